@@ -1,0 +1,1 @@
+"""One module for each format. `dense.read.detect` has the table of them."""

@@ -1,0 +1,63 @@
+"""The seam of this room: what a reader of one format must do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from dense.read.files import Record, TraceFile
+from dense.read.notices import Notices
+from dense.read.stream import Stream
+from dense.trajectory import Source
+
+
+@dataclass(frozen=True)
+class Place:
+    """The file that a reader reads from, and where it can look for what belongs to it."""
+
+    path: Path
+    """On disk. Side files (sub-agents, long outputs, the task's files) stand beside it."""
+    name: str
+    """How the file is called in sources and messages."""
+    notices: Notices
+    """Where to say what was skipped, mended or missed."""
+
+    def beside(self, path: Path) -> TraceFile:
+        """A side file, read with the same notices."""
+        return TraceFile(path, str(Path(self.name).parent / _relative(path, self.path.parent)), self.notices)
+
+    def source(self, **where: Any) -> Source:
+        """A source in this file."""
+        return Source(self.name, **where)
+
+
+class Reader(Protocol):
+    """Reads one format.
+
+    A file reaches a reader as records: a line each of a JSONL file, or the one value of a JSON document. A reader of a
+    line-based format goes through all records; a reader of documents takes each record as a document, so that JSONL with a document
+    on each line works by itself. A document that is a list is offered as it is first, then as the records of its items.
+
+    Error policy: a damaged or unknown record goes to `place.notices.skip` and reading goes on; a reader raises
+    nothing for what a file contains. Laziness: line-based readers yield steps while they read. All streams of a file share
+    `place.notices`; each takes what has gathered when its steps end.
+    """
+
+    name: str
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        """Whether these first records are of this format. Told by content alone, never by a file's name."""
+        ...
+
+    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+        """The trajectories. A record without any step yields nothing and a notice."""
+        ...
+
+
+def _relative(path: Path, start: Path) -> Path:
+    try:
+        return path.relative_to(start, walk_up=True)
+    except ValueError:
+        return path

@@ -1,0 +1,117 @@
+"""A trajectory while it is being read: the head at once, the steps as they come, the totals at the end.
+
+Readers build `StepDraft`s and yield `Stream`s. `collect` makes a `Trajectory` of a stream; `encode` writes its normalised JSON
+piece by piece, so that a file larger than memory passes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+
+from dense.read.notices import Notices
+from dense.trajectory import Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
+
+
+@dataclass
+class StepDraft:
+    """A step that is not complete yet: texts and results arrive one after the other."""
+
+    source: Source
+    message: list[str] = field(default_factory=list[str])
+    reasoning: list[str] = field(default_factory=list[str])
+    calls: list[ToolCall] = field(default_factory=list[ToolCall])
+    observations: list[Observation] = field(default_factory=list[Observation])
+    agent: str | None = None
+    model: str | None = None
+    timestamp: str | None = None
+    usage: Usage | None = None
+    subagents: list[Trajectory] = field(default_factory=list[Trajectory])
+
+    def observe(
+        self,
+        text: str,
+        call_id: str | None = None,
+        *,
+        origin: Origin = "tool",
+        is_error: bool | None = None,
+        exit_code: int | None = None,
+    ) -> None:
+        """Add what came back."""
+        self.observations.append(Observation(text, call_id, origin, is_error, exit_code))
+
+    def build(self) -> Step:
+        return Step(
+            self.source,
+            "\n\n".join(filter(None, self.message)),
+            "\n\n".join(filter(None, self.reasoning)),
+            tuple(self.calls),
+            tuple(self.observations),
+            self.agent,
+            self.model,
+            self.timestamp,
+            self.usage,
+            tuple(self.subagents),
+        )
+
+
+@dataclass
+class Stream:
+    """One trajectory, lazily. Everything but `steps`, `usage` and `notices` is set before the stream is handed out.
+
+    `steps` can be gone through once. While it is, the reader may still write to `usage` (its own total, which wins over the sum
+    over steps) and to `notices`.
+    """
+
+    format: str
+    id: str
+    source: Source
+    notices: Notices
+    steps: Iterator[Step] = field(default_factory=lambda: iter(()))
+    agent: str | None = None
+    agent_version: str | None = None
+    model: str | None = None
+    task: Task | None = None
+    usage: Usage | None = None
+
+    def collect(self) -> Trajectory:
+        """The whole trajectory, in memory."""
+        steps = tuple(self.counted())
+        head = self.head()
+        return msgspec.structs.replace(head, steps=steps, usage=self.usage, notices=self.notices.take())
+
+    def head(self) -> Trajectory:
+        """The trajectory without what is known only at the end."""
+        return Trajectory(self.format, self.id, self.source, self.agent, self.agent_version, self.model, self.task)
+
+    def counted(self) -> Iterator[Step]:
+        """The steps; when they end, `usage` is known as well as it can be."""
+        total: Usage | None = None
+        for step in self.steps:
+            if step.usage is not None:
+                total = step.usage if total is None else total + step.usage
+            yield step
+        if self.usage is None:
+            self.usage = total
+
+    def encode(self) -> Iterator[bytes]:
+        """The normalised JSON of the trajectory, in pieces: the same bytes as `msgspec.json.encode(self.collect())`."""
+        yield msgspec.json.encode(self.head()).removesuffix(b"}") + b',"steps":['
+        for number, step in enumerate(self.counted()):
+            yield b"," * (number > 0) + msgspec.json.encode(step)
+        tail = b"]"
+        if self.usage is not None:
+            tail += b',"usage":' + msgspec.json.encode(self.usage)
+        if notices := self.notices.take():
+            tail += b',"notices":' + msgspec.json.encode(notices)
+        yield tail + b"}"
+
+
+def with_task(task: Task | None, override: Task | None, notices: Notices, source: Source) -> Task | None:
+    """The user's task if given, else the trace's own; a trace without one is noted."""
+    chosen = override or task
+    if chosen is None:
+        notices.note("no task found in the trace; give it with --task", source)
+    return chosen
