@@ -2,6 +2,7 @@
 
     DenseError              anything that `dense` reports by itself; the command line prints it without a traceback
     ├── NoTrajectory        a path holds no trajectory that can be read: missing, empty, unknown, or no step in it
+    │   └── NotATrace       a file whose content no reader claims
     ├── SkippedRecords      `strict` was asked for and a record was skipped
     └── UnknownFormat       a format was named that does not exist
 
@@ -17,6 +18,10 @@ class DenseError(Exception):
 
 class NoTrajectory(DenseError):
     """A path in which no trajectory was found."""
+
+
+class NotATrace(NoTrajectory):
+    """A file whose content no reader claims."""
 
 
 class SkippedRecords(DenseError):

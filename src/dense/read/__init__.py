@@ -12,14 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dense.errors import DenseError, NoTrajectory, SkippedRecords
-from dense.read.detect import READERS, NotATrace, reader, streams
+from dense.errors import DenseError, NotATrace, NoTrajectory, SkippedRecords, UnknownFormat
+from dense.read.detect import READERS, streams
 from dense.read.files import EventFolder, TraceFile
 from dense.read.stream import Stream
 from dense.read.walk import traces
 from dense.trajectory import Task, Trajectory
 
-__all__ = ["READERS", "Stream", "Unread", "read", "read_streams"]
+__all__ = ["READERS", "Stream", "Unread", "files_of", "read", "read_file", "read_streams"]
+
+TRACE_NAMES = (".json", ".jsonl", ".traj", ".eval", ".zst", ".gz", "events")
+"""How files are named that people would call traces: if one cannot be read, they want to know."""
 
 log = logging.getLogger("dense.read")
 
@@ -45,13 +48,15 @@ def read(
     that cannot be read raises `NoTrajectory`; below a folder such a file is logged and passed over.
     """
     found = False
+    is_folder = Path(path).expanduser().is_dir()
     for item in read_streams(path, format=format, task=task, strict=strict):
-        if isinstance(item, Unread):
-            if item.is_trace:
-                log.warning("%s", item.reason)
-        else:
+        if isinstance(item, Stream):
             found = True
             yield item.collect()
+        elif not is_folder:
+            raise NoTrajectory(item.reason)
+        elif item.is_trace:
+            log.warning("%s", item.reason)
     if not found:
         raise NoTrajectory(f"{path}: no trace in this folder")
 
@@ -59,26 +64,30 @@ def read(
 def read_streams(
     path: str | Path, *, format: str | None = None, task: str | None = None, strict: bool = False
 ) -> Iterator[Stream | Unread]:
-    """The same as streams: each must be gone through before the next is asked for. Failures below a folder come as values."""
-    path = Path(path).expanduser()
-    if format is not None:
-        reader(format)
+    """The same as streams: each must be gone through before the next is asked for. What failed comes as a value."""
+    for file in files_of(path, strict=strict):
+        yield from read_file(file, format=format, task=task)
+
+
+def files_of(path: str | Path, *, strict: bool = False) -> Iterator[TraceFile | EventFolder]:
+    """The files below a path that may hold traces."""
+    return traces(Path(path).expanduser(), strict=strict)
+
+
+def read_file(
+    file: TraceFile | EventFolder, *, format: str | None = None, task: str | None = None
+) -> Iterator[Stream | Unread]:
+    """The trajectories of one file, or why there is none. Only a skipped record under `strict` is raised."""
     given = Task(task, origin="option") if task else None
-    alone = not path.is_dir()
-    for file in traces(path, strict=strict):
-        try:
-            yield from _streams_of(file, format, given)
-        except SkippedRecords:
-            raise
-        except DenseError as error:
-            if alone:
-                raise
-            yield Unread(file.name, str(error), not isinstance(error, NotATrace))
-        except OSError as error:
-            reason = f"{file.name}: cannot be read ({error.strerror or error})"
-            if alone:
-                raise NoTrajectory(reason) from None
-            yield Unread(file.name, reason, True)
+    try:
+        yield from _streams_of(file, format, given)
+    except (SkippedRecords, UnknownFormat):
+        raise
+    except DenseError as error:
+        looks_like_one = not isinstance(error, NotATrace) and file.path.name.endswith(TRACE_NAMES)
+        yield Unread(file.name, str(error), looks_like_one)
+    except OSError as error:
+        yield Unread(file.name, f"{file.name}: cannot be read ({error.strerror or error})", True)
 
 
 def _streams_of(file: TraceFile | EventFolder, format: str | None, given: Task | None) -> Iterator[Stream]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dense.read.content import arguments_of, compact, text_of
 from dense.read.files import Record
-from dense.read.json_value import first_string, flag, is_obj, is_seq, obj, objs, string, whole
+from dense.read.json_value import first_string, flag, is_obj, is_seq, obj, objs, string, timestamp, whole
 from dense.read.notices import Notices
 from dense.read.stream import StepDraft
 from dense.trajectory import Origin, Source, Step, ToolCall, Usage
@@ -75,7 +75,7 @@ class Chat:
         return draft.build() if draft else None
 
     def _open(self, message: dict[str, Any], source: Source) -> StepDraft:
-        draft = StepDraft(source, timestamp=string(message.get("timestamp")), usage=usage_of(message.get("usage")))
+        draft = StepDraft(source, timestamp=timestamp(message.get("timestamp")), usage=usage_of(message.get("usage")))
         model = string(message.get("model"))
         if self.model is None:
             self.model = model

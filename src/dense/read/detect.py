@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from itertools import chain, islice
 
-from dense.errors import NoTrajectory, UnknownFormat
+from dense.errors import NotATrace, NoTrajectory, UnknownFormat
 from dense.read.files import HEAD_RECORDS, EventFolder, Record, TraceFile
 from dense.read.json_value import is_seq
 from dense.read.reader import Place, Reader
@@ -37,10 +37,6 @@ READERS = {
 }
 
 
-class NotATrace(NoTrajectory):
-    """A file whose content no reader claims."""
-
-
 @cache
 def reader(name: str) -> Reader:
     """The reader of a format."""
@@ -63,9 +59,13 @@ def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterato
         values = [record.value for record in head]
         for name in [forced] if forced else READERS:
             chosen = reader(name)
-            if chosen.claims(values) or (forced and values):
+            if chosen.claims(values):
                 yield from chosen.read(_ahead(chain(head, records)), place)
                 return
+    if forced:
+        # Not even a forced reader claims it, in any view: it gets the first one, and says what it cannot make out.
+        yield from reader(forced).read(_ahead(next(_views(file))), place)
+        return
     raise NotATrace(
         f"{file.name}: not a trace of a known format ({', '.join(READERS)}). If it is one, name it with --format"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any, TypeGuard, cast
 
 
@@ -56,3 +57,14 @@ def number(value: Any) -> float | None:
 def flag(*values: Any) -> bool | None:
     """The first value that is a boolean."""
     return next((value for value in values if isinstance(value, bool)), None)
+
+
+def timestamp(value: Any) -> str | None:
+    """A point in time: text as it is, seconds or milliseconds since 1970 in ISO 8601."""
+    seconds = number(value)
+    if seconds is None:
+        return string(value)
+    try:
+        return datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, tz=UTC).isoformat()
+    except (OverflowError, OSError, ValueError):
+        return None

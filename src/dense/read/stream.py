@@ -6,13 +6,13 @@ piece by piece, so that a file larger than memory passes through.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
 
 from dense.read.notices import Notices
-from dense.trajectory import Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
+from dense.trajectory import Notice, Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
 
 @dataclass
@@ -61,8 +61,9 @@ class StepDraft:
 class Stream:
     """One trajectory, lazily. Everything but `steps`, `usage` and `notices` is set before the stream is handed out.
 
-    `steps` can be gone through once. While it is, the reader may still write to `usage` (its own total, which wins over the sum
-    over steps) and to `notices`.
+    `steps` can be gone through once. While it is, the reader may still write to `usage` (the program's own total, which wins
+    over the sum over steps), to `cost_usd` (a total of the price alone) and to `notices`. `told` are the notices that the
+    trajectory took along.
     """
 
     format: str
@@ -75,12 +76,15 @@ class Stream:
     model: str | None = None
     task: Task | None = None
     usage: Usage | None = None
+    cost_usd: float | None = None
+    told: tuple[Notice, ...] = ()
 
     def collect(self) -> Trajectory:
         """The whole trajectory, in memory."""
         steps = tuple(self.counted())
         head = self.head()
-        return msgspec.structs.replace(head, steps=steps, usage=self.usage, notices=self.notices.take())
+        self.told = self.notices.take()
+        return msgspec.structs.replace(head, steps=steps, usage=self.usage, notices=self.told)
 
     def head(self) -> Trajectory:
         """The trajectory without what is known only at the end."""
@@ -93,25 +97,23 @@ class Stream:
             if step.usage is not None:
                 total = step.usage if total is None else total + step.usage
             yield step
-        if self.usage is None:
-            self.usage = total
+        self.usage = self.usage or total
+        if self.cost_usd is not None:
+            self.usage = msgspec.structs.replace(self.usage or Usage(), cost_usd=self.cost_usd)
 
-    def encode(self) -> Iterator[bytes]:
-        """The normalised JSON of the trajectory, in pieces: the same bytes as `msgspec.json.encode(self.collect())`."""
+    def encode(self, watch: Callable[[Step], None] = lambda _: None) -> Iterator[bytes]:
+        """The normalised JSON of the trajectory, in pieces: the same bytes as `msgspec.json.encode(self.collect())`.
+
+        `watch` sees each step as it passes.
+        """
         yield msgspec.json.encode(self.head()).removesuffix(b"}") + b',"steps":['
         for number, step in enumerate(self.counted()):
+            watch(step)
             yield b"," * (number > 0) + msgspec.json.encode(step)
         tail = b"]"
         if self.usage is not None:
             tail += b',"usage":' + msgspec.json.encode(self.usage)
-        if notices := self.notices.take():
-            tail += b',"notices":' + msgspec.json.encode(notices)
+        self.told = self.notices.take()
+        if self.told:
+            tail += b',"notices":' + msgspec.json.encode(self.told)
         yield tail + b"}"
-
-
-def with_task(task: Task | None, override: Task | None, notices: Notices, source: Source) -> Task | None:
-    """The user's task if given, else the trace's own; a trace without one is noted."""
-    chosen = override or task
-    if chosen is None:
-        notices.note("no task found in the trace; give it with --task", source)
-    return chosen

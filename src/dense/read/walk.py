@@ -13,11 +13,13 @@ from pathlib import Path
 
 from dense.errors import NoTrajectory
 from dense.read.files import EventFolder, TraceFile
+from dense.read.formats.codex import parent_of
 from dense.read.json_value import obj
 from dense.read.notices import Notices
 
 PASSED_OVER = frozenset({".git", "node_modules", "__pycache__", ".venv", "tool-results"})
-ATIF_PART = re.compile(r"(?P<base>.+)\.(?:cont-\d+|summarization-.+)\.json")
+ATIF_PART = re.compile(r"trajectory\.(?:cont-\d+|summarization-.+)\.json")
+OPENCLAW_CHECKPOINT = re.compile(r"(?P<session>.+)\.checkpoint\..+\.jsonl")
 
 
 def traces(path: Path, *, strict: bool = False) -> Iterator[TraceFile | EventFolder]:
@@ -55,7 +57,7 @@ def _walk(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | E
         except OSError:  # a link to itself
             continue
         if is_folder:
-            if entry.name not in PASSED_OVER and not (entry.name == "subagents" and _session_of(path)):
+            if entry.name not in PASSED_OVER and not _has_subagents(path, names):
                 yield from _walk(path, strict, seen)
         elif is_file and not _belongs_to_another(path, names) and (real := path.resolve()) not in seen:
             seen.add(real)
@@ -64,7 +66,8 @@ def _walk(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | E
 
 def is_harbor_trial(folder: Path) -> bool:
     """Whether this is the folder of one Harbor trial."""
-    return (folder / "agent").is_dir() and ((folder / "config.json").is_file() or (folder / "result.json").is_file())
+    has_parts = (folder / "agent").is_dir() or (folder / "verifier").is_dir()
+    return has_parts and ((folder / "config.json").is_file() or (folder / "result.json").is_file())
 
 
 def _trial(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | EventFolder]:
@@ -87,15 +90,26 @@ def _event_folder(folder: Path, names: set[str]) -> Path | None:
     return None
 
 
-def _session_of(subagents: Path) -> bool:
-    """Whether the Claude Code session to which these sub-agents belong is there to be read with them."""
-    return subagents.parent.with_suffix(".jsonl").is_file()
+def _has_subagents(folder: Path, names: set[str]) -> bool:
+    """Whether the folder holds the sub-agents of a session that is there to be read with them.
+
+    Claude Code: `<session>/subagents` beside `<session>.jsonl`. Gemini CLI: `<session>` beside `session-<time>-<start of it>.jsonl`.
+    """
+    if folder.name == "subagents":
+        return folder.parent.with_suffix(".jsonl").is_file()
+    start = folder.name[:8]
+    return len(start) == 8 and any(name.startswith("session-") and name.endswith(f"-{start}.jsonl") for name in names)
 
 
 def _belongs_to_another(path: Path, names: set[str]) -> bool:
-    """Whether the file is a continuation in ATIF, or a sub-agent as older versions of Claude Code laid them beside the session."""
-    if part := ATIF_PART.fullmatch(path.name):
-        return f"{part['base']}.json" in names
+    """Whether the file is read with another: a part of an ATIF trajectory, a checkpoint or a sub-agent of a session beside it."""
+    if ATIF_PART.fullmatch(path.name):
+        return "trajectory.json" in names
+    if checkpoint := OPENCLAW_CHECKPOINT.fullmatch(path.name):
+        return f"{checkpoint['session']}.jsonl" in names
+    if path.name.startswith("rollout-"):
+        parent = parent_of(path)
+        return parent is not None and any(f"{parent[0]}.jsonl" in name for name in names)
     if path.name.startswith("agent-") and path.suffix == ".jsonl":
         first = next(TraceFile(path, path.name).records(), None)
         return first is not None and f"{obj(first.value).get('sessionId')}.jsonl" in names

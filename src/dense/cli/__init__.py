@@ -1,0 +1,49 @@
+"""The command line: one module for each command. Only this room prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from dense import __version__
+from dense.cli.read import read
+from dense.errors import DenseError
+
+app = typer.Typer(
+    name="dense",
+    help="Turns what an AI agent did into feedback that makes its next attempt succeed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        print(f"dense {__version__}")
+        raise typer.Exit
+
+
+app.command("read")(read)
+
+
+def main() -> None:
+    """The entry point: errors of ours become one line for people, not a traceback."""
+    try:
+        app()
+    except DenseError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:  # `dense read … | head`: nobody is listening any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

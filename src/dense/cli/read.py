@@ -1,0 +1,236 @@
+"""`dense read`: what is on the disk, as a table or as normalised JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from dense.cli.text import printable, ranges, shortened, size
+from dense.errors import DenseError, NoTrajectory
+from dense.read import READERS, Stream, Unread, files_of, read_file
+from dense.read.files import EventFolder, TraceFile
+from dense.trajectory import Notice, Step
+
+
+def read(
+    paths: Annotated[list[Path], typer.Argument(help="Files or folders with traces.", show_default=False)],
+    format: Annotated[
+        str | None,
+        typer.Option("--format", help=f"Read as this format instead of telling it by content: {', '.join(READERS)}."),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option("--task", help="The task's instruction, for traces that lack it; @FILE reads it from a file."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print normalised trajectories, a JSON line each.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop with an error where a record would be skipped.")
+    ] = False,
+) -> None:
+    """Read traces of AI agents and show what they hold."""
+    report = Report()
+    items = _read_all(paths, format, _task(task), strict, report)
+    try:
+        if as_json:
+            _print_json(items, report)
+        else:
+            for item in items:
+                report.rows.append(Row.of(item))
+    except KeyboardInterrupt:
+        report.failures.append("interrupted; what was read until then is shown")
+        report.show(table=not as_json)
+        raise
+    report.show(table=not as_json)
+    if report.failures:
+        raise typer.Exit(1)
+
+
+def _task(option: str | None) -> str | None:
+    if option is None or not option.startswith("@"):
+        return option
+    try:
+        return Path(option[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoTrajectory(f"--task {option}: the file cannot be read ({error})") from None
+
+
+def _read_all(
+    paths: list[Path], format: str | None, task: str | None, strict: bool, report: Report
+) -> Iterator[Stream]:
+    """All trajectories of all paths. A path that fails does not keep the others from being read, unless strict."""
+    files: list[tuple[TraceFile | EventFolder, bool]] = []
+    for path in paths:
+        try:
+            files += [(file, path.is_dir()) for file in files_of(path, strict=strict)]
+        except DenseError as error:
+            report.failures.append(str(error))
+    with _progress() as progress:
+        bar = progress.add_task("reading", total=len(files))
+        for file, in_folder in files:
+            progress.update(bar, description=shortened(file.path.name, 40))
+            for item in read_file(file, format=format, task=task):
+                if not isinstance(item, Unread):
+                    yield item
+                elif item.is_trace or not in_folder:
+                    (report.unread if in_folder and not strict else report.failures).append(item.reason)
+                else:
+                    report.others += 1
+            progress.advance(bar)
+
+
+def _progress() -> Progress:
+    """A bar on the error stream, where somebody looks at it."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
+def _print_json(items: Iterable[Stream], report: Report) -> None:
+    """Each trajectory piece by piece, so that none has to fit into memory."""
+    out = sys.stdout.buffer
+    for stream in items:
+        row = Row.head(stream)
+        for piece in stream.encode(row.count):
+            out.write(piece)
+        out.write(b"\n")
+        out.flush()
+        row.notices = list(stream.told)
+        report.rows.append(row)
+
+
+@dataclass
+class Row:
+    """What the table says of one trajectory."""
+
+    path: str
+    format: str
+    agent: str
+    model: str
+    task: str
+    steps: int = 0
+    nested: int = 0
+    calls: int = 0
+    size: int = 0
+    notices: list[Notice] = field(default_factory=list[Notice])
+
+    @classmethod
+    def head(cls, stream: Stream) -> Row:
+        place = stream.source.path if stream.source.part is None else f"{stream.source.path} [{stream.source.part}]"
+        task = stream.task.instruction if stream.task else ""
+        return cls(place, stream.format, stream.agent or "", stream.model or "", shortened(task, 60))
+
+    @classmethod
+    def of(cls, stream: Stream) -> Row:
+        row = cls.head(stream)
+        for step in stream.counted():
+            row.count(step)
+        row.notices = list(stream.notices.take())
+        return row
+
+    def count(self, step: Step, depth: int = 0) -> None:
+        if depth:
+            self.nested += 1
+        else:
+            self.steps += 1
+        self.calls += len(step.calls)
+        self.size += _weight(step.message) + _weight(step.reasoning)
+        self.size += sum(
+            _weight(value) for call in step.calls for value in call.arguments.values() if isinstance(value, str)
+        )
+        self.size += sum(_weight(observation.text) for observation in step.observations)
+        for subagent in step.subagents:
+            for inner in subagent.steps:
+                self.count(inner, depth + 1)
+
+
+def _weight(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+@dataclass
+class Report:
+    """What is said at the end."""
+
+    rows: list[Row] = field(default_factory=list[Row])
+    unread: list[str] = field(default_factory=list[str])
+    failures: list[str] = field(default_factory=list[str])
+    others: int = 0
+
+    def show(self, table: bool) -> None:
+        """The table on the output, everything else on the error stream."""
+        out, err = _console(sys.stdout.isatty()), _console(sys.stderr.isatty(), stderr=True)
+        if table and self.rows:
+            out.print(self.table())
+            out.print(Text(self.summary()))
+        for line in self.warnings():
+            err.print(Text(line))
+        for text in self.unread:
+            err.print(Text(f"not read: {_lines(text)}"))
+        for text in self.failures:
+            err.print(Text(f"error: {_lines(text)}"))
+
+    def table(self) -> Table:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in ("trace", "format", "agent", "model", "task"):
+            table.add_column(name, overflow="ellipsis", no_wrap=True, max_width=44 if name in ("trace", "task") else 26)
+        for name in ("steps", "calls", "size", "warnings"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for row in self.rows:
+            steps = f"{row.steps} (+{row.nested})" if row.nested else str(row.steps)
+            texts = (_tail(row.path, 44), row.format, row.agent, row.model, row.task or "-")
+            numbers = (steps, str(row.calls), size(row.size), str(len(row.notices) or "-"))
+            table.add_row(*(Text(printable(text)) for text in texts), *numbers)
+        return table
+
+    def summary(self) -> str:
+        nested = sum(row.nested for row in self.rows)
+        parts = [
+            f"{len(self.rows)} {'trajectory' if len(self.rows) == 1 else 'trajectories'}",
+            f"{sum(row.steps for row in self.rows)} steps" + (f" and {nested} of sub-agents" if nested else ""),
+            f"{sum(row.calls for row in self.rows)} tool calls",
+        ]
+        if self.others:
+            parts.append(f"{self.others} other {'file' if self.others == 1 else 'files'} passed over")
+        return ", ".join(parts)
+
+    def warnings(self) -> Iterator[str]:
+        """Every notice, with equal ones of a file drawn together: each skipped line is named."""
+        for row in self.rows:
+            groups: dict[tuple[str, str, str], list[Notice]] = {}
+            for notice in row.notices:
+                groups.setdefault((notice.source.path, notice.kind, notice.text), []).append(notice)
+            for (path, kind, text), notices in groups.items():
+                lines = [n.source.line for n in notices if n.source.line is not None]
+                indices = [n.source.index for n in notices if n.source.line is None and n.source.index is not None]
+                place = printable(path) + (f":{ranges(lines)}" if lines else f"#{ranges(indices)}" if indices else "")
+                label = "" if kind == "note" else f"{kind}: "
+                yield f"warning: {place}: {label}{printable(text)}"
+
+
+def _lines(text: str) -> str:
+    return "\n".join(printable(line) if line == line.lstrip() else "  " + printable(line) for line in text.split("\n"))
+
+
+def _tail(path: str, width: int) -> str:
+    """The end of a path, which tells files apart."""
+    return path if len(path) <= width else "…" + path[-(width - 1) :]
+
+
+def _console(is_terminal: bool, stderr: bool = False) -> Console:
+    """Into a file or pipe, wide enough that nothing is cut for lack of a screen."""
+    return Console(stderr=stderr, highlight=False, soft_wrap=stderr, width=None if is_terminal else 200)

@@ -1,0 +1,46 @@
+"""Text for the terminal. What comes out of a trace is hostile: control and direction characters never reach the screen."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+
+def printable(text: str) -> str:
+    """The text on one line, with nothing in it that a terminal would obey."""
+    return "".join(_visible(character) for character in " ".join(text.split()))
+
+
+def _visible(character: str) -> str:
+    return (
+        "\N{REPLACEMENT CHARACTER}"
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+        else character
+    )
+
+
+def shortened(text: str, width: int) -> str:
+    """The beginning of the text, at most this long."""
+    clean = printable(text[: width * 4])
+    return clean if len(clean) <= width else clean[: width - 1] + "…"
+
+
+def size(count: int) -> str:
+    """A number of bytes for people."""
+    number = float(count)
+    for unit in ("B", "KB", "MB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "B" or number >= 10 else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} GB"
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Numbers with runs drawn together: 3, 7-9, 12."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
