@@ -1,4 +1,4 @@
-"""Make `examples/password-recovery/seed/disk.img`: free space, leftovers of files, a broken archive, a password in two pieces.
+"""Make `password-recovery/seed/disk.img`: leftovers of files, a broken archive, a password in two pieces.
 
     python examples/make/password_image.py
 
@@ -29,7 +29,9 @@ def broken_archive() -> bytes:
     name = b"backup/passwords.txt"
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     data = packer.compress(LIST) + packer.flush()
-    head = struct.pack("<IHHHHHIIIHH", 0x04034B50, 20, 0, 8, 0, 0x5C63, zlib.crc32(LIST), len(data), len(LIST), len(name), 0)
+    head = struct.pack(
+        "<IHHHHHIIIHH", 0x04034B50, 20, 0, 8, 0, 0x5C63, zlib.crc32(LIST), len(data), len(LIST), len(name), 0
+    )
     return head + name + data[:-6]
 
 

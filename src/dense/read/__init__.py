@@ -96,7 +96,7 @@ def _streams_of(file: TraceFile | EventFolder, format: str | None, given: Task |
         found = True
         stream.task = given or stream.task
         if stream.task is None:
-            stream.notices.note("no task in the trace; give it with --task", stream.source)
+            stream.notices.note_once("no task in the trace; give it with --task", stream.source)
         yield stream
     if not found:
         skipped = "".join(f"\n  {notice.source}: {notice.text}" for notice in file.notices.take()[:5])

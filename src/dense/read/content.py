@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from dense.read.json_text import BadJson, decode
-from dense.read.json_value import first_string, is_obj, is_seq
+from dense.read.json_value import first_string, is_obj, is_seq, string
 
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"})
 IMAGE_TYPES = frozenset({"image", "image_url", "input_image", "output_image", "image_file"})
@@ -28,7 +28,7 @@ def text_of(content: Any) -> str:
 
 
 def _text_of_part(part: dict[str, Any]) -> str:
-    kind = part.get("type")
+    kind = string(part.get("type"))
     if kind in IMAGE_TYPES or "image_url" in part or "inlineData" in part:
         return image_marker(part)
     if (text := part.get("text")) is not None or (text := part.get("refusal")) is not None:

@@ -230,7 +230,7 @@ def _is_lines(head: bytes, stream: IO[bytes]) -> bool:
 
 def _has_record(head: bytes) -> bool:
     """Whether one of the lines is a JSON object with at least one key."""
-    for line in head.split(b"\n")[:HEAD_RECORDS]:
+    for line in head.split(b"\n", HEAD_RECORDS)[:HEAD_RECORDS]:
         if line.strip()[:1] == b"{":
             try:
                 value, _ = decode(line)

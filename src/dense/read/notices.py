@@ -29,6 +29,11 @@ class Notices:
         """Anything else worth knowing."""
         self.items.append(Notice("note", text, source))
 
+    def note_once(self, text: str, source: Source) -> None:
+        """The same, unless it was said already when the trajectory was normalised."""
+        if (notice := Notice("note", text, source)) not in self.items:
+            self.items.append(notice)
+
     def take(self) -> tuple[Notice, ...]:
         """All notices so far; the list starts anew."""
         taken, self.items = tuple(self.items), []

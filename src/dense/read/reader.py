@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from dense.read.chat import describe
 from dense.read.files import Record, TraceFile
 from dense.read.notices import Notices
 from dense.read.stream import Stream
@@ -54,6 +55,23 @@ class Reader(Protocol):
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
         """The trajectories. A record without any step yields nothing and a notice."""
         ...
+
+
+def fitting(records: Iterable[Record], fits: Callable[[Any], bool], notices: Notices, what: str) -> Iterator[Record]:
+    """The documents among the records that a reader can make something of; the others are reported as not being `what`.
+
+    Each is handed out when the next one is known: what is reported behind the last is then told with it.
+    """
+    held: Record | None = None
+    for record in records:
+        if not fits(record.value):
+            notices.skip(f"not {what}: {describe(record.value)}", record.source)
+            continue
+        if held is not None:
+            yield held
+        held = record
+    if held is not None:
+        yield held
 
 
 def _relative(path: Path, start: Path) -> Path:

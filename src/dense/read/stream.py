@@ -63,7 +63,7 @@ class Stream:
 
     `steps` can be gone through once. While it is, the reader may still write to `usage` (the program's own total, which wins
     over the sum over steps), to `cost_usd` (a total of the price alone) and to `notices`. `told` are the notices that the
-    trajectory took along.
+    trajectory took along. `is_normalised` says that nothing is left to work out.
     """
 
     format: str
@@ -77,6 +77,7 @@ class Stream:
     task: Task | None = None
     usage: Usage | None = None
     cost_usd: float | None = None
+    is_normalised: bool = False
     told: tuple[Notice, ...] = ()
 
     def collect(self) -> Trajectory:
@@ -97,7 +98,8 @@ class Stream:
             if step.usage is not None:
                 total = step.usage if total is None else total + step.usage
             yield step
-        self.usage = self.usage or total
+        if not self.is_normalised:
+            self.usage = self.usage or total
         if self.cost_usd is not None:
             self.usage = msgspec.structs.replace(self.usage or Usage(), cost_usd=self.cost_usd)
 
@@ -117,3 +119,19 @@ class Stream:
         if self.told:
             tail += b',"notices":' + msgspec.json.encode(self.told)
         yield tail + b"}"
+
+
+def held_back(streams: Iterator[Stream], notices: Notices) -> Iterator[Stream]:
+    """Each stream when the next one is ready: what was told between them, or behind the last, is then told with it.
+
+    For streams that do not share an iterator, and that have notices of their own; `notices` are those of the file.
+    """
+    held: Stream | None = None
+    for stream in streams:
+        if held is not None:
+            held.notices.items += notices.take()
+            yield held
+        held = stream
+    if held is not None:
+        held.notices.items += notices.take()
+        yield held

@@ -93,7 +93,7 @@ def _event_folder(folder: Path, names: set[str]) -> Path | None:
 def _has_subagents(folder: Path, names: set[str]) -> bool:
     """Whether the folder holds the sub-agents of a session that is there to be read with them.
 
-    Claude Code: `<session>/subagents` beside `<session>.jsonl`. Gemini CLI: `<session>` beside `session-<time>-<start of it>.jsonl`.
+    Claude Code: `<session>/subagents`, `<session>.jsonl`. Gemini CLI: `<session>`, `session-<time>-<its start>.jsonl`.
     """
     if folder.name == "subagents":
         return folder.parent.with_suffix(".jsonl").is_file()
@@ -102,7 +102,7 @@ def _has_subagents(folder: Path, names: set[str]) -> bool:
 
 
 def _belongs_to_another(path: Path, names: set[str]) -> bool:
-    """Whether the file is read with another: a part of an ATIF trajectory, a checkpoint or a sub-agent of a session beside it."""
+    """Whether the file is part of another: of an ATIF trajectory, or a checkpoint or sub-agent of a session beside it."""
     if ATIF_PART.fullmatch(path.name):
         return "trajectory.json" in names
     if checkpoint := OPENCLAW_CHECKPOINT.fullmatch(path.name):

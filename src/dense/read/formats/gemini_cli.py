@@ -60,7 +60,7 @@ class GeminiCli:
         if first is None:
             return
         records = chain([first], records)
-        if obj(first.value).get("type") in STREAM_TYPES and "id" not in obj(first.value):
+        if string(obj(first.value).get("type")) in STREAM_TYPES and "id" not in obj(first.value):
             yield from _read_stream_json(records, place, self.name)
             return
         if is_seq(obj(first.value).get("messages")):
@@ -168,7 +168,7 @@ class _Session:
         prompts: list[str] = []
         drafts: list[StepDraft] = []
         for key, (message, source) in self.messages.items():
-            kind = message.get("type")
+            kind = string(message.get("type"))
             if kind == "gemini":
                 drafts.append(self._draft(message, source))
                 model = model or string(message.get("model"))
@@ -179,7 +179,7 @@ class _Session:
                 if drafts and (text := _text(message.get("content"))):
                     drafts[-1].observe(text, origin="system", is_error=True)
             elif kind not in SILENT:
-                self.place.notices.skip(f"message of unknown type {describe(kind)}", source)
+                self.place.notices.skip(f"message of unknown type {describe(message.get('type'))}", source)
         return model, [draft.build() for draft in drafts], prompts
 
     def _user(self, message: dict[str, Any], restated: bool, drafts: list[StepDraft], prompts: list[str]) -> None:
@@ -350,7 +350,7 @@ def _stream_json_steps(records: Iterator[Record], stream: Stream, prompts: list[
     draft: StepDraft | None = None
     for record in records:
         value, source = obj(record.value), record.source
-        kind = value.get("type")
+        kind = string(value.get("type"))
         acts = kind == "tool_use" or (kind == "message" and value.get("role") == "assistant")
         if acts and (draft is None or draft.observations):
             if draft is not None:

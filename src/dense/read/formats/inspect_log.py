@@ -3,8 +3,8 @@
 An `.eval` file is a ZIP archive: `header.json` (or `_journal/start.json` while a run is under way) tells of the run;
 each sample is one member `samples/<id>_epoch_<n>.json` or, in newer logs, a folder `samples/<id>_epoch_<n>/` with
 `sample.json` and its messages, events and attachments in chunks. Since 0.3.206 the members are compressed with zstd
-(method 93), which the ZIP module of Python 3.12 cannot undo. A `.json` log is the header with `samples` in it. One
-sample is loaded at a time.
+(method 93), which the ZIP module of Python 3.12 cannot undo. A `.json` log is the header with `samples` in it. Two
+samples are in memory at a time, the one that is read and the one before it.
 
 Traps, and what we decided:
 - Long texts are `attachment://` references into the sample's attachments (by hash, or by index where chunked).
@@ -38,8 +38,9 @@ from dense.read.content import compact, text_of
 from dense.read.files import MAX_RECORD, Record
 from dense.read.json_text import BadJson, decode
 from dense.read.json_value import first_string, is_obj, is_seq, number, obj, objs, seq, string, whole
+from dense.read.notices import Notices
 from dense.read.reader import Place
-from dense.read.stream import Stream
+from dense.read.stream import Stream, held_back
 from dense.trajectory import Observation, Source, Step, Task, Trajectory, Usage
 
 ZSTD = 93
@@ -65,7 +66,7 @@ class InspectLog:
             samples = seq(log.get("samples"))
             if not samples:
                 place.notices.note(_no_sample(log), record.source)
-            yield from _Log(log, self.name, place).streams(enumerate(samples), record.source)
+            yield from held_back(_Log(log, self.name, place).streams(enumerate(samples), record.source), place.notices)
 
     def read_archive(self, archive: zipfile.ZipFile, place: Place) -> Iterator[Stream]:
         """The samples of an `.eval` file, one after the other."""
@@ -78,7 +79,7 @@ class InspectLog:
             if not names:
                 place.notices.note(_no_sample(log), place.source())
             samples = ((None, members.sample(name)) for name in names)
-            yield from _Log(log, self.name, place).streams(samples, place.source())
+            yield from held_back(_Log(log, self.name, place).streams(samples, place.source()), place.notices)
 
 
 def _is_log(value: Any) -> bool:
@@ -193,10 +194,12 @@ class _Log:
 
     def _stream(self, value: dict[str, Any]) -> Iterator[Stream]:
         name = self._name(value)
-        sample = _Sample(value, self.place, self.place.source(part=name))
-        chat = Chat(self.place.notices)
+        notices = Notices(self.place.notices.strict)
+        sample = _Sample(value, notices, self.place.source(part=name))
+        chat = Chat(notices)
         steps = sample.steps(chat)
         if not steps:
+            self.place.notices.items += notices.take()
             self.place.notices.note("no step of an agent in this sample", sample.source)
             return
         info = obj(self.log.get("eval"))
@@ -205,7 +208,7 @@ class _Log:
             self.format,
             name,
             sample.source,
-            self.place.notices,
+            notices,
             iter(steps),
             agent,
             _version(agent, obj(info.get("packages"))),
@@ -229,7 +232,7 @@ class _Sample:
     """One sample: its conversation, and what the events add to it."""
 
     value: dict[str, Any]
-    place: Place
+    notices: Notices
     source: Source
 
     def __post_init__(self) -> None:
@@ -309,7 +312,7 @@ class _Sample:
 
     def _subagent(self, tool: _ToolEvent, span: str, inside: frozenset[str]) -> Iterator[Trajectory]:
         own = self.events.within(span)
-        chat = Chat(self.place.notices)
+        chat = Chat(self.notices)
         steps = self._steps(chat, self._as_called(own, []), own, inside)
         if steps:
             source = msgspec.structs.replace(self.source, part=f"{self.source.part} {tool.function}")
@@ -369,7 +372,7 @@ class _Sample:
             return text
         if reference not in self.missing:
             self.missing.add(reference)
-            self.place.notices.skip(f"{reference} is not among the attachments", self.source)
+            self.notices.skip(f"{reference} is not among the attachments", self.source)
         return reference
 
 

@@ -43,4 +43,5 @@ class Native:
                 read.model,
                 read.task,
                 read.usage,
+                is_normalised=True,
             )

@@ -138,11 +138,9 @@ class _Origin:
 
 def _rows(records: Iterator[Record], place: Place) -> Iterator[Stream]:
     seen: set[str] = set()
-    for number_, record in enumerate(records):
-        events = _event_list(record.value)
-        if events is None:
-            place.notices.skip(f"not a row with a history: {describe(record.value)}", record.source)
-            continue
+    # Rows are numbered as they stand in the file, those that are passed over included.
+    numbered = (Record((n, record.value), record.source) for n, record in enumerate(records))
+    for (number_, value), source_of in fitting(numbered, _is_row, place.notices, "a row with a history"):
         row = obj(record.value)
         name = string(row.get("instance_id"))
         is_row = "history" in row
@@ -249,6 +247,8 @@ class _Run:
     """The answer of the model that the open step comes from."""
     acp: dict[str, bool] = field(default_factory=dict[str, bool])
     """ACP calls of the open step, and whether they have ended."""
+    answers: dict[int, str | None] = field(default_factory=dict[int, "str | None"])
+    """V0: the call of each action of the open step, by the ID of its event."""
     foreign: set[int] = field(default_factory=set[int])
     """V0: events whose observations are not the agent's."""
 
@@ -289,6 +289,7 @@ class _Run:
         self.draft = StepDraft(source, timestamp=string(event.get("timestamp")))
         self.response = response
         self.acp.clear()
+        self.answers.clear()
         if response is not None:
             self.draft.usage = self.usages.get(response)
         return self.draft, done, True
@@ -442,6 +443,8 @@ class _Run:
             self._v0_open(draft, response, said, action, args)
         if action != "message":
             draft.calls.append(_v0_call(action, args, metadata, said))
+            if (own := whole(event.get("id"))) is not None:
+                self.answers[own] = draft.calls[-1].id
         return done
 
     def _v0_open(
@@ -457,12 +460,15 @@ class _Run:
         draft.message.append(text_of(said.get("content")) or text_of(own))
 
     def _v0_observation(self, observation: str, event: dict[str, Any], source: Source) -> None:
-        if observation in V0_NO_OBSERVATIONS or event.get("cause") in self.foreign:
+        if observation in V0_NO_OBSERVATIONS or whole(event.get("cause")) in self.foreign:
             return
         extras = obj(event.get("extras"))
+        cause = whole(event.get("cause"))
         call_id = string(obj(event.get("tool_call_metadata")).get("tool_call_id"))
+        if call_id is None and cause is not None:
+            call_id = self.answers.get(cause)
         is_error = True if observation == "error" else flag(extras.get("error"))
-        answers = call_id is not None or event.get("cause") is not None
+        answers = call_id is not None or cause is not None
         origin = "user" if observation == "user_rejected" else "tool" if answers else "system"
         exit_code = _exit_code(extras)
         self._observe(

@@ -1,8 +1,9 @@
 """`pi` and `openclaw`: sessions of the pi coding agent, and of OpenClaw, which grew out of it.
 
 pi writes `~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl`, OpenClaw
-`~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. The first line is the session (`type: session`), each further line an entry: a message (user, assistant with `toolCall`
-parts, toolResult, …), a change of model, a compaction, a summary of a branch that was left.
+`~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. The first line is the session (`type: session`), each further line an
+entry: a message (user, assistant with `toolCall` parts, toolResult, …), a change of model, a compaction, a summary of a
+branch that was left.
 
 Traps, and what we decided:
 - Entries are a tree by `id` and `parentId`. The attempt is the path from the root to the last entry; branches that were
@@ -15,7 +16,7 @@ Traps, and what we decided:
 - OpenClaw's checkpoints (`<id>.checkpoint.<n>.jsonl`) repeat the history of the session beside them; a folder's walk
   passes them over. An entry that is repeated in one file counts once.
 - A request that was aborted or failed leaves an empty message: no action. Its error is the harness's word.
-- The two formats differ in little: OpenClaw is told by the names of its own entries, its version and its working folder.
+- The two formats differ in little: OpenClaw is told by the names of its own entries, its version, its working folder.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Any
 
 import msgspec
 
-from dense.read.chat import AGENT_ROLES, Chat, describe, role_of, usage_of
+from dense.read.chat import AGENT_ROLES, Chat, describe, role_of
 from dense.read.content import text_of
 from dense.read.files import Record
 from dense.read.json_value import flag, is_obj, is_seq, number, obj, objs, string, whole
@@ -59,13 +60,13 @@ class Pi:
             opening.append(record)
             if obj(record.value).get("type") not in ("session", None):
                 break
-        header = next((obj(record.value) for record in opening if obj(record.value).get("type") == "session"), {})
-        last = opening[-1] if opening else None
+        header = obj(next((r.value for r in opening if obj(r.value).get("type") == "session"), None))
         everything = chain(opening, records)
-        if last is not None and "id" not in obj(last.value):
-            conversations = iter([everything])
-        else:
+        has_ids = bool(opening) and "id" in obj(opening[-1].value)
+        if has_ids or (whole(header.get("version")) or 1) >= 2:
             conversations = _Tree.of(everything, place).conversations()
+        else:
+            conversations = iter([everything])
         session = string(header.get("id")) or place.path.stem
         for position, conversation in enumerate(conversations, start=1):
             yield from _read(conversation, self.name, session if position == 1 else f"{session}#{position}", place)
@@ -91,7 +92,7 @@ def _is_tree_message(value: Any) -> bool:
     """For a file whose first line is lost."""
     record = obj(value)
     is_entry = record.get("type") == "message" and "parentId" in record and isinstance(record.get("id"), str)
-    return is_entry and obj(record.get("message")).get("role") in ROLES
+    return is_entry and role_of(obj(record.get("message"))) in ROLES
 
 
 def _is_openclaw(head: Sequence[Any]) -> bool:
@@ -190,14 +191,14 @@ def _steps(entries: Iterator[Record], chat: Chat) -> Iterator[Step]:
 
 
 def _feed(entry: dict[str, Any], source: Source, chat: Chat, usages: list[Usage | None]) -> Step | None:
-    kind = entry.get("type")
+    kind = string(entry.get("type"))
     if kind == "message":
         message = obj(entry.get("message"))
     elif kind in SUMMARIES or kind == "custom_message":
         message = entry | {"role": kind}
     else:
         if kind not in SILENT:
-            chat.notices.skip(f"entry of unknown type {describe(kind)}", source)
+            chat.notices.skip(f"entry of unknown type {describe(entry.get('type'))}", source)
         return None
     role = role_of(message)
     if role in AGENT_ROLES:
@@ -227,11 +228,12 @@ def _act(
 
 
 def _usage(message: dict[str, Any]) -> Usage | None:
-    usage = usage_of(message.get("usage"))
-    if usage is None or (message.get("stopReason") in ("error", "aborted") and not (usage.input or usage.output)):
+    counts = obj(message.get("usage"))
+    usage = Usage(*(whole(counts.get(key)) for key in ("input", "cacheRead", "cacheWrite", "output")))
+    if message.get("stopReason") in ("error", "aborted") and not (usage.input or usage.output):
         return None  # the counters of a request that never ended are not zero, but unknown
-    cost = number(obj(obj(message.get("usage")).get("cost")).get("total"))
-    return msgspec.structs.replace(usage, cost_usd=cost)
+    cost = number(obj(counts.get("cost")).get("total"))
+    return msgspec.structs.replace(usage, cost_usd=cost) if usage != Usage() else None
 
 
 def _priced(step: Step, usages: list[Usage | None]) -> Step:

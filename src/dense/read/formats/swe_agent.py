@@ -136,7 +136,7 @@ def _usage(stats: dict[str, Any]) -> Usage | None:
     sent, received = whole(stats.get("tokens_sent")), whole(stats.get("tokens_received"))
     if not (sent or received):
         return None
-    return Usage(sent, None, None, received, number(stats.get("instance_cost")))
+    return Usage(sent, None, None, received, number(stats.get("instance_cost")) or None)
 
 
 def _steps_of_trajectory(

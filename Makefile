@@ -1,0 +1,37 @@
+# The commands that we use. Each sets up .venv by itself; `make demo` and `make test` are all that a newcomer needs.
+.PHONY: demo test test-slow check format bench golden fixtures clean
+BIN := .venv/bin
+export PYTHON
+
+demo: .venv/.ready  ## read the bundled example traces and show what they hold
+	@$(BIN)/dense read examples
+
+test: .venv/.ready  ## the test suite
+	$(BIN)/python -m pytest -n 2
+
+test-slow: .venv/.ready  ## what takes minutes: 100,000 mutated traces, a 2 GB line, a 500 MB session
+	$(BIN)/python -m pytest -n 2 -m slow
+
+check: .venv/.ready  ## format, lint, strict types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+
+format: .venv/.ready  ## mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/.ready  ## speed, as ratios to a reference measured in the same run
+	$(BIN)/python bench/read.py
+
+golden: .venv/.ready  ## write the expected outputs anew; look at the diff before you commit it
+	DENSE_WRITE_GOLDENS=1 $(BIN)/python -m pytest -n 0 -k golden
+
+fixtures: .venv/.ready  ## record the fixtures anew with the real programs (installs them; minutes)
+	$(BIN)/python tests/fixtures/make/all.py
+
+clean:
+	rm -rf .venv .ruff_cache .hypothesis out
+
+.venv/.ready: pyproject.toml constraints.txt scripts/setup
+	@scripts/setup
