@@ -23,7 +23,12 @@ from dense.read import Stream, files_of, read_streams
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"
 LIMITS = {"atif": 2.0, "mini-swe-agent": 2.0, "claude-code": 3.0, "codex": 3.0}
-FOLDERS = {"atif": "harbor-atif", "mini-swe-agent": "mini-swe-agent-traj", "claude-code": "claude-code-jsonl", "codex": "codex-rollout-jsonl"}
+FOLDERS = {
+    "atif": "harbor-atif",
+    "mini-swe-agent": "mini-swe-agent-traj",
+    "claude-code": "claude-code-jsonl",
+    "codex": "codex-rollout-jsonl",
+}
 ROUNDS = 9
 MEMORY_LIMIT = 200
 SESSION_SIZE = 500_000_000
@@ -35,7 +40,11 @@ def traces(format: str) -> list[Path]:
     files = [file.path for file in files_of(folder)] if folder.is_dir() else []
     own = [file.path for file in files_of(ROOT / "tests" / "fixtures" / format)]
     candidates = files or own * 20
-    return [path for path in candidates if any(isinstance(item, Stream) for item in read_streams(path)) and path.suffix != ".zst"]
+    return [
+        path
+        for path in candidates
+        if any(isinstance(item, Stream) for item in read_streams(path)) and path.suffix != ".zst"
+    ]
 
 
 def load_json(paths: list[Path]) -> None:
@@ -70,14 +79,22 @@ def measure_speed(format: str) -> dict[str, float]:
     paths = traces(format)
     reference, ours = best_of([lambda: load_json(paths), lambda: read_traces(paths)])
     size = sum(path.stat().st_size for path in paths)
-    return {"files": len(paths), "megabytes": size / 1e6, "json_ms": reference * 1e3, "read_ms": ours * 1e3, "ratio": ours / reference}
+    return {
+        "files": len(paths),
+        "megabytes": size / 1e6,
+        "json_ms": reference * 1e3,
+        "read_ms": ours * 1e3,
+        "ratio": ours / reference,
+    }
 
 
 def write_session(path: Path, size: int) -> None:
     """A Claude Code session of this size: one command after the other, each with 2 KB of output."""
     head = {"parentUuid": None, "isSidechain": False, "sessionId": "bench", "version": "2.1.0", "cwd": "/app"}
     with path.open("w") as file:
-        file.write(json.dumps({**head, "type": "user", "uuid": "u", "message": {"role": "user", "content": "Work."}}) + "\n")
+        file.write(
+            json.dumps({**head, "type": "user", "uuid": "u", "message": {"role": "user", "content": "Work."}}) + "\n"
+        )
         written = number = 0
         while written < size:
             number += 1
@@ -122,7 +139,9 @@ def main() -> None:
         print(f"{'format':<16}{'files':>6}{'MB':>8}{'json.loads':>12}{'dense':>10}{'ratio':>8}{'limit':>7}")
         for format, row in speed.items():
             times = f"{row['json_ms']:>9.1f} ms{row['read_ms']:>7.1f} ms"
-            print(f"{format:<16}{row['files']:>6.0f}{row['megabytes']:>8.1f}{times}{row['ratio']:>8.2f}{LIMITS[format]:>7.1f}")
+            print(
+                f"{format:<16}{row['files']:>6.0f}{row['megabytes']:>8.1f}{times}{row['ratio']:>8.2f}{LIMITS[format]:>7.1f}"
+            )
         print(f"\n{memory['session_megabytes']:.0f} MB Claude Code session, dense read --json:", end=" ")
         print(f"peak {memory['peak_megabytes']:.0f} MB (limit {MEMORY_LIMIT}), {memory['seconds']:.1f} s")
     slow = [format for format, row in speed.items() if row["ratio"] > LIMITS[format]]

@@ -123,7 +123,9 @@ def test_grades_do_not_pass(folder: Path, tmp_path: Path) -> None:
 
 def test_the_proof_can_fail() -> None:
     """The changes do reach what they should."""
-    text = json.dumps([{"reward": 1.0, "info": {"reward_info": 1, "resolved": True}, "traj": [{"content": {"score": 3}}]}])
+    text = json.dumps(
+        [{"reward": 1.0, "info": {"reward_info": 1, "resolved": True}, "traj": [{"content": {"score": 3}}]}]
+    )
     assert json.loads(changed_text(text)) == [
         {"reward": 18.0, "info": {"reward_info": 1, "resolved": False}, "traj": [{"content": {"score": 3}}]}
     ]

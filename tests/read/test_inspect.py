@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import dense
-from dense.errors import NotATrace, NoTrajectory, SkippedRecords
+from dense.errors import NoTrajectory, SkippedRecords
+from dense.read import Unread, read_streams
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "inspect"
 
@@ -139,8 +140,11 @@ def test_a_log_without_samples_says_so(tmp_path: Path) -> None:
 
 def test_another_archive_is_not_a_trace(tmp_path: Path) -> None:
     path = archive(tmp_path / "x.eval", {"samples/1_epoch_1.json": sample(), "readme.txt": b"hello"})
-    with pytest.raises(NotATrace, match="not an Inspect log"):
+    with pytest.raises(NoTrajectory, match="not an Inspect log"):
         list(dense.read(path))
+    (unread,) = read_streams(path)
+    assert isinstance(unread, Unread)
+    assert not unread.is_trace
     (tmp_path / "y.eval").write_bytes(b"PK\x03\x04 and then nothing")
     with pytest.raises(NoTrajectory, match="cannot be opened"):
         list(dense.read(tmp_path / "y.eval"))

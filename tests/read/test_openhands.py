@@ -197,10 +197,9 @@ def test_labels_do_not_pass(tmp_path: Path) -> None:
 
     before = read_rows()
     for row in rows:
-        row |= {
-            key: "CHANGED"
-            for key in ("test_result", "error", "resolved", "git_patch", "report", "score", "fine_grained_report")
-        }
+        row |= dict.fromkeys(
+            ("test_result", "error", "resolved", "git_patch", "report", "score", "fine_grained_report"), "CHANGED"
+        )
         row["instance"] = {"patch": "CHANGED", "test_patch": "CHANGED", "FAIL_TO_PASS": "CHANGED"}
         for event in row["history"]:
             event["critic_result"] = {"score": 1.0}
@@ -267,7 +266,7 @@ def test_v0_pairs_of_the_oldest_rows(tmp_path: Path) -> None:
     path = tmp_path / "output.jsonl"
     path.write_text(json.dumps(row) + "\n" + json.dumps(row) + "\n")
     first, second = dense.read(path)
-    assert [(run.id, len(run.steps)) for run in (first, second)] == [("i", 1), ("i#1", 1)]
+    assert [(run.id, len(run.steps)) for run in (first, second)] == [("i", 1), ("i#row 1", 1)]
     assert first.steps[0].source.index == 1
     assert first.usage == Usage(cost_usd=0.5)
 

@@ -140,8 +140,8 @@ def test_attempts_are_trajectories(tmp_path: Path) -> None:
     attempts = [{"trajectory": [entry(f"Try {n}.", "ls")] * n, "history": [told("Count.")]} for n in (1, 2)]
     runs = read(tmp_path, {"attempts": attempts, **attempts[1], "info": {"best_attempt_idx": 1}})
     assert [(run.id, len(run.steps), run.source.part) for run in runs] == [
-        ("attempt 0", 1, "attempt 0"),
-        ("attempt 1", 2, "attempt 1"),
+        ("x", 1, "attempt 0"),
+        ("x#attempt 1", 2, "attempt 1"),
     ]
     assert all(run.task and run.task.instruction == "Count." for run in runs)
 

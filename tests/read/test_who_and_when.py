@@ -96,7 +96,7 @@ def test_labels_do_not_pass(tmp_path: Path, half: str) -> None:
     labels = (
         "ground_truth groundtruth is_correct is_corrected mistake_agent mistake_step mistake_reason mistake_type level"
     )
-    run |= {key: "CHANGED" for key in [*labels.split(), "system_prompt"]}
+    run |= dict.fromkeys([*labels.split(), "system_prompt"], "CHANGED")
     assert of(tmp_path, run) == before
 
 

@@ -28,7 +28,8 @@ CALL_PARTS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use", "toolCall
 
 def role_of(message: dict[str, Any]) -> str:
     """The message's role; "" where it has none."""
-    return first_string((message.get("role"), message.get("from"))) or ""
+    role = message.get("role")
+    return role if isinstance(role, str) else string(message.get("from")) or ""
 
 
 @dataclass
@@ -81,15 +82,21 @@ class Chat:
             self.model = model
         elif model != self.model:
             draft.model = model
-        if thought := next((t for key in REASONING_KEYS if (t := text_of(message.get(key)))), ""):
-            draft.reasoning.append(thought)
+        for key in REASONING_KEYS:
+            if key in message and (thought := text_of(message[key])):
+                draft.reasoning.append(thought)
+                break
         content = message.get("content")
-        for part in content if is_seq(content) else [content]:
-            if is_obj(part):
-                add_part(draft, part)
-            else:
-                draft.message.append(text_of(part))
-        draft.calls += map(tool_call, objs(message.get("tool_calls")))
+        if isinstance(content, str):
+            draft.message.append(content)
+        else:
+            for part in content if is_seq(content) else [content]:
+                if is_obj(part):
+                    add_part(draft, part)
+                else:
+                    draft.message.append(text_of(part))
+        if message.get("tool_calls"):
+            draft.calls += map(tool_call, objs(message["tool_calls"]))
         if is_obj(message.get("function_call")):
             draft.calls.append(tool_call(message["function_call"]))
         return draft
@@ -154,22 +161,26 @@ def tool_call(call: dict[str, Any]) -> ToolCall:
 
 
 def usage_of(value: Any) -> Usage | None:
-    """Token counts in the dialects of OpenAI (cache inside the input) and Anthropic (cache beside it), as disjoint buckets."""
-    usage = obj(value)
-
-    def count(*keys: str) -> int | None:
-        return next((n for key in keys if (n := whole(usage.get(key))) is not None), None)
-
-    output = count("output_tokens", "completion_tokens", "output")
-    details = obj(usage.get("prompt_tokens_details")) or obj(usage.get("input_tokens_details"))
-    if "prompt_tokens" in usage or details:
-        prompt, cached = count("prompt_tokens", "input_tokens"), whole(details.get("cached_tokens"))
+    """Token counts in the dialects of OpenAI (cache inside the input) and Anthropic (cache beside it), in disjoint buckets."""
+    if not is_obj(value) or not value:
+        return None
+    output = _count(value, "output_tokens", "completion_tokens", "output")
+    details = obj(value.get("prompt_tokens_details")) or obj(value.get("input_tokens_details"))
+    if details or "prompt_tokens" in value:
+        prompt, cached = _count(value, "prompt_tokens", "input_tokens"), whole(details.get("cached_tokens"))
         found = Usage(None if prompt is None else max(prompt - (cached or 0), 0), cached, None, output)
     else:
-        read = count("cache_read_input_tokens", "input_tokens_cache_read", "cacheRead")
-        write = count("cache_creation_input_tokens", "input_tokens_cache_write", "cacheWrite")
-        found = Usage(count("input_tokens", "input"), read, write, output)
+        read = _count(value, "cache_read_input_tokens", "input_tokens_cache_read", "cacheRead")
+        write = _count(value, "cache_creation_input_tokens", "input_tokens_cache_write", "cacheWrite")
+        found = Usage(_count(value, "input_tokens", "input"), read, write, output)
     return found if found != Usage() else None
+
+
+def _count(usage: dict[str, Any], *keys: str) -> int | None:
+    for key in keys:
+        if (found := usage.get(key)) is not None and (number := whole(found)) is not None:
+            return number
+    return None
 
 
 def describe(value: Any) -> str:

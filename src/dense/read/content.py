@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from dense.read.json_text import BadJson, decode
-from dense.read.json_value import first_string, is_obj, is_seq, string
+from dense.read.json_value import first_string, is_obj, is_seq, string, string
 
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"})
 IMAGE_TYPES = frozenset({"image", "image_url", "input_image", "output_image", "image_file"})

@@ -49,7 +49,7 @@ def reader(name: str) -> Reader:
 def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterator[Stream]:
     """The trajectories of one file, by the reader that claims it or the one that is forced."""
     place = Place(file.path, file.name, file.notices)
-    if isinstance(file, TraceFile) and file.shape() == "archive":
+    if isinstance(file, TraceFile) and file.shape == "archive":
         from dense.read.formats.inspect_log import InspectLog
 
         yield from InspectLog().read_archive(file.archive(), place)
@@ -64,7 +64,8 @@ def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterato
                 return
     if forced:
         # Not even a forced reader claims it, in any view: it gets the first one, and says what it cannot make out.
-        yield from reader(forced).read(_ahead(next(_views(file))), place)
+        for records in islice(_views(file), 1):
+            yield from reader(forced).read(_ahead(records), place)
         return
     raise NotATrace(
         f"{file.name}: not a trace of a known format ({', '.join(READERS)}). If it is one, name it with --format"
@@ -76,7 +77,7 @@ def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[Record]]:
     if isinstance(file, EventFolder):
         yield file.records()
         return
-    shape = file.shape()
+    shape = file.shape
     if shape == "empty":
         raise NoTrajectory(f"{file.name}: the file is empty; the run was probably killed before it wrote anything")
     if shape == "lines":

@@ -22,17 +22,30 @@ class Spoken(NamedTuple):
     calls: list[ToolCall]
 
 
-_FENCE = re.compile(r"^```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?^```[ \t]*$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n")
+_FENCE_END = re.compile(r"\n?```[ \t]*(?=\n|\Z)")
 
 
 def bash_fence(message: str) -> Spoken | None:
     """One shell block between the fences of Markdown (mini-swe-agent 1). Two are an error there, so no call was made."""
-    if "```" not in message:
+    start = _line_match(_FENCE, message, 0)
+    end = _line_match(_FENCE_END, message, start.end()) if start else None
+    if start is None or end is None or _line_match(_FENCE, message, end.end()):
         return None
-    found = _FENCE.findall(message)
-    if len(found) != 1:
-        return None
-    return Spoken(_FENCE.sub("", message).strip(), [ToolCall("bash", {"command": found[0]})])
+    text = (message[: start.start()] + message[end.end() :]).strip()
+    return Spoken(text, [ToolCall("bash", {"command": message[start.end() : end.start()]})])
+
+
+def _line_match(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
+    """The first match at the beginning of a line. Looked for by its backticks: a pattern that tries every line is slow."""
+    while (place := text.find("```", start)) >= 0:
+        if place == 0 or text[place - 1] == "\n":
+            # The newline before a closing fence belongs to the fence, unless the block is empty.
+            newline = place - 1 if pattern is _FENCE_END and place > start else place
+            if match := pattern.match(text, newline):
+                return match
+        start = place + 3
+    return None
 
 
 _XML_CALL = re.compile(r"<function=([^>\s]+)>(.*?)(?:</function>|\Z)", re.DOTALL)

@@ -11,6 +11,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
@@ -25,8 +26,8 @@ CHUNK = 1 << 24
 """Lines up to this length are read at one go; a longer one is measured before it is loaded."""
 HEAD_RECORDS = 40
 """How many records a format is told by."""
-HEAD_BYTES = 1 << 20
-"""How many bytes are read for that, unless the first record alone is longer."""
+HEAD_BYTES = 1 << 16
+"""How many bytes are looked at to tell lines from a document."""
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -74,6 +75,7 @@ class TraceFile:
     notices: Notices = field(default_factory=Notices)
     """What happened while it was read."""
 
+    @cached_property
     def shape(self) -> Literal["lines", "document", "archive", "empty", "other"]:
         """What the file looks like, from its first bytes."""
         with self.open() as stream:
@@ -123,7 +125,8 @@ class TraceFile:
         place = Source(self.name)
         with self.open() as stream:
             too_large = self.path.stat().st_size > MAX_RECORD
-            data = b"" if too_large else stream.read(MAX_RECORD + 1)
+            # Only what is packed can be larger than the file; to read with a limit reserves that much memory.
+            data = b"" if too_large else stream.read() if stream.seekable() else stream.read(MAX_RECORD + 1)
         if too_large or len(data) > MAX_RECORD:
             raise NoTrajectory(
                 f"{self.name}: one JSON document of more than {MAX_RECORD >> 20} MiB; split it and read the parts"
@@ -225,13 +228,16 @@ def _is_lines(head: bytes, stream: IO[bytes]) -> bool:
         return bool(stream.read(1))
     if _has_record(first):
         return bool(rest.strip()) or bool(stream.read(1))
+    if first.lstrip().startswith(b"[") or first.rstrip().endswith((b"{", b"[", b",", b":")):
+        return False  # a document over several lines; its last element may look like a line of its own
     return _has_record(rest)
 
 
 def _has_record(head: bytes) -> bool:
     """Whether one of the lines is a JSON object with at least one key."""
     for line in head.split(b"\n", HEAD_RECORDS)[:HEAD_RECORDS]:
-        if line.strip()[:1] == b"{":
+        stripped = line.strip()
+        if stripped.startswith(b"{") and stripped.endswith(b"}"):
             try:
                 value, _ = decode(line)
             except BadJson:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from dense.read.chat import describe
 from dense.read.files import Record, TraceFile
 from dense.read.notices import Notices
 from dense.read.stream import Stream
@@ -65,13 +64,28 @@ def fitting(records: Iterable[Record], fits: Callable[[Any], bool], notices: Not
     held: Record | None = None
     for record in records:
         if not fits(record.value):
-            notices.skip(f"not {what}: {describe(record.value)}", record.source)
+            # Without a word of what it says: a row that is passed over may hold grades like any other.
+            notices.skip(f"not {what}", record.source)
             continue
         if held is not None:
             yield held
         held = record
     if held is not None:
         yield held
+
+
+def row_of(source: Source) -> Source:
+    """The place of a record that is a whole trajectory: a row, where the file has several."""
+    number = source.index if source.line is None else source.line - 1
+    return Source(source.path, line=source.line, part=None if number is None else f"row {number}")
+
+
+def unique(id: str, source: Source, seen: set[str]) -> str:
+    """An ID that no other trajectory of the file has."""
+    if id in seen:
+        id = f"{id}#{source.part or len(seen)}"
+    seen.add(id)
+    return id
 
 
 def _relative(path: Path, start: Path) -> Path:

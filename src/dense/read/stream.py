@@ -15,7 +15,7 @@ from dense.read.notices import Notices
 from dense.trajectory import Notice, Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
 
-@dataclass
+@dataclass(slots=True)
 class StepDraft:
     """A step that is not complete yet: texts and results arrive one after the other."""
 

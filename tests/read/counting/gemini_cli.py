@@ -1,4 +1,4 @@
-"""Steps of Gemini CLI: its messages by ID, without those that were rewound; in stream-json, runs between tool results."""
+"""Steps of Gemini CLI: its messages by ID, without the rewound ones; in stream-json, runs between tool results."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ def count(path: Path) -> list[int]:
     records = [json.loads(line) for line in path.read_text().splitlines()]
     if records[0].get("type") == "init":
         acts = ["act" if r["type"] == "tool_use" or r.get("role") == "assistant" else r["type"] for r in records]
-        return [sum(now == "act" and before != "act" for before, now in zip([""] + acts, acts))]
+        return [sum(now == "act" and before != "act" for before, now in zip(["", *acts], acts, strict=False))]
     ids: dict[str, str] = {}
     for record in records:
         if "$rewindTo" in record:

@@ -1,4 +1,4 @@
-"""Steps of Inspect logs: messages of the assistant, by sample. zstd is the one thing that the standard library lacks."""
+"""Steps of Inspect logs: messages of the assistant, by sample. zstd alone is not in the standard library."""
 
 import json
 import re

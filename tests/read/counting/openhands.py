@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+from typing import Any
 
 NO_TURNS = {"system", "recall", "change_agent_state", "null", "condensation", "condensation_request"}
 
@@ -21,7 +22,7 @@ def count(path: pathlib.Path) -> list[int]:
     ]
 
 
-def _steps(events: list) -> int:
+def _steps(events: list[Any]) -> int:
     answers = []
     for event in events:
         if event.get("source") != "agent":

@@ -1,4 +1,4 @@
-"""Steps of pi sessions: messages of the assistant that say or call something, on the way from the last entry to the root."""
+"""Steps of pi sessions: what the assistant said or called, on the way from the last entry to the root."""
 
 import json
 from pathlib import Path

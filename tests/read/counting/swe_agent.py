@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+from typing import Any
 
 
 def count(path: pathlib.Path) -> list[int]:
@@ -9,7 +10,7 @@ def count(path: pathlib.Path) -> list[int]:
     return [_steps(attempt) for attempt in run.get("attempts") or [run]]
 
 
-def _steps(run: dict) -> int:
+def _steps(run: dict[str, Any]) -> int:
     if run.get("trajectory"):
         return 1 + sum(
             1 for e in run["trajectory"][1:] if e["action"].strip() or not e["thought"].startswith("Exit due to")

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+from typing import Any
 
 
 def count(path: pathlib.Path) -> list[int]:
@@ -13,7 +14,7 @@ def count(path: pathlib.Path) -> list[int]:
     return [sum(map(_acts, run["history"])) for run in (value if isinstance(value, list) else [value])]
 
 
-def _acts(entry: dict) -> bool:
+def _acts(entry: dict[str, Any]) -> bool:
     who = entry.get("name") or entry["role"]
     if who in ("human", "ComputerTerminal", "Computer_terminal", "Orchestrator (termination condition)"):
         return False

@@ -59,7 +59,7 @@ class ClaudeCode:
 
 
 def _is_line(line: dict[str, Any]) -> bool:
-    kind = line.get("type")
+    kind = string(line.get("type"))
     if kind in ("user", "assistant"):
         marks = ("parentUuid", "isSidechain", "parent_tool_use_id", "sessionId")
         return is_obj(line.get("message")) and any(mark in line for mark in marks)
@@ -154,7 +154,7 @@ class _Session:
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
         """Take one line; the step that it completes, if it does."""
-        kind = line.get("type")
+        kind = string(line.get("type"))
         if kind not in ("user", "assistant"):
             self.bookkeeping(kind, line, source)
             return None
@@ -171,7 +171,7 @@ class _Session:
         self.hear(line, message, source)
         return None
 
-    def bookkeeping(self, kind: Any, line: dict[str, Any], source: Source) -> None:
+    def bookkeeping(self, kind: str | None, line: dict[str, Any], source: Source) -> None:
         if kind == "result":
             self.cost = number(line.get("total_cost_usd"))
         elif kind == "cost-state":

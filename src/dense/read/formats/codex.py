@@ -169,7 +169,7 @@ class _Rollout:
             self.draft = None
 
     def item(self, item: dict[str, Any], source: Source, timestamp: str | None) -> Step | None:
-        kind = item.get("type")
+        kind = string(item.get("type"))
         if kind in OUTPUTS:
             self.output(item, source)
         elif kind in CALLS:

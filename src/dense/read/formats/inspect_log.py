@@ -149,18 +149,17 @@ class _Members:
         return value
 
     def _bytes(self, info: zipfile.ZipInfo) -> bytes:
-        if info.compress_type == ZSTD:
-            import zstandard
-
-            packed = io.BytesIO(self._raw(info))
-            data = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(MAX_RECORD + 1)
-        else:
-            with self.archive.open(info) as member:
-                data = member.read(MAX_RECORD + 1)
-        if len(data) > MAX_RECORD:
+        if info.file_size > MAX_RECORD:
             raise ValueError(f"more than {MAX_RECORD >> 20} MiB")
-        if info.compress_type == ZSTD and zlib.crc32(data) != info.CRC:
-            raise ValueError("wrong checksum")
+        if info.compress_type != ZSTD:
+            return self.archive.read(info)
+        import zstandard
+
+        packed = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(self._raw(info)), read_across_frames=True)
+        # One byte more than there should be shows that the size is wrong, however much lies behind it.
+        data = packed.read(info.file_size + 1)
+        if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
+            raise ValueError("wrong size or checksum")
         return data
 
     def _raw(self, info: zipfile.ZipInfo) -> bytes:
@@ -244,8 +243,10 @@ class _Sample:
     def steps(self, chat: Chat) -> list[Step]:
         """The steps of the sample's own agent."""
         messages = [Record(m, self._at(index)) for index, m in enumerate(seq(self.value.get("messages")))]
-        if self.events.compacted or not any(map(_is_act, messages)):
-            messages = self._as_called(self.events.within(None), messages) or messages or self._output()
+        has_acts = any(map(_is_act, messages))
+        if self.events.compacted or not has_acts:
+            as_called = self._as_called(self.events.within(None), messages)
+            messages = as_called or (messages if has_acts else [*messages, *self._output()])
         steps = self._steps(chat, messages, self.events.within(None), frozenset())
         if steps:
             steps[-1] = _with(steps[-1], list(self._end()))

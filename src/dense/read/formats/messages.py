@@ -13,7 +13,7 @@ The dialects, which may be mixed:
   so may the whole message: the last one per call ID, and per message ID, stands;
 - contents of the Gemini API (`role: model`, `parts` with `functionCall` and `functionResponse`).
 
-A file is claimed if it has a message of an agent and (nearly) nothing else. Fields around the messages are not looked
+A file is claimed if it has a message of an agent and most of it is messages. Fields around the messages are not looked
 at, apart from ID and model: they may grade.
 """
 
@@ -51,26 +51,24 @@ NOT_ARGUMENTS = frozenset({"type", "id", "call_id", "status", "output", "result"
 UI_STEP = "step-start"
 SILENT_PARTS = frozenset({"source-url", "source-document", "source", "data"})
 OWN_FIELDS = ("model", "usage", "timestamp")
-MOSTLY = 0.9
-"""The share of a file that must be messages; damaged ones are no reason to refuse the rest."""
+MOSTLY = 0.5
+"""The share of a list that must be messages; damaged ones are no reason to refuse the rest."""
 
 
 class Messages:
     name = "messages"
 
     def claims(self, head: Sequence[Any]) -> bool:
-        if not head:
-            return False
-        if _is_message(head[0]):
-            return _is_chat(list(head))
-        return any(_is_chat(_list_of(record)) for record in head[:5])
+        return _is_chat(list(head)) or any(_is_chat(_list_of(record)) for record in head[:5])
 
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
-        first = next(records, None)
-        if first is None:
-            return
-        records = chain([first], records)
-        if _is_message(first.value):
+        opening: list[Record] = []
+        for record in records:
+            opening.append(record)
+            if _is_message(record.value) or _list_of(record.value):
+                break
+        records = chain(opening, records)
+        if opening and _is_message(opening[-1].value):
             yield from self._stream(records, place, place.source(), {}, place.path.stem)
             return
         yield from held_back(self._each(records, place), place.notices)

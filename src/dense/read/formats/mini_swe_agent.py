@@ -81,14 +81,16 @@ def _stream(record: Record, place: Place) -> Stream | None:
 
 def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
     for index, message in enumerate(messages):
-        place = Source(source.path, source.line, index, source.part)
         if not is_obj(message):
+            place = Source(source.path, source.line, index, source.part)
             chat.notices.skip(f"not a message: {describe(message)}", place)
-        elif chat.draft is not None and role_of(message) in ("user", "tool", "exit"):
+            continue
+        role = message.get("role")
+        if chat.draft is not None and role in ("user", "tool", "exit"):
             _observe(chat.draft, message)
         else:
-            done = chat.feed(message, place)
-            if chat.draft is not None and role_of(message) == "assistant":
+            done = chat.feed(message, Source(source.path, source.line, index, source.part))
+            if chat.draft is not None and role == "assistant":
                 _complete(chat.draft, message)
             if done is not None:
                 yield done
@@ -109,11 +111,10 @@ def _complete(draft: StepDraft, message: dict[str, Any]) -> None:
 def _observe(draft: StepDraft, message: dict[str, Any]) -> None:
     """Whoever the role says: what follows a command is its output, the rest are words of the harness."""
     text = text_of(message.get("content"))
-    extra = obj(message.get("extra"))
-    code = whole(extra.get("returncode"))
-    if code is None and (found := _RETURN_CODE.search(text[:1000])):
+    code = whole(obj(message.get("extra")).get("returncode"))
+    if code is None and "<returncode>" in text and (found := _RETURN_CODE.search(text)):
         code = int(found[1])
-    is_output = role_of(message) == "tool" or (bool(draft.calls) and not draft.observations)
+    is_output = message.get("role") == "tool" or (bool(draft.calls) and not draft.observations)
     if text or is_output:
         call_id = string(message.get("tool_call_id"))
         draft.observe(text, call_id, origin="tool" if is_output else "system", exit_code=code)

@@ -40,7 +40,7 @@ from dense.read.content import arguments_of, image_marker, text_of
 from dense.read.files import Record
 from dense.read.json_value import first_string, flag, is_obj, is_seq, number, obj, objs, seq, string, whole
 from dense.read.notices import Notices
-from dense.read.reader import Place
+from dense.read.reader import Place, fitting, row_of, unique
 from dense.read.stream import StepDraft, Stream
 from dense.trajectory import Source, Step, Task, ToolCall, Usage
 
@@ -78,7 +78,7 @@ class OpenHands:
     name = "openhands"
 
     def claims(self, head: Sequence[Any]) -> bool:
-        return any(_is_event(record) or _event_list(record) is not None for record in head)
+        return any(_is_event(record) or _has_events(record) for record in head)
 
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
         # Rows and events do not mix in one file, but damaged records may stand before the first good one.
@@ -94,10 +94,10 @@ class OpenHands:
 
 def _known(records: Iterator[Record], notices: Notices) -> Iterator[Record]:
     for record in records:
-        if _is_event(record.value) or _event_list(record.value) is not None:
+        if _is_event(record.value) or _has_events(record.value):
             yield record
         else:
-            notices.skip(f"neither an event nor a row: {describe(record.value)}", record.source)
+            notices.skip("neither an event nor a row with a history", record.source)
 
 
 def _is_event(value: Any) -> bool:
@@ -112,6 +112,10 @@ def _is_event(value: Any) -> bool:
     return (isinstance(action, str) and is_obj(event.get("args"))) or (
         isinstance(observation, str) and "content" in event and is_obj(event.get("extras"))
     )
+
+
+def _has_events(value: Any) -> bool:
+    return _event_list(value) is not None
 
 
 def _event_list(value: Any) -> list[Any] | None:
@@ -138,32 +142,24 @@ class _Origin:
 
 def _rows(records: Iterator[Record], place: Place) -> Iterator[Stream]:
     seen: set[str] = set()
-    # Rows are numbered as they stand in the file, those that are passed over included.
-    numbered = (Record((n, record.value), record.source) for n, record in enumerate(records))
-    for (number_, value), source_of in fitting(numbered, _is_row, place.notices, "a row with a history"):
-        row = obj(record.value)
+    for record in fitting(records, _has_events, place.notices, "a row with a history"):
+        row, source = obj(record.value), row_of(record.source)
         name = string(row.get("instance_id"))
-        is_row = "history" in row
-        part = f"row {number_}" if is_row else None
-        source = Source(place.name, line=record.source.line, index=record.source.index, part=part)
         metadata = obj(row.get("metadata"))
-        model = first_string(obj(metadata.get(key)).get("model") for key in ("llm_config", "llm"))
-        statement = string(obj(row.get("instance")).get("problem_statement"))
-        id_ = _unique(name or (f"row-{number_}" if is_row else _conversation_id(place)), number_, seen)
-        origin = _Origin(id_, source, name, model, _total(obj(row.get("metrics"))), statement)
-        yield from _stream(_records_of(events, record.source, part), place, origin, {})
+        origin = _Origin(
+            unique(name or source.part or _conversation_id(place), source, seen),
+            source,
+            name,
+            first_string(obj(metadata.get(key)).get("model") for key in ("llm_config", "llm")),
+            _total(obj(row.get("metrics"))),
+            string(obj(row.get("instance")).get("problem_statement")),
+        )
+        yield from _stream(_records_of(_event_list(row) or [], source), place, origin, {})
 
 
-def _unique(id_: str, number_: int, seen: set[str]) -> str:
-    if id_ in seen:
-        id_ = f"{id_}#{number_}"
-    seen.add(id_)
-    return id_
-
-
-def _records_of(events: list[Any], source: Source, part: str | None) -> Iterator[Record]:
+def _records_of(events: list[Any], source: Source) -> Iterator[Record]:
     for index, event in enumerate(events):
-        here = Source(source.path, line=source.line, index=index, part=part)
+        here = Source(source.path, line=source.line, index=index, part=source.part)
         # The oldest rows have [action, observation] pairs; both carry the index of their pair.
         for single in event if is_seq(event) else [event]:
             yield Record(single, here)
@@ -419,7 +415,7 @@ class _Run:
         if isinstance(observation, str) and observation:
             self._v0_observation(observation, event, source)
         else:
-            self.notices.skip(f"neither an action nor an observation: {describe(event)}", source)
+            self.notices.skip("neither an action nor an observation", source)
         return None
 
     def _v0_action(self, action: str, event: dict[str, Any], source: Source) -> Step | None:

@@ -32,7 +32,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dense.read.chat import AGENT_ROLES, SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, add_part, describe, role_of, tool_call
+from dense.read.chat import AGENT_ROLES, SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, add_part, role_of, tool_call
 from dense.read.content import arguments_of, text_of
 from dense.read.files import Record
 from dense.read.formats.otel_spans import (
@@ -74,11 +74,11 @@ class Otel:
                 found = True
                 span = span_of(raw, source)
                 if span is None:
-                    place.notices.skip(f"a span without an ID: {describe(raw)}", source)
+                    place.notices.skip("a span without an ID", source)
                 else:
                     traces.setdefault(span.trace, {})[span.id] = span
             if not found:
-                place.notices.skip(f"no span: {describe(record.value)}", record.source)
+                place.notices.skip("no span in it", record.source)
         for number_, trace in enumerate(list(traces)):
             yield from _stream(trace, traces.pop(trace), number_, place)
 

@@ -87,8 +87,9 @@ def located(record: Record) -> Iterator[tuple[dict[str, Any], Source]]:
 
 
 def _span_id(raw: dict[str, Any]) -> str | None:
-    keys = ("span_id", "spanId", "spanID", "context.span_id")
-    return first_string((*(raw.get(key) for key in keys), obj(raw.get("context")).get("span_id")))
+    if id_ := string(raw.get("span_id")) or string(raw.get("spanId")) or string(raw.get("context.span_id")):
+        return id_
+    return string(obj(raw.get("context")).get("span_id"))
 
 
 def is_agentic(raw: dict[str, Any]) -> bool:
@@ -227,7 +228,10 @@ def _take_messages(span: Span, raw: dict[str, Any]) -> None:
 def _listed(attributes: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """Messages under numbered names, or as a list; they are taken out of the attributes."""
     trees: dict[int, dict[str, Any]] = {}
-    for key in [key for key in attributes if key.startswith(name)]:
+    keys = [key for key in attributes if key.startswith(name)]
+    if not keys:
+        return []
+    for key in keys:
         if match := INDEXED.fullmatch(key):
             _plant(trees.setdefault(int(match[2]), {}), match[3].split("."), attributes.pop(key))
     whole_list = attributes.pop(name, None)

@@ -30,12 +30,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dense.read.chat import AGENT_ROLES, TOOL_ROLES, USER_ROLES, describe, role_of, tool_call
+from dense.read.chat import AGENT_ROLES, TOOL_ROLES, USER_ROLES, role_of, tool_call
 from dense.read.content import text_of
 from dense.read.files import Record
 from dense.read.json_text import BadJson, decode
 from dense.read.json_value import first_string, is_obj, number, obj, objs, seq, string, whole
-from dense.read.reader import Place
+from dense.read.reader import Place, fitting, row_of, unique
 from dense.read.stream import StepDraft, Stream
 from dense.trajectory import Source, Step, Task, ToolCall, Usage
 
@@ -52,22 +52,22 @@ class SweAgent:
     name = "swe-agent"
 
     def claims(self, head: Sequence[Any]) -> bool:
-        return any(_is_run(obj(record)) for record in head)
+        return any(map(_is_run, head))
 
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
-        for record in records:
-            run = obj(record.value)
-            if attempts := objs(run.get("attempts")):
-                for number_, attempt in enumerate(attempts):
-                    source = Source(place.name, line=record.source.line, part=f"attempt {number_}")
-                    yield from _stream(attempt, run, source, place)
-            elif _is_run(run):
-                yield from _stream(run, run, record.source, place)
-            else:
-                place.notices.skip(f"not a run of SWE-agent: {describe(record.value)}", record.source)
+        seen: set[str] = set()
+        for record in fitting(records, _is_run, place.notices, "a run of SWE-agent"):
+            run, source = obj(record.value), row_of(record.source)
+            attempts = objs(run.get("attempts"))
+            for number_, attempt in enumerate(attempts):
+                part = " ".join(filter(None, (source.part, f"attempt {number_}")))
+                yield from _stream(attempt, run, Source(place.name, line=source.line, part=part), place, seen)
+            if not attempts:
+                yield from _stream(run, run, source, place, seen)
 
 
-def _is_run(run: dict[str, Any]) -> bool:
+def _is_run(value: Any) -> bool:
+    run = obj(value)
     return _has_entries(run) or _has_history(run) or any(map(_has_entries, objs(run.get("attempts"))))
 
 
@@ -82,7 +82,9 @@ def _has_history(run: dict[str, Any]) -> bool:
     return speaks and all(role_of(message) and "agent" in message for message in history[:5])
 
 
-def _stream(run: dict[str, Any], file: dict[str, Any], source: Source, place: Place) -> Iterator[Stream]:
+def _stream(
+    run: dict[str, Any], file: dict[str, Any], source: Source, place: Place, seen: set[str]
+) -> Iterator[Stream]:
     history = _attempt_of(seq(run.get("history")))
     config = _config(run.get("replay_config")) or _config(file.get("replay_config"))
     problem = obj(config.get("problem_statement"))
@@ -99,7 +101,7 @@ def _stream(run: dict[str, Any], file: dict[str, Any], source: Source, place: Pl
     instruction = string(problem.get("text")) or _instruction(history, config)
     yield Stream(
         "swe-agent",
-        source.part or instance or place.path.stem,
+        unique(instance or place.path.stem, source, seen),
         source,
         place.notices,
         iter(steps),
@@ -147,7 +149,7 @@ def _steps_of_trajectory(
     for index, entry in enumerate(seq(run.get("trajectory"))):
         here = Source(source.path, line=source.line, index=index, part=source.part)
         if not is_obj(entry):
-            place.notices.skip(f"not an entry of a trajectory: {describe(entry)}", here)
+            place.notices.skip("not an entry of a trajectory", here)
         elif draft is not None and _gave_up(entry):
             draft.observe(_joined(entry.get("thought"), entry.get("observation")), origin="system")
         elif not any(text_of(entry.get(key)) for key in ("thought", "response", "action")):

@@ -26,12 +26,12 @@ from typing import Any
 
 import msgspec
 
-from dense.read.chat import AGENT_ROLES, Chat, describe, role_of
+from dense.read.chat import AGENT_ROLES, Chat, role_of
 from dense.read.content import arguments_of, text_of
 from dense.read.files import Record
 from dense.read.json_text import BadJson, decode
 from dense.read.json_value import is_obj, is_seq, number, obj, objs, seq, string
-from dense.read.reader import Place
+from dense.read.reader import Place, fitting, row_of, unique
 from dense.read.stream import Stream
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Usage
 
@@ -43,23 +43,22 @@ class TauBench:
     name = "tau-bench"
 
     def claims(self, head: Sequence[Any]) -> bool:
-        return any(_is_row(obj(record)) or any(map(_is_simulation, _simulations(record))) for record in head)
+        return any(map(_is_result, head))
 
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
         seen: set[str] = set()
-        for record in records:
+        for record in fitting(records, _is_result, place.notices, "a result of tau-bench"):
             value = obj(record.value)
             if _is_row(value):
-                number_ = record.source.index if record.source.line is None else record.source.line - 1
-                part = f"row {number_}" if number_ is not None else None
-                source = Source(place.name, record.source.line, part=part)
-                yield from _stream(value, source, {}, place, seen)
-            elif simulations := _simulations(value):
-                for number_, simulation in enumerate(simulations):
-                    source = Source(place.name, record.source.line, part=f"simulation {number_}")
-                    yield from _stream(simulation, source, obj(value.get("info")), place, seen)
-            else:
-                place.notices.skip(f"not a result of tau-bench: {describe(record.value)}", record.source)
+                yield from _stream(value, row_of(record.source), {}, place, seen)
+                continue
+            for number_, simulation in enumerate(_simulations(value)):
+                source = Source(place.name, record.source.line, part=f"simulation {number_}")
+                yield from _stream(simulation, source, obj(value.get("info")), place, seen)
+
+
+def _is_result(value: Any) -> bool:
+    return _is_row(obj(value)) or any(map(_is_simulation, _simulations(value)))
 
 
 def _is_row(row: dict[str, Any]) -> bool:
@@ -92,7 +91,7 @@ def _stream(
     name = _name(row.get("task_id"))
     stream = Stream(
         "tau-bench",
-        _id(row, name, source, seen),
+        unique(_id(row, name), source, seen),
         source,
         place.notices,
         agent=string(obj(info.get("agent_info")).get("implementation")),
@@ -117,13 +116,9 @@ def _name(task_id: Any) -> str | None:
     return str(task_id) if isinstance(task_id, str | int) and not isinstance(task_id, bool) else None
 
 
-def _id(row: dict[str, Any], name: str | None, source: Source, seen: set[str]) -> str:
+def _id(row: dict[str, Any], name: str | None) -> str:
     trial = _name(row.get("trial"))
-    id_ = string(row.get("id")) or f"task-{name}" + (f"-trial-{trial}" if trial is not None else "")
-    if id_ in seen:
-        id_ = f"{id_}#{source.part}"
-    seen.add(id_)
-    return id_
+    return string(row.get("id")) or f"task-{name}" + (f"-trial-{trial}" if trial is not None else "")
 
 
 def _messages(row: dict[str, Any], source: Source) -> Iterator[Record]:
@@ -164,7 +159,7 @@ def _singles(message: dict[str, Any]) -> Iterable[dict[str, Any]]:
 
 def _with_text_calls(step: Step) -> Step:
     """The same step, with calls and results that stand in plain text told as such."""
-    match = None if step.calls else ACTION.search(step.message)
+    match = ACTION.search(step.message) if not step.calls and "Action:" in step.message else None
     if match is None:
         return step
     try:

@@ -25,14 +25,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dense.read.chat import describe
 from dense.read.content import text_of
 from dense.read.files import Record
-from dense.read.json_value import first_string, is_obj, obj, objs, seq, string
-from dense.read.reader import Place
+from dense.read.json_value import is_obj, obj, objs, seq, string
+from dense.read.reader import Place, fitting, row_of, unique
 from dense.read.stream import StepDraft, Stream
-from dense.trajectory import Source, Step, Task, ToolCall
+from dense.trajectory import Observation, Source, Step, Task, ToolCall
 
+TERMINALS = frozenset({"ComputerTerminal", "Computer_terminal"})
 LABELS = frozenset({"mistake_step", "mistake_agent", "mistake_reason"})
 NOTED = re.compile(r"(?P<who>.*?)\s*\((?P<note>.*)\)\s*", re.DOTALL)
 EXIT_CODE = re.compile(r"exitcode: (-?\d{1,9})\b")
@@ -48,23 +48,22 @@ class WhoAndWhen:
 
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
         seen: set[str] = set()
-        for record in records:
-            run = obj(record.value)
+        for record in fitting(records, _has_history, place.notices, "a run of Who&When"):
+            run, source = obj(record.value), row_of(record.source)
             entries = seq(run.get("history"))
-            if not entries:
-                place.notices.skip(f"not a run of Who&When: {describe(record.value)}", record.source)
-                continue
-            source = _source(record.source)
             steps = list(_steps(entries, source, place))
             if not steps:
                 place.notices.skip("no action of an agent in its history", source)
                 continue
             name = string(run.get("question_ID"))
             task = string(run.get("question")) or _asked(entries)
-            id_ = _unique(name or place.path.stem, source, seen)
-            yield Stream(
-                self.name, id_, source, place.notices, iter(steps), task=Task(task.strip(), name) if task else None
-            )
+            id_ = unique(name or place.path.stem, source, seen)
+            given = Task(task.strip(), name) if task else None
+            yield Stream(self.name, id_, source, place.notices, iter(steps), task=given)
+
+
+def _has_history(value: Any) -> bool:
+    return bool(objs(obj(value).get("history")))
 
 
 def _is_run(run: dict[str, Any]) -> bool:
@@ -73,64 +72,52 @@ def _is_run(run: dict[str, Any]) -> bool:
     return known and any("content" in entry and _speaker(entry) for entry in objs(run.get("history"))[:5])
 
 
-def _source(source: Source) -> Source:
-    """The place of a run: a row where the file has several."""
-    if source.line is not None:
-        return Source(source.path, line=source.line, part=f"row {source.line - 1}")
-    return source if source.index is None else Source(source.path, part=f"row {source.index}")
-
-
-def _unique(id_: str, source: Source, seen: set[str]) -> str:
-    id_ = f"{id_}#{source.part}" if id_ in seen else id_
-    seen.add(id_)
-    return id_
-
-
 def _speaker(entry: dict[str, Any]) -> str:
-    return first_string((entry.get("name"), entry.get("role"))) or ""
+    return string(entry.get("name")) or string(entry.get("role")) or ""
 
 
 def _steps(entries: list[Any], source: Source, place: Place) -> Iterator[Step]:
     draft: StepDraft | None = None
     for index, entry in enumerate(entries):
-        here = Source(source.path, line=source.line, index=index, part=source.part)
-        if not is_obj(entry) or not _speaker(entry):
-            place.notices.skip(f"not an entry of a conversation: {describe(entry)}", here)
-        elif _observe(entry, draft):
+        here = Source(source.path, source.line, index, source.part)
+        if not is_obj(entry) or not (speaker := _speaker(entry)):
+            place.notices.skip("not an entry of a conversation", here)
             continue
-        else:
-            if draft:
-                yield draft.build()
-            draft = _draft(entry, here)
-    if draft:
+        who, note = _noted(speaker)
+        text = text_of(entry.get("content"))
+        if seen := _observation(who, note, text):
+            if draft is not None:
+                draft.observations.append(seen)
+            continue
+        if draft is not None:
+            yield draft.build()
+        draft = _draft(who, note, text, here)
+    if draft is not None:
         yield draft.build()
 
 
-def _observe(entry: dict[str, Any], draft: StepDraft | None) -> bool:
-    """Whether the entry is no action; if so, it is told to the step before."""
-    speaker, text = _speaker(entry), text_of(entry.get("content"))
-    noted = NOTED.fullmatch(speaker)
-    if speaker.replace("_", "").lower() == "computerterminal":
+def _noted(speaker: str) -> tuple[str, str]:
+    """The speaker and the note in brackets behind the name."""
+    match = NOTED.fullmatch(speaker) if "(" in speaker else None
+    return (match["who"], match["note"]) if match else (speaker, "")
+
+
+def _observation(who: str, note: str, text: str) -> Observation | None:
+    """What the entry tells the step before, if it is no action."""
+    if who in TERMINALS:
         code = EXIT_CODE.match(text)
-        if draft:
-            draft.observe(text, exit_code=int(code[1]) if code else None)
-    elif speaker == "human":
-        if draft:
-            draft.observe(text, origin="user")
-    elif (noted and noted["note"] == "termination condition") or NEXT_SPEAKER.fullmatch(text.strip()):
-        if draft:
-            draft.observe(text, origin="system")
-    else:
-        return False
-    return True
+        return Observation(text, exit_code=int(code[1]) if code else None)
+    if who == "human":
+        return Observation(text, origin="user")
+    if note == "termination condition" or (note == "thought" and NEXT_SPEAKER.fullmatch(text.strip())):
+        return Observation(text, origin="system")
+    return None
 
 
-def _draft(entry: dict[str, Any], source: Source) -> StepDraft:
-    speaker, text = _speaker(entry), text_of(entry.get("content"))
-    noted = NOTED.fullmatch(speaker)
-    draft = StepDraft(source, agent=noted["who"] if noted else speaker)
-    if noted and noted["note"].startswith("->"):
-        draft.calls.append(ToolCall(noted["note"].removeprefix("->").strip() or "?", {"input": text}))
+def _draft(who: str, note: str, text: str, source: Source) -> StepDraft:
+    draft = StepDraft(source, agent=who)
+    if note.startswith("->"):
+        draft.calls.append(ToolCall(note.removeprefix("->").strip() or "?", {"input": text}))
         return draft
     said, page, seen = text.partition(PAGE)
     draft.message.append(said)
