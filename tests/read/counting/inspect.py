@@ -4,6 +4,7 @@ import json
 import re
 import zipfile
 from pathlib import Path
+from typing import Any
 
 
 def count(path: Path) -> list[int]:
@@ -14,7 +15,7 @@ def count(path: Path) -> list[int]:
     return [_acts(_messages(path, name, names)) for name in samples]
 
 
-def _messages(path: Path, name: str, names: list[str]) -> list:
+def _messages(path: Path, name: str, names: list[str]) -> list[dict[str, Any]]:
     sample = _member(path, name)
     if "messages" in sample:
         return sample["messages"]
@@ -23,7 +24,7 @@ def _messages(path: Path, name: str, names: list[str]) -> list:
     return [message for start, end in sample["message_refs"] for message in pool[start:end]]
 
 
-def _member(path: Path, name: str) -> dict:
+def _member(path: Path, name: str) -> Any:
     archive = zipfile.ZipFile(path)
     info = archive.getinfo(name)
     if info.compress_type != 93:
@@ -36,5 +37,5 @@ def _member(path: Path, name: str) -> dict:
     return json.loads(zstandard.ZstdDecompressor().decompressobj().decompress(packed))
 
 
-def _acts(messages: list) -> int:
+def _acts(messages: list[dict[str, Any]]) -> int:
     return sum(message["role"] == "assistant" for message in messages)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 KEYS = ("messages", "conversations", "conversation", "contents")
 AGENTS = {"assistant", "model", "gpt", "ai", "function_call"}
@@ -25,7 +26,7 @@ def _is_message(value: object) -> bool:
     return isinstance(value, dict) and not any(key in value for key in KEYS)
 
 
-def _steps(messages: list) -> int:
+def _steps(messages: list[dict[str, Any]]) -> int:
     last = {m.get("id") or i: m for i, m in enumerate(messages) if "parts" in m}
     total, is_open = sum(map(_parts, last.values())), False
     for message in messages:
@@ -36,7 +37,7 @@ def _steps(messages: list) -> int:
     return total
 
 
-def _parts(message: dict) -> int:
+def _parts(message: dict[str, Any]) -> int:
     """Steps in one message of a user interface: cut at `step-start`, and where words come after a tool's result."""
     if message["role"] not in AGENTS:
         return 0
