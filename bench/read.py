@@ -2,9 +2,9 @@
 
     python bench/read.py [--json]
 
-Each format is measured on its corpus traces and fixtures (the corpus where it is there), the best of several rounds for both sides,
-alternating, in CPU seconds. The memory is the peak of a `dense read --json` over a Claude Code session of 500 MB.
-"""
+Each format is measured on its corpus traces and fixtures (the corpus where it is there), the best of several rounds for
+both sides, alternating, in CPU seconds. The memory is the peak of a `dense read --json` over a Claude Code session of
+500 MB."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dense
-from dense.read import Stream, files_of, read_streams
+from dense.readers import Stream, files_of, read_streams
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"

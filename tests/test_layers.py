@@ -24,6 +24,8 @@ def room_of(module: str) -> str:
     parts = module.split(".")
     if len(parts) == 1:
         return "door"
+    if parts[1] == "__main__":
+        return "cli"
     return "nouns" if parts[1] in NOUNS else parts[1]
 
 

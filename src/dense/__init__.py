@@ -2,7 +2,7 @@
 
 from dense.errors import DenseError, NoTrajectory, SkippedRecords, UnknownFormat
 from dense.outcome import Outcome
-from dense.read import read
+from dense.readers import read
 from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, Trajectory, Usage
 
 __version__ = "0.1.0"

@@ -1,7 +1,7 @@
 """How an attempt was graded: a type of its own, which no trajectory leads to.
 
 Readers of trajectories never build one. Whoever may see grades (a privileged method, a measurement after the fact) asks
-`dense.read.outcomes` for them by path.
+`dense.readers.outcomes` for them by path.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """The nouns of a run: task, step, trajectory, usage. Immutable, typed, without I/O.
 
-A trajectory holds what the agent was asked and what it did and saw. Nothing that grades it has a place here: a reward or
-a verifier's word is an `Outcome` (`dense.outcome`), which no trajectory leads to.
+A trajectory holds what the agent was asked and what it did and saw. Nothing that grades it has a place here: a reward
+or a verifier's word is an `Outcome` (`dense.outcome`), which no trajectory leads to.
 
-The structs are also the schema of the normalised JSON (`docs/schema.md`): a field's name here is its name there, fields at
-their default are left out. `SCHEMA` names the version; a change that an older reader would misread raises it.
-"""
+The structs are also the schema of the normalised JSON (`docs/schema.md`): a field's name here is its name there, fields
+at their default are left out. `SCHEMA` names the version; a change that an older reader would misread raises it."""
 
 from __future__ import annotations
 
@@ -83,7 +82,8 @@ class ToolCall(Struct, frozen=True, omit_defaults=True):
     name: str
     """The tool's name, as the agent wrote it."""
     arguments: dict[str, Any] = {}
-    """The arguments. A tool that takes plain text has it under `input`; text that should have been JSON and is not, too."""
+    """The arguments. A tool that takes plain text has it under `input`; text that should have been JSON and is not,
+    too."""
     id: str | None = None
     """The ID by which observations refer to the call."""
 
@@ -132,7 +132,8 @@ class Notice(Struct, frozen=True, omit_defaults=True):
     """Something that a reader wants to be known about how it read."""
 
     kind: Literal["skipped", "repaired", "note"]
-    """`skipped`: a record is missing from the trajectory. `repaired`: it is there, but bytes had to be mended. `note`: the rest."""
+    """`skipped`: a record is missing from the trajectory. `repaired`: it is there, but bytes had to be mended. `note`:
+    the rest."""
     text: str
     """What."""
     source: Source

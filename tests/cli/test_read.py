@@ -64,7 +64,9 @@ def test_json_is_what_python_reads(tmp_path: Path) -> None:
 def test_warnings_name_each_line(tmp_path: Path) -> None:
     example = (ROOT / "examples" / "clean-success" / "session.jsonl").read_text().splitlines()
     path = tmp_path / "session.jsonl"
-    path.write_text("\n".join([*example[:3], "{broken", '{"type": "brand-new"}', '{"type": "brand-new"}', *example[3:]]))
+    path.write_text(
+        "\n".join([*example[:3], "{broken", '{"type": "brand-new"}', '{"type": "brand-new"}', *example[3:]])
+    )
     done = run("read", path)
     assert done.returncode == 0
     assert f"warning: {path}:4: skipped: not valid JSON" in done.stderr
@@ -107,11 +109,11 @@ def test_unknown_format_and_forced_format() -> None:
 
 
 def test_text_of_a_trace_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    hostile = "Do \x1b[31mthis\x1b]0;owned\x07 \u202egnp.exe [bold]now[/bold] [link=x]"
+    hostile = "[bold]Do[/bold] \x1b[31mthis\x1b]0;owned\x07 \u202egnp.exe"
     path = tmp_path / "chat.json"
     path.write_text(json.dumps([{"role": "user", "content": hostile}, {"role": "assistant", "content": "ok"}]))
     done = run("read", path)
-    assert "[bold]now[/bold]" in done.stdout
+    assert "[bold]Do[/bold]" in done.stdout
     assert not re.search(r"[\x00-\x08\x0b-\x1f\u202a-\u202e]", done.stdout + done.stderr)
 
 

@@ -16,6 +16,7 @@ app = typer.Typer(
     name="dense",
     help="Turns what an AI agent did into feedback that makes its next attempt succeed.",
     no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -24,11 +25,13 @@ app = typer.Typer(
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
     if version:
         print(f"dense {__version__}")
-        raise typer.Exit
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 app.command("read")(read)

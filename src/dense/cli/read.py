@@ -16,8 +16,8 @@ from rich.text import Text
 
 from dense.cli.text import printable, ranges, shortened, size
 from dense.errors import DenseError, NoTrajectory
-from dense.read import READERS, Stream, Unread, files_of, read_file
-from dense.read.files import EventFolder, TraceFile
+from dense.readers import READERS, Stream, Unread, files_of, read_file
+from dense.readers.files import EventFolder, TraceFile
 from dense.trajectory import Notice, Step
 
 

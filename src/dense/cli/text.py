@@ -1,4 +1,5 @@
-"""Text for the terminal. What comes out of a trace is hostile: control and direction characters never reach the screen."""
+"""Text for the terminal. What comes out of a trace is hostile: control and direction characters never reach the
+screen."""
 
 from __future__ import annotations
 

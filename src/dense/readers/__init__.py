@@ -1,0 +1,104 @@
+"""Reading traces: from a path to trajectories.
+
+    walk (which files) → detect (which format) → formats/* (what it says) → stream (steps as they come) → Trajectory
+
+`read` is the door. `read_streams` is the same for callers that cannot hold a whole trajectory, or that want failures as
+values."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dense.errors import DenseError, NotATrace, NoTrajectory, SkippedRecords, UnknownFormat
+from dense.readers.detect import READERS, streams
+from dense.readers.files import EventFolder, TraceFile
+from dense.readers.stream import Stream
+from dense.readers.walk import traces
+from dense.trajectory import Task, Trajectory
+
+__all__ = ["READERS", "Stream", "Unread", "files_of", "read", "read_file", "read_streams"]
+
+TRACE_NAMES = (".json", ".jsonl", ".traj", ".eval", ".zst", ".gz", "events")
+"""How files are named that people would call traces: if one cannot be read, they want to know."""
+
+log = logging.getLogger("dense.read")
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A file below a folder from which no trajectory came."""
+
+    path: str
+    """The file."""
+    reason: str
+    """Why, for people."""
+    is_trace: bool
+    """Whether it looked like a trace: False for the other files that lie around."""
+
+
+def read(
+    path: str | Path, *, format: str | None = None, task: str | None = None, strict: bool = False
+) -> Iterator[Trajectory]:
+    """The trajectories of a file or folder, one at a time.
+
+    `format` forces a reader, `task` gives the instruction to all of them, `strict` makes a skipped record an error. A
+    single file that cannot be read raises `NoTrajectory`; below a folder such a file is logged and passed over."""
+    found = False
+    is_folder = Path(path).expanduser().is_dir()
+    for item in read_streams(path, format=format, task=task, strict=strict):
+        if isinstance(item, Stream):
+            found = True
+            yield item.collect()
+        elif not is_folder:
+            raise NoTrajectory(item.reason)
+        elif item.is_trace:
+            log.warning("%s", item.reason)
+    if not found:
+        raise NoTrajectory(f"{path}: no trace in this folder")
+
+
+def read_streams(
+    path: str | Path, *, format: str | None = None, task: str | None = None, strict: bool = False
+) -> Iterator[Stream | Unread]:
+    """The same as streams: each must be gone through before the next is asked for. What failed comes as a value."""
+    for file in files_of(path, strict=strict):
+        yield from read_file(file, format=format, task=task)
+
+
+def files_of(path: str | Path, *, strict: bool = False) -> Iterator[TraceFile | EventFolder]:
+    """The files below a path that may hold traces."""
+    return traces(Path(path).expanduser(), strict=strict)
+
+
+def read_file(
+    file: TraceFile | EventFolder, *, format: str | None = None, task: str | None = None
+) -> Iterator[Stream | Unread]:
+    """The trajectories of one file, or why there is none. Only a skipped record under `strict` is raised."""
+    given = Task(task, origin="option") if task else None
+    try:
+        yield from _streams_of(file, format, given)
+    except (SkippedRecords, UnknownFormat):
+        raise
+    except DenseError as error:
+        looks_like_one = not isinstance(error, NotATrace) and file.path.name.endswith(TRACE_NAMES)
+        yield Unread(file.name, str(error), looks_like_one)
+    except RecursionError:
+        yield Unread(file.name, f"{file.name}: a value is nested too deeply", True)
+    except OSError as error:
+        yield Unread(file.name, f"{file.name}: cannot be read ({error.strerror or error})", True)
+
+
+def _streams_of(file: TraceFile | EventFolder, format: str | None, given: Task | None) -> Iterator[Stream]:
+    found = False
+    for stream in streams(file, format):
+        found = True
+        stream.task = given or stream.task
+        if stream.task is None:
+            stream.notices.note_once("no task in the trace; give it with --task", stream.source)
+        yield stream
+    if not found:
+        skipped = "".join(f"\n  {notice.source}: {notice.text}" for notice in file.notices.take()[:5])
+        raise NoTrajectory(f"{file.name}: no step of an agent in it{skipped}")

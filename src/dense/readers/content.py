@@ -1,0 +1,103 @@
+"""Message content as text. Every format has its own parts; all come down to text, and images to a short marker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from dense.readers.json_text import BadJson, decode
+from dense.readers.json_value import first_string, is_obj, is_seq, string
+
+TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"})
+IMAGE_TYPES = frozenset({"image", "image_url", "input_image", "output_image", "image_file"})
+OTHER_MEDIA = frozenset({"document", "file", "audio", "input_audio", "video", "input_file"})
+
+
+MAX_DEPTH = 60
+"""Content is parts, which may hold parts: what lies deeper is nobody's message."""
+
+
+def text_of(content: Any, depth: int = 0) -> str:
+    """The text of a message's content: a string, a part, a list of parts, or null."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if depth > MAX_DEPTH:
+        return "[…]"
+    if is_seq(content):
+        return "\n".join(filter(None, (text_of(part, depth + 1) for part in content)))
+    if is_obj(content):
+        return _text_of_part(content, depth)
+    return compact(content)
+
+
+def _text_of_part(part: dict[str, Any], depth: int) -> str:
+    kind = string(part.get("type"))
+    if kind in IMAGE_TYPES or "image_url" in part or "inlineData" in part:
+        return image_marker(part)
+    if (text := part.get("text")) is not None or (text := part.get("refusal")) is not None:
+        return text if isinstance(text, str) else compact(text)
+    if "content" in part:
+        return text_of(part["content"], depth + 1)
+    if kind in TEXT_TYPES:
+        return ""
+    if kind in OTHER_MEDIA:
+        return f"[{kind}]"
+    return compact(part)
+
+
+def image_marker(part: dict[str, Any]) -> str:
+    """What stands for an image: `[image: image/png, 1234 bytes]`, as far as its part tells."""
+    media, data = _media_and_data(part)
+    facts = [media] if media else []
+    if data:
+        facts.append(f"{len(data) * 3 // 4 - data[-2:].count('=')} bytes")
+    return f"[image: {', '.join(facts)}]" if facts else "[image]"
+
+
+def _media_and_data(part: dict[str, Any]) -> tuple[str, str]:
+    for key in ("source", "image_url", "inlineData", "image", "file"):
+        inner = part.get(key)
+        if isinstance(inner, str):
+            inner = {"url": inner}
+        if is_obj(inner):
+            media, data = _own_media_and_data(inner)
+            if media or data:
+                return media, data
+    return _own_media_and_data(part)
+
+
+def _own_media_and_data(inner: dict[str, Any]) -> tuple[str, str]:
+    media = first_string(inner.get(key) for key in ("media_type", "mimeType", "mime_type")) or ""
+    data = first_string(inner.get(key) for key in ("data", "base64")) or ""
+    url = inner.get("url")
+    if isinstance(url, str) and url.startswith("data:"):
+        head, _, data = url.partition(",")
+        media = head.removeprefix("data:").partition(";")[0] or media
+    return media, data
+
+
+def compact(value: Any) -> str:
+    """A value that is not text, as compact JSON."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except RecursionError:
+        return "[…]"
+
+
+def arguments_of(value: Any) -> dict[str, Any]:
+    """A tool call's arguments as an object. Writers put an object, a JSON string, or plain text there."""
+    if is_obj(value):
+        return value
+    if isinstance(value, str):
+        if value.lstrip().startswith("{"):
+            try:
+                decoded, _ = decode(value.encode())
+            except BadJson:
+                return {"input": value}
+            if is_obj(decoded):
+                return decoded
+        return {"input": value} if value else {}
+    return {} if value is None else {"input": value}

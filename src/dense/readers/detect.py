@@ -1,0 +1,100 @@
+"""Which reader a file belongs to, told by its content.
+
+The table is the list of all formats, by short name. Its order matters where one format is a special case of another: a
+`messages` file is claimed last, since half of the others contain messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module
+from itertools import chain, islice
+
+from dense.errors import NotATrace, NoTrajectory, UnknownFormat
+from dense.readers.files import HEAD_RECORDS, EventFolder, Record, TraceFile
+from dense.readers.json_value import is_seq
+from dense.readers.reader import Place, Reader
+from dense.readers.stream import Stream
+from dense.trajectory import Source
+
+READERS = {
+    "dense": "dense.readers.formats.native:Native",
+    "claude-code": "dense.readers.formats.claude_code:ClaudeCode",
+    "atif": "dense.readers.formats.atif:Atif",
+    "codex": "dense.readers.formats.codex:Codex",
+    "inspect": "dense.readers.formats.inspect_log:InspectLog",
+    "mini-swe-agent": "dense.readers.formats.mini_swe_agent:MiniSweAgent",
+    "swe-agent": "dense.readers.formats.swe_agent:SweAgent",
+    "openhands": "dense.readers.formats.openhands:OpenHands",
+    "gemini-cli": "dense.readers.formats.gemini_cli:GeminiCli",
+    "pi": "dense.readers.formats.pi:Pi",
+    "openclaw": "dense.readers.formats.pi:OpenClaw",
+    "otel": "dense.readers.formats.otel:Otel",
+    "tau-bench": "dense.readers.formats.tau_bench:TauBench",
+    "who-and-when": "dense.readers.formats.who_and_when:WhoAndWhen",
+    "messages": "dense.readers.formats.messages:Messages",
+}
+
+
+@cache
+def reader(name: str) -> Reader:
+    """The reader of a format."""
+    if name not in READERS:
+        raise UnknownFormat(f"unknown format {name!r}; known are {', '.join(READERS)}")
+    module, _, cls = READERS[name].partition(":")
+    return getattr(import_module(module), cls)()
+
+
+def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterator[Stream]:
+    """The trajectories of one file, by the reader that claims it or the one that is forced."""
+    place = Place(file.path, file.name, file.notices)
+    if isinstance(file, TraceFile) and file.shape == "archive":
+        from dense.readers.formats.inspect_log import InspectLog
+
+        yield from InspectLog().read_archive(file.archive(), place)
+        return
+    for records in _views(file):
+        head = list(islice(records, HEAD_RECORDS))
+        values = [record.value for record in head]
+        for name in [forced] if forced else READERS:
+            chosen = reader(name)
+            if chosen.claims(values):
+                yield from chosen.read(_ahead(chain(head, records)), place)
+                return
+    if forced:
+        # Not even a forced reader claims it, in any view: it gets the first one, and says what it cannot make out.
+        for records in islice(_views(file), 1):
+            yield from reader(forced).read(_ahead(records), place)
+        return
+    raise NotATrace(
+        f"{file.name}: not a trace of a known format ({', '.join(READERS)}). If it is one, name it with --format"
+    )
+
+
+def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[Record]]:
+    """The ways in which a file can be taken as records."""
+    if isinstance(file, EventFolder):
+        yield file.records()
+        return
+    shape = file.shape
+    if shape == "empty":
+        raise NoTrajectory(f"{file.name}: the file is empty; the run was probably killed before it wrote anything")
+    if shape == "lines":
+        yield file.records()
+    elif shape == "document":
+        document = file.document()
+        yield iter([document])
+        if is_seq(document.value):
+            yield (Record(item, Source(file.name, index=index)) for index, item in enumerate(document.value))
+
+
+def _ahead(records: Iterable[Record]) -> Iterator[Record]:
+    """The same records, each handed out when the next good one is known: damage behind the last is then told with
+    it."""
+    iterator = iter(records)
+    held = next(iterator, None)
+    while held is not None:
+        coming = next(iterator, None)
+        yield held
+        held = coming

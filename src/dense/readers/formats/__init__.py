@@ -1,0 +1,1 @@
+"""One module for each format. `dense.readers.detect` has the table of them."""

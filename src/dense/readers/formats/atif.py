@@ -1,0 +1,309 @@
+"""`atif`: Harbor's trajectories (ATIF-v1.0 to v1.8), `jobs/<job>/<trial>/agent/trajectory.json`.
+
+One document: `steps[]` with `source` system, user or agent. Each agent step is a step of ours, with these exceptions:
+- `is_copied_context` marks what a sub-agent or a continuation repeats of its parent: left out.
+- Some writers put a tool's output into an agent step of its own, linked by `extra.tool_call_id` only: it is an
+  observation.
+- `continued_trajectory_ref` names the file in which the attempt goes on: read on there, without the prompts that hand
+  it over. User and system steps before the first action are prompts; later ones are observations. Sub-agents, embedded
+  or in files beside, nest in the step whose result refers to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from dense.errors import NoTrajectory
+from dense.readers.chat import describe
+from dense.readers.content import arguments_of, text_of
+from dense.readers.embedded import function_xml, terminus
+from dense.readers.files import Record
+from dense.readers.harbor import task_beside, task_name
+from dense.readers.json_value import first_string, flag, is_obj, number, obj, objs, seq, string, whole
+from dense.readers.notices import Notices
+from dense.readers.reader import Place
+from dense.readers.stream import StepDraft, Stream
+from dense.readers.task import task_of, unwrapped
+from dense.trajectory import Source, Step, Task, ToolCall, Trajectory, Usage
+
+MAX_DEPTH = 8
+"""How deep sub-agents are followed, and how often an attempt may be continued: files can refer to each other in a
+circle."""
+
+
+class Atif:
+    name = "atif"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        return any(_is_atif(record) for record in head)
+
+    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+        for record in records:
+            if not _is_atif(record.value):
+                place.notices.skip("not an ATIF trajectory", record.source)
+            elif stream := _Reading(record.value, record.source, place).stream():
+                yield stream
+            else:
+                place.notices.skip("trajectory without a step of the agent", record.source)
+
+
+def _is_atif(value: Any) -> bool:
+    document = obj(value)
+    if not isinstance(document.get("steps"), list):
+        return False
+    if str(document.get("schema_version")).startswith("ATIF"):
+        return True
+    return is_obj(document.get("agent")) and any(
+        "step_id" in step and "source" in step for step in objs(document["steps"])
+    )
+
+
+class _Reading:
+    """One attempt on its way to steps. `prompts` gathers what came before the first action."""
+
+    def __init__(self, document: dict[str, Any], source: Source, place: Place, depth: int = 0) -> None:
+        self.document, self.source, self.place, self.depth = document, source, place, depth
+        self.model = string(obj(document.get("agent")).get("model_name"))
+        self.prompts: list[str] = []
+        self.copied_prompts: list[str] = []
+        self.draft: StepDraft | None = None
+
+    def stream(self) -> Stream | None:
+        """The attempt, or None if the agent did nothing in it."""
+        agent = obj(self.document.get("agent"))
+        names = (self.document.get("session_id"), self.document.get("trajectory_id"), Path(self.source.path).stem)
+        stream = Stream(Atif.name, first_string(names) or "", self.source, self.place.notices)
+        steps = self.steps(stream)
+        first = next(steps, None)
+        if first is None:
+            return None
+        stream.agent, stream.agent_version = string(agent.get("name")), string(agent.get("version"))
+        stream.model, stream.task = self.model, self.task()
+        stream.steps = chain((first,), steps)
+        return stream
+
+    def task(self) -> Task | None:
+        """The instruction. A continuation that is read by itself has it among what it copied."""
+        name = None if self.depth else task_name(self.place.path)
+        found = task_of(self.prompts, name)
+        if found is None and not self.depth:
+            found = task_beside(self.place.path)
+        return found or task_of(self.copied_prompts[:1], name)
+
+    def steps(self, stream: Stream) -> Iterator[Step]:
+        for document, name, is_continued in self.documents():
+            handed_over = not is_continued
+            stream.usage = _total(document.get("final_metrics")) or stream.usage
+            embedded = {key: t for t in objs(document.get("subagent_trajectories")) for key in _identities(t)}
+            main, side = _apart(seq(document["steps"]))
+            for index, value in main:
+                source = _at(self.source, name, index)
+                if not is_obj(value):
+                    self.place.notices.skip("step is not an object", source)
+                elif value.get("is_copied_context") is True:
+                    if value.get("source") == "user" and self.draft is None:
+                        self.copied_prompts.append(text_of(value.get("message")))
+                elif value.get("source") == "agent":
+                    handed_over = True
+                    if not self.is_result(value):
+                        if self.draft is not None:
+                            yield self.draft.build()
+                        self.draft = self.open(value, source)
+                    self.observe(value, source, embedded)
+                elif value.get("source") in ("user", "system"):
+                    # What hands an attempt over to its continuation repeats the task and sums up what is known.
+                    if handed_over:
+                        self.hear(value, source, embedded)
+                else:
+                    self.place.notices.skip(f"step with unknown source {describe(value.get('source'))}", source)
+                if self.draft is not None and index in side:
+                    self.draft.subagents += self.sidechains(side[index], name)
+        if self.draft is not None:
+            yield self.draft.build()
+
+    def documents(self) -> Iterator[tuple[dict[str, Any], str, bool]]:
+        """This document and those that continue it: the value, the file's name, whether it is a continuation."""
+        document, name, path = self.document, self.source.path, self.place.path
+        yield document, name, False
+        for _ in range(MAX_DEPTH):
+            reference = string(document.get("continued_trajectory_ref"))
+            found = self.beside(reference, "the continuation") if reference else None
+            if found is None:
+                return
+            document, name = found.value, found.source.path
+            yield document, name, True
+        self.place.notices.note(f"continued more than {MAX_DEPTH} times; the rest is left out", Source(str(path)))
+
+    def beside(self, reference: str, what: str) -> Record | None:
+        """A trajectory in another file of the same folder. A reference never leads out of it."""
+        path = self.place.path.parent / Path(reference).name
+        file = self.place.beside(path)
+        try:
+            record = file.document()
+        except (NoTrajectory, OSError, ValueError):
+            self.place.notices.note(f"{what} {reference!r} is not there or cannot be read", self.source)
+            return None
+        if not _is_atif(record.value):
+            self.place.notices.skip(f"{what} is not an ATIF trajectory", record.source)
+            return None
+        return record
+
+    def open(self, value: dict[str, Any], source: Source) -> StepDraft:
+        """A new action."""
+        model = string(value.get("model_name"))
+        draft = StepDraft(source, timestamp=string(value.get("timestamp")), usage=_step_usage(value.get("metrics")))
+        if self.model is None:
+            self.model = model
+        elif model is not None and _short(model) != _short(self.model):
+            draft.model = model
+        message = text_of(value.get("message"))
+        draft.reasoning.append(text_of(value.get("reasoning_content")))
+        draft.calls += map(_call, objs(value.get("tool_calls")))
+        if not draft.calls and (spoken := terminus(message) or function_xml(message)):
+            message, draft.calls = spoken
+        if not (draft.calls and _is_filler(message, draft.calls[0])):
+            draft.message.append(message)
+        return draft
+
+    def is_result(self, value: dict[str, Any]) -> bool:
+        """Whether an agent step is only the output of a call of the step before."""
+        call_id = string(obj(value.get("extra")).get("tool_call_id"))
+        if self.draft is None or call_id is None or value.get("tool_calls"):
+            return False
+        return any(call.id == call_id for call in self.draft.calls)
+
+    def observe(self, value: dict[str, Any], source: Source, embedded: dict[str, dict[str, Any]]) -> None:
+        """The results of an agent step, or of a system step that did something itself."""
+        if self.draft is None:
+            return
+        extra = obj(value.get("extra"))
+        results = objs(obj(value.get("observation")).get("results"))
+        if not results and self.is_result(value):
+            results = [{"content": value.get("message")}]
+        for result in results:
+            call_id = string(result.get("source_call_id")) or string(extra.get("tool_call_id"))
+            code = whole(obj(result.get("extra")).get("exit_code"))
+            is_error = flag(
+                obj(result.get("extra")).get("is_error"), obj(result.get("extra")).get("tool_result_is_error")
+            )
+            if (content := result.get("content")) is not None:
+                self.draft.observe(text_of(content), call_id, is_error=is_error, exit_code=code)
+            for reference in objs(result.get("subagent_trajectory_ref")):
+                self.draft.subagents += self.subagent(reference, source, embedded)
+
+    def hear(self, value: dict[str, Any], source: Source, embedded: dict[str, dict[str, Any]]) -> None:
+        """A step of the user or of the system."""
+        text = text_of(value.get("message"))
+        if self.draft is None:
+            if value.get("source") == "user" and text:
+                self.prompts.append(text)
+            elif text and (unwrapped(text) != text):
+                self.prompts.append(text)  # early versions of Terminus-2 sent the wrapped instruction as the system
+            return
+        if text:
+            self.draft.observe(text, origin="user" if value["source"] == "user" else "system")
+        self.observe(value, source, embedded)
+
+    def subagent(
+        self, reference: dict[str, Any], source: Source, embedded: dict[str, dict[str, Any]]
+    ) -> Iterator[Trajectory]:
+        """The trajectory that a result refers to."""
+        if self.depth >= MAX_DEPTH:
+            self.place.notices.note("sub-agents nested too deeply; the rest is left out", source)
+            return
+        found = next((embedded[key] for key in _identities(reference) if key in embedded), None)
+        if found is not None:
+            record = Record(found, Source(source.path, source.line, source.index, part="sub-agent"))
+        elif path := string(reference.get("trajectory_path")):
+            record = self.beside(path, "the sub-agent's trajectory")
+        else:
+            self.place.notices.note("a sub-agent's trajectory is referred to but not there", source)
+            return
+        if record is not None and _is_atif(record.value):
+            yield from self.nested(record.value, record.source)
+
+    def sidechains(self, steps: list[tuple[int, dict[str, Any]]], name: str) -> Iterator[Trajectory]:
+        """Sub-agents whose steps the writer laid among those of the parent, told apart by `extra.agent_id`."""
+        groups: dict[str, list[dict[str, Any]]] = {}
+        first: dict[str, int] = {}
+        for index, step in steps:
+            agent_id = string(obj(step.get("extra")).get("agent_id")) or ""
+            groups.setdefault(agent_id, []).append(step)
+            first.setdefault(agent_id, index)
+        for agent_id, group in groups.items():
+            plain = [{**step, "extra": {**obj(step.get("extra")), "is_sidechain": False}} for step in group]
+            document = {"agent": self.document.get("agent"), "session_id": agent_id or "sub-agent", "steps": plain}
+            yield from self.nested(document, Source(name, index=first[agent_id], part="sub-agent"))
+
+    def nested(self, document: dict[str, Any], source: Source) -> Iterator[Trajectory]:
+        stream = _Reading(document, source, self.place, self.depth + 1).stream()
+        if stream is not None:
+            outer, stream.notices = self.place.notices, Notices(self.place.notices.strict)
+            yield stream.collect()
+            outer.items += stream.notices.items
+
+
+def _apart(steps: list[Any]) -> tuple[list[tuple[int, Any]], dict[int, list[tuple[int, dict[str, Any]]]]]:
+    """The main steps with their indices, and the sidechain steps by the index of the main step that they follow."""
+    main: list[tuple[int, Any]] = []
+    side: dict[int, list[tuple[int, dict[str, Any]]]] = {}
+    for index, step in enumerate(steps):
+        if main and is_obj(step) and obj(step.get("extra")).get("is_sidechain") is True:
+            side.setdefault(main[-1][0], []).append((index, step))
+        else:
+            main.append((index, step))
+    return main, side
+
+
+def _at(source: Source, name: str, index: int) -> Source:
+    return Source(name, source.line if name == source.path else None, index, source.part)
+
+
+def _identities(value: dict[str, Any]) -> list[str]:
+    return [key for name in ("trajectory_id", "session_id") if (key := string(value.get(name)))]
+
+
+def _call(value: dict[str, Any]) -> ToolCall:
+    name = string(value.get("function_name")) or "?"
+    return ToolCall(name, arguments_of(value.get("arguments")), string(value.get("tool_call_id")))
+
+
+def _is_filler(message: str, call: ToolCall) -> bool:
+    """Harbor writes "Executed NAME ID" where the agent said nothing."""
+    return message == f"Executed {call.name} {call.id or ''}".strip()
+
+
+def _short(model: str) -> str:
+    return model.rpartition("/")[2]
+
+
+def _step_usage(metrics: Any) -> Usage | None:
+    found = obj(metrics)
+    written = whole(obj(found.get("extra")).get("cache_creation_input_tokens"))
+    return _usage(
+        found.get("prompt_tokens"),
+        found.get("cached_tokens"),
+        written,
+        found.get("completion_tokens"),
+        found.get("cost_usd"),
+    )
+
+
+def _total(metrics: Any) -> Usage | None:
+    found = obj(metrics)
+    written = whole(obj(found.get("extra")).get("total_cache_creation_input_tokens"))
+    keys = ("total_prompt_tokens", "total_cached_tokens", "total_completion_tokens", "total_cost_usd")
+    prompt, cached, output, cost = (found.get(key) for key in keys)
+    return _usage(prompt, cached, written, output, cost)
+
+
+def _usage(prompt: Any, cached: Any, written: int | None, output: Any, cost: Any) -> Usage | None:
+    """ATIF counts the cache inside the prompt."""
+    total, read = whole(prompt), whole(cached)
+    fresh = None if total is None else total - (read or 0)
+    if fresh is not None and written is not None and fresh >= written:
+        fresh -= written
+    usage = Usage(None if fresh is None else max(fresh, 0), read, written, whole(output), number(cost))
+    return usage if usage != Usage() else None

@@ -1,0 +1,340 @@
+"""`claude-code`: sessions of Claude Code, `~/.claude/projects/<folder>/<session>.jsonl`, and its stream-json output.
+
+A line each. One response of the model spans several lines with one `message.id`: they are one action, and its usage is
+that of the last line. Tool results are `type: user` lines. Most other line types are bookkeeping.
+
+- Sub-agents stand in `<session>/subagents/agent-*.jsonl` (older: beside the session, or as `isSidechain` lines within
+  it; in stream-json: lines with `parent_tool_use_id`) and nest in the step whose call started them.
+- A long output is kept in `<session>/tool-results/`, with a preview in the line: the whole text is taken where the file
+  is there.
+- What was undone by a rewind did happen, so all lines are read in the order in which they were written.
+- Summaries made by a compaction repeat what is there already and are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from dense.readers.chat import add_part, usage_of
+from dense.readers.content import text_of
+from dense.readers.files import Record
+from dense.readers.json_value import first_string, flag, is_obj, is_seq, number, obj, string
+from dense.readers.notices import Notices
+from dense.readers.reader import Place
+from dense.readers.stream import StepDraft, Stream
+from dense.readers.task import task_of, unwrapped
+from dense.trajectory import Source, Step, Task, Trajectory
+
+BOOKKEEPING = frozenset(
+    """
+    agent-color agent-name agent-setting ai-title api-request api-request-blob api-request-shape atis-latch attachment
+    content-replacement cost-state custom-title file-history-snapshot last-prompt marble-origami-commit
+    marble-origami-snapshot mode permission-mode pr-link progress queue-operation rate_limit_event speculation-accept
+    started stream_event summary system tag task-summary tools-used worktree-state
+    """.split()
+)
+"""Line types that are no turn of anybody."""
+OWN_COMMANDS = frozenset(
+    "/clear /compact /config /context /cost /exit /help /login /logout /mcp /model /resume /status".split()
+)
+"""Commands to the program itself: no instruction to the agent."""
+MAX_PERSISTED = 16 << 20
+"""A kept output that is larger stays a preview."""
+
+_EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d+)\b")
+_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
+_COMMAND_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+
+
+class ClaudeCode:
+    name = "claude-code"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        return any(_is_line(obj(record)) for record in head)
+
+    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+        if stream := _Session(place, _Agents(place.path)).stream(records):
+            yield stream
+
+
+def _is_line(line: dict[str, Any]) -> bool:
+    kind = string(line.get("type"))
+    if kind in ("user", "assistant"):
+        marks = ("parentUuid", "isSidechain", "parent_tool_use_id", "sessionId")
+        return is_obj(line.get("message")) and any(mark in line for mark in marks)
+    if kind == "summary":
+        return "leafUuid" in line
+    if kind == "system":
+        return line.get("subtype") == "init" and "claude_code_version" in line
+    return kind in BOOKKEEPING and ("sessionId" in line or "snapshot" in line)
+
+
+class _Agents:
+    """The sub-agents' files of a session. Each is handed out once, so files cannot nest in a circle."""
+
+    def __init__(self, session: Path) -> None:
+        folder = session.parent if session.parent.name == "subagents" else session.with_suffix("") / "subagents"
+        self.files = {path.stem.removeprefix("agent-"): path for path in sorted(folder.glob("agent-*.jsonl"))}
+        self.files.pop(session.stem.removeprefix("agent-"), None)
+        self.beside = session.parent
+        self.by_call: dict[str, str] = {}
+        for name, path in self.files.items():
+            if call_id := _started_by(path):
+                self.by_call[call_id] = name
+
+    def take(self, name: str) -> Path | None:
+        """The file of an agent, if it is there and nobody has taken it."""
+        if name in self.files:
+            return self.files.pop(name)
+        path = self.beside / f"agent-{name}.jsonl"
+        if not re.fullmatch(r"[\w-]+", name) or not path.is_file():
+            return None
+        return path
+
+
+def _started_by(path: Path) -> str | None:
+    """The call that started an agent, by the note that newer versions lay beside its file."""
+    import msgspec
+
+    try:
+        return string(obj(msgspec.json.decode(path.with_suffix(".meta.json").read_bytes())).get("toolUseId"))
+    except (OSError, msgspec.DecodeError, RecursionError, ValueError):
+        return None
+
+
+class _Session:
+    """Goes through the lines of one agent and builds its steps."""
+
+    def __init__(self, place: Place, agents: _Agents, side: bool = False) -> None:
+        self.place, self.agents = place, agents
+        self.notices = place.notices
+        self.is_side: bool | None = True if side else None
+        self.id = self.version = self.model = self.cwd = None
+        self.prompts: list[str] = []
+        self.commands: list[str] = []
+        self.expansions: list[str] = []
+        self.draft: StepDraft | None = None
+        self.response: str | None = None
+        self.cost: float | None = None
+        self.roots: dict[str, str] = {}
+        self.sides: dict[str, tuple[_Session, list[Step], Source]] = {}
+
+    def stream(self, records: Iterator[Record]) -> Stream | None:
+        steps = self.steps(records)
+        first = next(steps, None)
+        if first is None:
+            return None
+        stream = Stream(ClaudeCode.name, self.id or self.place.path.stem, Source(self.place.name), self.notices)
+        stream.agent, stream.agent_version, stream.model = ClaudeCode.name, self.version, self.model
+        stream.task = self.task()
+        stream.steps = self.with_cost(chain((first,), steps), stream)
+        return stream
+
+    def with_cost(self, steps: Iterator[Step], stream: Stream) -> Iterator[Step]:
+        yield from steps
+        stream.cost_usd = self.cost
+
+    def task(self) -> Task | None:
+        """The user's words; where they are only a command, the command and what it stands for."""
+        return task_of(self.prompts) or task_of(self.commands + self.expansions)
+
+    def steps(self, records: Iterator[Record]) -> Iterator[Step]:
+        for record in records:
+            if not is_obj(record.value):
+                self.notices.skip("line is not an object", record.source)
+            elif done := self.feed(record.value, record.source):
+                yield done
+        if self.draft is not None:
+            for name in [*self.agents.files] if not self.is_side else []:
+                self.notices.note(f"sub-agent {name} is linked to no call", Source(self.place.name))
+                self.draft.subagents += self.subagent(name)
+        if done := self.close():
+            yield done
+
+    def feed(self, line: dict[str, Any], source: Source) -> Step | None:
+        """Take one line; the step that it completes, if it does."""
+        kind = string(line.get("type"))
+        if kind not in ("user", "assistant"):
+            self.bookkeeping(kind, line, source)
+            return None
+        message = line.get("message")
+        if not is_obj(message):
+            self.notices.skip(f"{kind} line without a message", source)
+            return None
+        self.learn(line)
+        if self.is_other(line):
+            self.feed_side(line, source)
+            return None
+        if kind == "assistant":
+            return self.act(line, message, source)
+        self.hear(line, message, source)
+        return None
+
+    def bookkeeping(self, kind: str | None, line: dict[str, Any], source: Source) -> None:
+        if kind == "result":
+            self.cost = number(line.get("total_cost_usd"))
+        elif kind == "cost-state":
+            self.cost = None if line.get("hasUnknownModelCost") else number(line.get("totalCostUSD"))
+        elif kind == "system" and line.get("subtype") == "init":
+            self.learn(line)
+            self.model = self.model or string(line.get("model"))
+        elif kind not in BOOKKEEPING:
+            self.notices.skip(f"unknown line type {kind!r}" if kind else "line without a type", source)
+
+    def learn(self, line: dict[str, Any]) -> None:
+        if self.id is None:
+            self.id = first_string(
+                (
+                    line.get("agentId") if line.get("isSidechain") else None,
+                    line.get("sessionId"),
+                    line.get("session_id"),
+                )
+            )
+        if self.version is None:
+            self.version = first_string((line.get("version"), line.get("claude_code_version")))
+
+    def act(self, line: dict[str, Any], message: dict[str, Any], source: Source) -> Step | None:
+        """A line of a response: it opens a step, or adds to the one that its response has opened."""
+        model = string(message.get("model"))
+        if model == "<synthetic>":  # not the model's words: an error or a filler of the program
+            if self.draft is not None and (text := text_of(message.get("content"))):
+                self.draft.observe(text, origin="system", is_error=flag(line.get("isApiErrorMessage")))
+            return None
+        response = first_string((message.get("id"), line.get("requestId"), line.get("uuid")))
+        done = None
+        if self.draft is None or response is None or response != self.response:
+            done = self.close()
+            self.draft, self.response = StepDraft(source, timestamp=string(line.get("timestamp"))), response
+            if self.model is None:
+                self.model = model
+            elif model != self.model:
+                self.draft.model = model
+        content = message.get("content")
+        for part in content if is_seq(content) else [content]:
+            if is_obj(part):
+                add_part(self.draft, part)
+            else:
+                self.draft.message.append(text_of(part))
+        self.draft.usage = usage_of(message.get("usage")) or self.draft.usage
+        return done
+
+    def hear(self, line: dict[str, Any], message: dict[str, Any], source: Source) -> None:
+        """A line of the user: results of tools, words, or both."""
+        if line.get("isCompactSummary") is True:
+            return
+        content = message.get("content")
+        words: list[Any] = []
+        for part in content if is_seq(content) else [content]:
+            if is_obj(part) and part.get("type") == "tool_result":
+                self.result(part, line, source)
+            else:
+                words.append(part)
+        if text := text_of(words):
+            self.words(text, line.get("isMeta") is True)
+
+    def words(self, text: str, is_meta: bool) -> None:
+        command = _COMMAND.search(text)
+        if command:
+            arguments = _COMMAND_ARGUMENTS.search(text)
+            text = f"{command[1]} {arguments[1] if arguments else ''}".strip()
+        elif not unwrapped(text):
+            return
+        if self.draft is not None:
+            self.draft.observe(text, origin="system" if is_meta else "user")
+        elif command:
+            if command[1] not in OWN_COMMANDS:
+                self.commands.append(text)
+        else:
+            (self.expansions if is_meta else self.prompts).append(text)
+
+    def result(self, part: dict[str, Any], line: dict[str, Any], source: Source) -> None:
+        if self.draft is None:
+            self.notices.skip("tool result before any action", source)
+            return
+        text, is_error = text_of(part.get("content")), flag(part.get("is_error"))
+        code = _EXIT_CODE.match(text) if is_error else None
+        detail = obj(line.get("toolUseResult"))
+        if kept := string(detail.get("persistedOutputPath")):
+            text = self.persisted(kept, source) or text
+        call_id = string(part.get("tool_use_id"))
+        self.draft.observe(text, call_id, is_error=is_error, exit_code=int(code[1]) if code else None)
+        if name := string(detail.get("agentId")):
+            self.draft.subagents += self.subagent(name)
+
+    def persisted(self, kept: str, source: Source) -> str | None:
+        """The output that was too long for the line. Only the file's name is trusted, and only in the session's own
+        folder."""
+        name = re.split(r"[/\\]", kept)[-1]
+        path = self.place.path.with_suffix("") / "tool-results" / name
+        try:
+            if path.stat().st_size <= MAX_PERSISTED:
+                return path.read_text(encoding="utf-8", errors="replace")
+            self.notices.note(f"the kept output {name!r} is too large; its preview stays", source)
+        except (OSError, ValueError):
+            self.notices.note(f"the kept output {name!r} is not there; its preview stays", source)
+        return None
+
+    def close(self) -> Step | None:
+        """The open step, with the sub-agents that its calls started."""
+        draft, self.draft = self.draft, None
+        if draft is None:
+            return None
+        for call in draft.calls:
+            if name := self.agents.by_call.get(call.id or ""):
+                draft.subagents += self.subagent(name)
+        draft.subagents += self.close_sides()
+        return draft.build()
+
+    def subagent(self, name: str) -> Iterator[Trajectory]:
+        """The sub-agent of this name from its own file, once."""
+        path = self.agents.take(name)
+        if path is None:
+            return
+        file = self.place.beside(path)
+        place = Place(path, file.name, Notices(self.notices.strict))
+        file.notices = place.notices
+        try:
+            stream = _Session(place, self.agents, side=True).stream(file.records())
+        except OSError as error:
+            self.notices.skip(f"the sub-agent's file cannot be read ({error.strerror})", Source(file.name))
+            return
+        if stream is None:
+            self.notices.skip("no step in the sub-agent's file", Source(file.name))
+        else:
+            yield stream.collect()
+
+    def is_other(self, line: dict[str, Any]) -> bool:
+        """Whether a line belongs to a sub-agent of this session."""
+        side = line.get("isSidechain") is True or string(line.get("parent_tool_use_id")) is not None
+        if self.is_side is None:
+            self.is_side = side  # the file of a sub-agent, read by itself, has nothing but side lines
+        return side and not self.is_side
+
+    def feed_side(self, line: dict[str, Any], source: Source) -> None:
+        """A sub-agent's line within the session: lines of one agent hang together by their parents."""
+        uuid, parent = string(line.get("uuid")) or "", string(line.get("parentUuid"))
+        root = string(line.get("parent_tool_use_id")) or (self.roots.get(parent, parent) if parent else uuid)
+        self.roots[uuid] = root
+        if root not in self.sides:
+            self.sides[root] = (_Session(self.place, self.agents, side=True), [], source)
+        session, steps, _ = self.sides[root]
+        if done := session.feed(line, source):
+            steps.append(done)
+
+    def close_sides(self) -> Iterator[Trajectory]:
+        """The sub-agents that ran within the session while the step was open."""
+        for number_, (session, steps, source) in enumerate(self.sides.values()):
+            if done := session.close():
+                steps.append(done)
+            if steps:
+                identity = f"{self.id or self.place.path.stem}/side-{source.line or number_}"
+                stream = Stream(ClaudeCode.name, identity, source, Notices(), iter(steps))
+                stream.agent, stream.agent_version, stream.model = ClaudeCode.name, self.version, session.model
+                stream.task = session.task()
+                yield stream.collect()
+        self.sides.clear()
+        self.roots.clear()

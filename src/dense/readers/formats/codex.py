@@ -1,0 +1,332 @@
+"""`codex`: rollouts of Codex, `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl` (cold ones `.jsonl.zst`), and its event
+streams.
+
+A rollout has a line `{timestamp, type, payload}` each. `response_item` lines are what model and tools said, `event_msg`
+lines tell the user interface the same again and are passed over. Early rollouts have the items without an envelope. One
+response of the model (reasoning, message, calls) is one action: it ends where an output or a count of its tokens
+stands.
+
+Streams that hold events only (`codex exec --json`, logs of the user interface) are read by `codex_events`.
+
+- A summary made for a compaction is an answer to the program, not an action; `replacement_history` repeats what is
+  there already.
+- The rollout of a sub-agent names its parent; it nests in the step whose `spawn_agent` call started it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from dense.readers.chat import describe, tool_call
+from dense.readers.content import text_of
+from dense.readers.files import Record, TraceFile
+from dense.readers.formats.codex_events import EventStream, is_event, usage_of_codex
+from dense.readers.json_text import BadJson, decode
+from dense.readers.json_value import first_string, is_obj, obj, seq, string, whole
+from dense.readers.notices import Notices
+from dense.readers.reader import Place
+from dense.readers.stream import StepDraft, Stream
+from dense.readers.task import task_of, unwrapped
+from dense.trajectory import Source, Step, Task, ToolCall, Trajectory, Usage
+
+CALLS = frozenset(
+    {
+        "function_call",
+        "custom_tool_call",
+        "local_shell_call",
+        "web_search_call",
+        "tool_search_call",
+        "image_generation_call",
+    }
+)
+OUTPUTS = frozenset(
+    {"function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output"}
+)
+SPOKEN = frozenset({"message", "reasoning", "agent_message"})
+PASSED_ITEMS = frozenset(
+    {"ghost_snapshot", "compaction", "compaction_summary", "compaction_trigger", "other", "item_reference"}
+)
+PASSED_LINES = frozenset({"event_msg", "world_state", "inter_agent_communication_metadata", "state", "turn_context"})
+
+_EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
+
+
+class Codex:
+    name = "codex"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        return any(_is_rollout(line) or is_event(line) for line in map(obj, head))
+
+    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+        first = next(records, None)
+        if first is None:
+            return
+        everything = chain((first,), records)
+        if is_event(obj(first.value)):
+            stream = EventStream(place).stream(everything)
+        else:
+            stream = _Rollout(place).stream(everything)
+        if stream is not None:
+            yield stream
+
+
+def _is_rollout(line: dict[str, Any]) -> bool:
+    kind = line.get("type")
+    if is_obj(line.get("payload")):
+        return kind in ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
+    if kind in ("function_call", "function_call_output", "local_shell_call"):
+        return "call_id" in line
+    return ("instructions" in line and "timestamp" in line and "id" in line) or line.get("record_type") == "state"
+
+
+class _Rollout:
+    """Goes through the lines and builds the steps."""
+
+    def __init__(self, place: Place, depth: int = 0) -> None:
+        self.place, self.notices, self.depth = place, place.notices, depth
+        self.id: str | None = None
+        self.version: str | None = None
+        self.model: str | None = None
+        self.prompts: list[str] = []
+        self.draft: StepDraft | None = None
+        self.ended = False
+        self.usage: Usage | None = None
+        self.children: list[_Child] | None = None
+
+    def stream(self, records: Iterator[Record]) -> Stream | None:
+        steps = self.steps(records)
+        first = next(steps, None)
+        if first is None:
+            return None
+        identity = self.id or self.place.path.name.partition(".")[0]
+        stream = Stream(Codex.name, identity, Source(self.place.name), self.notices)
+        stream.agent, stream.agent_version, stream.model = Codex.name, self.version, self.model
+        stream.task = task_of(self.prompts)
+        stream.steps = self.withusage_of_codex(chain((first,), steps), stream)
+        return stream
+
+    def withusage_of_codex(self, steps: Iterator[Step], stream: Stream) -> Iterator[Step]:
+        yield from steps
+        stream.usage = self.usage
+
+    def steps(self, records: Iterator[Record]) -> Iterator[Step]:
+        for record in records:
+            if not is_obj(record.value):
+                self.notices.skip("line is not an object", record.source)
+            elif done := self.feed(record.value, record.source):
+                yield done
+        if done := self.close():
+            yield done
+
+    def feed(self, line: dict[str, Any], source: Source) -> Step | None:
+        """Take one line; the step that it completes, if it does."""
+        kind, payload = string(line.get("type")), obj(line.get("payload"))
+        if kind == "response_item":
+            return self.item(payload, source, string(line.get("timestamp")))
+        if kind == "session_meta":
+            self.learn(payload)
+        elif kind == "turn_context":
+            self.model = self.model or string(payload.get("model"))
+        elif kind == "token_usage_record":
+            self.count(usage_of_codex(payload.get("usage")), None)
+        elif kind == "event_msg":
+            self.event(payload)
+        elif kind == "compacted":
+            self.compacted(string(payload.get("message")) or "")
+        elif kind in CALLS | OUTPUTS | SPOKEN | PASSED_ITEMS and "payload" not in line:
+            return self.item(line, source, string(line.get("timestamp")))
+        elif "instructions" in line and "id" in line:
+            self.learn(line)
+        elif kind not in PASSED_LINES and line.get("record_type") != "state":
+            self.notices.skip(f"unknown line type {describe(line.get('type'))}", source)
+        return None
+
+    def learn(self, meta: dict[str, Any]) -> None:
+        self.id = self.id or first_string((meta.get("id"), meta.get("session_id")))
+        self.version = self.version or string(meta.get("cli_version"))
+
+    def event(self, payload: dict[str, Any]) -> None:
+        if payload.get("type") == "token_count":
+            info = obj(payload.get("info"))
+            self.count(usage_of_codex(info.get("last_token_usage")), usage_of_codex(info.get("total_token_usage")))
+
+    def count(self, last: Usage | None, total: Usage | None) -> None:
+        """A response's tokens stand behind its last item."""
+        self.usage = total or self.usage
+        if self.draft is not None and last is not None and (self.draft.calls or self.draft.message):
+            self.draft.usage = self.draft.usage or last
+            self.ended = True
+
+    def compacted(self, message: str) -> None:
+        """The open step was the summary that the program asked for, if the new history ends with it."""
+        draft = self.draft
+        if draft is None or draft.calls or draft.observations:
+            return
+        if draft.message and message.endswith("\n\n".join(draft.message)):
+            self.draft = None
+
+    def item(self, item: dict[str, Any], source: Source, timestamp: str | None) -> Step | None:
+        kind = string(item.get("type"))
+        if kind in OUTPUTS:
+            self.output(item, source)
+        elif kind in CALLS:
+            draft, done = self.act(source, timestamp)
+            draft.calls.append(_call(item))
+            return done
+        elif kind == "reasoning":
+            draft, done = self.act(source, timestamp)
+            draft.reasoning.append(text_of(item.get("summary")) or text_of(item.get("content")))
+            return done
+        elif kind == "message":
+            return self.message(item, source, timestamp)
+        elif kind == "agent_message":
+            self.words(
+                text_of([p for p in seq(item.get("content")) if obj(p).get("type") != "encrypted_content"]), "user"
+            )
+        elif kind not in PASSED_ITEMS:
+            self.notices.skip(f"unknown item type {describe(kind)}", source)
+        return None
+
+    def act(self, source: Source, timestamp: str | None) -> tuple[StepDraft, Step | None]:
+        """The step that something of the agent belongs to: the open one, or a new one if that has ended and is
+        complete."""
+        if self.draft is not None and not self.ended:
+            return self.draft, None
+        done = self.close()
+        self.draft = StepDraft(source, timestamp=timestamp)
+        return self.draft, done
+
+    def message(self, item: dict[str, Any], source: Source, timestamp: str | None) -> Step | None:
+        text = text_of(item.get("content"))
+        if item.get("role") == "assistant":
+            draft, done = self.act(source, timestamp)
+            draft.message.append(text)
+            return done
+        if item.get("role") == "user":
+            self.words(text, "user")
+        elif item.get("role") not in ("developer", "system"):
+            self.notices.skip(f"message with unknown role {describe(item.get('role'))}", source)
+        return None
+
+    def words(self, text: str, origin: Any) -> None:
+        if not text:
+            return
+        if self.draft is None:
+            self.prompts.append(text)
+        elif unwrapped(text):
+            self.draft.observe(text, origin=origin)
+            self.ended = True
+
+    def output(self, item: dict[str, Any], source: Source) -> None:
+        if self.draft is None:
+            self.notices.skip("output of a call before any action", source)
+            return
+        text, code = _output(item.get("output") if "output" in item else item.get("tools"))
+        self.draft.observe(text, string(item.get("call_id")), exit_code=code)
+        self.ended = True
+
+    def close(self) -> Step | None:
+        draft, self.draft, self.ended = self.draft, None, False
+        if draft is None or not (draft.calls or any(draft.message) or any(draft.reasoning)):
+            return None
+        for call in draft.calls:
+            if call.name == "spawn_agent" and self.depth < 4:
+                said = " ".join(o.text for o in draft.observations if o.call_id == call.id)
+                draft.subagents += self.subagent(said, string(call.arguments.get("message")))
+        return draft.build()
+
+    def subagent(self, said: str, asked: str | None) -> Iterator[Trajectory]:
+        """The sub-agent that a call started: the one that its output names, else the next in time.
+
+        What it was asked stands in the call; its own rollout has it encrypted.
+        """
+        if self.children is None:
+            folder = self.place.path.parent
+            self.children = list(_children(folder, folder.stat().st_mtime_ns).get(self.id or "", []))
+        if not self.children:
+            return
+        child = next((c for c in self.children if c.id in said or (c.name and c.name in said)), self.children[0])
+        self.children.remove(child)
+        file = self.place.beside(child.path)
+        place = Place(child.path, file.name, Notices(self.notices.strict))
+        file.notices = place.notices
+        if stream := _Rollout(place, self.depth + 1).stream(file.records()):
+            stream.task = Task(asked) if asked else stream.task
+            yield stream.collect()
+
+
+def _call(item: dict[str, Any]) -> ToolCall:
+    kind = str(item.get("type"))
+    identity = first_string((item.get("call_id"), item.get("id")))
+    if kind == "local_shell_call":
+        return ToolCall("local_shell", obj(item.get("action")), identity)
+    if kind == "web_search_call":
+        return ToolCall("web_search", obj(item.get("action")), identity)
+    if kind in ("tool_search_call", "image_generation_call"):
+        arguments = {key: item[key] for key in ("arguments", "revised_prompt") if item.get(key) is not None}
+        return ToolCall(kind.removesuffix("_call"), arguments, identity)
+    call = tool_call({**item, "id": identity})
+    namespace = string(item.get("namespace"))
+    if kind == "custom_tool_call":  # free text, even where it looks like JSON
+        return ToolCall(call.name, {"input": text_of(item.get("input"))}, identity)
+    return (
+        ToolCall(f"{namespace}.{call.name}", call.arguments, identity)
+        if namespace and namespace.startswith("mcp")
+        else call
+    )
+
+
+def _output(output: Any) -> tuple[str, int | None]:
+    """A call's output and exit code: plain text with the code in it, parts, or JSON text with the code beside the
+    output."""
+    if isinstance(output, str) and output.startswith('{"output":'):
+        try:
+            inner = obj(decode(output.encode())[0])
+        except BadJson:
+            inner = {}
+        if isinstance(inner.get("output"), str):
+            return inner["output"], whole(obj(inner.get("metadata")).get("exit_code"))
+    text = text_of(output)
+    code = _EXIT_CODE.search(text[:400])
+    return text, int(code[1]) if code else None
+
+
+@dataclass(frozen=True)
+class _Child:
+    """A sub-agent's rollout in the same folder."""
+
+    id: str
+    name: str
+    path: Path
+
+
+def parent_of(path: Path) -> tuple[str, _Child] | None:
+    """The parent of a sub-agent's rollout, by its first line, and who it is itself."""
+    try:
+        first = next(TraceFile(path, path.name).records(), None)
+    except (OSError, ValueError):
+        return None
+    meta = obj(obj(first.value).get("payload")) if first is not None else {}
+    spawn = obj(obj(obj(meta.get("source")).get("subagent")).get("thread_spawn"))
+    parent = first_string((meta.get("parent_thread_id"), spawn.get("parent_thread_id")))
+    identity = string(meta.get("id"))
+    if parent is None or identity is None or parent == identity:
+        return None
+    return parent, _Child(identity, string(spawn.get("agent_path")) or "", path)
+
+
+@lru_cache(maxsize=64)
+def _children(folder: Path, changed: int) -> dict[str, list[_Child]]:
+    """The sub-agents in a folder, by parent, in the order of their start; `changed` renews what is remembered."""
+    del changed
+    family: dict[str, list[_Child]] = {}
+    for path in sorted(folder.glob("rollout-*.jsonl*")):
+        if found := parent_of(path):
+            family.setdefault(found[0], []).append(found[1])
+    return family

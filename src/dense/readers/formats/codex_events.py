@@ -1,0 +1,170 @@
+"""Codex's event streams: `codex exec --json` (`item.completed`) and logs with `{"msg": {…}}`, which have no response
+items.
+
+Events do not tell which calls a response made together: each call is a step, with what was said and thought before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from dense.readers.content import text_of
+from dense.readers.files import Record
+from dense.readers.json_value import is_obj, obj, string, whole
+from dense.readers.reader import Place
+from dense.readers.stream import StepDraft, Stream
+from dense.readers.task import task_of
+from dense.trajectory import Source, Step, ToolCall, Usage
+
+
+def is_event(line: dict[str, Any]) -> bool:
+    """Whether a line is of such a stream."""
+    if string(obj(line.get("msg")).get("type")) and "id" in line:
+        return True
+    if line.get("kind") == "codex_event" or (line.get("kind") == "session_start" and line.get("dir") == "meta"):
+        return True
+    if line.get("type") == "thread.started":
+        return "thread_id" in line
+    return line.get("type") == "item.completed" and "type" in obj(line.get("item"))
+
+
+class EventStream:
+    """Goes through the events and builds the steps."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.id: str | None = None
+        self.model: str | None = None
+        self.prompts: list[str] = []
+        self.draft: StepDraft | None = None
+        self.usage: Usage | None = None
+
+    def stream(self, records: Iterator[Record]) -> Stream | None:
+        steps = self.steps(records)
+        first = next(steps, None)
+        if first is None:
+            return None
+        stream = Stream("codex", self.id or self.place.path.stem, Source(self.place.name), self.place.notices)
+        stream.agent, stream.model, stream.task = "codex", self.model, task_of(self.prompts)
+        stream.steps = self.with_usage(chain((first,), steps), stream)
+        return stream
+
+    def with_usage(self, steps: Iterator[Step], stream: Stream) -> Iterator[Step]:
+        yield from steps
+        stream.usage = self.usage
+
+    def steps(self, records: Iterator[Record]) -> Iterator[Step]:
+        for record in records:
+            if not is_obj(record.value):
+                self.place.notices.skip("line is not an object", record.source)
+            elif done := self.feed(record.value, record.source):
+                yield done
+        if self.draft is not None:
+            yield self.draft.build()
+
+    def feed(self, line: dict[str, Any], source: Source) -> Step | None:
+        """Take one line; the step that it completes, if it does."""
+        kind = line.get("type")
+        if kind == "thread.started":
+            self.id = string(line.get("thread_id"))
+        elif kind == "turn.completed":
+            self.usage = usage_of_codex(line.get("usage"))
+        elif kind == "item.completed":
+            return self.completed(obj(line.get("item")), source)
+        elif line.get("kind") == "session_start":
+            self.model = string(line.get("model"))
+        elif message := obj(line.get("msg")) or obj(obj(line.get("payload")).get("msg")):
+            return self.told(message, source)
+        return None
+
+    def completed(self, item: dict[str, Any], source: Source) -> Step | None:
+        """An item of `codex exec --json`, with its result."""
+        kind = string(item.get("type")) or ""
+        if kind in ("agent_message", "assistant_message"):
+            return self.say(text_of(item.get("text")), source)
+        if kind == "reasoning":
+            return self.think(text_of(item.get("text")), source)
+        if kind in ("error", "todo_list"):
+            return None
+        call, text, code = _completed_call(kind, item)
+        draft, done = self.act(source, new=self.draft is not None and bool(self.draft.calls))
+        draft.calls.append(call)
+        draft.observe(text, call.id, exit_code=code)
+        return done
+
+    def told(self, message: dict[str, Any], source: Source) -> Step | None:
+        """An event of the older protocol."""
+        kind = message.get("type")
+        if kind == "session_configured":
+            self.id = self.id or string(message.get("session_id"))
+            self.model = self.model or string(message.get("model"))
+        elif kind == "user_message":
+            self.words(text_of(message.get("message")))
+        elif kind == "agent_message":
+            return self.say(text_of(message.get("message")), source)
+        elif kind == "agent_reasoning":
+            return self.think(text_of(message.get("text")), source)
+        elif kind == "exec_command_begin":
+            arguments = {key: message[key] for key in ("command", "cwd") if key in message}
+            draft, done = self.act(source, new=self.draft is not None and bool(self.draft.calls))
+            draft.calls.append(ToolCall("shell", arguments, string(message.get("call_id"))))
+            return done
+        elif kind == "exec_command_end" and self.draft is not None:
+            text = text_of(message.get("aggregated_output")) or text_of([message.get("stdout"), message.get("stderr")])
+            self.draft.observe(text, string(message.get("call_id")), exit_code=whole(message.get("exit_code")))
+        elif kind == "token_count":
+            self.usage = usage_of_codex(obj(message.get("info")).get("total_token_usage")) or self.usage
+        return None
+
+    def words(self, text: str) -> None:
+        if self.draft is not None:
+            self.draft.observe(text, origin="user")
+        elif text:
+            self.prompts.append(text)
+
+    def say(self, text: str, source: Source) -> Step | None:
+        draft, done = self.act(source, new=self.has_acted())
+        draft.message.append(text)
+        return done
+
+    def think(self, text: str, source: Source) -> Step | None:
+        draft, done = self.act(source, new=self.has_acted())
+        draft.reasoning.append(text)
+        return done
+
+    def has_acted(self) -> bool:
+        return self.draft is not None and bool(self.draft.calls or self.draft.message)
+
+    def act(self, source: Source, new: bool) -> tuple[StepDraft, Step | None]:
+        """The step that something of the agent belongs to, and the one that is complete by that."""
+        if self.draft is not None and not new:
+            return self.draft, None
+        done = self.draft.build() if self.draft is not None else None
+        self.draft = StepDraft(source)
+        return self.draft, done
+
+
+def _completed_call(kind: str, item: dict[str, Any]) -> tuple[ToolCall, str, int | None]:
+    identity = string(item.get("id"))
+    if kind == "command_execution":
+        call = ToolCall("shell", {"command": item.get("command")}, identity)
+        return call, text_of(item.get("aggregated_output")), whole(item.get("exit_code"))
+    if kind == "mcp_tool_call":
+        name = "__".join(filter(None, ("mcp", string(item.get("server")), string(item.get("tool")))))
+        result = obj(item.get("result")).get("content", item.get("result")) or item.get("error")
+        return ToolCall(name, obj(item.get("arguments")), identity), text_of(result), None
+    arguments = {key: value for key, value in item.items() if key not in ("id", "type", "status")}
+    return ToolCall(kind or "?", arguments, identity), string(item.get("status")) or "", None
+
+
+def usage_of_codex(value: Any) -> Usage | None:
+    """Codex counts the cache inside the input."""
+    counts = obj(value)
+    total, read, output = (whole(counts.get(key)) for key in ("input_tokens", "cached_input_tokens", "output_tokens"))
+    written = whole(counts.get("cache_write_input_tokens"))
+    if total is None and output is None:
+        return None
+    fresh = None if total is None else max(total - (read or 0) - (written or 0), 0)
+    return Usage(fresh, read, written, output)

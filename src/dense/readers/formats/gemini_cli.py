@@ -1,0 +1,411 @@
+"""`gemini-cli`: the sessions of Gemini CLI, and what it prints with `--output-format stream-json`.
+
+A session is `~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl`: a line with `sessionId` and `projectHash`, then
+a line each for a message (`type` user, gemini, info, warning, error) and for a control record. Its sub-agents lie in
+`chats/<session ID>/<agent ID>.jsonl`. Older versions wrote one `.json` with `{sessionId, messages[]}`.
+
+Traps, and what we decided:
+- A message is written again, with the same ID, when its tokens or its tool calls are known: the last one stands.
+- `$rewindTo` takes back a message and all after it. They are no part of the attempt.
+- `$set.messages` states the history anew: when a session is resumed, and when it was compressed, which gives copies
+  with new IDs, a summary as a user's message and an answer to it that no model gave. Nothing that was recorded before
+  goes away by it; of what is new in it, only the user's words are taken, as the harness's.
+- Tool results stand in `toolCalls[].result` and again in a user's message; the second is taken only where the first is
+  missing.
+- The first user message is a description of the machine (`<session_context>`); lines that begin with `/` or `?` are
+  commands to the program.
+- `tokens.input` counts what the cache served, and `tokens.output` does not count thoughts.
+- stream-json has no boundary between responses: a response ends where a tool result comes.
+
+Since a later record can take back or replace an earlier one, a session is held in memory; stream-json is read lazily.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from dense.errors import DenseError
+from dense.readers.chat import describe
+from dense.readers.content import arguments_of, compact, text_of
+from dense.readers.files import Record
+from dense.readers.json_value import first_string, is_obj, is_seq, obj, objs, seq, string, whole
+from dense.readers.notices import Notices
+from dense.readers.reader import Place
+from dense.readers.stream import StepDraft, Stream
+from dense.readers.task import task_of
+from dense.trajectory import Source, Step, ToolCall, Trajectory, Usage
+
+AGENT = "gemini-cli"
+SILENT = frozenset({"info", "warning"})
+COMMANDS = ("/", "?", "<session_context>", "<hook_context>")
+"""How a user's message begins that the program does not send to the model, or sends by itself."""
+STREAM_TYPES = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
+FILE_NAME = re.compile(r"[\w-][\w.-]*")
+MAX_DEPTH = 8
+"""Sub-agents of sub-agents are followed so far."""
+
+
+class GeminiCli:
+    name = "gemini-cli"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        return any(map(_is_header, head[:5])) or any(map(_is_init, head[:5]))
+
+    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+        first = next(records, None)
+        if first is None:
+            return
+        records = chain([first], records)
+        if string(obj(first.value).get("type")) in STREAM_TYPES and "id" not in obj(first.value):
+            yield from _read_stream_json(records, place, self.name)
+            return
+        if is_seq(obj(first.value).get("messages")):
+            for record in records:
+                session = _Session(place, self.name)
+                session.take_document(record)
+                yield from session.streams()
+            return
+        session = _Session(place, self.name)
+        for record in records:
+            session.take(record)
+        yield from session.streams()
+
+
+def _is_header(value: Any) -> bool:
+    record = obj(value)
+    return isinstance(record.get("sessionId"), str) and isinstance(record.get("projectHash"), str)
+
+
+def _is_init(value: Any) -> bool:
+    record = obj(value)
+    return record.get("type") == "init" and all(isinstance(record.get(key), str) for key in ("session_id", "model"))
+
+
+@dataclass
+class _Session:
+    """The messages of a session as they stand after all control records so far."""
+
+    place: Place
+    format: str
+    depth: int = 0
+    id: str | None = None
+    messages: dict[str, Record] = field(default_factory=dict[str, Record])
+    restated: set[str] = field(default_factory=set[str])
+    """Messages that only a restated history has."""
+    copies: dict[str, str] = field(default_factory=dict[str, str])
+    """A copy's ID → the ID of the message that it repeats."""
+    subagents: set[str] = field(default_factory=set[str])
+    """Files of sub-agents that were read with a step."""
+
+    def take(self, record: Record) -> None:
+        value = record.value
+        if not is_obj(value):
+            self.place.notices.skip(f"not a record: {describe(value)}", record.source)
+        elif isinstance(value.get("$rewindTo"), str):
+            self._rewind(value["$rewindTo"], record.source)
+        elif "$set" in value:
+            self._restate(objs(obj(value["$set"]).get("messages")), record.source)
+        elif isinstance(value.get("id"), str):
+            before = self.messages.get(value["id"])
+            self.messages[value["id"]] = Record(value, before.source) if before else record
+        elif isinstance(value.get("sessionId"), str):
+            self.id = self.id or value["sessionId"]
+        else:
+            self.place.notices.skip(f"unknown record: {describe(value)}", record.source)
+
+    def take_document(self, record: Record) -> None:
+        """The whole session as one value, as older versions wrote it."""
+        document = obj(record.value)
+        self.id = string(document.get("sessionId"))
+        for index, message in enumerate(seq(document.get("messages"))):
+            source = Source(record.source.path, line=record.source.line, index=index)
+            if is_obj(message):
+                self.messages[f"{index}"] = Record(message, source)
+            else:
+                self.place.notices.skip(f"not a message: {describe(message)}", source)
+
+    def streams(self) -> Iterator[Stream]:
+        model, steps, prompts = self._steps()
+        if not steps:
+            return
+        stream = Stream(self.format, self.id or self.place.path.stem, self.place.source(), self.place.notices)
+        stream.agent, stream.model, stream.task = AGENT, model, task_of(prompts)
+        stream.steps = iter(steps)
+        yield stream
+        if self.depth == 0:
+            yield from self._other_subagents()
+
+    def _rewind(self, to: str, source: Source) -> None:
+        ids = list(self.messages)
+        to = self.copies.get(to, to)
+        if to not in self.messages:
+            self.place.notices.skip(f"rewind to a message that is not there: {to}", source)
+            return
+        for gone in ids[ids.index(to) :]:
+            del self.messages[gone]
+
+    def _restate(self, messages: list[dict[str, Any]], source: Source) -> None:
+        known = {_kind_and_words(record.value): key for key, record in self.messages.items()}
+        has_acted = any(kind == "gemini" for kind, _ in known)
+        for message in messages:
+            key, told = string(message.get("id")), _kind_and_words(message)
+            if key is None or key in self.messages or _results(message):
+                continue
+            if told in known:
+                self.copies[key] = known[told]
+            # A model's message is recorded when it is made; what is new here is a copy, or an answer that was made up.
+            elif not has_acted or told[0] != "gemini" or string(message.get("model")):
+                self.messages[key] = Record(message, source)
+                if has_acted:
+                    self.restated.add(key)
+
+    def _steps(self) -> tuple[str | None, list[Step], list[str]]:
+        model: str | None = None
+        prompts: list[str] = []
+        drafts: list[StepDraft] = []
+        for key, (message, source) in self.messages.items():
+            kind = string(message.get("type"))
+            if kind == "gemini":
+                drafts.append(self._draft(message, source))
+                model = model or string(message.get("model"))
+                drafts[-1].model = None if drafts[-1].model == model else drafts[-1].model
+            elif kind == "user":
+                self._user(message, key in self.restated, drafts, prompts)
+            elif kind == "error":
+                if drafts and (text := _text(message.get("content"))):
+                    drafts[-1].observe(text, origin="system", is_error=True)
+            elif kind not in SILENT:
+                self.place.notices.skip(f"message of unknown type {describe(message.get('type'))}", source)
+        return model, [draft.build() for draft in drafts], prompts
+
+    def _user(self, message: dict[str, Any], restated: bool, drafts: list[StepDraft], prompts: list[str]) -> None:
+        for result in _results(message):
+            _answer(drafts, result)
+        text = _text(message.get("displayContent")) or _words(message)
+        if not text.strip() or text.lstrip().startswith(COMMANDS):
+            return
+        if drafts:
+            drafts[-1].observe(text, origin="system" if restated else "user")
+        elif not restated:
+            prompts.append(text)
+
+    def _draft(self, message: dict[str, Any], source: Source) -> StepDraft:
+        draft = StepDraft(source, model=string(message.get("model")), timestamp=string(message.get("timestamp")))
+        draft.usage = _usage(message.get("tokens"))
+        content = message.get("content")
+        parts = [part for part in content if is_obj(part)] if is_seq(content) else []
+        draft.message.append(_words(message))
+        thoughts = [_text(part.get("text")) for part in parts if part.get("thought") is True]
+        draft.reasoning += [_thought(thought) for thought in objs(message.get("thoughts"))] or thoughts
+        recorded = objs(message.get("toolCalls"))
+        for call in recorded:
+            draft.calls.append(_call(call))
+            self._observe(draft, call)
+        if not recorded:
+            draft.calls += [_call(obj(part["functionCall"])) for part in parts if "functionCall" in part]
+        return draft
+
+    def _observe(self, draft: StepDraft, call: dict[str, Any]) -> None:
+        call_id, status = string(call.get("id")), call.get("status")
+        if call.get("result") is not None:
+            is_error = {"success": False, "error": True, "cancelled": True}.get(str(status))
+            draft.observe(_result_text(call["result"], call_id), call_id, is_error=is_error)
+        agent = string(call.get("agentId"))
+        if agent and FILE_NAME.fullmatch(agent) and self.depth < MAX_DEPTH and self.id:
+            draft.subagents += self._subagent(f"{agent}.jsonl")
+
+    def _subagent(self, name: str) -> list[Trajectory]:
+        if name in self.subagents or not self.id or not FILE_NAME.fullmatch(self.id):
+            return []
+        chats = self.place.path.parent if self.depth == 0 else self.place.path.parent.parent
+        path = chats / self.id / name
+        if not path.is_file():
+            return []
+        self.subagents.add(name)
+        place = Place(path, self.place.beside(path).name, Notices(self.place.notices.strict))
+        session = _Session(place, self.format, self.depth + 1)
+        try:
+            for record in place.beside(path).records():
+                session.take(record)
+        except (DenseError, OSError) as error:
+            self.place.notices.skip(f"the sub-agent cannot be read ({error})", place.source())
+        return [stream.collect() for stream in session.streams()]
+
+    def _other_subagents(self) -> Iterator[Stream]:
+        """Sub-agents that no step names, as older versions do not."""
+        if not self.id or not FILE_NAME.fullmatch(self.id):
+            return
+        for path in sorted((self.place.path.parent / self.id).glob("*.jsonl")):
+            for found in self._subagent(path.name):
+                yield Stream(
+                    self.format,
+                    found.id,
+                    found.source,
+                    self.place.notices,
+                    iter(found.steps),
+                    found.agent,
+                    model=found.model,
+                    task=found.task,
+                    usage=found.usage,
+                )
+
+
+def _answer(drafts: list[StepDraft], result: dict[str, Any]) -> None:
+    """A result in a user's message, for the call that has none yet."""
+    call_id = string(result.get("id"))
+    for draft in reversed(drafts):
+        if any(call.id == call_id for call in draft.calls):
+            if all(observation.call_id != call_id for observation in draft.observations):
+                draft.observe(_response_text(result), call_id)
+            return
+
+
+def _results(message: dict[str, Any]) -> list[dict[str, Any]]:
+    return [obj(part["functionResponse"]) for part in objs(message.get("content")) if "functionResponse" in part]
+
+
+def _kind_and_words(message: dict[str, Any]) -> tuple[str, str]:
+    return str(message.get("type")), _words(message)
+
+
+def _words(message: dict[str, Any]) -> str:
+    """What a message says: its text, without thoughts, calls and results. What comes with a result is part of it."""
+    content = message.get("content")
+    if not is_seq(content):
+        return _text(content)
+    if _results(message):
+        return ""
+    said = [part for part in content if not is_obj(part) or not ("functionCall" in part or part.get("thought") is True)]
+    return _text(said)
+
+
+def _text(content: Any) -> str:
+    """Parts of the Gemini API as text."""
+    if is_seq(content):
+        return "\n".join(filter(None, map(_text, content)))
+    if is_obj(content):
+        if "functionResponse" in content:
+            return _response_text(obj(content["functionResponse"]))
+        if "fileData" in content:
+            return f"[file: {first_string((obj(content['fileData']).get('fileUri'),)) or '?'}]"
+        if set(content) <= {"thoughtSignature", "videoMetadata"}:
+            return ""
+    return text_of(content)
+
+
+def _result_text(result: Any, call_id: str | None) -> str:
+    """The result of one call; a masked history may have put the results of its siblings beside it."""
+    parts = seq(result) if is_seq(result) else [result]
+    responses = [part for part in parts if "functionResponse" in obj(part)]
+    others = {string(obj(part["functionResponse"]).get("id")) for part in responses} - {call_id, None}
+    own = [part for part in parts if string(obj(obj(part).get("functionResponse")).get("id")) not in others]
+    return _text(own if call_id and len(own) < len(parts) and own else parts)
+
+
+def _response_text(response: dict[str, Any]) -> str:
+    value = response.get("response")
+    told = [obj(value)[key] for key in ("output", "error") if obj(value).get(key) is not None]
+    text = _text(told) if told else text_of(value) if not is_obj(value) else compact(value)
+    return "\n".join(filter(None, (text, _text(seq(response.get("parts"))))))
+
+
+def _thought(thought: dict[str, Any]) -> str:
+    return "\n".join(filter(None, (_text(thought.get("subject")), _text(thought.get("description")))))
+
+
+def _call(call: dict[str, Any]) -> ToolCall:
+    return ToolCall(string(call.get("name")) or "?", arguments_of(call.get("args")), string(call.get("id")))
+
+
+def _usage(tokens: Any) -> Usage | None:
+    counts = obj(tokens)
+    prompt, output = whole(counts.get("input")), whole(counts.get("output"))
+    cached, thoughts, tool = (whole(counts.get(key)) for key in ("cached", "thoughts", "tool"))
+    if prompt is None and output is None:
+        return None
+    return Usage(
+        None if prompt is None else max(prompt - (cached or 0), 0) + (tool or 0),
+        cached,
+        None,
+        None if output is None else output + (thoughts or 0),
+    )
+
+
+def _read_stream_json(records: Iterator[Record], place: Place, name: str) -> Iterator[Stream]:
+    stream = Stream(name, place.path.stem, place.source(), place.notices, agent=AGENT)
+    prompts: list[str] = []
+    steps = _stream_json_steps(records, stream, prompts)
+    first = next(steps, None)
+    if first is not None:
+        stream.task = task_of(prompts)
+        stream.steps = chain([first], steps)
+        yield stream
+
+
+def _stream_json_steps(records: Iterator[Record], stream: Stream, prompts: list[str]) -> Iterator[Step]:
+    draft: StepDraft | None = None
+    for record in records:
+        value, source = obj(record.value), record.source
+        kind = string(value.get("type"))
+        acts = kind == "tool_use" or (kind == "message" and value.get("role") == "assistant")
+        if acts and (draft is None or draft.observations):
+            if draft is not None:
+                yield _joined(draft)
+            draft = StepDraft(source, timestamp=string(value.get("timestamp")))
+        if acts and draft is not None:
+            _act(draft, value)
+        elif kind == "init":
+            stream.id, stream.model = string(value.get("session_id")) or stream.id, string(value.get("model"))
+        elif kind == "message" and value.get("role") == "user":
+            _said(draft, prompts, _text(value.get("content")))
+        elif kind == "tool_result" and draft is not None:
+            _stream_result(draft, value)
+        elif kind == "error" and draft is not None:
+            draft.observe(_text(value.get("message")), origin="system", is_error=value.get("severity") == "error")
+        elif kind == "result":
+            stream.usage = _stream_usage(value.get("stats")) or stream.usage
+        elif kind not in STREAM_TYPES or kind == "message":
+            stream.notices.skip(f"unknown record: {describe(record.value)}", source)
+    if draft is not None:
+        yield _joined(draft)
+
+
+def _act(draft: StepDraft, value: dict[str, Any]) -> None:
+    if value.get("type") == "message":
+        draft.message.append(_text(value.get("content")))
+        return
+    name = string(value.get("tool_name")) or "?"
+    draft.calls.append(ToolCall(name, arguments_of(value.get("parameters")), string(value.get("tool_id"))))
+
+
+def _joined(draft: StepDraft) -> Step:
+    """The step, its message put together from the pieces in which it came."""
+    draft.message = ["".join(draft.message)]
+    return draft.build()
+
+
+def _said(draft: StepDraft | None, prompts: list[str], text: str) -> None:
+    if draft is None:
+        prompts.append(text)
+    else:
+        draft.observe(text, origin="user")
+
+
+def _stream_result(draft: StepDraft, value: dict[str, Any]) -> None:
+    """The error's own message is what the model was told; `output` is what a person was shown."""
+    text = _text(obj(value.get("error")).get("message")) or _text(value.get("output"))
+    is_error = {"success": False, "error": True}.get(str(value.get("status")))
+    draft.observe(text, string(value.get("tool_id")), is_error=is_error)
+
+
+def _stream_usage(stats: Any) -> Usage | None:
+    """Thoughts are in the total alone."""
+    counts = obj(stats)
+    total, prompt, cached = (whole(counts.get(key)) for key in ("total_tokens", "input_tokens", "cached"))
+    if total is None or prompt is None:
+        return None
+    return Usage(max(prompt - (cached or 0), 0), cached, None, max(total - prompt, 0))

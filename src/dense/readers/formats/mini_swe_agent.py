@@ -1,0 +1,142 @@
+"""`mini-swe-agent`: `*.traj.json`, one document with `info`, `messages` and `trajectory_format`; some files are the
+bare list.
+
+Version 1 has the command in a bash fence of the assistant's text and the observation in a *user* message with
+`<returncode>`; version 2 has tool calls, `tool` messages, and an `exit` message at the end. What stands there, or in
+the last user message of version 1, is the output of the last command, which submitted it: often a whole patch.
+`info.exit_status` and `info.submission` are never read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from dense.readers.chat import Chat, describe, role_of, usage_of
+from dense.readers.content import text_of
+from dense.readers.embedded import bash_fence
+from dense.readers.files import Record
+from dense.readers.json_value import is_obj, is_seq, number, obj, seq, string, timestamp, whole
+from dense.readers.reader import Place
+from dense.readers.stream import StepDraft, Stream
+from dense.readers.task import task_of
+from dense.trajectory import Source, Step, Task
+
+_RETURN_CODE = re.compile(r"<returncode>(-?\d+)</returncode>")
+
+
+class MiniSweAgent:
+    name = "mini-swe-agent"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        return any(_is_trajectory(record) for record in head) or (len(head) == 1 and _is_bare(head[0]))
+
+    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+        for record in records:
+            if not (is_obj(record.value) or is_seq(record.value)):
+                place.notices.skip("not a trajectory", record.source)
+            elif stream := _stream(record, place):
+                yield stream
+            else:
+                place.notices.skip("trajectory without a step of the agent", record.source)
+
+
+def _is_trajectory(value: Any) -> bool:
+    document = obj(value)
+    if not is_seq(document.get("messages")):
+        return False
+    info = obj(document.get("info"))
+    return str(document.get("trajectory_format")).startswith("mini-swe-agent") or "mini_version" in info
+
+
+def _is_bare(value: Any) -> bool:
+    """A list of messages in which commands stand in fences and their return codes in user messages."""
+    messages = [obj(message) for message in seq(value)]
+    return any(
+        role_of(message) == "user" and text_of(message.get("content")).startswith("<returncode>")
+        for message in messages
+    ) and any(role_of(message) == "assistant" for message in messages)
+
+
+def _stream(record: Record, place: Place) -> Stream | None:
+    document = obj(record.value)
+    info = obj(document.get("info"))
+    config = obj(info.get("config"))
+    messages = seq(document.get("messages")) if document else seq(record.value)
+    chat = Chat(place.notices)
+    steps = _steps(chat, messages, record.source)
+    first = next(steps, None)
+    if first is None:
+        return None
+    name = string(document.get("instance_id"))
+    identity = name or Path(record.source.path).name.partition(".")[0]
+    stream = Stream(MiniSweAgent.name, identity, record.source, place.notices, chain((first,), steps))
+    stream.agent, stream.agent_version = MiniSweAgent.name, string(info.get("mini_version"))
+    stream.model = string(obj(config.get("model")).get("model_name")) or chat.model
+    stream.task = _task(chat.prompts, string(obj(config.get("agent")).get("instance_template")), name)
+    stream.cost_usd = number(obj(info.get("model_stats")).get("instance_cost")) or None
+    return stream
+
+
+def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
+    for index, message in enumerate(messages):
+        if not is_obj(message):
+            place = Source(source.path, source.line, index, source.part)
+            chat.notices.skip(f"not a message: {describe(message)}", place)
+            continue
+        role = message.get("role")
+        if chat.draft is not None and role in ("user", "tool", "exit"):
+            _observe(chat.draft, message)
+        else:
+            done = chat.feed(message, Source(source.path, source.line, index, source.part))
+            if chat.draft is not None and role == "assistant":
+                _complete(chat.draft, message)
+            if done is not None:
+                yield done
+    if done := chat.finish():
+        yield done
+
+
+def _complete(draft: StepDraft, message: dict[str, Any]) -> None:
+    """What an assistant's message has beyond a chat: its command in the text, its response's usage, its time."""
+    extra = obj(message.get("extra"))
+    draft.usage = usage_of(obj(extra.get("response")).get("usage"))
+    draft.timestamp = draft.timestamp or timestamp(extra.get("timestamp"))
+    draft.model = None
+    if not draft.calls and (spoken := bash_fence("\n".join(draft.message))):
+        draft.message, draft.calls = [spoken.text], spoken.calls
+
+
+def _observe(draft: StepDraft, message: dict[str, Any]) -> None:
+    """Whoever the role says: what follows a command is its output, the rest are words of the harness."""
+    text = text_of(message.get("content"))
+    code = whole(obj(message.get("extra")).get("returncode"))
+    if code is None and "<returncode>" in text and (found := _RETURN_CODE.search(text)):
+        code = int(found[1])
+    is_output = message.get("role") == "tool" or (bool(draft.calls) and not draft.observations)
+    if text or is_output:
+        call_id = string(message.get("tool_call_id"))
+        draft.observe(text, call_id, origin="tool" if is_output else "system", exit_code=code)
+
+
+def _task(prompts: list[str], template: str | None, name: str | None) -> Task | None:
+    """The instruction, by the template that the run itself recorded, else by the known marks around it."""
+    if template and prompts and (marks := _around_task(template)):
+        before, after = marks
+        start = prompts[0].find(before) + len(before)
+        end = prompts[0].rfind(after) if after else len(prompts[0])
+        if before in prompts[0] and start <= end:
+            return Task(prompts[0][start:end], name)
+    return task_of(prompts, name)
+
+
+def _around_task(template: str) -> tuple[str, str] | None:
+    """The fixed text right before and right after the task in a Jinja template."""
+    parts = re.split(r"\{\{-?\s*task\s*-?\}\}", template, maxsplit=1)
+    if len(parts) != 2:
+        return None
+    before = re.split(r"\}\}|%\}", parts[0])[-1]
+    after = re.split(r"\{\{|\{%", parts[1])[0].rstrip("\n")
+    return before, after

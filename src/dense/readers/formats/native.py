@@ -1,0 +1,47 @@
+"""`dense`: our own normalised trajectories, as `dense read --json` prints them. Reading them back loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from dense.readers.files import Record
+from dense.readers.json_value import obj
+from dense.readers.reader import Place
+from dense.readers.stream import Stream
+from dense.trajectory import SCHEMA, Trajectory
+
+FAMILY = SCHEMA.partition("/")[0]
+
+
+class Native:
+    name = "dense"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        return any(str(obj(record).get("schema")).startswith(f"{FAMILY}/") for record in head)
+
+    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+        for record in records:
+            try:
+                read = msgspec.convert(record.value, Trajectory)
+            except msgspec.ValidationError as error:
+                schema = obj(record.value).get("schema")
+                reason = str(error) if schema == SCHEMA else f"schema {schema!r}; this version reads {SCHEMA!r}"
+                place.notices.skip(f"not a normalised trajectory: {reason}", record.source)
+                continue
+            place.notices.items.extend(read.notices)
+            yield Stream(
+                read.format,
+                read.id,
+                read.source,
+                place.notices,
+                iter(read.steps),
+                read.agent,
+                read.agent_version,
+                read.model,
+                read.task,
+                read.usage,
+                is_normalised=True,
+            )

@@ -1,0 +1,459 @@
+"""`otel`: exported OpenTelemetry spans of an agent, by the conventions of OpenInference or of OTel GenAI.
+
+Shapes: an object with `spans` whose children nest in `child_spans`; OTLP-JSON (`resourceSpans`), as a document or a
+line each; a list or JSONL of single spans, as SDKs (`context`, `parent_id`) and Phoenix (`attributes.llm…` columns)
+write them. Attributes are flat names (`llm.input_messages.0.message.role`), nested objects, or JSON strings
+(`gen_ai.input.messages`); older GenAI has messages as events.
+
+Decided here:
+- A trace is a trajectory. Spans come in the order in which they *ended*, children before parents and traces mixed, so
+  a file's spans are held in memory until its end, without what is not used (a model call's input is quadratic in the
+  run: of it only messages are kept).
+- One span of a model call is one step: its output message. Of model-call spans within each other (two
+  instrumentations of one call) the outermost that has an output counts. A model call without an output failed and was
+  tried again: no step. Spans of evaluators and guardrails judge the run; they and all below them are left out. A span
+  that was exported twice counts once.
+- What a step observed: the messages that the next model call of the same agent has beyond its own output; for calls
+  that these do not answer, the output of the tool spans between the two. Where the model called no tool in its
+  message but tool spans follow (ReAct texts, code agents), these are the step's calls. smolagents has the result of a
+  step only as the output of its `Step N` span.
+- Agents: an agent span below another agent's (or a tool span with model calls below) is a sub-agent of the step
+  before it. An agent that makes no model call itself is only a wrapper: its agents' steps follow each other, as do
+  those of agents side by side, with `Step.agent` set.
+- The task is what the outermost agent was given, else the last words of the user before the first output.
+- Spans' `logs`, `links` and other attributes are never looked at: applications put the data set's answers there.
+- Input tokens include cached ones in both conventions, which are taken out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dense.readers.chat import AGENT_ROLES, SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, add_part, role_of, tool_call
+from dense.readers.content import arguments_of, text_of
+from dense.readers.files import Record
+from dense.readers.formats.otel_spans import (
+    AGENT,
+    JUDGE,
+    LLM,
+    TOOL,
+    Span,
+    is_agentic,
+    located,
+    raw_spans,
+    span_of,
+    unpacked,
+)
+from dense.readers.json_value import first_string, is_obj, is_seq, number, obj, objs, seq, string, whole
+from dense.readers.reader import Place
+from dense.readers.stream import StepDraft, Stream
+from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory, Usage
+
+TOOL_REPLIES = TOOL_ROLES | {"tool-response"}
+TASK_KEYS = ("task", "input", "query", "question", "prompt", "content")
+DEEPEST = 16
+"""Sub-agents deeper than this stand among the steps of the one above: what is nested deeper, nobody can read."""
+STEP_SPAN = re.compile(r"Step \d+")
+RUN_SUFFIX = re.compile(r"\.(?:run|invoke|ainvoke|arun|__call__)$")
+
+
+class Otel:
+    name = "otel"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        return any(any(map(is_agentic, raw_spans(record))) for record in head)
+
+    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+        traces: dict[str, dict[str, Span]] = {}
+        for record in records:
+            found = False
+            for raw, source in located(record):
+                found = True
+                span = span_of(raw, source)
+                if span is None:
+                    place.notices.skip("a span without an ID", source)
+                else:
+                    traces.setdefault(span.trace, {})[span.id] = span
+            if not found:
+                place.notices.skip("no span in it", record.source)
+        for number_, trace in enumerate(list(traces)):
+            yield from _stream(trace, traces.pop(trace), number_, place)
+
+
+def _stream(trace: str, spans: dict[str, Span], number_: int, place: Place) -> Iterator[Stream]:
+    roots = _tree(spans)
+    source = Source(place.name, part=f"trace {trace}" if trace else f"trace {number_}")
+    scope = _Scope(place)
+    for root in roots:
+        scope.visit(root)
+    steps = scope.finish()
+    if not steps:
+        if any(span.kind == LLM for span in spans.values()):
+            place.notices.skip("no model call with an output in the trace", source)
+        return
+    agents = [span for span in spans.values() if span.kind == AGENT]
+    top = min((span for span in agents if not _below(span, spans, AGENT)), key=lambda span: span.start, default=None)
+    instruction = (_given_to(top) if top else None) or scope.asked
+    yield Stream(
+        "otel",
+        trace or f"trace-{number_}",
+        source,
+        place.notices,
+        iter(steps),
+        agent=_agent_name(top) if top else None,
+        model=scope.model,
+        task=Task(instruction) if instruction else None,
+    )
+
+
+def _tree(spans: dict[str, Span]) -> list[Span]:
+    """The roots, with children in the order in which they began. Where parents form a ring, it is cut at one span."""
+    roots: list[Span] = []
+    sound: set[str] = set()
+    for span in sorted(spans.values(), key=lambda span: span.start):
+        parent = spans.get(span.parent or "")
+        if parent is None or _closes_ring(span, spans, sound):
+            roots.append(span)
+        else:
+            parent.children.append(span)
+    return roots
+
+
+def _closes_ring(span: Span, spans: dict[str, Span], sound: set[str]) -> bool:
+    """Whether the way up from the span comes back to it. `sound` are spans whose way up is known to end."""
+    path: list[str] = []
+    on_path: set[str] = set()
+    at: Span | None = span
+    while at is not None and at.id not in sound and at.id not in on_path:
+        path.append(at.id)
+        on_path.add(at.id)
+        at = spans.get(at.parent or "")
+    # In a ring, the first span to ask becomes a root, which ends the way up of all the others.
+    closed = at is not None and at.id == span.id and at.id not in sound
+    if at is None or at.id in sound or closed:
+        sound.update(path)
+    return closed
+
+
+def _below(span: Span, spans: dict[str, Span], kind: str) -> bool:
+    """Whether one of the spans above is of that kind."""
+    seen = {span.id}
+    at = spans.get(span.parent or "")
+    while at is not None and at.id not in seen:
+        if at.kind == kind:
+            return True
+        seen.add(at.id)
+        at = spans.get(at.parent or "")
+    return False
+
+
+def _agent_name(span: Span) -> str | None:
+    keys = ("gen_ai.agent.name", "agent.name", "graph.node.id")
+    return first_string(span.attributes.get(key) for key in keys) or RUN_SUFFIX.sub("", span.name) or None
+
+
+def _given_to(agent: Span) -> str | None:
+    """The words with which an agent was set to work."""
+    if asked := _asked(agent.given):
+        return asked
+    value = unpacked(agent.attributes.get("input.value"))
+    if isinstance(value, str):
+        return value.strip() or None
+    given = obj(value)
+    if asked := _asked(objs(given.get("messages")) or [obj(item) for item in seq(value)]):
+        return asked
+    return first_string(given.get(key) for key in TASK_KEYS)
+
+
+def _asked(messages: list[dict[str, Any]]) -> str | None:
+    """The user's words before the first answer."""
+    texts: list[str] = []
+    for message in messages:
+        if role_of(message) in AGENT_ROLES:
+            break
+        if role_of(message) in USER_ROLES:
+            texts.append(text_of(message.get("content")))
+    return next((text for text in reversed(texts) if text.strip()), None)
+
+
+def _calls_model(span: Span) -> bool:
+    return any(inner.kind == LLM for inner in _descendants(span))
+
+
+def _calls_model_itself(agent: Span) -> bool:
+    """Whether model calls belong to the agent and not to an agent or a tool below it."""
+    stack = list(agent.children)
+    while stack:
+        span = stack.pop()
+        if span.kind == LLM:
+            return True
+        if span.kind not in (AGENT, TOOL, JUDGE):
+            stack += span.children
+    return False
+
+
+def _descendants(span: Span) -> Iterator[Span]:
+    stack = list(span.children)
+    while stack:
+        inner = stack.pop()
+        if inner.kind != JUDGE:
+            yield inner
+            stack += inner.children
+
+
+@dataclass
+class _Turn:
+    """A step that is being built, and what may tell what it observed."""
+
+    draft: StepDraft
+    given: int
+    """How many messages the model was given."""
+    tools: list[Span] = field(default_factory=list[Span])
+    step: Span | None = None
+    """smolagents' span around the step."""
+    next: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """What the same agent's next model call was given beyond this turn."""
+
+
+@dataclass
+class _Scope:
+    """The model calls of one agent, or of agents one after the other."""
+
+    place: Place
+    model: str | None = None
+    asked: str | None = None
+    turns: list[_Turn] = field(default_factory=list[_Turn])
+    who: list[str | None] = field(default_factory=lambda: [None])
+    inside: int = 0
+    """How many agents are being visited whose steps stand in this scope."""
+    depth: int = 0
+
+    def visit(self, root: Span) -> None:
+        """Go through a span and all below it, in time. Not by recursion: nesting may be as deep as a file likes."""
+        stack: list[tuple[Span, bool]] = [(root, False)]
+        while stack:
+            span, left = stack.pop()
+            if left:
+                self._leave(span)
+            elif self._enter(span):
+                stack.append((span, True))
+                stack += [(child, False) for child in reversed(span.children)]
+
+    def _enter(self, span: Span) -> bool:
+        """Whether what is below the span belongs to this scope."""
+        if span.kind == JUDGE:
+            return False
+        if span.kind == LLM:
+            answered = next(
+                (inner for inner in (span, *_descendants(span)) if inner.kind == LLM and inner.answer), None
+            )
+            if answered is not None:
+                self._answer(answered)
+            return False
+        if span.kind == TOOL:
+            if self.turns:
+                self.turns[-1].tools.append(span)
+            if self.turns and self.depth < DEEPEST and _calls_model(span):
+                self._delegate(span)
+                return False
+        if span.kind == AGENT:
+            if self.inside and self.turns and self.depth < DEEPEST:
+                self._delegate(span)
+                return False
+            self.inside += _calls_model_itself(span)
+            self.who.append(_agent_name(span))
+        return True
+
+    def _leave(self, span: Span) -> None:
+        if span.kind == AGENT:
+            self.inside -= _calls_model_itself(span)
+            self.who.pop()
+        elif STEP_SPAN.fullmatch(span.name) and self.turns and any(child.kind == LLM for child in span.children):
+            self.turns[-1].step = span
+
+    def _delegate(self, span: Span) -> None:
+        scope = _Scope(self.place, who=[_agent_name(span)], inside=1, depth=self.depth + 1)
+        for child in span.children:
+            scope.visit(child)
+        steps = scope.finish()
+        if not steps:
+            return
+        source = Source(span.source.path, line=span.source.line, index=span.source.index)
+        own = span.attributes.get("tool.name") or span.attributes.get("gen_ai.tool.name") if span.kind == TOOL else None
+        name = string(own) or _agent_name(span)
+        # The call that started the agent has the task without the prompt that the framework makes of it.
+        started = next((call for call in self.turns[-1].draft.calls if call.name == name), ToolCall(""))
+        task = first_string(started.arguments.get(key) for key in TASK_KEYS) or _given_to(span) or scope.asked
+        total: Usage | None = None
+        for step in steps:
+            total = total + step.usage if total and step.usage else total or step.usage
+        self.turns[-1].draft.subagents.append(
+            Trajectory(
+                "otel",
+                span.id,
+                source,
+                name,
+                model=scope.model,
+                task=Task(task) if task else None,
+                steps=steps,
+                usage=total,
+            )
+        )
+
+    def _answer(self, span: Span) -> None:
+        draft = StepDraft(span.source, agent=self.who[-1], timestamp=span.timestamp, usage=_usage(span.attributes))
+        keys = ("gen_ai.response.model", "llm.model_name", "gen_ai.request.model")
+        model = first_string(span.attributes.get(key) for key in keys)
+        self.model = self.model or model
+        draft.model = model if model != self.model else None
+        for message in span.answer:
+            draft.reasoning.append(text_of(message.get("reasoning") or message.get("reasoning_content")))
+            content = message.get("content")
+            for part in content if is_seq(content) else [content]:
+                if is_obj(part):
+                    add_part(draft, part)
+                else:
+                    draft.message.append(text_of(part))
+            known = {call.id for call in draft.calls} - {None}
+            draft.calls += [c for c in map(tool_call, objs(message.get("tool_calls"))) if c.id not in known]
+        if self.turns:
+            before = self.turns[-1]
+            before.next = _beyond(span.given, before.given)
+        else:
+            self.asked = _asked(span.given)
+        self.turns.append(_Turn(draft, len(span.given)))
+
+    def finish(self) -> tuple[Step, ...]:
+        several = len({turn.draft.agent for turn in self.turns}) > 1
+        for turn in self.turns:
+            if not several:
+                turn.draft.agent = None
+            _observe(turn)
+        return tuple(turn.draft.build() for turn in self.turns)
+
+
+def _beyond(given: list[dict[str, Any]], before: int) -> list[dict[str, Any]]:
+    """The messages that came after the answer to the first `before` ones; none if this is another conversation."""
+    if len(given) <= before or role_of(given[before]) not in AGENT_ROLES:
+        return []
+    new = given[before:]
+    while new and role_of(new[0]) in AGENT_ROLES:
+        new = new[1:]
+    return new
+
+
+def _observe(turn: _Turn) -> None:
+    """Tell the step what it observed, from the best record there is."""
+    draft = turn.draft
+    written = bool(draft.calls)
+    if not written:
+        draft.calls += [_call_of(span) for span in turn.tools]
+    if turn.step is not None:
+        _observe_step(turn.step, draft, turn.tools if written else [])
+        return
+    answered = _observe_messages(turn.next, draft)
+    if not any(seen.origin == "tool" and seen.call_id is None for seen in draft.observations):
+        draft.observations[:0] = _results(turn.tools, draft.calls, answered)
+
+
+def _observe_step(step: Span, draft: StepDraft, tools: list[Span]) -> None:
+    """What smolagents recorded: outputs of the tools that the model named, and the step's own output or failure."""
+    draft.observations += _results(tools, draft.calls, set())
+    answered = {seen.call_id for seen in draft.observations}
+    waiting = [call.id for call in draft.calls if call.id not in answered]
+    output = string(step.attributes.get("output.value"))
+    if waiting or not tools:
+        call_id = waiting[0] if len(waiting) == 1 and len(draft.calls) == 1 else None
+        if output is not None:
+            draft.observe(output, call_id)
+        elif step.failed:
+            draft.observe(step.error, call_id, is_error=True)
+
+
+def _results(tools: list[Span], calls: list[ToolCall], answered: set[str | None]) -> list[Observation]:
+    """The outputs of tool spans, each for the call that it answers."""
+    waiting = [call for call in calls if call.id not in answered or call.id is None]
+    return [result for span in tools if (result := _result_of(span, waiting, answered))]
+
+
+def _observe_messages(messages: list[dict[str, Any]], draft: StepDraft) -> set[str | None]:
+    answered: set[str | None] = set()
+    for message in messages:
+        for reply in objs(message.get("replies")):
+            call_id = string(reply.get("tool_call_id"))
+            answered.add(call_id)
+            draft.observe(text_of(reply.get("content")), call_id)
+        text, role = text_of(message.get("content")), role_of(message)
+        if role in TOOL_REPLIES and not message.get("replies"):
+            call_id = string(message.get("tool_call_id"))
+            answered.add(call_id)
+            draft.observe(text, call_id)
+        elif text and role not in AGENT_ROLES:
+            draft.observe(text, origin="system" if role in SYSTEM_ROLES else "user")
+    return answered
+
+
+def _call_of(span: Span) -> ToolCall:
+    attributes = span.attributes
+    name = first_string(attributes.get(key) for key in ("tool.name", "gen_ai.tool.name", "tool_call.function.name"))
+    arguments = arguments_of(_arguments(attributes))
+    if is_obj(arguments.get("kwargs")) and is_seq(arguments.get("args")):
+        # smolagents records how the tool's function was called, its own switches included.
+        positional = {"args": arguments["args"]} if arguments["args"] else {}
+        arguments = {**positional, **arguments["kwargs"]}
+    return ToolCall(name or span.name or "?", arguments, _call_id(attributes) or span.id)
+
+
+def _arguments(attributes: dict[str, Any]) -> Any:
+    keys = ("gen_ai.tool.call.arguments", "tool_call.function.arguments", "input.value")
+    return next((attributes[key] for key in keys if attributes.get(key) is not None), None)
+
+
+def _call_id(attributes: dict[str, Any]) -> str | None:
+    return first_string(attributes.get(key) for key in ("gen_ai.tool.call.id", "tool_call.id", "tool.id"))
+
+
+def _result_of(span: Span, open_calls: list[ToolCall], answered: set[str | None]) -> Observation | None:
+    """A tool span's output as the answer to its call: by ID, else the first open call of that name."""
+    attributes = span.attributes
+    output = next(
+        (attributes[k] for k in ("gen_ai.tool.call.result", "output.value") if attributes.get(k) is not None), None
+    )
+    if output is None and not span.failed:
+        return None
+    own = _call_of(span)
+    ids = (_call_id(attributes), span.id)
+    if any(id_ in answered for id_ in ids if id_):
+        return None
+    call = next((c for c in open_calls if c.id in ids), None) or next(
+        (c for c in open_calls if c.name == own.name), None
+    )
+    if call is None:
+        return None
+    open_calls.remove(call)
+    text = text_of(unpacked(output)) if not isinstance(output, str) else output
+    return Observation(text or span.error, call.id, is_error=True if span.failed else None)
+
+
+def _usage(attributes: dict[str, Any]) -> Usage | None:
+    def count(*keys: str) -> int | None:
+        return next((n for key in keys if (n := _whole(attributes.get(key))) is not None), None)
+
+    prompt = count("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
+    output = count("llm.token_count.completion", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
+    read = count("llm.token_count.prompt_details.cache_read", "gen_ai.usage.cache_read.input_tokens")
+    write = count("llm.token_count.prompt_details.cache_write", "gen_ai.usage.cache_creation.input_tokens")
+    cost = number(attributes.get("llm.cost.total"))
+    fresh = None if prompt is None else max(prompt - (read or 0) - (write or 0), 0)
+    found = Usage(fresh, read, write, output, cost)
+    return found if found != Usage() else None
+
+
+def _whole(value: Any) -> int | None:
+    """Exporters write numbers as texts, too."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e18 else whole(value)

@@ -1,0 +1,130 @@
+"""`who-and-when`: the Who&When failure-attribution data, one JSON object for each failed run of a team of agents.
+
+`question` is the task, `history[]` the conversation. In the hand-crafted half (Magentic-One) an entry has only
+`role`, the speaker, with a note in brackets: `human`, `Orchestrator (thought)`, `Orchestrator (-> WebSurfer)`,
+`WebSurfer`, `ComputerTerminal`, …. In the algorithm-generated half (captain agent) the speaker is `name`, and `role`
+is only the side of the chat that it was filed under.
+
+Decided here:
+- An entry of an agent is a step, with `agent` as the speaker without the note; one entry is one step because the
+  labels count entries. Label `mistake_step` is an index into `history`: its step is the last one whose `Source.index`
+  is not greater.
+- Entries of a terminal (`ComputerTerminal`, `Computer_terminal`) answer the step before and are tool observations. So
+  is the page below the sentence in which the web surfer says what it did.
+- `Orchestrator (-> X)` hands its text to X: a call of X. `Next speaker X` and `(termination condition)` are the
+  harness's own remarks: system observations. The human's first entry repeats the question; later ones are user
+  observations.
+- Only `history`, `question` and `question_ID` are looked at. `ground_truth`, `groundtruth`, `is_correct`,
+  `is_corrected`, `mistake_agent`, `mistake_step`, `mistake_reason`, `mistake_type`, `level` grade or rate the run;
+  `system_prompt` is scaffold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dense.readers.content import text_of
+from dense.readers.files import Record
+from dense.readers.json_value import is_obj, obj, objs, seq, string
+from dense.readers.reader import Place, fitting, row_of, unique
+from dense.readers.stream import StepDraft, Stream
+from dense.trajectory import Observation, Source, Step, Task, ToolCall
+
+TERMINALS = frozenset({"ComputerTerminal", "Computer_terminal"})
+LABELS = frozenset({"mistake_step", "mistake_agent", "mistake_reason"})
+NOTED = re.compile(r"(?P<who>.*?)\s*\((?P<note>.*)\)\s*", re.DOTALL)
+EXIT_CODE = re.compile(r"exitcode: (-?\d{1,9})\b")
+NEXT_SPEAKER = re.compile(r"Next speaker \w+\.?")
+PAGE = "\n\nHere is a screenshot of "
+
+
+class WhoAndWhen:
+    name = "who-and-when"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        return any(_is_run(obj(record)) for record in head)
+
+    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+        seen: set[str] = set()
+        for record in fitting(records, _has_history, place.notices, "a run of Who&When"):
+            run, source = obj(record.value), row_of(record.source)
+            entries = seq(run.get("history"))
+            steps = list(_steps(entries, source, place))
+            if not steps:
+                place.notices.skip("no action of an agent in its history", source)
+                continue
+            name = string(run.get("question_ID"))
+            task = string(run.get("question")) or _asked(entries)
+            id_ = unique(name or place.path.stem, source, seen)
+            given = Task(task.strip(), name) if task else None
+            yield Stream(self.name, id_, source, place.notices, iter(steps), task=given)
+
+
+def _has_history(value: Any) -> bool:
+    return bool(objs(obj(value).get("history")))
+
+
+def _is_run(run: dict[str, Any]) -> bool:
+    """Labels are only looked for: their values reach nothing."""
+    known = "question" in run and bool(LABELS & run.keys() or "question_ID" in run)
+    return known and any("content" in entry and _speaker(entry) for entry in objs(run.get("history"))[:5])
+
+
+def _speaker(entry: dict[str, Any]) -> str:
+    return string(entry.get("name")) or string(entry.get("role")) or ""
+
+
+def _steps(entries: list[Any], source: Source, place: Place) -> Iterator[Step]:
+    draft: StepDraft | None = None
+    for index, entry in enumerate(entries):
+        here = Source(source.path, source.line, index, source.part)
+        if not is_obj(entry) or not (speaker := _speaker(entry)):
+            place.notices.skip("not an entry of a conversation", here)
+            continue
+        who, note = _noted(speaker)
+        text = text_of(entry.get("content"))
+        if seen := _observation(who, note, text):
+            if draft is not None:
+                draft.observations.append(seen)
+            continue
+        if draft is not None:
+            yield draft.build()
+        draft = _draft(who, note, text, here)
+    if draft is not None:
+        yield draft.build()
+
+
+def _noted(speaker: str) -> tuple[str, str]:
+    """The speaker and the note in brackets behind the name."""
+    match = NOTED.fullmatch(speaker) if "(" in speaker else None
+    return (match["who"], match["note"]) if match else (speaker, "")
+
+
+def _observation(who: str, note: str, text: str) -> Observation | None:
+    """What the entry tells the step before, if it is no action."""
+    if who in TERMINALS:
+        code = EXIT_CODE.match(text)
+        return Observation(text, exit_code=int(code[1]) if code else None)
+    if who == "human":
+        return Observation(text, origin="user")
+    if note == "termination condition" or (note == "thought" and NEXT_SPEAKER.fullmatch(text.strip())):
+        return Observation(text, origin="system")
+    return None
+
+
+def _draft(who: str, note: str, text: str, source: Source) -> StepDraft:
+    draft = StepDraft(source, agent=who)
+    if note.startswith("->"):
+        draft.calls.append(ToolCall(note.removeprefix("->").strip() or "?", {"input": text}))
+        return draft
+    said, page, seen = text.partition(PAGE)
+    draft.message.append(said)
+    if page:
+        draft.observe(page.lstrip("\n") + seen)
+    return draft
+
+
+def _asked(entries: list[Any]) -> str | None:
+    return next((text_of(entry.get("content")) for entry in objs(entries) if _speaker(entry) == "human"), None)

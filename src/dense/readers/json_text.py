@@ -1,0 +1,106 @@
+"""JSON that may be damaged: one function for a record, one for a whole document that was cut off.
+
+The fast path is one call of msgspec. Only what it refuses is looked at again: invalid UTF-8, raw NUL bytes, lone
+surrogates, NaN and numbers beyond a float, a byte-order mark."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import msgspec
+
+from dense.readers.json_value import is_obj, is_seq
+
+BOM = b"\xef\xbb\xbf"
+
+
+class BadJson(ValueError):
+    """Not JSON, even after mending. The text says why."""
+
+
+def decode(data: bytes | bytearray) -> tuple[Any, str]:
+    """The value, and what had to be mended to get it ("" if nothing)."""
+    try:
+        return msgspec.json.decode(data), ""
+    except RecursionError:
+        raise BadJson("nested too deeply") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
+        return _decode_mended(bytes(data))
+
+
+def _decode_mended(data: bytes) -> tuple[Any, str]:
+    mended: list[str] = []
+    if data.startswith(BOM):
+        data = data.removeprefix(BOM)
+    if b"\0" in data:
+        data = data.replace(b"\0", b"")
+        mended.append("NUL bytes removed")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", errors="replace")
+        mended.append("invalid UTF-8 replaced")
+    if not text.strip():
+        raise BadJson("nothing but NUL bytes" if mended else "empty")
+    try:
+        value = json.loads(text, strict=False, parse_constant=str, parse_float=_finite_or_text)
+    except RecursionError:
+        raise BadJson("nested too deeply") from None
+    except ValueError as error:
+        raise BadJson(f"not valid JSON ({error})") from None
+    clean = _without_surrogates(value)
+    if clean != value:
+        mended.append("lone surrogates replaced")
+    return clean, ", ".join(mended)
+
+
+def _finite_or_text(number: str) -> float | str:
+    value = float(number)
+    return value if math.isfinite(value) else number
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return value
+    if is_seq(value):
+        return [_without_surrogates(item) for item in value]
+    if is_obj(value):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return value
+
+
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)
+
+
+def decode_cut_off(data: bytes) -> Any:
+    """The part of a cut-off document that is complete: every element that ended before the cut, brackets closed after
+    it."""
+    stack: list[int] = []
+    end, closers = 0, b""
+    for token in _TOKEN.finditer(data):
+        byte = data[token.start()]
+        if byte == 0x22:
+            if not token[1]:
+                break
+        elif byte in b"[{":
+            stack.append(byte)
+        elif byte in b"]}":
+            if not stack or (stack.pop() == 0x5B) != (byte == 0x5D):
+                break
+            end, closers = token.end(), _closing(stack)
+        elif byte == 0x2C and stack:
+            end, closers = token.start(), _closing(stack)
+    if not end:
+        raise BadJson("cut off before its first complete element")
+    return decode(data[:end] + closers)[0]
+
+
+def _closing(stack: list[int]) -> bytes:
+    return bytes(0x5D if byte == 0x5B else 0x7D for byte in reversed(stack))

@@ -1,0 +1,148 @@
+"""A trajectory while it is being read: the head at once, the steps as they come, the totals at the end.
+
+Readers build `StepDraft`s and yield `Stream`s. `collect` makes a `Trajectory` of a stream; `encode` writes its
+normalised JSON piece by piece, so that a file larger than memory passes through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+
+from dense.readers.notices import Notices
+from dense.trajectory import Notice, Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
+
+
+@dataclass(slots=True)
+class StepDraft:
+    """A step that is not complete yet: texts and results arrive one after the other."""
+
+    source: Source
+    message: list[str] = field(default_factory=list[str])
+    reasoning: list[str] = field(default_factory=list[str])
+    calls: list[ToolCall] = field(default_factory=list[ToolCall])
+    observations: list[Observation] = field(default_factory=list[Observation])
+    agent: str | None = None
+    model: str | None = None
+    timestamp: str | None = None
+    usage: Usage | None = None
+    subagents: list[Trajectory] = field(default_factory=list[Trajectory])
+
+    def observe(
+        self,
+        text: str,
+        call_id: str | None = None,
+        *,
+        origin: Origin = "tool",
+        is_error: bool | None = None,
+        exit_code: int | None = None,
+    ) -> None:
+        """Add what came back."""
+        self.observations.append(Observation(text, call_id, origin, is_error, exit_code))
+
+    def build(self) -> Step:
+        return Step(
+            self.source,
+            "\n\n".join(filter(None, self.message)),
+            "\n\n".join(filter(None, self.reasoning)),
+            tuple(self.calls),
+            tuple(self.observations),
+            self.agent,
+            self.model,
+            self.timestamp,
+            self.usage,
+            tuple(self.subagents),
+        )
+
+
+@dataclass
+class Stream:
+    """One trajectory, lazily. Everything but `steps`, `usage` and `notices` is set before the stream is handed out.
+
+    `steps` can be gone through once. While it is, the reader may still write to `usage` (the program's own total, which
+    wins over the sum over steps), to `cost_usd` (a total of the price alone) and to `notices`. `told` are the notices
+    that the trajectory took along. `is_normalised` says that nothing is left to work out."""
+
+    format: str
+    id: str
+    source: Source
+    notices: Notices
+    steps: Iterator[Step] = field(default_factory=lambda: iter(()))
+    agent: str | None = None
+    agent_version: str | None = None
+    model: str | None = None
+    task: Task | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    is_normalised: bool = False
+    told: tuple[Notice, ...] = ()
+
+    def collect(self) -> Trajectory:
+        """The whole trajectory, in memory."""
+        steps = tuple(self.counted())
+        head = self.head()
+        self.told = self.notices.take()
+        return msgspec.structs.replace(head, steps=steps, usage=self.usage, notices=self.told)
+
+    def head(self) -> Trajectory:
+        """The trajectory without what is known only at the end."""
+        return Trajectory(self.format, self.id, self.source, self.agent, self.agent_version, self.model, self.task)
+
+    def counted(self) -> Iterator[Step]:
+        """The steps; when they end, `usage` is known as well as it can be."""
+        total: Usage | None = None
+        for step in self.guarded():
+            if step.usage is not None:
+                total = step.usage if total is None else total + step.usage
+            yield step
+        if not self.is_normalised:
+            self.usage = self.usage or total
+        if self.cost_usd is not None:
+            self.usage = msgspec.structs.replace(self.usage or Usage(), cost_usd=self.cost_usd)
+
+    def guarded(self) -> Iterator[Step]:
+        """The steps. JSON can be nested so that it was just decoded and yet is too deep to be gone through: it ends
+        there."""
+        while True:
+            try:
+                step = next(self.steps, None)
+            except RecursionError:
+                self.notices.skip("a value is nested too deeply; the trajectory ends before it", self.source)
+                return
+            if step is None:
+                return
+            yield step
+
+    def encode(self, watch: Callable[[Step], None] = lambda _: None) -> Iterator[bytes]:
+        """The normalised JSON of the trajectory, in pieces: the same bytes as `msgspec.json.encode(self.collect())`.
+
+        `watch` sees each step as it passes.
+        """
+        yield msgspec.json.encode(self.head()).removesuffix(b"}") + b',"steps":['
+        for number, step in enumerate(self.counted()):
+            watch(step)
+            yield b"," * (number > 0) + msgspec.json.encode(step)
+        tail = b"]"
+        if self.usage is not None:
+            tail += b',"usage":' + msgspec.json.encode(self.usage)
+        self.told = self.notices.take()
+        if self.told:
+            tail += b',"notices":' + msgspec.json.encode(self.told)
+        yield tail + b"}"
+
+
+def held_back(streams: Iterator[Stream], notices: Notices) -> Iterator[Stream]:
+    """Each stream when the next one is ready: what was told between them, or behind the last, is then told with it.
+
+    For streams that do not share an iterator, and that have notices of their own; `notices` are those of the file.
+    """
+    held: Stream | None = None
+    for stream in streams:
+        if held is not None:
+            held.notices.items += notices.take()
+            yield held
+        held = stream
+    if held is not None:
+        held.notices.items += notices.take()
+        yield held
