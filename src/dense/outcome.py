@@ -10,18 +10,18 @@ from msgspec import Struct
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True):
-    """What a verifier, a benchmark or a person said of one attempt."""
+    """What a verifier said of one attempt."""
 
-    trajectory_id: str
-    """The trajectory that it is about."""
-    path: str
-    """The file that says so."""
+    trial: str
+    """The folder of the trial that it is about."""
     reward: float | None = None
-    """The number, where there is one; None is not graded, which is not zero."""
+    """The reward; None is not graded, which is not zero."""
+    rewards: dict[str, float] = {}
+    """All numbers that the verifier gave, by name."""
     verifier_output: str = ""
     """What the verifier printed."""
-    detail: dict[str, object] = {}
-    """The recorded grade fields, as they are."""
+    exception: str | None = None
+    """What ended the run before its time, where something did: a time-out may still have been graded."""
 
     @property
     def passed(self) -> bool | None:

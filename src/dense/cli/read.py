@@ -130,9 +130,8 @@ class Row:
 
     @classmethod
     def head(cls, stream: Stream) -> Row:
-        place = stream.source.path if stream.source.part is None else f"{stream.source.path} [{stream.source.part}]"
         task = stream.task.instruction if stream.task else ""
-        return cls(place, stream.format, stream.agent or "", stream.model or "", shortened(task, 60))
+        return cls(str(stream.source), stream.format, stream.agent or "", stream.model or "", shortened(task, 60))
 
     @classmethod
     def of(cls, stream: Stream) -> Row:
