@@ -24,8 +24,9 @@ format: .venv/.ready  ## mend what can be mended
 bench: .venv/.ready  ## speed, as ratios to a reference measured in the same run
 	$(BIN)/python bench/read.py
 
-golden: .venv/.ready  ## write the expected outputs anew; look at the diff before you commit it
+golden: .venv/.ready  ## write the expected outputs and the docs made from code anew; look at the diff before you commit it
 	DENSE_WRITE_GOLDENS=1 $(BIN)/python -m pytest -n 0 -k golden
+	$(BIN)/python scripts/docs.py
 
 fixtures: .venv/.ready  ## record the fixtures anew with the real programs (installs them; minutes)
 	$(BIN)/python tests/fixtures/make/all.py

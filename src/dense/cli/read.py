@@ -25,7 +25,10 @@ def read(
     paths: Annotated[list[Path], typer.Argument(help="Files or folders with traces.", show_default=False)],
     format: Annotated[
         str | None,
-        typer.Option("--format", help=f"Read as this format instead of telling it by content: {', '.join(READERS)}."),
+        typer.Option(
+            "--format",
+            help=f"Read as this format instead of telling it by content: {', '.join(READERS)}, or your own module:Class.",
+        ),
     ] = None,
     task: Annotated[
         str | None,
@@ -37,6 +40,8 @@ def read(
     ] = False,
 ) -> None:
     """Read traces of AI agents and show what they hold."""
+    if format is not None and ":" in format:
+        sys.path.insert(0, str(Path.cwd()))  # a reader of the user's own is most likely here
     report = Report()
     items = _read_all(paths, format, _task(task), strict, report)
     try:

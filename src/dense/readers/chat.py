@@ -187,6 +187,10 @@ def _count(usage: dict[str, Any], *keys: str) -> int | None:
 
 
 def describe(value: Any) -> str:
-    """A value for a message to people: short, on one line."""
+    """A value for a message to people, on one line. Of an object only the keys: its values may be grades."""
+    if is_obj(value):
+        return f"an object with {', '.join(map(repr, list(value)[:6])) or 'nothing in it'}"
+    if is_seq(value):
+        return f"a list of {len(value)}"
     text = compact(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -39,11 +39,15 @@ READERS = {
 
 @cache
 def reader(name: str) -> Reader:
-    """The reader of a format."""
-    if name not in READERS:
-        raise UnknownFormat(f"unknown format {name!r}; known are {', '.join(READERS)}")
-    module, _, cls = READERS[name].partition(":")
-    return getattr(import_module(module), cls)()
+    """The reader of a format: by its short name, or a class of the user's own as `module:Class`."""
+    path = READERS.get(name, name)
+    module, colon, cls = path.partition(":")
+    if not colon:
+        raise UnknownFormat(f"unknown format {name!r}; known are {', '.join(READERS)}, and any `module:Class`")
+    try:
+        return getattr(import_module(module), cls)()
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UnknownFormat(f"the reader {name!r} cannot be loaded: {error}") from None
 
 
 def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterator[Stream]:

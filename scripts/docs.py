@@ -1,0 +1,107 @@
+"""Writes the parts of docs/ that are made from the code: what readers decide, the fields of the schema, the picture.
+
+    python scripts/docs.py
+
+`tests/test_docs.py` fails where they do not agree with the code.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import re
+from importlib import import_module
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+import dense
+from dense.readers import READERS
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+NOUNS = ("Trajectory", "Task", "Step", "ToolCall", "Observation", "Usage", "Source", "Notice")
+
+FORMATS_HEAD = """\
+# Formats
+
+What is read from each format, and what is decided where a format leaves it open. Each part is the docstring of the
+reader's module (`scripts/docs.py` writes this page). A format is told by content; `--format NAME` forces one, and
+`--format module:Class` takes a reader of your own ([how to write one](add-a-reader.md)).
+
+Files may be packed with gzip or zstd. JSON that holds a document on each line is read as many documents, and a list of
+records in one document as its records. A folder is walked, links included; a Harbor trial and a conversation of
+OpenHands are one trace each, and files that belong to another (sub-agents, continuations, kept outputs) are read with
+it.
+"""
+
+
+def formats_page() -> str:
+    """docs/formats.md."""
+    parts = [FORMATS_HEAD]
+    seen: set[str] = set()
+    for name, path in READERS.items():
+        module = path.partition(":")[0]
+        if module not in seen:
+            seen.add(module)
+            names = [f"`{other}`" for other, where in READERS.items() if where.startswith(f"{module}:")]
+            text = inspect.cleandoc(import_module(module).__doc__ or "")
+            parts.append(f"## {', '.join(names)}\n\n{text}\n")
+        del name
+    return "\n".join(parts)
+
+
+def schema_table() -> str:
+    """The fields of all nouns, by their docstrings."""
+    tree = ast.parse((ROOT / "src" / "dense" / "trajectory.py").read_text())
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    return "\n\n".join(_noun(classes[name]) for name in NOUNS)
+
+
+def _noun(node: ast.ClassDef) -> str:
+    rows = [f"## {node.name}", "", ast.get_docstring(node) or "", "", "| field | type | |", "| --- | --- | --- |"]
+    if node.name == "Trajectory":
+        rows.append("| `schema` | `str` | `dense.trajectory/1`, always there. |")
+    for field, text in zip(node.body, node.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            kind = ast.unparse(field.annotation).replace("|", "\\|")
+            meaning = " ".join(str(text.value.value).split())
+            rows.append(f"| `{ast.unparse(field.target)}` | `{kind}` | {meaning} |")
+    return "\n".join(rows)
+
+
+def schema_page(page: str) -> str:
+    """docs/schema.md with its fields as they are now."""
+    return re.sub(
+        r"(?<=<!-- fields -->\n).*?(?=\n<!-- /fields -->)",
+        lambda _: "\n" + schema_table() + "\n",
+        page,
+        flags=re.DOTALL,
+    )
+
+
+def picture(text: str) -> str:
+    """A terminal with this text, as an SVG without anything from outside."""
+    console = Console(record=True, width=max(map(len, text.splitlines())) + 1, file=io.StringIO(), force_terminal=True)
+    console.print(Text("$ dense read examples", style="bold green"))
+    console.print(Text(text.rstrip()))
+    svg = console.export_svg(title=f"dense {dense.__version__}", unique_id="dense")
+    svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL).replace(
+        "Fira Code", "DejaVu Sans Mono, Menlo, Consolas"
+    )
+    return re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE)
+
+
+def main() -> None:
+    (DOCS / "formats.md").write_text(formats_page())
+    schema = DOCS / "schema.md"
+    schema.write_text(schema_page(schema.read_text()))
+    table = (ROOT / "tests" / "goldens" / "read-examples.txt").read_text()
+    (DOCS / "pictures").mkdir(exist_ok=True)
+    (DOCS / "pictures" / "read-examples.svg").write_text(picture(table))
+
+
+if __name__ == "__main__":
+    main()
