@@ -18,7 +18,12 @@ from dense.cli.text import printable, ranges, shortened, size
 from dense.errors import DenseError, NoTrajectory
 from dense.readers import READERS, Stream, Unread, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
-from dense.trajectory import Notice, Step
+from dense.trajectory import Notice, Source, Step
+
+GAP = 2
+"""Blanks between columns."""
+NARROWEST = 16
+"""The least room that a trace's name and its task get; before they get less, other columns go."""
 
 
 def read(
@@ -27,7 +32,7 @@ def read(
         str | None,
         typer.Option(
             "--format",
-            help=f"Read as this format instead of telling it by content: {', '.join(READERS)}, or your own module:Class.",
+            help=f"Read as this format instead of telling by content: {', '.join(READERS)}, or your own module:Class.",
         ),
     ] = None,
     task: Annotated[
@@ -122,7 +127,7 @@ def _print_json(items: Iterable[Stream], report: Report) -> None:
 class Row:
     """What the table says of one trajectory."""
 
-    path: str
+    source: Source
     format: str
     agent: str
     model: str
@@ -136,7 +141,7 @@ class Row:
     @classmethod
     def head(cls, stream: Stream) -> Row:
         task = stream.task.instruction if stream.task else ""
-        return cls(str(stream.source), stream.format, stream.agent or "", stream.model or "", shortened(task, 60))
+        return cls(stream.source, stream.format, stream.agent or "", stream.model or "", shortened(task, 60))
 
     @classmethod
     def of(cls, stream: Stream) -> Row:
@@ -145,6 +150,12 @@ class Row:
             row.count(step)
         row.notices = list(stream.notices.take())
         return row
+
+    def place(self, width: int) -> str:
+        """The end of the path, which tells files apart, and of what tells trajectories of a file apart."""
+        part = "" if self.source.part is None else f" [{_tail(self.source.part, 18)}]"
+        line = "" if self.source.line is None else f":{self.source.line}"
+        return _tail(self.source.path, max(width - len(part) - len(line), 8)) + part + line
 
     def count(self, step: Step, depth: int = 0) -> None:
         if depth:
@@ -179,7 +190,7 @@ class Report:
         """The table on the output, everything else on the error stream."""
         out, err = _console(sys.stdout.isatty()), _console(sys.stderr.isatty(), stderr=True)
         if table and self.rows:
-            out.print(self.table())
+            out.print(self.table(out.width))
             out.print(Text(self.summary()))
         for line in self.warnings():
             err.print(Text(line))
@@ -188,17 +199,37 @@ class Report:
         for text in self.failures:
             err.print(Text(f"error: {_lines(text)}"))
 
-    def table(self) -> Table:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for name in ("trace", "format", "agent", "model", "task"):
-            table.add_column(name, overflow="ellipsis", no_wrap=True, max_width=44 if name in ("trace", "task") else 26)
-        for name in ("steps", "calls", "size", "warnings"):
-            table.add_column(name, justify="right", no_wrap=True)
-        for row in self.rows:
-            steps = f"{row.steps} (+{row.nested})" if row.nested else str(row.steps)
-            texts = (_tail(row.path, 44), row.format, row.agent, row.model, row.task or "-")
-            numbers = (steps, str(row.calls), size(row.size), str(len(row.notices) or "-"))
-            table.add_row(*(Text(printable(text)) for text in texts), *numbers)
+    def table(self, width: int) -> Table:
+        """A row for each trajectory. Where the screen is narrow, names and tasks give way, never the numbers."""
+        numbers = {
+            "steps": [f"{row.steps} (+{row.nested})" if row.nested else str(row.steps) for row in self.rows],
+            "calls": [str(row.calls) for row in self.rows],
+            "size": [size(row.size) for row in self.rows],
+            "warnings": [str(len(row.notices) or "-") for row in self.rows],
+        }
+        names = {
+            "format": [row.format for row in self.rows],
+            "agent": [row.agent for row in self.rows],
+            "model": [row.model for row in self.rows],
+        }
+        left = width - sum(max(map(len, (name, *column))) + GAP for name, column in numbers.items())
+        widths = {name: min(max(map(len, (name, *column))), 18) for name, column in names.items()}
+        while left - sum(widths.values()) - GAP * (len(widths) + 1) < 2 * NARROWEST and widths:
+            widths.popitem()
+        rest = max(left - sum(widths.values()) - GAP * (len(widths) + 1), 2 * NARROWEST)
+        widths = {"trace": min(rest // 2, 44), **widths, "task": min(rest - rest // 2, 44)}
+        texts = {
+            **names,
+            "trace": [row.place(widths["trace"]) for row in self.rows],
+            "task": [row.task or "-" for row in self.rows],
+        }
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+        for name, most in widths.items():
+            table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=most)
+        for name in numbers:
+            table.add_column(name, no_wrap=True, justify="right")
+        for cells in zip(*(texts[name] for name in widths), *numbers.values(), strict=True):
+            table.add_row(*(Text(printable(cell)) for cell in cells))
         return table
 
     def summary(self) -> str:
@@ -230,9 +261,8 @@ def _lines(text: str) -> str:
     return "\n".join(printable(line) if line == line.lstrip() else "  " + printable(line) for line in text.split("\n"))
 
 
-def _tail(path: str, width: int) -> str:
-    """The end of a path, which tells files apart."""
-    return path if len(path) <= width else "…" + path[-(width - 1) :]
+def _tail(text: str, width: int) -> str:
+    return text if len(text) <= width else "…" + text[-(width - 1) :]
 
 
 def _console(is_terminal: bool, stderr: bool = False) -> Console:
