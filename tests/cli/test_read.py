@@ -133,13 +133,22 @@ def test_an_interrupt_shows_what_was_read(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "dense", "read", tmp_path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    time.sleep(1.5)
+    _wait_until_open(process.pid, tmp_path / "b.jsonl")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "a.jsonl" in out
     assert "interrupted" in err
     assert "Traceback" not in err
+
+
+def _wait_until_open(pid: int, path: Path) -> None:
+    for _ in range(600):
+        descriptors = Path(f"/proc/{pid}/fd")
+        if any(os.path.lexists(entry) and Path(entry).resolve() == path for entry in descriptors.iterdir()):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} was never opened")
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["read", "--help"], []])
