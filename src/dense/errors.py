@@ -1,6 +1,14 @@
 """What can go wrong, for people.
 
     DenseError              anything that `dense` reports by itself; the command line prints it without a traceback
+    ├── ModelError          a language model could not be used
+    │   ├── CallFailed      one call stayed dead after all tries; whoever asked takes a fallback and goes on
+    │   ├── KeyRefused      the key is missing, wrong or out of credit; stops the run
+    │   ├── NotRecorded     a replay has no answer to this request; stops the run
+    │   ├── SpendingLimit   the next call could cost more than is left; stops the run, which can be resumed
+    │   ├── UnknownModel    no such provider, model or address; stops the run
+    │   ├── UnknownPrice    a spending limit was given for a model whose price is not known
+    │   └── Unreachable     the server was never reached; stops the run
     ├── NoTrajectory        a path holds no trajectory that can be read: missing, empty, unknown, or no step in it
     │   └── NotATrace       a file whose content no reader claims
     ├── SkippedRecords      `strict` was asked for and a record was skipped
@@ -10,6 +18,8 @@ A damaged record is no exception: it becomes a `Notice` on the trajectory, and r
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 
 class DenseError(Exception):
@@ -30,3 +40,42 @@ class SkippedRecords(DenseError):
 
 class UnknownFormat(DenseError):
     """A format name that no reader has."""
+
+
+class ModelError(DenseError):
+    """A language model could not be used."""
+
+
+class CallFailed(ModelError):
+    """One call that stayed dead. Of the model's errors, the only one that is about a single judgement."""
+
+    def __init__(self, text: str, attempts: tuple[Any, ...] = (), *, is_too_long: bool = False) -> None:
+        super().__init__(text)
+        self.attempts = attempts
+        """Every try, as `dense.model.Attempt`: some may have been billed."""
+        self.is_too_long = is_too_long
+        """Whether the prompt does not fit the model: asking again is useless, asking less is not."""
+
+
+class KeyRefused(ModelError):
+    """The provider's key is missing, wrong, or out of credit. The text names the environment variable."""
+
+
+class NotRecorded(ModelError):
+    """A replay was asked what was not asked when it was recorded."""
+
+
+class SpendingLimit(ModelError):
+    """A call was not started because it could have passed the limit. What was answered before is in the cache."""
+
+
+class UnknownModel(ModelError):
+    """A model's name, its provider or its address leads nowhere."""
+
+
+class UnknownPrice(ModelError):
+    """A spending limit cannot be kept where prices are not known."""
+
+
+class Unreachable(ModelError):
+    """No connection to the provider's server was ever made."""

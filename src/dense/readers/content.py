@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -12,7 +13,13 @@ from dense.readers.json_value import first_string, is_obj, is_seq, string
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"})
 IMAGE_TYPES = frozenset({"image", "image_url", "input_image", "output_image", "image_file"})
 OTHER_MEDIA = frozenset({"document", "file", "audio", "input_audio", "video", "input_file"})
+MEDIA_HOLDERS = ("source", "image_url", "inlineData", "inline_data", "image", "file", "resource")
+"""Where the dialects keep what a part shows."""
+MEDIA_KEYS = ("media_type", "mimeType", "mime_type", "mediaType")
+DATA_KEYS = ("data", "base64", "blob", "bytes")
+BINARY = ("image/", "audio/", "video/", "application/pdf", "application/octet-stream")
 
+_MEDIA = re.compile(r"(?:image|audio|video|application|text)/[\w.+-]{1,80}")
 
 MAX_DEPTH = 60
 """Content is parts, which may hold parts: what lies deeper is nobody's message."""
@@ -35,7 +42,7 @@ def text_of(content: Any, depth: int = 0) -> str:
 
 def _text_of_part(part: dict[str, Any], depth: int) -> str:
     kind = string(part.get("type"))
-    if kind in IMAGE_TYPES or "image_url" in part or "inlineData" in part:
+    if kind in IMAGE_TYPES:
         return image_marker(part)
     if (text := part.get("text")) is not None or (text := part.get("refusal")) is not None:
         return text if isinstance(text, str) else compact(text)
@@ -45,23 +52,34 @@ def _text_of_part(part: dict[str, Any], depth: int) -> str:
         return ""
     if kind in OTHER_MEDIA:
         return f"[{kind}]"
-    return compact(part)
+    if kind == "resource" and is_obj(resource := part.get("resource")):  # MCP: text or a blob
+        return text_of(resource["text"], depth + 1) if "text" in resource else image_marker(part)
+    return image_marker(part) if _holds_media(part) else compact(part)
+
+
+def _holds_media(part: dict[str, Any]) -> bool:
+    """Whether a part of no known type holds what is no text."""
+    media, data = _media_and_data(part)
+    return bool(data) and media.startswith(BINARY)
 
 
 def image_marker(part: dict[str, Any]) -> str:
-    """What stands for an image: `[image: image/png, 1234 bytes]`, as far as its part tells."""
+    """What stands for an image: `[image: image/png, 1234 bytes]`, as far as its part tells. Other media are files."""
     media, data = _media_and_data(part)
+    name = "image" if not media or media.startswith("image/") else "file"
     facts = [media] if media else []
     if data:
         facts.append(f"{len(data) * 3 // 4 - data[-2:].count('=')} bytes")
-    return f"[image: {', '.join(facts)}]" if facts else "[image]"
+    return f"[{name}: {', '.join(facts)}]" if facts else f"[{name}]"
 
 
 def _media_and_data(part: dict[str, Any]) -> tuple[str, str]:
-    for key in ("source", "image_url", "inlineData", "image", "file"):
+    for key in MEDIA_HOLDERS:
         inner = part.get(key)
         if isinstance(inner, str):
             inner = {"url": inner}
+        elif key == "image" and is_obj(inner) and is_obj(source := inner.get("source")):  # Bedrock
+            inner = {"media_type": f"image/{inner.get('format')}", **source}
         if is_obj(inner):
             media, data = _own_media_and_data(inner)
             if media or data:
@@ -70,13 +88,14 @@ def _media_and_data(part: dict[str, Any]) -> tuple[str, str]:
 
 
 def _own_media_and_data(inner: dict[str, Any]) -> tuple[str, str]:
-    media = first_string(inner.get(key) for key in ("media_type", "mimeType", "mime_type")) or ""
-    data = first_string(inner.get(key) for key in ("data", "base64")) or ""
+    media = first_string(inner.get(key) for key in MEDIA_KEYS) or ""
+    data = first_string(inner.get(key) for key in DATA_KEYS) or ""
     url = inner.get("url")
     if isinstance(url, str) and url.startswith("data:"):
         head, _, data = url.partition(",")
         media = head.removeprefix("data:").partition(";")[0] or media
-    return media, data
+    # What is no media type may be anything, the data itself included.
+    return media if _MEDIA.fullmatch(media) else "", data
 
 
 def compact(value: Any) -> str:

@@ -1,16 +1,20 @@
 """Calls that an agent wrote into the text of its message, because its scaffold has no tool calls.
 
 Each function takes a message and gives the rest of the text and the calls that were in it, or None if this is not its
-way of writing. The command inside a call is the text's own, byte for byte."""
+way of writing. The command inside a call is the text's own, byte for byte.
+
+A message may be anything, also long and hostile: no pattern here looks for an end that may be missing, since it would
+go through the rest of the text from every beginning."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from dense.readers.content import text_of
 from dense.readers.json_text import BadJson, decode
-from dense.readers.json_value import flag, is_obj, objs
+from dense.readers.json_value import flag, is_obj, is_seq, objs
 from dense.trajectory import ToolCall
 
 
@@ -22,35 +26,31 @@ class Spoken(NamedTuple):
 
 
 _FENCE = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n")
-_FENCE_END = re.compile(r"\n?```[ \t]*(?=\n|\Z)")
+_FENCE_END = "\n```"
 
 
 def bash_fence(message: str) -> Spoken | None:
-    """One shell block between the fences of Markdown (mini-swe-agent 1). Two are an error there, so no call was
-    made."""
-    start = _line_match(_FENCE, message, 0)
-    end = _line_match(_FENCE_END, message, start.end()) if start else None
-    if start is None or end is None or _line_match(_FENCE, message, end.end()):
+    """One shell block between the fences of Markdown (mini-swe-agent). Two are an error there, so no call was made.
+
+    As the program does it, a block ends at the first line that begins with backticks, whatever follows them."""
+    block = _block(message, 0)
+    if block is None or _block(message, block[2]):
         return None
-    text = (message[: start.start()] + message[end.end() :]).strip()
-    return Spoken(text, [ToolCall("bash", {"command": message[start.end() : end.start()]})])
+    start, command, end = block
+    return Spoken((message[:start] + message[end:]).strip(), [ToolCall("bash", {"command": command})])
 
 
-def _line_match(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
-    """The first match at the beginning of a line. Looked for by its backticks: a pattern that tries every line is
-    slow."""
-    while (place := text.find("```", start)) >= 0:
-        if place == 0 or text[place - 1] == "\n":
-            # The newline before a closing fence belongs to the fence, unless the block is empty.
-            newline = place - 1 if pattern is _FENCE_END and place > start else place
-            if match := pattern.match(text, newline):
-                return match
-        start = place + 3
-    return None
+def _block(message: str, start: int) -> tuple[int, str, int] | None:
+    """The first block from `start` on: where it begins, what is in it, where it ends."""
+    fence = _FENCE.search(message, start)
+    end = message.find(_FENCE_END, fence.end()) if fence else -1
+    if fence is None or end < 0:
+        return None
+    return fence.start(), message[fence.end() : end], end + len(_FENCE_END)
 
 
-_XML_CALL = re.compile(r"<function=([^>\s]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
-_XML_PARAMETER = re.compile(r"<parameter=([^>\s]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
+_XML_CALL = re.compile(r"<function=([^<>\s]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
+_XML_PARAMETER = re.compile(r"<parameter=([^<>\s]+)>\n?")
 
 
 def function_xml(message: str) -> Spoken | None:
@@ -58,15 +58,29 @@ def function_xml(message: str) -> Spoken | None:
     calling)."""
     if "<function=" not in message:
         return None
-    calls = [ToolCall(m[1], dict(_XML_PARAMETER.findall(m[2]))) for m in _XML_CALL.finditer(message)]
+    calls = [ToolCall(call[1], _parameters(call[2])) for call in _XML_CALL.finditer(message)]
     return Spoken(_XML_CALL.sub("", message).strip(), calls) if calls else None
 
 
+def _parameters(text: str) -> dict[str, Any]:
+    return {tag[1]: value.removesuffix("\n") for tag, value in _elements(text, _XML_PARAMETER, "</parameter>")}
+
+
+def _elements(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple[re.Match[str], str]]:
+    """The elements with their content. Where no closing tag is left, there is no further element."""
+    tag = opening.search(text)
+    while tag and (end := text.find(closing, tag.end())) >= 0:
+        yield tag, text[tag.end() : end]
+        tag = opening.search(text, end + len(closing))
+
+
 def terminus(message: str) -> Spoken | None:
-    """Terminus-2's raw answer: JSON or XML with analysis, plan, keystrokes and whether the task is complete."""
+    """Terminus-2's raw answer: JSON or XML with analysis, plan, keystrokes and whether the task is complete.
+
+    Terminus-2 takes no answer without analysis and plan, and others write of commands too: without them it is none."""
     if '"commands"' in message and (start := message.find("{")) >= 0:
         return _terminus_json(message[start : message.rfind("}") + 1])
-    if "<keystrokes" in message:
+    if "<commands" in message:
         return _terminus_xml(message)
     return None
 
@@ -76,7 +90,7 @@ def _terminus_json(text: str) -> Spoken | None:
         answer: Any = decode(text.encode())[0]
     except BadJson:
         return None
-    if not is_obj(answer) or not isinstance(answer.get("commands"), list):
+    if not is_obj(answer) or not ({"analysis", "plan"} & answer.keys()) or not is_seq(answer.get("commands")):
         return None
     calls = [ToolCall("bash_command", command) for command in objs(answer["commands"])]
     if flag(answer.get("task_complete")):
@@ -84,22 +98,33 @@ def _terminus_json(text: str) -> Spoken | None:
     return Spoken(_analysis_and_plan(text_of(answer.get("analysis")), text_of(answer.get("plan"))), calls)
 
 
-_XML_FIELD = re.compile(r"<(analysis|plan|task_complete)>\n?(.*?)\n?</\1>", re.DOTALL)
-_KEYSTROKES = re.compile(r"<keystrokes([^>]*)>(.*?)</keystrokes>", re.DOTALL)
+_KEYSTROKES = re.compile(r"<keystrokes([^<>]*)>")
 _DURATION = re.compile(r"duration=[\"']([\d.]+)[\"']")
 
 
-def _terminus_xml(text: str) -> Spoken:
-    fields = dict(_XML_FIELD.findall(text))
+def _terminus_xml(text: str) -> Spoken | None:
+    before, _, rest = text.partition("<commands")
+    inside, _, after = rest.rpartition("</commands>")
+    said = before + after
+    analysis, plan = element(said, "analysis"), element(said, "plan")
+    if not (analysis or plan):
+        return None
     calls: list[ToolCall] = []
-    for attributes, keystrokes in _KEYSTROKES.findall(text):
+    for tag, keystrokes in _elements(inside or rest, _KEYSTROKES, "</keystrokes>"):
         arguments: dict[str, Any] = {"keystrokes": keystrokes}
-        if duration := _DURATION.search(attributes):
+        if duration := _DURATION.search(tag[1]):
             arguments["duration"] = duration[1]
         calls.append(ToolCall("bash_command", arguments))
-    if fields.get("task_complete", "").strip() == "true":
+    if element(said, "task_complete").strip() == "true":
         calls.append(ToolCall("mark_task_complete"))
-    return Spoken(_analysis_and_plan(fields.get("analysis", ""), fields.get("plan", "")), calls)
+    return Spoken(_analysis_and_plan(analysis, plan), calls)
+
+
+def element(text: str, name: str) -> str:
+    """What stands in the first element of this name, "" if there is none."""
+    start = text.find(f"<{name}>")
+    end = text.find(f"</{name}>", start)
+    return text[start + len(name) + 2 : end].removeprefix("\n").removesuffix("\n") if 0 <= start < end else ""
 
 
 def _analysis_and_plan(analysis: str, plan: str) -> str:

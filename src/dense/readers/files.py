@@ -166,6 +166,15 @@ class TraceFile:
         return stream
 
 
+def first_value(path: Path) -> Any:
+    """The first record of a line-based file, None where nothing can be read. For a look at who a file belongs to."""
+    try:
+        record = next(TraceFile(path, path.name).records(), None)
+    except (NoTrajectory, OSError):
+        return None
+    return record.value if record is not None else None
+
+
 class _Tolerant(io.BufferedReader):
     """A decompressing stream whose damage is a message for people, and which closes the file behind it."""
 

@@ -83,7 +83,7 @@ def decode_cut_off(data: bytes) -> Any:
     """The part of a cut-off document that is complete: every element that ended before the cut, brackets closed after
     it."""
     stack: list[int] = []
-    end, closers = 0, b""
+    end = depth = 0
     for token in _TOKEN.finditer(data):
         byte = data[token.start()]
         if byte == 0x22:
@@ -92,15 +92,14 @@ def decode_cut_off(data: bytes) -> Any:
         elif byte in b"[{":
             stack.append(byte)
         elif byte in b"]}":
-            if not stack or (stack.pop() == 0x5B) != (byte == 0x5D):
+            if not stack or (stack[-1] == 0x5B) != (byte == 0x5D):
                 break
-            end, closers = token.end(), _closing(stack)
+            stack.pop()
+            end, depth = token.end(), len(stack)
         elif byte == 0x2C and stack:
-            end, closers = token.start(), _closing(stack)
+            end, depth = token.start(), len(stack)
     if not end:
         raise BadJson("cut off before its first complete element")
+    # What was opened behind the end is on top of what was open there.
+    closers = bytes(0x5D if byte == 0x5B else 0x7D for byte in reversed(stack[:depth]))
     return decode(data[:end] + closers)[0]
-
-
-def _closing(stack: list[int]) -> bytes:
-    return bytes(0x5D if byte == 0x5B else 0x7D for byte in reversed(stack))

@@ -38,13 +38,17 @@ CONTEXT = (
 )
 """How a message begins that no person wrote as an instruction."""
 
-_REMINDER = re.compile(r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics)>.*?</\1>\s*", re.DOTALL)
+REMINDERS = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
+"""Elements that the program puts among the words of a person."""
+
+_SPACE = re.compile(r"\s*")
 
 
 def unwrapped(prompt: str) -> str:
     """The instruction in a prompt, "" if the prompt is only context."""
-    if "<system-reminder>" in prompt or "<ide_" in prompt:
-        prompt = _REMINDER.sub("", prompt)
+    for name in REMINDERS:
+        if f"<{name}>" in prompt:
+            prompt = _without(prompt, f"<{name}>", f"</{name}>")
     if prompt.lstrip().startswith(CONTEXT):
         return ""
     for before, after in WRAPPERS:
@@ -53,6 +57,18 @@ def unwrapped(prompt: str) -> str:
         if start >= 0 and start + len(before) <= end:
             return prompt[start + len(before) : end]
     return prompt if prompt.strip() else ""
+
+
+def _without(text: str, opening: str, closing: str) -> str:
+    """The text without these elements and the space behind them. A pattern would look for a missing end again and
+    again."""
+    kept: list[str] = []
+    place = 0
+    while (start := text.find(opening, place)) >= 0 and (end := text.find(closing, start)) >= 0:
+        kept.append(text[place:start])
+        space = _SPACE.match(text, end + len(closing))
+        place = space.end() if space else end + len(closing)
+    return "".join((*kept, text[place:]))
 
 
 def task_of(prompts: Iterable[str], name: str | None = None) -> Task | None:

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dense.errors import NoTrajectory
-from dense.readers.files import EventFolder, TraceFile
+from dense.readers.files import EventFolder, TraceFile, first_value
 from dense.readers.formats.codex import parent_of
 from dense.readers.json_value import obj
 from dense.readers.notices import Notices
 
 PASSED_OVER = frozenset({".git", "node_modules", "__pycache__", ".venv", "tool-results"})
 ATIF_PART = re.compile(r"trajectory\.(?:cont-\d+|summarization-.+)\.json")
+EVENT_FILE = re.compile(r"event-\d+.*\.json")
 OPENCLAW_CHECKPOINT = re.compile(r"(?P<session>.+)\.checkpoint\..+\.jsonl")
 
 
@@ -45,7 +46,8 @@ def _walk(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | E
     seen.add(real)
     names = {entry.name for entry in entries}
     if events := _event_folder(folder, names):
-        yield EventFolder(events, str(events), Notices(strict))
+        if events == folder or _first(events, seen):
+            yield EventFolder(events, str(events), Notices(strict))
         return
     if is_harbor_trial(folder):
         yield from _trial(folder, strict, seen)
@@ -59,9 +61,17 @@ def _walk(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | E
         if is_folder:
             if entry.name not in PASSED_OVER and not _has_subagents(path, names):
                 yield from _walk(path, strict, seen)
-        elif is_file and not _belongs_to_another(path, names) and (real := path.resolve()) not in seen:
-            seen.add(real)
+        elif is_file and not _belongs_to_another(path, names) and _first(path, seen):
             yield TraceFile(path, str(path), Notices(strict))
+
+
+def _first(path: Path, seen: set[Path]) -> bool:
+    """Whether the path was not met before, under whichever name."""
+    real = path.resolve()
+    if real in seen:
+        return False
+    seen.add(real)
+    return True
 
 
 def is_harbor_trial(folder: Path) -> bool:
@@ -71,21 +81,25 @@ def is_harbor_trial(folder: Path) -> bool:
 
 
 def _trial(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | EventFolder]:
-    """The trial's trajectory; only where Harbor wrote none, what the agent's own program left."""
-    trajectory = folder / "agent" / "trajectory.json"
-    own = [] if trajectory.is_file() and trajectory.stat().st_size else list(_walk(folder / "agent", strict, seen))
-    if trajectory.is_file() and not own:
-        yield TraceFile(trajectory, str(trajectory), Notices(strict))
-    else:
-        yield from own
+    """The trial's trajectory; only where Harbor wrote none, what the agent's own program left.
+
+    Its sessions first: the log beside them tells the same again."""
+    agent = folder / "agent"
+    trajectory = agent / "trajectory.json"
+    if trajectory.is_file() and trajectory.stat().st_size:
+        if _first(trajectory, seen):
+            yield TraceFile(trajectory, str(trajectory), Notices(strict))
+        return
+    own = list(_walk(agent / "sessions", strict, seen))
+    yield from own or _walk(agent, strict, seen)
 
 
 def _event_folder(folder: Path, names: set[str]) -> Path | None:
-    """The folder with the event files, if this folder is one OpenHands conversation."""
-    if any(name.startswith("event-") and name.endswith(".json") for name in names):
+    """The folder with the event files, if this folder is one OpenHands conversation or its events."""
+    if any(map(EVENT_FILE.fullmatch, names)):
         return folder
     events = folder / "events"
-    if "events" in names and events.is_dir() and any(events.glob("event-*.json")):
+    if {"events", "base_state.json"} <= names and any(events.glob("event-*.json")):
         return events
     return None
 
@@ -96,7 +110,7 @@ def _has_subagents(folder: Path, names: set[str]) -> bool:
     Claude Code: `<session>/subagents`, `<session>.jsonl`. Gemini CLI: `<session>`, `session-<time>-<its start>.jsonl`.
     """
     if folder.name == "subagents":
-        return folder.parent.with_suffix(".jsonl").is_file()
+        return folder.parent.with_name(f"{folder.parent.name}.jsonl").is_file()
     start = folder.name[:8]
     return len(start) == 8 and any(name.startswith("session-") and name.endswith(f"-{start}.jsonl") for name in names)
 
@@ -112,6 +126,5 @@ def _belongs_to_another(path: Path, names: set[str]) -> bool:
         parent = parent_of(path)
         return parent is not None and any(f"{parent[0]}.jsonl" in name for name in names)
     if path.name.startswith("agent-") and path.suffix == ".jsonl":
-        first = next(TraceFile(path, path.name).records(), None)
-        return first is not None and f"{obj(first.value).get('sessionId')}.jsonl" in names
+        return f"{obj(first_value(path)).get('sessionId')}.jsonl" in names
     return False

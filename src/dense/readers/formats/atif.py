@@ -6,7 +6,8 @@ One document: `steps[]` with `source` system, user or agent. Each agent step is 
   observation.
 - `continued_trajectory_ref` names the file in which the attempt goes on: read on there, without the prompts that hand
   it over. User and system steps before the first action are prompts; later ones are observations. Sub-agents, embedded
-  or in files beside, nest in the step whose result refers to them."""
+  or in files beside, nest in the step whose result refers to them. Each is read once, so they cannot nest in a circle.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +24,13 @@ from dense.readers.files import Record
 from dense.readers.harbor import task_beside, task_name
 from dense.readers.json_value import first_string, flag, is_obj, number, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
-from dense.readers.reader import Place
+from dense.readers.reader import Place, fitting, row_of, unique
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of, unwrapped
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory, Usage
 
 MAX_DEPTH = 8
-"""How deep sub-agents are followed, and how often an attempt may be continued: files can refer to each other in a
-circle."""
+"""How deep sub-agents are followed."""
 
 
 class Atif:
@@ -40,13 +40,20 @@ class Atif:
         return any(_is_atif(record) for record in head)
 
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
-        for record in records:
-            if not _is_atif(record.value):
-                place.notices.skip("not an ATIF trajectory", record.source)
-            elif stream := _Reading(record.value, record.source, place).stream():
+        seen: set[str] = set()
+        for record in fitting(records, _has_actions, place.notices, "an ATIF trajectory with a step of the agent"):
+            if stream := _Reading(record.value, record.source, place).stream():
+                stream.id = unique(stream.id, row_of(record.source), seen)
                 yield stream
             else:
                 place.notices.skip("trajectory without a step of the agent", record.source)
+
+
+def _has_actions(value: Any) -> bool:
+    """Whether the agent acts in the document, or may do so in the one that continues it."""
+    if not _is_atif(value):
+        return False
+    return "continued_trajectory_ref" in value or any(step.get("source") == "agent" for step in objs(value["steps"]))
 
 
 def _is_atif(value: Any) -> bool:
@@ -61,13 +68,18 @@ def _is_atif(value: Any) -> bool:
 
 
 class _Reading:
-    """One attempt on its way to steps. `prompts` gathers what came before the first action."""
+    """One attempt on its way to steps. `prompts` gathers what came before the first action, `taken` the names of the
+    files that are read with it."""
 
-    def __init__(self, document: dict[str, Any], source: Source, place: Place, depth: int = 0) -> None:
+    def __init__(
+        self, document: dict[str, Any], source: Source, place: Place, depth: int = 0, taken: set[str] | None = None
+    ) -> None:
         self.document, self.source, self.place, self.depth = document, source, place, depth
+        self.taken = {place.path.name} if taken is None else taken
         self.model = string(obj(document.get("agent")).get("model_name"))
         self.prompts: list[str] = []
         self.copied_prompts: list[str] = []
+        self.call_ids: set[str] = set()
         self.draft: StepDraft | None = None
 
     def stream(self) -> Stream | None:
@@ -118,32 +130,32 @@ class _Reading:
                         self.hear(value, source, embedded)
                 else:
                     self.place.notices.skip(f"step with unknown source {describe(value.get('source'))}", source)
-                if self.draft is not None and index in side:
+                if index in side and self.draft is not None:
                     self.draft.subagents += self.sidechains(side[index], name)
+                elif index in side:
+                    self.place.notices.skip("steps of a sub-agent before any action", source)
         if self.draft is not None:
             yield self.draft.build()
 
     def documents(self) -> Iterator[tuple[dict[str, Any], str, bool]]:
         """This document and those that continue it: the value, the file's name, whether it is a continuation."""
-        document, name, path = self.document, self.source.path, self.place.path
-        yield document, name, False
-        for _ in range(MAX_DEPTH):
-            reference = string(document.get("continued_trajectory_ref"))
-            found = self.beside(reference, "the continuation") if reference else None
-            if found is None:
-                return
-            document, name = found.value, found.source.path
-            yield document, name, True
-        self.place.notices.note(f"continued more than {MAX_DEPTH} times; the rest is left out", Source(str(path)))
+        yield self.document, self.source.path, False
+        reference = string(self.document.get("continued_trajectory_ref"))
+        while reference and (found := self.beside(reference, "the continuation")):
+            yield found.value, found.source.path, True
+            reference = string(found.value.get("continued_trajectory_ref"))
 
     def beside(self, reference: str, what: str) -> Record | None:
-        """A trajectory in another file of the same folder. A reference never leads out of it."""
-        path = self.place.path.parent / Path(reference).name
-        file = self.place.beside(path)
+        """A trajectory in another file of the same folder, once. A reference never leads out of it."""
+        name = Path(reference).name
+        if name in self.taken:
+            self.place.notices.note(f"{what} {describe(reference)} was read already", self.source)
+            return None
+        self.taken.add(name)
         try:
-            record = file.document()
+            record = self.place.beside(self.place.path.parent / name).document()
         except (NoTrajectory, OSError, ValueError):
-            self.place.notices.note(f"{what} {reference!r} is not there or cannot be read", self.source)
+            self.place.notices.note(f"{what} {describe(reference)} is not there or cannot be read", self.source)
             return None
         if not _is_atif(record.value):
             self.place.notices.skip(f"{what} is not an ATIF trajectory", record.source)
@@ -161,6 +173,7 @@ class _Reading:
         message = text_of(value.get("message"))
         draft.reasoning.append(text_of(value.get("reasoning_content")))
         draft.calls += map(_call, objs(value.get("tool_calls")))
+        self.call_ids.update(call.id for call in draft.calls if call.id)
         if not draft.calls and (spoken := terminus(message) or function_xml(message)):
             message, draft.calls = spoken
         if not (draft.calls and _is_filler(message, draft.calls[0])):
@@ -168,11 +181,9 @@ class _Reading:
         return draft
 
     def is_result(self, value: dict[str, Any]) -> bool:
-        """Whether an agent step is only the output of a call of the step before."""
+        """Whether an agent step is only the output of a call of a step before."""
         call_id = string(obj(value.get("extra")).get("tool_call_id"))
-        if self.draft is None or call_id is None or value.get("tool_calls"):
-            return False
-        return any(call.id == call_id for call in self.draft.calls)
+        return call_id in self.call_ids and not value.get("tool_calls")
 
     def observe(self, value: dict[str, Any], source: Source, embedded: dict[str, dict[str, Any]]) -> None:
         """The results of an agent step, or of a system step that did something itself."""
@@ -213,13 +224,15 @@ class _Reading:
         if self.depth >= MAX_DEPTH:
             self.place.notices.note("sub-agents nested too deeply; the rest is left out", source)
             return
-        found = next((embedded[key] for key in _identities(reference) if key in embedded), None)
+        found = next((embedded[key] for key in _identities(reference)[:1] if key in embedded), None)
         if found is not None:
+            for key in [key for key, value in embedded.items() if value is found]:
+                del embedded[key]
             record = Record(found, Source(source.path, source.line, source.index, part="sub-agent"))
         elif path := string(reference.get("trajectory_path")):
             record = self.beside(path, "the sub-agent's trajectory")
         else:
-            self.place.notices.note("a sub-agent's trajectory is referred to but not there", source)
+            self.place.notices.note("a sub-agent's trajectory is referred to that is not there or was read", source)
             return
         if record is not None and _is_atif(record.value):
             yield from self.nested(record.value, record.source)
@@ -238,11 +251,10 @@ class _Reading:
             yield from self.nested(document, Source(name, index=first[agent_id], part="sub-agent"))
 
     def nested(self, document: dict[str, Any], source: Source) -> Iterator[Trajectory]:
-        stream = _Reading(document, source, self.place, self.depth + 1).stream()
+        stream = _Reading(document, source, self.place, self.depth + 1, self.taken).stream()
         if stream is not None:
-            outer, stream.notices = self.place.notices, Notices(self.place.notices.strict)
+            stream.notices = Notices()  # what is told of a sub-agent is told with the whole attempt
             yield stream.collect()
-            outer.items += stream.notices.items
 
 
 def _apart(steps: list[Any]) -> tuple[list[tuple[int, Any]], dict[int, list[tuple[int, dict[str, Any]]]]]:
@@ -262,6 +274,7 @@ def _at(source: Source, name: str, index: int) -> Source:
 
 
 def _identities(value: dict[str, Any]) -> list[str]:
+    """The names of a trajectory; the first is its own, the second often that of all that belong together."""
     return [key for name in ("trajectory_id", "session_id") if (key := string(value.get(name)))]
 
 

@@ -15,13 +15,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from dense.readers.chat import add_part, usage_of
+from dense.errors import NoTrajectory
+from dense.readers.chat import add_part, describe, usage_of
 from dense.readers.content import text_of
-from dense.readers.files import Record
+from dense.readers.embedded import element
+from dense.readers.files import HEAD_RECORDS, Record
 from dense.readers.json_value import first_string, flag, is_obj, is_seq, number, obj, string
 from dense.readers.notices import Notices
 from dense.readers.reader import Place
@@ -45,9 +47,10 @@ OWN_COMMANDS = frozenset(
 MAX_PERSISTED = 16 << 20
 """A kept output that is larger stays a preview."""
 
-_EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d+)\b")
-_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
-_COMMAND_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+COMMAND = ("<command-name>", "<command-message>")
+"""How a message begins that is a command, with its arguments."""
+
+_EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,10})\b")
 
 
 class ClaudeCode:
@@ -59,6 +62,11 @@ class ClaudeCode:
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
         if stream := _Session(place, _Agents(place.path)).stream(records):
             yield stream
+
+
+def _is_side(line: dict[str, Any]) -> bool:
+    """Whether a line is a sub-agent's."""
+    return line.get("isSidechain") is True or string(line.get("parent_tool_use_id")) is not None
 
 
 def _is_line(line: dict[str, Any]) -> bool:
@@ -79,8 +87,8 @@ class _Agents:
     def __init__(self, session: Path) -> None:
         folder = session.parent if session.parent.name == "subagents" else session.with_suffix("") / "subagents"
         self.files = {path.stem.removeprefix("agent-"): path for path in sorted(folder.glob("agent-*.jsonl"))}
-        self.files.pop(session.stem.removeprefix("agent-"), None)
         self.beside = session.parent
+        self.taken = {session.stem.removeprefix("agent-")}
         self.by_call: dict[str, str] = {}
         for name, path in self.files.items():
             if call_id := _started_by(path):
@@ -88,12 +96,15 @@ class _Agents:
 
     def take(self, name: str) -> Path | None:
         """The file of an agent, if it is there and nobody has taken it."""
-        if name in self.files:
-            return self.files.pop(name)
-        path = self.beside / f"agent-{name}.jsonl"
-        if not re.fullmatch(r"[\w-]+", name) or not path.is_file():
+        if name in self.taken or not re.fullmatch(r"[\w-]+", name):
             return None
-        return path
+        self.taken.add(name)
+        path = self.files.get(name, self.beside / f"agent-{name}.jsonl")
+        return path if path.is_file() else None
+
+    def left(self) -> list[str]:
+        """The agents that nobody has taken."""
+        return [name for name in self.files if name not in self.taken]
 
 
 def _started_by(path: Path) -> str | None:
@@ -112,7 +123,7 @@ class _Session:
     def __init__(self, place: Place, agents: _Agents, side: bool = False) -> None:
         self.place, self.agents = place, agents
         self.notices = place.notices
-        self.is_side: bool | None = True if side else None
+        self.is_side = side
         self.id = self.version = self.model = self.cwd = None
         self.prompts: list[str] = []
         self.commands: list[str] = []
@@ -124,7 +135,11 @@ class _Session:
         self.sides: dict[str, tuple[_Session, list[Step], Source]] = {}
 
     def stream(self, records: Iterator[Record]) -> Stream | None:
-        steps = self.steps(records)
+        head = list(islice(records, HEAD_RECORDS))
+        turns = [line for line in (obj(record.value) for record in head) if line.get("type") in ("user", "assistant")]
+        # The file of a sub-agent, read by itself, has nothing but its lines; in a session they may come first.
+        self.is_side = bool(turns) and all(map(_is_side, turns))
+        steps = self.steps(chain(head, records))
         first = next(steps, None)
         if first is None:
             return None
@@ -149,7 +164,7 @@ class _Session:
             elif done := self.feed(record.value, record.source):
                 yield done
         if self.draft is not None:
-            for name in [*self.agents.files] if not self.is_side else []:
+            for name in self.agents.left() if not self.is_side else []:
                 self.notices.note(f"sub-agent {name} is linked to no call", Source(self.place.name))
                 self.draft.subagents += self.subagent(name)
         if done := self.close():
@@ -165,10 +180,10 @@ class _Session:
         if not is_obj(message):
             self.notices.skip(f"{kind} line without a message", source)
             return None
-        self.learn(line)
-        if self.is_other(line):
+        if _is_side(line) and not self.is_side:
             self.feed_side(line, source)
             return None
+        self.learn(line)
         if kind == "assistant":
             return self.act(line, message, source)
         self.hear(line, message, source)
@@ -227,37 +242,35 @@ class _Session:
         if line.get("isCompactSummary") is True:
             return
         content = message.get("content")
-        words: list[Any] = []
-        for part in content if is_seq(content) else [content]:
-            if is_obj(part) and part.get("type") == "tool_result":
-                self.result(part, line, source)
-            else:
-                words.append(part)
+        parts = content if is_seq(content) else [content]
+        results = [part for part in parts if is_obj(part) and part.get("type") == "tool_result"]
+        words = [part for part in parts if not (is_obj(part) and part.get("type") == "tool_result")]
+        for part in results:
+            # What the program notes beside the message is of its only result.
+            self.result(part, obj(line.get("toolUseResult")) if len(results) == 1 else {}, source)
         if text := text_of(words):
             self.words(text, line.get("isMeta") is True)
 
     def words(self, text: str, is_meta: bool) -> None:
-        command = _COMMAND.search(text)
+        command = element(text, "command-name") if text.lstrip().startswith(COMMAND) else ""
         if command:
-            arguments = _COMMAND_ARGUMENTS.search(text)
-            text = f"{command[1]} {arguments[1] if arguments else ''}".strip()
+            text = f"{command} {element(text, 'command-args')}".strip()
         elif not unwrapped(text):
             return
         if self.draft is not None:
             self.draft.observe(text, origin="system" if is_meta else "user")
         elif command:
-            if command[1] not in OWN_COMMANDS:
+            if command not in OWN_COMMANDS:
                 self.commands.append(text)
         else:
             (self.expansions if is_meta else self.prompts).append(text)
 
-    def result(self, part: dict[str, Any], line: dict[str, Any], source: Source) -> None:
+    def result(self, part: dict[str, Any], detail: dict[str, Any], source: Source) -> None:
         if self.draft is None:
             self.notices.skip("tool result before any action", source)
             return
         text, is_error = text_of(part.get("content")), flag(part.get("is_error"))
         code = _EXIT_CODE.match(text) if is_error else None
-        detail = obj(line.get("toolUseResult"))
         if kept := string(detail.get("persistedOutputPath")):
             text = self.persisted(kept, source) or text
         call_id = string(part.get("tool_use_id"))
@@ -269,13 +282,18 @@ class _Session:
         """The output that was too long for the line. Only the file's name is trusted, and only in the session's own
         folder."""
         name = re.split(r"[/\\]", kept)[-1]
-        path = self.place.path.with_suffix("") / "tool-results" / name
+        own = self.place.path
+        session = own.parent.parent if own.parent.name == "subagents" else own.with_suffix("")
+        path = session / "tool-results" / name
         try:
-            if path.stat().st_size <= MAX_PERSISTED:
+            if path.is_symlink() or not path.is_file():
+                self.notices.note(f"the kept output {describe(name)} is not there; its preview stays", source)
+            elif path.stat().st_size > MAX_PERSISTED:
+                self.notices.note(f"the kept output {describe(name)} is too large; its preview stays", source)
+            else:
                 return path.read_text(encoding="utf-8", errors="replace")
-            self.notices.note(f"the kept output {name!r} is too large; its preview stays", source)
         except (OSError, ValueError):
-            self.notices.note(f"the kept output {name!r} is not there; its preview stays", source)
+            self.notices.note(f"the kept output {describe(name)} cannot be read; its preview stays", source)
         return None
 
     def close(self) -> Step | None:
@@ -298,21 +316,12 @@ class _Session:
         place = Place(path, file.name, Notices(self.notices.strict))
         file.notices = place.notices
         try:
-            stream = _Session(place, self.agents, side=True).stream(file.records())
-        except OSError as error:
-            self.notices.skip(f"the sub-agent's file cannot be read ({error.strerror})", Source(file.name))
-            return
-        if stream is None:
-            self.notices.skip("no step in the sub-agent's file", Source(file.name))
-        else:
-            yield stream.collect()
-
-    def is_other(self, line: dict[str, Any]) -> bool:
-        """Whether a line belongs to a sub-agent of this session."""
-        side = line.get("isSidechain") is True or string(line.get("parent_tool_use_id")) is not None
-        if self.is_side is None:
-            self.is_side = side  # the file of a sub-agent, read by itself, has nothing but side lines
-        return side and not self.is_side
+            if stream := _Session(place, self.agents).stream(file.records()):
+                yield stream.collect()
+            else:
+                self.notices.skip("no step in the sub-agent's file", Source(file.name))
+        except (NoTrajectory, OSError) as error:
+            self.notices.skip(f"the sub-agent's file cannot be read ({error})", Source(file.name))
 
     def feed_side(self, line: dict[str, Any], source: Source) -> None:
         """A sub-agent's line within the session: lines of one agent hang together by their parents."""

@@ -10,7 +10,10 @@ Streams that hold events only (`codex exec --json`, logs of the user interface) 
 
 - A summary made for a compaction is an answer to the program, not an action; `replacement_history` repeats what is
   there already.
-- The rollout of a sub-agent names its parent; it nests in the step whose `spawn_agent` call started it.
+- The rollout of a sub-agent names its parent; it nests in the step whose `spawn_agent` call started it, or in the last
+  one if no call is known to have.
+- Rollouts without envelopes have each output right behind its call. Later ones among them mark where a response ends
+  (`record_type: state`).
 """
 
 from __future__ import annotations
@@ -19,13 +22,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from dense.errors import NoTrajectory
 from dense.readers.chat import describe, tool_call
 from dense.readers.content import text_of
-from dense.readers.files import Record, TraceFile
+from dense.readers.files import HEAD_RECORDS, Record, first_value
 from dense.readers.formats.codex_events import EventStream, is_event, usage_of_codex
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, obj, seq, string, whole
@@ -54,6 +58,9 @@ PASSED_ITEMS = frozenset(
 )
 PASSED_LINES = frozenset({"event_msg", "world_state", "inter_agent_communication_metadata", "state", "turn_context"})
 
+MAX_DEPTH = 4
+"""How deep sub-agents are followed: rollouts can name each other as parents."""
+
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
 
 
@@ -64,15 +71,12 @@ class Codex:
         return any(_is_rollout(line) or is_event(line) for line in map(obj, head))
 
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
-        first = next(records, None)
-        if first is None:
-            return
-        everything = chain((first,), records)
-        if is_event(obj(first.value)):
-            stream = EventStream(place).stream(everything)
-        else:
-            stream = _Rollout(place).stream(everything)
-        if stream is not None:
+        head = list(islice(records, HEAD_RECORDS))
+        lines = [obj(record.value) for record in head]
+        # The first line that tells: what stands before it may be damaged.
+        of_events = next((is_event(line) for line in lines if is_event(line) or _is_rollout(line)), False)
+        reading = EventStream(place) if of_events else _Rollout(place)
+        if stream := reading.stream(chain(head, records)):
             yield stream
 
 
@@ -96,8 +100,9 @@ class _Rollout:
         self.prompts: list[str] = []
         self.draft: StepDraft | None = None
         self.ended = False
+        self.is_marked = False
         self.usage: Usage | None = None
-        self.children: list[_Child] | None = None
+        self.waiting: list[_Child] | None = None
 
     def stream(self, records: Iterator[Record]) -> Stream | None:
         steps = self.steps(records)
@@ -108,10 +113,10 @@ class _Rollout:
         stream = Stream(Codex.name, identity, Source(self.place.name), self.notices)
         stream.agent, stream.agent_version, stream.model = Codex.name, self.version, self.model
         stream.task = task_of(self.prompts)
-        stream.steps = self.withusage_of_codex(chain((first,), steps), stream)
+        stream.steps = self.with_usage(chain((first,), steps), stream)
         return stream
 
-    def withusage_of_codex(self, steps: Iterator[Step], stream: Stream) -> Iterator[Step]:
+    def with_usage(self, steps: Iterator[Step], stream: Stream) -> Iterator[Step]:
         yield from steps
         stream.usage = self.usage
 
@@ -121,6 +126,10 @@ class _Rollout:
                 self.notices.skip("line is not an object", record.source)
             elif done := self.feed(record.value, record.source):
                 yield done
+        if self.draft is not None:
+            for child in [*self.children()]:
+                self.notices.note(f"sub-agent {child.id} is linked to no call", Source(self.place.name))
+                self.draft.subagents += self.subagent(child, None)
         if done := self.close():
             yield done
 
@@ -143,7 +152,9 @@ class _Rollout:
             return self.item(line, source, string(line.get("timestamp")))
         elif "instructions" in line and "id" in line:
             self.learn(line)
-        elif kind not in PASSED_LINES and line.get("record_type") != "state":
+        elif line.get("record_type") == "state":
+            self.is_marked = self.ended = True
+        elif kind not in PASSED_LINES:
             self.notices.skip(f"unknown line type {describe(line.get('type'))}", source)
         return None
 
@@ -229,36 +240,48 @@ class _Rollout:
             return
         text, code = _output(item.get("output") if "output" in item else item.get("tools"))
         self.draft.observe(text, string(item.get("call_id")), exit_code=code)
-        self.ended = True
+        self.ended = self.ended or not self.is_marked
 
     def close(self) -> Step | None:
         draft, self.draft, self.ended = self.draft, None, False
         if draft is None or not (draft.calls or any(draft.message) or any(draft.reasoning)):
             return None
         for call in draft.calls:
-            if call.name == "spawn_agent" and self.depth < 4:
-                said = " ".join(o.text for o in draft.observations if o.call_id == call.id)
-                draft.subagents += self.subagent(said, string(call.arguments.get("message")))
+            if call.name == "spawn_agent" and (child := self.started(call, draft)):
+                draft.subagents += self.subagent(child, string(call.arguments.get("message")))
         return draft.build()
 
-    def subagent(self, said: str, asked: str | None) -> Iterator[Trajectory]:
-        """The sub-agent that a call started: the one that its output names, else the next in time.
-
-        What it was asked stands in the call; its own rollout has it encrypted.
-        """
-        if self.children is None:
+    def children(self) -> list[_Child]:
+        """The sub-agents of this rollout that no step has yet, in the order of their start."""
+        if self.waiting is None:
             folder = self.place.path.parent
-            self.children = list(_children(folder, folder.stat().st_mtime_ns).get(self.id or "", []))
-        if not self.children:
-            return
-        child = next((c for c in self.children if c.id in said or (c.name and c.name in said)), self.children[0])
-        self.children.remove(child)
+            family = _families(folder, folder.stat().st_mtime_ns) if self.depth < MAX_DEPTH else {}
+            self.waiting = list(family.get(self.id or "", []))
+        return self.waiting
+
+    def started(self, call: ToolCall, draft: StepDraft) -> _Child | None:
+        """The sub-agent that a call started: the one that its output names, or where it has none, the next in time."""
+        said = " ".join(o.text for o in draft.observations if o.call_id == call.id)
+        if not said:
+            return next(iter(self.children()), None)
+        named = [child for child in self.children() if child.id in said or (child.name and child.name in said)]
+        return max(named, key=lambda child: len(child.name), default=None)  # one name may begin another
+
+    def subagent(self, child: _Child, asked: str | None) -> Iterator[Trajectory]:
+        """A sub-agent from its own rollout, once. What it was asked stands in the call; the rollout has it
+        encrypted."""
+        self.children().remove(child)
         file = self.place.beside(child.path)
         place = Place(child.path, file.name, Notices(self.notices.strict))
         file.notices = place.notices
-        if stream := _Rollout(place, self.depth + 1).stream(file.records()):
-            stream.task = Task(asked) if asked else stream.task
-            yield stream.collect()
+        try:
+            if stream := _Rollout(place, self.depth + 1).stream(file.records()):
+                stream.task = Task(asked) if asked else stream.task
+                yield stream.collect()
+            else:
+                self.notices.note("no step in the sub-agent's rollout", Source(file.name))
+        except (NoTrajectory, OSError) as error:
+            self.notices.skip(f"the sub-agent's rollout cannot be read ({error})", Source(file.name))
 
 
 def _call(item: dict[str, Any]) -> ToolCall:
@@ -293,7 +316,8 @@ def _output(output: Any) -> tuple[str, int | None]:
         if isinstance(inner.get("output"), str):
             return inner["output"], whole(obj(inner.get("metadata")).get("exit_code"))
     text = text_of(output)
-    code = _EXIT_CODE.search(text[:400])
+    header, has_output, _ = text[:400].partition("\nOutput:\n")
+    code = _EXIT_CODE.search(header) if has_output else None
     return text, int(code[1]) if code else None
 
 
@@ -308,11 +332,7 @@ class _Child:
 
 def parent_of(path: Path) -> tuple[str, _Child] | None:
     """The parent of a sub-agent's rollout, by its first line, and who it is itself."""
-    try:
-        first = next(TraceFile(path, path.name).records(), None)
-    except (OSError, ValueError):
-        return None
-    meta = obj(obj(first.value).get("payload")) if first is not None else {}
+    meta = obj(obj(first_value(path)).get("payload"))
     spawn = obj(obj(obj(meta.get("source")).get("subagent")).get("thread_spawn"))
     parent = first_string((meta.get("parent_thread_id"), spawn.get("parent_thread_id")))
     identity = string(meta.get("id"))
@@ -322,7 +342,7 @@ def parent_of(path: Path) -> tuple[str, _Child] | None:
 
 
 @lru_cache(maxsize=64)
-def _children(folder: Path, changed: int) -> dict[str, list[_Child]]:
+def _families(folder: Path, changed: int) -> dict[str, list[_Child]]:
     """The sub-agents in a folder, by parent, in the order of their start; `changed` renews what is remembered."""
     del changed
     family: dict[str, list[_Child]] = {}

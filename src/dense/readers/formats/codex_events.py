@@ -10,13 +10,17 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from dense.readers.content import text_of
+from dense.readers.chat import describe
+from dense.readers.content import arguments_of, text_of
 from dense.readers.files import Record
 from dense.readers.json_value import is_obj, obj, string, whole
 from dense.readers.reader import Place
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, ToolCall, Usage
+
+PASSED = frozenset({"turn.started", "item.started", "item.updated", "error"})
+"""Lines of `codex exec --json` that tell nothing which another does not."""
 
 
 def is_event(line: dict[str, Any]) -> bool:
@@ -70,14 +74,22 @@ class EventStream:
         if kind == "thread.started":
             self.id = string(line.get("thread_id"))
         elif kind == "turn.completed":
-            self.usage = usage_of_codex(line.get("usage"))
+            self.usage = usage_of_codex(line.get("usage")) or self.usage
+        elif kind == "turn.failed":
+            self.failed(text_of(obj(line.get("error")).get("message")))
         elif kind == "item.completed":
             return self.completed(obj(line.get("item")), source)
         elif line.get("kind") == "session_start":
             self.model = string(line.get("model"))
         elif message := obj(line.get("msg")) or obj(obj(line.get("payload")).get("msg")):
             return self.told(message, source)
+        elif "kind" not in line and kind not in PASSED:  # a `kind` has the log of a user interface: keys, redraws
+            self.place.notices.skip(f"unknown event {describe(kind)}", source)
         return None
+
+    def failed(self, text: str) -> None:
+        if self.draft is not None and text:
+            self.draft.observe(text, origin="system", is_error=True)
 
     def completed(self, item: dict[str, Any], source: Source) -> Step | None:
         """An item of `codex exec --json`, with its result."""
@@ -86,7 +98,9 @@ class EventStream:
             return self.say(text_of(item.get("text")), source)
         if kind == "reasoning":
             return self.think(text_of(item.get("text")), source)
-        if kind in ("error", "todo_list"):
+        if not kind:
+            self.place.notices.skip("item without a type", source)
+        if kind in ("", "error", "todo_list"):
             return None
         call, text, code = _completed_call(kind, item)
         draft, done = self.act(source, new=self.draft is not None and bool(self.draft.calls))
@@ -106,14 +120,14 @@ class EventStream:
             return self.say(text_of(message.get("message")), source)
         elif kind == "agent_reasoning":
             return self.think(text_of(message.get("text")), source)
-        elif kind == "exec_command_begin":
-            arguments = {key: message[key] for key in ("command", "cwd") if key in message}
+        elif call := _begun_call(message):
             draft, done = self.act(source, new=self.draft is not None and bool(self.draft.calls))
-            draft.calls.append(ToolCall("shell", arguments, string(message.get("call_id"))))
+            draft.calls.append(call)
             return done
-        elif kind == "exec_command_end" and self.draft is not None:
-            text = text_of(message.get("aggregated_output")) or text_of([message.get("stdout"), message.get("stderr")])
-            self.draft.observe(text, string(message.get("call_id")), exit_code=whole(message.get("exit_code")))
+        elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end") and self.draft is not None:
+            self.draft.observe(
+                _ended_text(message), string(message.get("call_id")), exit_code=whole(message.get("exit_code"))
+            )
         elif kind == "token_count":
             self.usage = usage_of_codex(obj(message.get("info")).get("total_token_usage")) or self.usage
         return None
@@ -146,17 +160,40 @@ class EventStream:
         return self.draft, done
 
 
+def _begun_call(message: dict[str, Any]) -> ToolCall | None:
+    """The call that an event of the older protocol announces, if it does."""
+    kind, identity = message.get("type"), string(message.get("call_id"))
+    if kind == "exec_command_begin":
+        return ToolCall("shell", {key: message[key] for key in ("command", "cwd") if key in message}, identity)
+    if kind == "patch_apply_begin":
+        return ToolCall("apply_patch", obj(message.get("changes")), identity)
+    if kind == "mcp_tool_call_begin":
+        called = obj(message.get("invocation")) or message
+        return ToolCall(_mcp_name(called), arguments_of(called.get("arguments")), identity)
+    return None
+
+
+def _ended_text(message: dict[str, Any]) -> str:
+    if message.get("type") == "mcp_tool_call_end":
+        result = obj(message.get("result"))
+        return text_of(result.get("Ok")) or text_of(result.get("Err"))
+    return text_of(message.get("aggregated_output")) or text_of([message.get("stdout"), message.get("stderr")])
+
+
+def _mcp_name(called: dict[str, Any]) -> str:
+    return "__".join(filter(None, ("mcp", string(called.get("server")), string(called.get("tool")))))
+
+
 def _completed_call(kind: str, item: dict[str, Any]) -> tuple[ToolCall, str, int | None]:
     identity = string(item.get("id"))
     if kind == "command_execution":
         call = ToolCall("shell", {"command": item.get("command")}, identity)
         return call, text_of(item.get("aggregated_output")), whole(item.get("exit_code"))
     if kind == "mcp_tool_call":
-        name = "__".join(filter(None, ("mcp", string(item.get("server")), string(item.get("tool")))))
         result = obj(item.get("result")).get("content", item.get("result")) or item.get("error")
-        return ToolCall(name, obj(item.get("arguments")), identity), text_of(result), None
+        return ToolCall(_mcp_name(item), arguments_of(item.get("arguments")), identity), text_of(result), None
     arguments = {key: value for key, value in item.items() if key not in ("id", "type", "status")}
-    return ToolCall(kind or "?", arguments, identity), string(item.get("status")) or "", None
+    return ToolCall(kind, arguments, identity), string(item.get("status")) or "", None
 
 
 def usage_of_codex(value: Any) -> Usage | None:

@@ -14,17 +14,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from dense.readers.chat import Chat, describe, role_of, usage_of
+from dense.readers.chat import AGENT_ROLES, Chat, describe, role_of, usage_of
 from dense.readers.content import text_of
 from dense.readers.embedded import bash_fence
 from dense.readers.files import Record
-from dense.readers.json_value import is_obj, is_seq, number, obj, seq, string, timestamp, whole
-from dense.readers.reader import Place
+from dense.readers.json_value import is_obj, is_seq, number, obj, objs, seq, string, timestamp, whole
+from dense.readers.reader import Place, fitting, row_of, unique
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, Task
 
-_RETURN_CODE = re.compile(r"<returncode>(-?\d+)</returncode>")
+_RETURN_CODE = re.compile(r"<returncode>(-?\d{1,10})</returncode>")
 
 
 class MiniSweAgent:
@@ -34,13 +34,19 @@ class MiniSweAgent:
         return any(_is_trajectory(record) for record in head) or (len(head) == 1 and _is_bare(head[0]))
 
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
-        for record in records:
-            if not (is_obj(record.value) or is_seq(record.value)):
-                place.notices.skip("not a trajectory", record.source)
-            elif stream := _stream(record, place):
+        seen: set[str] = set()
+        for record in fitting(records, _has_actions, place.notices, "a trajectory with a step of the agent"):
+            if stream := _stream(record, place):
+                stream.id = unique(stream.id, row_of(record.source), seen)
                 yield stream
-            else:
-                place.notices.skip("trajectory without a step of the agent", record.source)
+
+
+def _has_actions(value: Any) -> bool:
+    return any(role_of(message) in AGENT_ROLES for message in objs(_messages(value)))
+
+
+def _messages(value: Any) -> list[Any]:
+    return seq(value.get("messages")) if is_obj(value) else seq(value)
 
 
 def _is_trajectory(value: Any) -> bool:
@@ -64,9 +70,8 @@ def _stream(record: Record, place: Place) -> Stream | None:
     document = obj(record.value)
     info = obj(document.get("info"))
     config = obj(info.get("config"))
-    messages = seq(document.get("messages")) if document else seq(record.value)
     chat = Chat(place.notices)
-    steps = _steps(chat, messages, record.source)
+    steps = _steps(chat, _messages(record.value), record.source)
     first = next(steps, None)
     if first is None:
         return None
@@ -139,4 +144,6 @@ def _around_task(template: str) -> tuple[str, str] | None:
         return None
     before = re.split(r"\}\}|%\}", parts[0])[-1]
     after = re.split(r"\{\{|\{%", parts[1])[0].rstrip("\n")
+    if (parts[0].strip() and not before.strip()) or (parts[1].strip() and not after.strip()):
+        return None  # something stands there, but nothing that is the same in every prompt
     return before, after

@@ -1,0 +1,36 @@
+"""What an action did to the world, as far as its calls tell."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Effects(Struct, frozen=True, omit_defaults=True):
+    """What the calls of one step did, or tried to do. Paths and names as they were written, in order, each once."""
+
+    reads: tuple[str, ...] = ()
+    """Files and folders that were looked at."""
+    writes: tuple[str, ...] = ()
+    """Files that were created or changed."""
+    deletes: tuple[str, ...] = ()
+    """Files that were removed."""
+    runs: tuple[str, ...] = ()
+    """Programs that were run: `python3`, `make`, `./solve`."""
+    tests: tuple[str, ...] = ()
+    """Commands that test or check something."""
+    installs: tuple[str, ...] = ()
+    """Packages that were installed."""
+    services: tuple[str, ...] = ()
+    """Long-lived processes that were started."""
+    network: tuple[str, ...] = ()
+    """Addresses that were asked."""
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether it writes or removes anything."""
+        return bool(self.writes or self.deletes)
+
+    @property
+    def is_key(self) -> bool:
+        """Whether it is kept by rule: it changes files or runs tests (spec, section 4)."""
+        return self.changes_files or bool(self.tests)

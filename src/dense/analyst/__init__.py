@@ -1,0 +1,1 @@
+"""The judgements: questions, answers, and who answers them."""

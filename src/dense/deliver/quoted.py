@@ -1,0 +1,107 @@
+"""An action and what came back, as the source has them: the `key-action` block.
+
+A body (the message, an argument of a call, an observation) stands in it byte by byte or not at all. One that is left out
+leaves its tag behind, with its size, so that the reader knows that there was something."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from dense.deliver import markup
+from dense.deliver.markup import Block
+from dense.tree import Leaf
+
+
+class Body(Struct, frozen=True):
+    """One body of an action, with the tag that stands for it where it is left out."""
+
+    place: str
+    """What it is, for people: `observation 1`."""
+    call: int | None
+    """The call whose argument it is, from 0."""
+    whole: Block
+    """The block with its text."""
+    stub: Block
+    """The block without."""
+
+    @property
+    def saving(self) -> int:
+        """What leaving it out brings, in bytes."""
+        return self.whole.plain - self.stub.plain
+
+
+class Quote(Struct, frozen=True):
+    """An action whose bodies are measured, before it is known which of them there is room for."""
+
+    leaf: Leaf
+    bodies: tuple[Body, ...]
+
+
+def quote(leaf: Leaf) -> Quote:
+    """Takes the bodies of an action, in order."""
+    step = leaf.step
+    bodies: list[Body] = []
+    if step.message:
+        bodies.append(_body("message", "message", step.message, None))
+    for number, call in enumerate(step.calls):
+        for name, value in call.arguments.items():
+            place = f"argument {name[:40]!r} of call {number + 1}"
+            if isinstance(value, str):
+                bodies.append(_body(place, "argument", value, number, name=name))
+            else:
+                bodies.append(_body(place, "argument", _json(value), number, name=name, type="json"))
+    order = {call.id: str(number + 1) for number, call in enumerate(step.calls) if call.id}
+    for number, observation in enumerate(step.observations):
+        attributes = {
+            "origin": observation.origin,
+            "answers": order.get(observation.call_id) if len(step.calls) > 1 else None,
+            "exit_code": None if observation.exit_code is None else str(observation.exit_code),
+            "error": "true" if observation.is_error else None,
+        }
+        bodies.append(_body(f"observation {number + 1}", "observation", observation.text, None, **attributes))
+    return Quote(leaf, tuple(bodies))
+
+
+def key_action(quoted: Quote, roles: Sequence[str] = (), without: frozenset[int] = frozenset()) -> Block:
+    """The block, without the bodies of these numbers."""
+    leaf, step = quoted.leaf, quoted.leaf.step
+    shown = [body.stub if number in without else body.whole for number, body in enumerate(quoted.bodies)]
+    is_several = len(step.calls) > 1
+    blocks = [block for block in shown if block.name == "message"]
+    for number, call in enumerate(step.calls):
+        arguments = [block for block, body in zip(shown, quoted.bodies, strict=True) if body.call == number]
+        blocks.append(markup.group("tool-call", arguments, call=str(number + 1) if is_several else None, name=call.name))
+    blocks += [block for block in shown if block.name == "observation"]
+    return markup.group(
+        "key-action", blocks, id=leaf.id, action=f"a{leaf.action}", agent=step.agent, role=" ".join(roles)
+    )
+
+
+def oversized(quoted: Quote, limit: int) -> frozenset[int]:
+    """The bodies to leave out so that the action has at most so many bytes: the largest first, a result before a call."""
+    total = key_action(quoted).plain
+    without: set[int] = set()
+    for number in sorted(range(len(quoted.bodies)), key=lambda number: (-quoted.bodies[number].saving, -number)):
+        if total <= limit or quoted.bodies[number].saving <= 0:
+            break
+        total -= quoted.bodies[number].saving
+        without.add(number)
+    return frozenset(without)
+
+
+def _body(place: str, tag: str, content: str, call: int | None, **attributes: str | None) -> Body:
+    whole = markup.text(tag, content, **attributes)
+    stub = markup.text(tag, "", **attributes, omitted=f"{markup.byte_size(content)} bytes")
+    return Body(place, call, whole, stub)
+
+
+def _json(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except (UnicodeEncodeError, TypeError):  # half characters; values that never were JSON
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

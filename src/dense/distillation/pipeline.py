@@ -1,0 +1,99 @@
+"""DENSE: from a visible trajectory to feedback (paper, algorithm 1). Read this first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from dense.redact import Redactions, redact
+from msgspec import Struct
+
+from dense.analyst.questions import Analyst
+from dense.deliver import deliver
+from dense.distillation.build import FastBuilder, PaperBuilder
+from dense.distillation.panel import Asked, Panel
+from dense.distillation.reconcile import FastReconciler, PaperReconciler
+from dense.distillation.retained import Retention
+from dense.errors import DenseError
+from dense.feedback import Feedback
+from dense.trajectory import Trajectory
+from dense.tree import Leaf, ReconciledTree, SourceTree, Subtask, leaves
+
+Profile = Literal["fast", "paper"]
+
+
+class Budgets(Struct, frozen=True):
+    """How many bytes feedback may have."""
+
+    tree: int = 180 * 1024
+    """The report."""
+    complete: int = 200 * 1024
+    """The report with what is around it."""
+
+
+class Distillation(Struct, frozen=True):
+    """Everything that came of one trajectory."""
+
+    source: SourceTree
+    """The dense source tree."""
+    reconciled: ReconciledTree
+    """The shortcut tree with verdicts and issues."""
+    feedback: Feedback
+    """What the recipient gets."""
+    asked: tuple[Asked, ...]
+    """Every question and what became of it."""
+    redactions: Redactions
+    """What was taken out before anybody saw it."""
+    seconds: float
+    """How long it took."""
+
+
+async def distill(
+    trajectory: Trajectory,
+    analyst: Analyst,
+    *,
+    profile: Profile = "fast",
+    budgets: Budgets = Budgets(),  # noqa: B008 - immutable
+    redacted: bool = True,
+) -> Distillation:
+    """Build nested subtasks, compress attempts, reconcile issues, render what is left to do.
+
+    The same trajectory and the same answers give the same result, however the calls overlapped. A judgement without a
+    usable answer takes its fallback, which stands in `asked`; a refused key or a spending limit ends the run."""
+    start = time.perf_counter()
+    trajectory, redactions = redact(trajectory) if redacted else (trajectory, Redactions())
+    panel = Panel(analyst)
+    try:
+        source = await build(trajectory, panel, profile)
+        reconciled = await reconcile(source, panel, profile)
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None
+    notes = [f"Before analysis, credentials were replaced: {redactions.describe()}."] if redactions else []
+    feedback = deliver(reconciled, tree_budget=budgets.tree, complete_budget=budgets.complete, notes=notes)
+    return Distillation(source, reconciled, feedback, panel.record(), redactions, time.perf_counter() - start)
+
+
+async def build(trajectory: Trajectory, panel: Panel, profile: Profile) -> SourceTree:
+    """Leaves, levels, root, labels: the dense source tree."""
+    queue = [Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)]
+    if not queue:
+        raise DenseError(f"{trajectory.source}: a trajectory without steps cannot be distilled")
+    builder = (PaperBuilder if profile == "paper" else FastBuilder)(panel, trajectory.task, len(queue))
+    top = await builder.label_rest(await builder.build(queue))
+    title = trajectory.task.name if trajectory.task and trajectory.task.name else "the whole attempt"
+    return SourceTree(trajectory.id, trajectory.task, Subtask(f"n{len(queue)}", 0, title, "", top))
+
+
+async def reconcile(source: SourceTree, panel: Panel, profile: Profile) -> ReconciledTree:
+    """Shortcuts, verdicts, issues: the reconciled tree."""
+    retention = Retention(leaves(source.root))
+    reconciler = (PaperReconciler if profile == "paper" else FastReconciler)(panel, source.task, retention)
+    root, issues = await reconciler.reconcile(source.root)
+    return ReconciledTree(source.trajectory, source.task, root, issues)
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first exception of a group: tasks that ran together end together, for one reason."""
+    inner: Sequence[BaseException] = errors.exceptions
+    return _first(inner[0]) if isinstance(inner[0], BaseExceptionGroup) else inner[0]

@@ -1,0 +1,208 @@
+"""From the source tree to the shortcut tree with verdicts, bottom-up (paper, algorithm 3).
+
+Subtasks of one height do not depend on each other: their calls run together, and a height is complete before the next
+one reads it. Shortcuts and issues are numbered when a height is complete, in the order of the trajectory, so no
+identifier depends on which reply came first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from dense.analyst.answers import BadAnswer, CompressionAnswer, Group, ReconciliationAnswer, SettlementAnswer
+from dense.analyst.questions import Compression, Reconciliation, Settlement
+from dense.distillation.panel import Panel, together
+from dense.distillation.retained import Retention
+from dense.distillation.state import state_of
+from dense.distillation.validate import Known, check_groups, check_verdict
+from dense.distillation.words import own_summary
+from dense.trajectory import Task
+from dense.tree import NONE, Issue, Leaf, Node, Shortcut, Subtask, Verdict, nodes
+
+UNKNOWN = ReconciliationAnswer(coherence="insufficient_evidence", completion="unknown")
+"""The verdict where no reply could be used."""
+
+
+class Reconciler:
+    """What both profiles share: numbering, compiling groups, attaching verdicts."""
+
+    def __init__(self, panel: Panel, task: Task | None, retention: Retention) -> None:
+        self.panel, self.task, self.retention = panel, task, retention
+        self.shortcuts = 0
+        self.issues: dict[str, Issue] = {}
+
+    async def reconcile(self, root: Subtask) -> tuple[Subtask, tuple[Issue, ...]]:
+        """The reconciled tree and all issues."""
+        done: dict[str, Subtask] = {}
+        for parents in _by_height(root):
+            ready = [_with_children(parent, done) for parent in parents]
+            done |= {node.id: node for node in await self.settle(ready)}
+        return done[root.id], tuple(self.issues.values())
+
+    async def settle(self, parents: list[Subtask]) -> list[Subtask]:
+        """All parents of one height."""
+        raise NotImplementedError
+
+    def inherited(self, parent: Subtask) -> tuple[Issue, ...]:
+        """The open issues that were raised below a parent."""
+        below = {node.id for node in nodes(parent)} - {parent.id}
+        return tuple(i for i in self.issues.values() if i.raised_at in below and i.resolved_at is None)
+
+    def known(self, parent: Subtask) -> Known:
+        """What a reply about this parent may refer to."""
+        retained: set[str] = set()
+        for child in parent.children:
+            retained |= self.retention.of(child)
+        return Known(parent.children, retained, self.inherited(parent))
+
+    def keys(self, parent: Subtask) -> tuple[str, ...]:
+        """The actions below a parent that are kept by rule, in order."""
+        kept = self.retention.deterministic(parent.children)
+        return tuple(node.id for node in nodes(parent) if node.id in kept)
+
+    def compile(self, parent: Subtask, groups: Sequence[Group] | None) -> Subtask:
+        """The parent with each shortcut group in the place of its siblings."""
+        if groups is None:
+            return parent
+        children = {child.id: child for child in parent.children}
+        compiled: list[Node] = []
+        for group in groups:
+            sources = tuple(children[identifier] for identifier in group.source_node_ids)
+            compiled.append(sources[0] if group.mode == "keep" else self.shortcut(group, sources))
+        return msgspec.structs.replace(parent, children=tuple(compiled))
+
+    def shortcut(self, group: Group, sources: tuple[Node, ...]) -> Shortcut:
+        identifier, self.shortcuts = f"shortcut_{self.shortcuts}", self.shortcuts + 1
+        evidence = tuple(dict.fromkeys(group.evidence_node_ids))
+        issue = None
+        if _says_something(group.open_issue):
+            issue = self.raise_issue(group.open_issue, identifier, evidence, is_fatal=False)
+        return Shortcut(
+            identifier,
+            group.title.strip() or f"attempts {sources[0].id} to {sources[-1].id}",
+            sources,
+            group.outcome,
+            group.dead_end if _says_something(group.dead_end) else "",
+            group.working_path if _says_something(group.working_path) else "",
+            issue,
+            evidence,
+            tuple(dict.fromkeys(group.key_action_ids)),
+        )
+
+    def raise_issue(self, text: str, raised_at: str, evidence: Sequence[str], *, is_fatal: bool) -> str:
+        identifier = f"issue_{len(self.issues)}"
+        self.issues[identifier] = Issue(identifier, text.strip(), raised_at, tuple(dict.fromkeys(evidence)), is_fatal)
+        return identifier
+
+    def attach(self, parent: Subtask, answer: ReconciliationAnswer) -> Subtask:
+        """The parent with its verdict: its state derived, its issues numbered, what it resolved closed."""
+        reported = [(issue, False) for issue in answer.open_issues] + [(issue, True) for issue in answer.fatal_issues]
+        raised = [self.raise_issue(i.issue, parent.id, i.evidence_node_ids, is_fatal=fatal) for i, fatal in reported]
+        resolved = tuple(dict.fromkeys(answer.resolved_issue_ids))
+        for identifier in resolved:
+            evidence = tuple(dict.fromkeys(answer.resolution_evidence[identifier]))
+            closed = msgspec.structs.replace(self.issues[identifier], resolved_at=parent.id, resolution=evidence)
+            self.issues[identifier] = closed
+        state = state_of(
+            answer.coherence,
+            answer.completion,
+            open_issues=bool(answer.open_issues),
+            fatal_issues=bool(answer.fatal_issues),
+        )
+        keys = tuple(dict.fromkeys(answer.key_action_ids))
+        verdict = Verdict(answer.coherence, answer.completion, state, tuple(raised), resolved, keys)
+        summary = answer.summary.strip() or parent.summary or own_summary(parent.children)
+        return msgspec.structs.replace(parent, summary=summary, verdict=verdict)
+
+
+class PaperReconciler(Reconciler):
+    """Compression, then reconciliation, a call each and a corrective one where needed."""
+
+    async def settle(self, parents: list[Subtask]) -> list[Subtask]:
+        groups = await together(self.compress(parent) for parent in parents)
+        compressed = [self.compile(parent, found) for parent, found in zip(parents, groups, strict=True)]
+        verdicts = await together(self.judge(parent) for parent in compressed)
+        return [self.attach(parent, verdict) for parent, verdict in zip(compressed, verdicts, strict=True)]
+
+    async def compress(self, parent: Subtask) -> list[Group] | None:
+        if len(parent.children) < 2:
+            return None
+        known = self.known(parent)
+        question = Compression(
+            task=self.task, parent=parent, issues=tuple(known.inherited.values()), key_actions=self.keys(parent)
+        )
+        answer = await self.panel.ask(question, CompressionAnswer, lambda a: check_groups(a.groups, known), tries=2)
+        return answer.groups if answer is not None else None
+
+    async def judge(self, parent: Subtask) -> ReconciliationAnswer:
+        known = self.known(parent)
+        question = Reconciliation(
+            task=self.task, subtree=parent, issues=tuple(known.inherited.values()), key_actions=self.keys(parent)
+        )
+        answer = await self.panel.ask(question, ReconciliationAnswer, lambda a: check_verdict(a, known), tries=2)
+        return answer or UNKNOWN
+
+
+class FastReconciler(Reconciler):
+    """Both in one call. If a part of the reply stays unusable, the other part counts."""
+
+    async def settle(self, parents: list[Subtask]) -> list[Subtask]:
+        answers = await together(self.ask(parent) for parent in parents)
+        compiled = [self.compile(parent, groups) for parent, (groups, _) in zip(parents, answers, strict=True)]
+        return [self.attach(parent, verdict) for parent, (_, verdict) in zip(compiled, answers, strict=True)]
+
+    async def ask(self, parent: Subtask) -> tuple[list[Group] | None, ReconciliationAnswer]:
+        known = self.known(parent)
+        is_single = len(parent.children) < 2
+        usable: dict[str, list[Group] | ReconciliationAnswer] = {}
+
+        def check(answer: SettlementAnswer) -> None:
+            problems: list[BadAnswer] = []
+            usable.clear()
+            for name, part, test in (
+                ("groups", answer.groups, lambda: None if is_single else check_groups(answer.groups, known)),
+                ("verdict", answer.verdict, lambda: check_verdict(answer.verdict, known)),
+            ):
+                try:
+                    test()
+                    usable[name] = part
+                except BadAnswer as problem:
+                    problems.append(problem)
+            if problems:
+                raise BadAnswer("; ".join(map(str, problems)))
+
+        question = Settlement(
+            task=self.task, parent=parent, issues=tuple(known.inherited.values()), key_actions=self.keys(parent)
+        )
+        await self.panel.ask(question, SettlementAnswer, check, tries=2)
+        groups, verdict = usable.get("groups"), usable.get("verdict")
+        return (
+            groups if isinstance(groups, list) and not is_single else None,
+            verdict if isinstance(verdict, ReconciliationAnswer) else UNKNOWN,
+        )
+
+
+def _says_something(text: str) -> bool:
+    return text.strip().lower() not in ("", NONE, "n/a", "-")
+
+
+def _with_children(parent: Subtask, done: dict[str, Subtask]) -> Subtask:
+    return msgspec.structs.replace(parent, children=tuple(done.get(child.id, child) for child in parent.children))
+
+
+def _by_height(root: Subtask) -> list[list[Subtask]]:
+    """The subtasks, lowest first; those of a height in the order of the trajectory."""
+    heights: list[list[Subtask]] = []
+
+    def visit(node: Node) -> int:
+        if isinstance(node, Leaf):
+            return 0
+        height = 1 + max(map(visit, node.children), default=0)
+        if isinstance(node, Subtask):
+            heights.extend([] for _ in range(height - len(heights)))
+            heights[height - 1].append(node)
+        return height
+
+    visit(root)
+    return heights

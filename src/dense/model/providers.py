@@ -1,0 +1,176 @@
+"""Who serves models: names, addresses, names of keys, and how each departs from the wire format that it speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import SplitResult, urlsplit
+
+from msgspec import Struct
+
+from dense.errors import KeyRefused, UnknownModel
+
+JsonMode = Literal["schema", "object", "none"]
+"""What a server can be bound to: a JSON Schema, any JSON object, nothing."""
+
+LENGTHS = ("maxLength", "maxProperties", "minLength", "minProperties", "uniqueItems")
+"""What OpenAI's strict mode rejects."""
+BOUNDS = (
+    *LENGTHS,
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "maxItems",
+    "maximum",
+    "minItems",
+    "minimum",
+    "multipleOf",
+    "pattern",
+)
+"""What Anthropic's rejects."""
+
+
+class Provider(Struct, frozen=True):
+    """Someone who serves models."""
+
+    name: str
+    """The short name."""
+    base_url: str | None
+    """Where; None must be given. `{NAME}_BASE_URL` in the environment overrides it."""
+    key_names: tuple[str, ...]
+    """The environment variables that may hold the key; the first that is set counts."""
+    wire: Literal["openai", "anthropic"] = "openai"
+    """The wire format."""
+    needs_key: bool = True
+    """Whether nothing works without a key."""
+    json_mode: JsonMode = "schema"
+    """The tightest form of answer that it can be bound to."""
+    rejects: tuple[str, ...] = ()
+    """Keywords of JSON Schema that it rejects; they are told in descriptions instead."""
+    limit_field: str = "max_tokens"
+    """What it calls the limit of the output."""
+    takes_temperature: bool = True
+    """Whether models take a temperature at all."""
+    hides_thoughts: bool = False
+    """Whether thoughts are missing from the output count and only show in the total."""
+    extra: dict[str, Any] = {}
+    """Further fields of each request."""
+    schema_extra: dict[str, Any] = {}
+    """Further fields of each schema."""
+    prices: str | None = None
+    """Its name in the price table."""
+
+
+PROVIDERS: dict[str, Provider] = {
+    provider.name: provider
+    for provider in [
+        Provider("anthropic", "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), wire="anthropic",
+                 rejects=BOUNDS, prices="anthropic"),
+        Provider("deepseek", "https://api.deepseek.com", ("DEEPSEEK_API_KEY",), json_mode="object", prices="deepseek"),
+        Provider("gemini", "https://generativelanguage.googleapis.com/v1beta/openai",
+                 ("GEMINI_API_KEY", "GOOGLE_API_KEY"), hides_thoughts=True, prices="google"),
+        Provider("kimi", "https://api.moonshot.ai/v1", ("MOONSHOT_API_KEY", "KIMI_API_KEY"), json_mode="object",
+                 takes_temperature=False, prices="moonshotai"),
+        # Prompts are read anew each time, so that the same question gets the same answer; compact JSON suits small models.
+        Provider("llamacpp", "http://127.0.0.1:8080/v1", ("LLAMA_API_KEY",), needs_key=False,
+                 extra={"cache_prompt": False}, schema_extra={"x-guidance": {"whitespace_flexible": False}}),
+        Provider("minimax", "https://api.minimax.io/v1", ("MINIMAX_API_KEY",), json_mode="none",
+                 limit_field="max_completion_tokens", takes_temperature=False, extra={"reasoning_split": True},
+                 prices="minimax"),
+        Provider("ollama", "http://127.0.0.1:11434/v1", ("OLLAMA_API_KEY",), needs_key=False),
+        Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), rejects=LENGTHS,
+                 limit_field="max_completion_tokens", prices="openai"),
+        Provider("openai-compatible", None, ("DENSE_API_KEY",), needs_key=False),
+        Provider("openrouter", "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), prices="openrouter"),
+        Provider("vllm", "http://127.0.0.1:8000/v1", ("VLLM_API_KEY",), needs_key=False),
+    ]
+}
+"""By short name."""
+
+ALIASES = {"google": "gemini", "llama.cpp": "llamacpp", "moonshot": "kimi"}
+"""Other names that people try."""
+
+
+class ModelSpec(Struct, frozen=True):
+    """A model that can be asked."""
+
+    provider: Provider
+    """Who serves it."""
+    name: str
+    """What the provider calls it."""
+    base_url: str
+    """Where, without a slash at the end."""
+
+    def __str__(self) -> str:
+        return f"{self.provider.name}/{self.name}"
+
+    @property
+    def address(self) -> str:
+        """The base URL for people: without a user, a password or a query, which may be secrets."""
+        parts = urlsplit(self.base_url)
+        return f"{parts.scheme}://{_host(parts)}{parts.path}"
+
+
+class Key:
+    """A key that shows itself only to whoever asks for it."""
+
+    __slots__ = ("_text", "name")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self._text = text
+
+    def __repr__(self) -> str:
+        return f"Key({self.name})"
+
+    def reveal(self) -> str:
+        """The key itself, for the request's header."""
+        return self._text
+
+
+def resolve(name: str, *, base_url: str | None = None, environment: Mapping[str, str]) -> ModelSpec:
+    """The model of a name: `PROVIDER/NAME`, or `http://host:port/v1#NAME` for any OpenAI-compatible server."""
+    if name.startswith(("http://", "https://")):
+        url, _, model = name.partition("#")
+        return ModelSpec(PROVIDERS["openai-compatible"], _named(model, name), _checked(base_url or url))
+    short, _, model = name.partition("/")
+    provider = PROVIDERS.get(ALIASES.get(short.lower(), short.lower()))
+    if provider is None:
+        raise UnknownModel(
+            f"--model {name}: no provider {short!r}; write PROVIDER/NAME with one of {', '.join(PROVIDERS)}, "
+            "or http://host:port/v1#NAME"
+        )
+    variable = f"{provider.name.upper().replace('-', '_')}_BASE_URL"
+    url = base_url or environment.get(variable) or provider.base_url
+    if not url:
+        raise UnknownModel(f"--model {name}: where is it? Give --base-url, or set {variable}")
+    return ModelSpec(provider, _named(model, name), _checked(url))
+
+
+def key_of(spec: ModelSpec, environment: Mapping[str, str]) -> Key | None:
+    """The provider's key, from the environment. None where none is needed and none is set."""
+    for variable in spec.provider.key_names:
+        if text := environment.get(variable, "").strip():
+            if not text.isascii() or not text.isprintable() or " " in text:
+                raise KeyRefused(f"{variable} holds characters that no key has; set it to the key alone")
+            return Key(variable, text)
+    if spec.provider.needs_key:
+        names = " or ".join(spec.provider.key_names)
+        raise KeyRefused(f"{spec}: no key; set {names} in the environment")
+    return None
+
+
+def _named(model: str, whole: str) -> str:
+    if not model.strip():
+        raise UnknownModel(f"--model {whole}: which model? Write PROVIDER/NAME, or http://host:port/v1#NAME")
+    return model.strip()
+
+
+def _checked(url: str) -> str:
+    parts = urlsplit(url.strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UnknownModel(f"the base URL {parts.scheme}://{_host(parts)} is no http:// or https:// address")
+    return url.strip().rstrip("/")
+
+
+def _host(parts: SplitResult) -> str:
+    return parts.netloc.rpartition("@")[2]

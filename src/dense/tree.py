@@ -1,0 +1,195 @@
+"""The nouns of a distillation: the dense source tree, the shortcut tree with its verdicts, and the issues.
+
+Identifiers (spec, section 2): leaves are `n0 … n{T-1}`, the root is `n{T}`, subtasks follow in the order of their
+creation; shortcuts are `shortcut_0 …`, issues `issue_0 …`. Actions are `a1 … aT`. A queue's ordinals are 1-based and
+never leave the level that they number.
+
+A leaf holds its step, so that a tree that was read back from its file renders to the same bytes. Stages are functions
+from a tree to a new tree; nothing here is changed in place. """
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from dense.trajectory import Step, Task
+
+SOURCE_SCHEMA = "dense.tree/1"
+RECONCILED_SCHEMA = "dense.reconciled/1"
+
+NONE = "none"
+"""What a facet says where there is nothing to say."""
+
+Label = Literal[0, -1, -2]
+ShortcutOutcome = Literal["succeeded", "failed", "partial", "unknown"]
+Coherence = Literal["coherent", "inconsistent", "insufficient_evidence"]
+Completion = Literal["complete", "incomplete", "failed", "unknown"]
+State = Literal["complete", "incomplete", "broken", "unknown"]
+
+
+class Facets(Struct, frozen=True, omit_defaults=True):
+    """What a rerun can reuse of a subtask, besides its summary."""
+
+    artifacts: str = NONE
+    """Files and other products, with their paths."""
+    final_state: str = NONE
+    """What the environment was left like."""
+    key_values: str = NONE
+    """Values that a later action verified."""
+    key_mechanisms: str = NONE
+    """What carries the result: step order, parameters, prerequisites."""
+    critical_order: str = NONE
+    """What must happen before what."""
+    dead_ends: str = NONE
+    """Failures that a rerun can avoid."""
+    open_issues: str = NONE
+    """What is not done or not verified."""
+
+
+class Leaf(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="action"):
+    """One action and its observation."""
+
+    id: str
+    """`n0 … n{T-1}`."""
+    action: int
+    """The action's number: 1 for `a1`."""
+    step: Step
+    """The step itself."""
+    label: Label | None = None
+    """A hint for the analyst, never shown: 0 helps, -1 does not, -2 harms. None is unscored."""
+    reason: str = ""
+    """Why."""
+
+
+class Subtask(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="subtask"):
+    """Consecutive nodes that serve one objective. The root is the subtask at level 0."""
+
+    id: str
+    """`n{T}` for the root, then in the order of creation."""
+    level: int
+    """The round that made it, from 1; 0 for the root."""
+    title: str
+    """A short name."""
+    summary: str
+    """The shortest way that worked, and what verified it. After reconciliation: the final state."""
+    children: tuple[Node, ...]
+    """In the order of the trajectory."""
+    facets: Facets = Facets()
+    """What a rerun can reuse."""
+    verdict: Verdict | None = None
+    """None until it is reconciled."""
+
+
+class Shortcut(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="shortcut"):
+    """A stretch of siblings that tried, failed, and recovered or gave up, drawn together."""
+
+    id: str
+    """`shortcut_0 …`."""
+    title: str
+    """A short name."""
+    children: tuple[Node, ...]
+    """The siblings that it replaces, at least two, in order."""
+    outcome: ShortcutOutcome
+    """How the stretch ended."""
+    dead_end: str = ""
+    """What failed, and what was seen."""
+    working_path: str = ""
+    """The shortest way that worked."""
+    issue: str | None = None
+    """The issue that it leaves open, by identifier."""
+    evidence: tuple[str, ...] = ()
+    """Nodes that show it."""
+    key_actions: tuple[str, ...] = ()
+    """Leaves that the analyst wants kept."""
+
+
+type Node = Leaf | Subtask | Shortcut
+
+
+class Issue(Struct, frozen=True, omit_defaults=True):
+    """Something that is not done, and what became of it."""
+
+    id: str
+    """`issue_0 …`."""
+    text: str
+    """What is wrong or missing."""
+    raised_at: str
+    """The subtask or shortcut that reported it."""
+    evidence: tuple[str, ...] = ()
+    """Nodes that show it."""
+    is_fatal: bool = False
+    """Whether it makes the result of its subtask wrong."""
+    resolved_at: str | None = None
+    """The subtask whose reconciliation closed it; None while it is open."""
+    resolution: tuple[str, ...] = ()
+    """Nodes that show the recovery: later than the issue's own evidence."""
+
+
+class Verdict(Struct, frozen=True, omit_defaults=True):
+    """What reconciliation says of a subtask."""
+
+    coherence: Coherence
+    """Whether what it holds fits together."""
+    completion: Completion
+    """Whether its objective was reached, as far as the trajectory shows."""
+    state: State
+    """Derived from the fields above and the issues, never judged."""
+    issues: tuple[str, ...] = ()
+    """The issues that it reports itself, ordinary and fatal, by identifier."""
+    resolved: tuple[str, ...] = ()
+    """The inherited issues that it closed."""
+    key_actions: tuple[str, ...] = ()
+    """Leaves that the analyst wants kept."""
+
+
+class SourceTree(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=SOURCE_SCHEMA):
+    """The trajectory as nested subtasks, with everything that was said of them: `tree.json`."""
+
+    trajectory: str
+    """The trajectory's ID."""
+    task: Task | None
+    """What was asked."""
+    root: Subtask
+    """The whole."""
+
+
+class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=RECONCILED_SCHEMA):
+    """The tree after compression and reconciliation, with all issues, closed ones included: `reconciled.json`."""
+
+    trajectory: str
+    """The trajectory's ID."""
+    task: Task | None
+    """What was asked."""
+    root: Subtask
+    """The whole."""
+    issues: tuple[Issue, ...] = ()
+    """All issues, in the order in which they were raised."""
+
+
+def leaves(node: Node) -> Iterator[Leaf]:
+    """The actions below a node, in order."""
+    if isinstance(node, Leaf):
+        yield node
+    else:
+        for child in node.children:
+            yield from leaves(child)
+
+
+def nodes(node: Node) -> Iterator[Node]:
+    """A node and all below it, parents first."""
+    yield node
+    if not isinstance(node, Leaf):
+        for child in node.children:
+            yield from nodes(child)
+
+
+def first_action(node: Node) -> int:
+    """The number of the first action below a node."""
+    return next(leaves(node)).action
+
+
+def last_action(node: Node) -> int:
+    """The number of the last action below a node."""
+    return node.action if isinstance(node, Leaf) else last_action(node.children[-1])
