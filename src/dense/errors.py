@@ -1,6 +1,8 @@
 """What can go wrong, for people.
 
     DenseError              anything that `dense` reports by itself; the command line prints it without a traceback
+    ├── AnalystFailed       an analyst has no reply to one question; whoever asked takes a fallback and goes on
+    ├── BadScript           a file of scripted answers cannot be read
     ├── ModelError          a language model could not be used
     │   ├── CallFailed      one call stayed dead after all tries; whoever asked takes a fallback and goes on
     │   ├── KeyRefused      the key is missing, wrong or out of credit; stops the run
@@ -40,6 +42,14 @@ class SkippedRecords(DenseError):
 
 class UnknownFormat(DenseError):
     """A format name that no reader has."""
+
+
+class AnalystFailed(DenseError):
+    """An analyst has no reply to one question. The text names the question."""
+
+
+class BadScript(DenseError):
+    """A file of scripted answers that is missing or not in its format."""
 
 
 class ModelError(DenseError):

@@ -5,7 +5,7 @@ creation; shortcuts are `shortcut_0 …`, issues `issue_0 …`. Actions are `a1 
 never leave the level that they number.
 
 A leaf holds its step, so that a tree that was read back from its file renders to the same bytes. Stages are functions
-from a tree to a new tree; nothing here is changed in place. """
+from a tree to a new tree; nothing here is changed in place."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_another_archive_is_not_a_trace(tmp_path: Path) -> None:
     assert isinstance(unread, Unread)
     assert not unread.is_trace
     (tmp_path / "y.eval").write_bytes(b"PK\x03\x04 and then nothing")
-    with pytest.raises(NoTrajectory, match="cannot be opened"):
+    with pytest.raises(NoTrajectory, match="damaged or was cut off"):
         list(dense.read(tmp_path / "y.eval"))
 
 

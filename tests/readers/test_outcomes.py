@@ -31,7 +31,7 @@ def test_a_pass_a_fail_and_a_time_out() -> None:
 
 def test_a_trial_that_was_not_graded_is_no_zero(tmp_path: Path) -> None:
     (tmp_path / "trial" / "agent").mkdir(parents=True)
-    (tmp_path / "trial" / "result.json").write_text('{"verifier_result": null}')
+    (tmp_path / "trial" / "result.json").write_text('{"trial_name": "t", "verifier_result": null}')
     (outcome,) = read_outcomes(tmp_path)
     assert (outcome.reward, outcome.passed) == (None, None)
 

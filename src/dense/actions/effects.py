@@ -23,7 +23,9 @@ class Effects(Struct, frozen=True, omit_defaults=True):
     services: tuple[str, ...] = ()
     """Long-lived processes that were started."""
     network: tuple[str, ...] = ()
-    """Addresses that were asked."""
+    """Addresses that were asked, and what was searched for on the web."""
+    scripts: tuple[str, ...] = ()
+    """Program files that were run, by an interpreter or by themselves: `solve.py`, `./solve`."""
 
     @property
     def changes_files(self) -> bool:

@@ -10,6 +10,7 @@ import typer
 
 from dense import __version__
 from dense.cli.read import read
+from dense.cli.text import printable
 from dense.errors import DenseError
 
 app = typer.Typer(
@@ -42,11 +43,20 @@ def main() -> None:
     try:
         app()
     except DenseError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {printable(str(error))}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:  # `dense read … | head`: nobody is listening any more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         sys.exit(141)
+    except OSError as error:  # the output's disk is full, say; what is read is dealt with where it is read
+        _silence()
+        print(f"error: the output cannot be written ({error.strerror or error})", file=sys.stderr)
+        sys.exit(1)
+
+
+def _silence() -> None:
+    """Nothing more can be written to the output, not even what is still in its buffer."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

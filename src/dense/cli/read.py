@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
 from dense.cli.text import printable, ranges, shortened, size
@@ -48,7 +48,7 @@ def read(
     if format is not None and ":" in format:
         sys.path.insert(0, str(Path.cwd()))  # a reader of the user's own is most likely here
     report = Report()
-    items = _read_all(paths, format, _task(task), strict, report)
+    items = _read_all(paths, format, given_task(task), strict, report)
     try:
         if as_json:
             _print_json(items, report)
@@ -59,12 +59,16 @@ def read(
         report.failures.append("interrupted; what was read until then is shown")
         report.show(table=not as_json)
         raise
+    if not report.rows and not report.failures:
+        report.failures.append(
+            f"no trace found in {', '.join(map(str, paths))}; {report.others} other files passed over"
+        )
     report.show(table=not as_json)
     if report.failures:
         raise typer.Exit(1)
 
 
-def _task(option: str | None) -> str | None:
+def given_task(option: str | None) -> str | None:
     if option is None or not option.startswith("@"):
         return option
     try:
@@ -119,7 +123,7 @@ def _print_json(items: Iterable[Stream], report: Report) -> None:
             out.write(piece)
         out.write(b"\n")
         out.flush()
-        row.notices = list(stream.told)
+        row.notices = [*stream.told, *row.nested_notices]
         report.rows.append(row)
 
 
@@ -137,6 +141,7 @@ class Row:
     calls: int = 0
     size: int = 0
     notices: list[Notice] = field(default_factory=list[Notice])
+    nested_notices: list[Notice] = field(default_factory=list[Notice])
 
     @classmethod
     def head(cls, stream: Stream) -> Row:
@@ -148,7 +153,7 @@ class Row:
         row = cls.head(stream)
         for step in stream.counted():
             row.count(step)
-        row.notices = list(stream.notices.take())
+        row.notices = [*stream.notices.take(), *row.nested_notices]
         return row
 
     def place(self, width: int) -> str:
@@ -169,6 +174,7 @@ class Row:
         )
         self.size += sum(_weight(observation.text) for observation in step.observations)
         for subagent in step.subagents:
+            self.nested_notices += subagent.notices
             for inner in subagent.steps:
                 self.count(inner, depth + 1)
 
@@ -190,7 +196,10 @@ class Report:
         """The table on the output, everything else on the error stream."""
         out, err = _console(sys.stdout.isatty()), _console(sys.stderr.isatty(), stderr=True)
         if table and self.rows:
-            out.print(self.table(out.width))
+            header, rows = self.table(out.width)
+            out.print(Text(header, style="bold"))
+            for row in rows:  # plain, since there may be a hundred thousand
+                out.file.write(row + "\n")
             out.print(Text(self.summary()))
         for line in self.warnings():
             err.print(Text(line))
@@ -199,8 +208,9 @@ class Report:
         for text in self.failures:
             err.print(Text(f"error: {_lines(text)}"))
 
-    def table(self, width: int) -> Table:
-        """A row for each trajectory. Where the screen is narrow, names and tasks give way, never the numbers."""
+    def table(self, width: int) -> tuple[str, list[str]]:
+        """The header, and a row for each trajectory. Where the screen is narrow, names and tasks give way, never the
+        numbers."""
         numbers = {
             "steps": [f"{row.steps} (+{row.nested})" if row.nested else str(row.steps) for row in self.rows],
             "calls": [str(row.calls) for row in self.rows],
@@ -223,14 +233,10 @@ class Report:
             "trace": [row.place(widths["trace"]) for row in self.rows],
             "task": [row.task or "-" for row in self.rows],
         }
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
-        for name, most in widths.items():
-            table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=most)
-        for name in numbers:
-            table.add_column(name, no_wrap=True, justify="right")
-        for cells in zip(*(texts[name] for name in widths), *numbers.values(), strict=True):
-            table.add_row(*(Text(printable(cell)) for cell in cells))
-        return table
+        columns = [_column(name, texts[name], widths[name]) for name in widths]
+        columns += [_column(name, cells, justify=str.rjust) for name, cells in numbers.items()]
+        header, *rows = ((" " * GAP).join(cells).rstrip() for cells in zip(*columns, strict=True))
+        return header, rows
 
     def summary(self) -> str:
         nested = sum(row.nested for row in self.rows)
@@ -257,8 +263,21 @@ class Report:
                 yield f"warning: {place}: {label}{printable(text)}"
 
 
+def _column(
+    name: str, cells: list[str], width: int | None = None, justify: Callable[[str, int], str] = str.ljust
+) -> list[str]:
+    """A column's cells with its name on top, shortened and padded to one width on the screen."""
+    shown = [name, *(printable(cell) for cell in cells)]
+    if width is not None:
+        shown = [cell if cell_len(cell) <= width else set_cell_size(cell, width - 1) + "…" for cell in shown]
+    widest = max(map(cell_len, shown))
+    return [justify(cell, widest - cell_len(cell) + len(cell)) for cell in shown]
+
+
 def _lines(text: str) -> str:
-    return "\n".join(printable(line) if line == line.lstrip() else "  " + printable(line) for line in text.split("\n"))
+    """A message over several lines; only our own line breaks, which are followed by blanks, stay."""
+    first, *rest = text.split("\n  ")
+    return "\n  ".join([printable(first), *map(printable, rest)])
 
 
 def _tail(text: str, width: int) -> str:

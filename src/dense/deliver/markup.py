@@ -4,12 +4,12 @@ A block's opener names the marker of its end, and its end carries it:
 
     <observation origin="tool" end="7f3a91c2-07">…</observation 7f3a91c2-07>
 
-The part before the dash is the report's key, derived from what the report holds and found nowhere in it; the number is the
-block's own. So whoever wrote a text could not know the key, and a reader who looks for a block's end finds it at the first
-try. Texts therefore stand as they are, unescaped; only attribute values are escaped.
+The part before the dash is the report's key, derived from what the report holds and found nowhere in it; the number is
+the block's own. So whoever wrote a text could not know the key, and a reader who looks for a block's end finds it at
+the first try. Texts therefore stand as they are, unescaped; only attribute values are escaped.
 
-A text of one line stands between its tags; any other has the lines between its tags to itself, and its bytes are what lies between
-the line feed after the opener and the last line feed before the closer.
+A text of one line stands between its tags; any other has the lines between its tags to itself, and its bytes are what
+lies between the line feed after the opener and the last line feed before the closer.
 
 A block knows its size from the moment it is made, so that a budget can be planned without writing anything."""
 
@@ -67,7 +67,7 @@ def escaped(value: str) -> str:
     return value.translate(_ESCAPES)
 
 
-def text(name: str, content: str, **attributes: str | None) -> Block:
+def text(name: str, content: str, /, **attributes: str | None) -> Block:
     """A block that holds a text, byte by byte."""
     content = encodable(content)
     is_inline = "\n" not in content
@@ -76,7 +76,7 @@ def text(name: str, content: str, **attributes: str | None) -> Block:
     return Block(name, pairs, content, plain, 1 if is_inline else 2, 0, 1)
 
 
-def group(name: str, children: Iterable[Block], **attributes: str | None) -> Block:
+def group(name: str, children: Iterable[Block], /, **attributes: str | None) -> Block:
     """A block that holds blocks."""
     children = tuple(children)
     if not children:
@@ -123,7 +123,7 @@ def write(block: Block, key: str, prefix: str = "") -> str:
                 put(child, depth + 1)
             pieces.append(indent)
         elif "\n" in part.content:
-            pieces += ("\n", part.content, "\n", indent)
+            pieces.extend(("\n", part.content, "\n", indent))
         else:
             pieces.append(part.content)
         pieces.append(f"</{part.name} {marker}>\n")

@@ -1,7 +1,7 @@
 """An action and what came back, as the source has them: the `key-action` block.
 
-A body (the message, an argument of a call, an observation) stands in it byte by byte or not at all. One that is left out
-leaves its tag behind, with its size, so that the reader knows that there was something."""
+A body (the message, an argument of a call, an observation) stands in it byte by byte or not at all. One that is left
+out leaves its tag behind, with its size, so that the reader knows that there was something."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ class Body(Struct, frozen=True):
     """What it is, for people: `observation 1`."""
     call: int | None
     """The call whose argument it is, from 0."""
+    size: int
+    """Its bytes."""
     whole: Block
     """The block with its text."""
     stub: Block
@@ -55,7 +57,7 @@ def quote(leaf: Leaf) -> Quote:
                 bodies.append(_body(place, "argument", value, number, name=name))
             else:
                 bodies.append(_body(place, "argument", _json(value), number, name=name, type="json"))
-    order = {call.id: str(number + 1) for number, call in enumerate(step.calls) if call.id}
+    order: dict[str | None, str] = {call.id: str(number + 1) for number, call in enumerate(step.calls) if call.id}
     for number, observation in enumerate(step.observations):
         attributes = {
             "origin": observation.origin,
@@ -75,7 +77,9 @@ def key_action(quoted: Quote, roles: Sequence[str] = (), without: frozenset[int]
     blocks = [block for block in shown if block.name == "message"]
     for number, call in enumerate(step.calls):
         arguments = [block for block, body in zip(shown, quoted.bodies, strict=True) if body.call == number]
-        blocks.append(markup.group("tool-call", arguments, call=str(number + 1) if is_several else None, name=call.name))
+        blocks.append(
+            markup.group("tool-call", arguments, call=str(number + 1) if is_several else None, name=call.name)
+        )
     blocks += [block for block in shown if block.name == "observation"]
     return markup.group(
         "key-action", blocks, id=leaf.id, action=f"a{leaf.action}", agent=step.agent, role=" ".join(roles)
@@ -83,7 +87,7 @@ def key_action(quoted: Quote, roles: Sequence[str] = (), without: frozenset[int]
 
 
 def oversized(quoted: Quote, limit: int) -> frozenset[int]:
-    """The bodies to leave out so that the action has at most so many bytes: the largest first, a result before a call."""
+    """The bodies to leave out so that an action has at most so many bytes: the largest first, then the last."""
     total = key_action(quoted).plain
     without: set[int] = set()
     for number in sorted(range(len(quoted.bodies)), key=lambda number: (-quoted.bodies[number].saving, -number)):
@@ -94,10 +98,10 @@ def oversized(quoted: Quote, limit: int) -> frozenset[int]:
     return frozenset(without)
 
 
-def _body(place: str, tag: str, content: str, call: int | None, **attributes: str | None) -> Body:
+def _body(place: str, tag: str, content: str, call: int | None, /, **attributes: str | None) -> Body:
+    size = markup.byte_size(content)
     whole = markup.text(tag, content, **attributes)
-    stub = markup.text(tag, "", **attributes, omitted=f"{markup.byte_size(content)} bytes")
-    return Body(place, call, whole, stub)
+    return Body(place, call, size, whole, markup.text(tag, "", **attributes, omitted=f"{size} bytes"))
 
 
 def _json(value: Any) -> str:

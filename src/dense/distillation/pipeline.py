@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from typing import Literal
 
-from dense.redact import Redactions, redact
 from msgspec import Struct
 
 from dense.analyst.questions import Analyst
@@ -17,6 +17,7 @@ from dense.distillation.reconcile import FastReconciler, PaperReconciler
 from dense.distillation.retained import Retention
 from dense.errors import DenseError
 from dense.feedback import Feedback
+from dense.redact import Redactions, redact
 from dense.trajectory import Trajectory
 from dense.tree import Leaf, ReconciledTree, SourceTree, Subtask, leaves
 
@@ -72,6 +73,18 @@ async def distill(
     notes = [f"Before analysis, credentials were replaced: {redactions.describe()}."] if redactions else []
     feedback = deliver(reconciled, tree_budget=budgets.tree, complete_budget=budgets.complete, notes=notes)
     return Distillation(source, reconciled, feedback, panel.record(), redactions, time.perf_counter() - start)
+
+
+def distill_sync(
+    trajectory: Trajectory,
+    analyst: Analyst,
+    *,
+    profile: Profile = "fast",
+    budgets: Budgets = Budgets(),  # noqa: B008 - immutable
+    redacted: bool = True,
+) -> Distillation:
+    """The same, for callers without an event loop."""
+    return asyncio.run(distill(trajectory, analyst, profile=profile, budgets=budgets, redacted=redacted))
 
 
 async def build(trajectory: Trajectory, panel: Panel, profile: Profile) -> SourceTree:

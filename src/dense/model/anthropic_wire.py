@@ -55,7 +55,8 @@ def _turns(messages: tuple[Message, ...], *, marks: int) -> list[dict[str, Any]]
         for index, message in enumerate(messages)
     ]
     return [
-        {"role": role, "content": [part for _, part in group]} for role, group in groupby(parts, key=lambda part: part[0])
+        {"role": role, "content": [part for _, part in group]}
+        for role, group in groupby(parts, key=lambda part: part[0])
     ]
 
 
@@ -80,13 +81,15 @@ class _Tokens(Struct):
 
 def answer(payload: bytes, spec: ModelSpec, form: Form) -> Answer | Failure:
     """What the body of a good response says: an answer, or an error in disguise."""
-    del spec, form
+    del spec
     response = msgspec.json.decode(payload, type=_Response)
     if response.content is None:
         return failure_of(500, payload)
     text = "".join(block.text for block in response.content if block.type == "text")
     finish = _finish(response.stop_reason)
-    return Answer(bare(text, wants_json=True), finish, usage(bytes(response.usage)), response.model)
+    return Answer(
+        bare(text, wants_json=form.json_mode is not None), finish, usage(bytes(response.usage)), response.model
+    )
 
 
 def usage(payload: bytes) -> Usage:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
+from dense.model.providers import JsonMode
 from dense.model.wire import Answer, Failure, Form
 from dense.trajectory import Usage
 
@@ -25,11 +26,12 @@ REFUSED = re.compile(
 )
 BAD_KEY = re.compile(r"api_key_invalid|api key not valid|invalid.{0,10}api.?key|incorrect api key", re.IGNORECASE)
 NO_CREDIT = re.compile(
-    r"insufficient_quota|insufficient.{0,10}balance|exceeded_current_quota|credit balance is too low|billing_not_active",
+    r"insufficient_quota|insufficient.{0,10}balance|exceeded_current_quota|credit balance is too low"
+    r"|billing_not_active",
     re.IGNORECASE,
 )
 FORMAT = re.compile(r"response_format|output_config|output_format|json_schema|schema|grammar", re.IGNORECASE)
-NARROWER: dict[str, str] = {"schema": "object", "object": "none"}
+NARROWER: dict[JsonMode | None, JsonMode] = {"schema": "object", "object": "none"}
 
 
 def failure_of(status: int, payload: bytes, headers: Mapping[str, str] | None = None) -> Answer | Failure:
@@ -38,7 +40,7 @@ def failure_of(status: int, payload: bytes, headers: Mapping[str, str] | None = 
     whole = payload[:20_000].decode("utf-8", "replace")
     told = f"HTTP {status}: {text}" if text else f"HTTP {status}"
     if status in (400, 403, 422, 451) and REFUSED.search(whole):
-        return Answer(text, "refusal", Usage())
+        return Answer(text, "refusal", Usage(), status=status)
     if status == 402 or (status in (400, 403, 429) and NO_CREDIT.search(whole)):
         return Failure(f"the account has no credit left ({told})", "key", status)
     if status in (401, 403) or (status == 400 and BAD_KEY.search(whole)):

@@ -42,7 +42,7 @@ def body(request: ChatRequest, spec: ModelSpec, form: Form) -> dict[str, Any]:
     }
     if form.temperature is not None:
         content["temperature"] = form.temperature
-    if request.schema is not None and form.json_mode == "object":
+    if form.json_mode == "object":
         content["response_format"] = {"type": "json_object"}
     elif request.schema is not None and form.json_mode == "schema":
         content["response_format"] = {"type": "json_schema", "json_schema": _schema(request.schema, spec)}
@@ -132,7 +132,7 @@ def answer(payload: bytes, spec: ModelSpec, form: Form) -> Answer | Failure:
     if not isinstance(text, str):
         text = "".join(str(part.get("text", "")) for part in text)
     finish = _finish(reason, said.refusal)
-    text = said.refusal or text if finish == "refusal" else bare(text, wants_json=form.json_mode != "none" or True)
+    text = said.refusal or text if finish == "refusal" else bare(text, wants_json=form.json_mode is not None)
     return Answer(text, finish, tokens, response.model)
 
 

@@ -16,8 +16,8 @@ from dense.trajectory import Usage
 class Form(Struct, frozen=True):
     """How a question is put: what the server is known to take of it."""
 
-    json_mode: JsonMode
-    """What the answer is bound to."""
+    json_mode: JsonMode | None
+    """What the answer is bound to; None where free text is asked for."""
     temperature: float | None
     """What is sent as the temperature."""
 
@@ -33,6 +33,8 @@ class Answer(Struct, frozen=True):
     """Its tokens, as far as reported."""
     model: str | None = None
     """The model, as the server names it."""
+    status: int = 200
+    """The HTTP status: some refusals come as errors."""
 
 
 class Failure(Struct, frozen=True):
@@ -57,8 +59,10 @@ class Failure(Struct, frozen=True):
 class Wire(Protocol):
     """A wire format: pure functions between our nouns and JSON."""
 
-    VERSION: int
-    """Raised when the same request would be put differently, so that older cached answers no longer count."""
+    @property
+    def VERSION(self) -> int:  # noqa: N802 - a constant of the module
+        """Raised when the same request would be put differently, so that older cached answers no longer count."""
+        ...
 
     def endpoint(self, base_url: str) -> str:
         """Where requests go."""
@@ -79,7 +83,7 @@ class Wire(Protocol):
 
 def told_schema(request: ChatRequest, form: Form) -> str:
     """The system prompt, with the schema in words where the server cannot be bound to it."""
-    if request.schema is None or form.json_mode == "schema":
+    if form.json_mode in (None, "schema"):
         return request.system
     schema = msgspec.json.encode(request.schema).decode()
     order = f"Answer with one JSON object and nothing else. It must fit this JSON Schema:\n{schema}"

@@ -83,8 +83,10 @@ def read_file(
     except (SkippedRecords, UnknownFormat):
         raise
     except DenseError as error:
-        looks_like_one = not isinstance(error, NotATrace) and file.path.name.endswith(TRACE_NAMES)
-        yield Unread(file.name, str(error), looks_like_one)
+        damage = file.notices.take()
+        told = "".join(f"\n  {notice.source}: {notice.text}" for notice in damage[:5])
+        looks_like_one = bool(damage) or not isinstance(error, NotATrace)
+        yield Unread(file.name, f"{error}{told}", looks_like_one and file.path.name.endswith(TRACE_NAMES))
     except RecursionError:
         yield Unread(file.name, f"{file.name}: a value is nested too deeply", True)
     except OSError as error:
@@ -100,5 +102,4 @@ def _streams_of(file: TraceFile | EventFolder, format: str | None, given: Task |
             stream.notices.note_once("no task in the trace; give it with --task", stream.source)
         yield stream
     if not found:
-        skipped = "".join(f"\n  {notice.source}: {notice.text}" for notice in file.notices.take()[:5])
-        raise NoTrajectory(f"{file.name}: no step of an agent in it{skipped}")
+        raise NoTrajectory(f"{file.name}: no step of an agent in it")

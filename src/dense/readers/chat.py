@@ -98,7 +98,10 @@ class Chat:
                 else:
                     draft.message.append(text_of(part))
         if message.get("tool_calls"):
-            draft.calls += map(tool_call, objs(message["tool_calls"]))
+            # Some writers keep a call in both places: among the parts and in the list.
+            known = {call.id for call in draft.calls if call.id is not None}
+            calls = map(tool_call, objs(message["tool_calls"]))
+            draft.calls += [call for call in calls if call.id not in known] if known else calls
         if is_obj(message.get("function_call")):
             draft.calls.append(tool_call(message["function_call"]))
         return draft
@@ -169,14 +172,17 @@ def usage_of(value: Any) -> Usage | None:
         return None
     output = _count(value, "output_tokens", "completion_tokens", "output")
     details = obj(value.get("prompt_tokens_details")) or obj(value.get("input_tokens_details"))
-    if details or "prompt_tokens" in value:
-        prompt, cached = _count(value, "prompt_tokens", "input_tokens"), whole(details.get("cached_tokens"))
-        found = Usage(None if prompt is None else max(prompt - (cached or 0), 0), cached, None, output)
-    else:
-        read = _count(value, "cache_read_input_tokens", "input_tokens_cache_read", "cacheRead")
-        write = _count(value, "cache_creation_input_tokens", "input_tokens_cache_write", "cacheWrite")
+    read = _count(value, "cache_read_input_tokens", "input_tokens_cache_read", "cacheRead")
+    write = _count(value, "cache_creation_input_tokens", "input_tokens_cache_write", "cacheWrite")
+    if not details and "prompt_tokens" not in value:
         found = Usage(_count(value, "input_tokens", "input"), read, write, output)
-    return found if found != Usage() else None
+        return found if found != Usage() else None
+    # Proxies that speak OpenAI's dialect for other providers name the cache in either place, always inside the prompt.
+    prompt = _count(value, "prompt_tokens", "input_tokens")
+    read = _count(details, "cached_tokens") if read is None else read
+    write = _count(details, "cache_write_tokens", "cache_creation_tokens") if write is None else write
+    fresh = None if prompt is None else max(prompt - (read or 0) - (write or 0), 0)
+    return Usage(fresh, read, write, output)
 
 
 def _count(usage: dict[str, Any], *keys: str) -> int | None:

@@ -21,6 +21,10 @@ BINARY = ("image/", "audio/", "video/", "application/pdf", "application/octet-st
 
 _MEDIA = re.compile(r"(?:image|audio|video|application|text)/[\w.+-]{1,80}")
 
+LONG_DATA = 400
+"""Encoded data of this length is replaced by a marker; shorter ones may be hashes, keys or IDs that somebody needs."""
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+
 MAX_DEPTH = 60
 """Content is parts, which may hold parts: what lies deeper is nobody's message."""
 
@@ -54,7 +58,19 @@ def _text_of_part(part: dict[str, Any], depth: int) -> str:
         return f"[{kind}]"
     if kind == "resource" and is_obj(resource := part.get("resource")):  # MCP: text or a blob
         return text_of(resource["text"], depth + 1) if "text" in resource else image_marker(part)
-    return image_marker(part) if _holds_media(part) else compact(part)
+    return image_marker(part) if _holds_media(part) else compact(_without_data(part))
+
+
+def _without_data(value: Any, depth: int = 0) -> Any:
+    """The same value with long encoded data replaced by a marker: whatever a format calls it, nobody reads it."""
+    if isinstance(value, str) and len(value) >= LONG_DATA:
+        data = value.partition(";base64,")[2] if value.startswith("data:") else value
+        return f"[data: {len(data) * 3 // 4} bytes]" if _BASE64.fullmatch(data) else value
+    if depth > MAX_DEPTH:
+        return value
+    if is_seq(value):
+        return [_without_data(item, depth + 1) for item in value]
+    return {key: _without_data(item, depth + 1) for key, item in value.items()} if is_obj(value) else value
 
 
 def _holds_media(part: dict[str, Any]) -> bool:

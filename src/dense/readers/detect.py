@@ -54,6 +54,8 @@ def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterato
     """The trajectories of one file, by the reader that claims it or the one that is forced."""
     place = Place(file.path, file.name, file.notices)
     if isinstance(file, TraceFile) and file.shape == "archive":
+        if forced not in (None, "inspect"):
+            raise NotATrace(f"{file.name}: an archive, which can be read as inspect only")
         from dense.readers.formats.inspect_log import InspectLog
 
         yield from InspectLog().read_archive(file.archive(), place)
@@ -82,15 +84,15 @@ def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[Record]]:
         yield file.records()
         return
     shape = file.shape
-    if shape == "empty":
+    if shape == "empty" and not file.notices.items:
         raise NoTrajectory(f"{file.name}: the file is empty; the run was probably killed before it wrote anything")
     if shape == "lines":
         yield file.records()
     elif shape == "document":
-        document = file.document()
-        yield iter([document])
-        if is_seq(document.value):
-            yield (Record(item, Source(file.name, index=index)) for index, item in enumerate(document.value))
+        documents = file.documents()
+        yield iter(documents)
+        if len(documents) == 1 and is_seq(documents[0].value):
+            yield (Record(item, Source(file.name, index=index)) for index, item in enumerate(documents[0].value))
 
 
 def _ahead(records: Iterable[Record]) -> Iterator[Record]:

@@ -6,17 +6,22 @@ passed over."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
+import os
+import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from dense.errors import NoTrajectory
-from dense.readers.json_text import BOM, BadJson, decode, decode_cut_off
+from dense.readers.json_text import BOM, BadJson, decode, decode_cut_off, decode_several
+from dense.readers.json_value import is_obj, is_seq
 from dense.readers.notices import Notices
 from dense.trajectory import Source
 
@@ -29,6 +34,7 @@ HEAD_RECORDS = 40
 HEAD_BYTES = 1 << 16
 """How many bytes are looked at to tell lines from a document."""
 
+DAMAGED = "the compressed data is damaged or cut off"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
@@ -54,7 +60,7 @@ class EventFolder:
 
     def records(self) -> Iterator[Record]:
         """The events, in the order of their file names."""
-        for path in sorted(self.path.glob("*.json")):
+        for path in sorted(self.path.glob("*.json"), key=_event_order):
             file = TraceFile(path, f"{self.name}/{path.name}", self.notices)
             try:
                 yield file.document()
@@ -85,10 +91,23 @@ class TraceFile:
             if not head:
                 return "empty"
             start = head.removeprefix(BOM).lstrip(b" \t\r\n\0")
-            if start[:1] not in (b"{", b"[", b"/", b"#"):
-                # A damaged first line must not hide the good ones behind it.
-                return "lines" if _has_record(head) else ("other" if start else "empty")
-            return "lines" if _is_lines(head, stream) else "document"
+            if start[:1] in (b"{", b"["):
+                return "lines" if _is_lines(head, stream) or self.has_later_record() else "document"
+        # Comments, or a damaged first line, which must not hide the good ones behind it.
+        if self.has_later_record():
+            return "lines"
+        return "other" if start else "empty"
+
+    def has_later_record(self) -> bool:
+        """Whether one of the first lines is a record, though the file does not begin like one with records."""
+        with self.open() as stream:
+            first = stream.read(HEAD_BYTES).split(b"\n", 1)[0]
+        if _begins_document(first):
+            return False
+        for number, line in islice(self.lines(), HEAD_RECORDS):
+            if line is not None and number > 1 and _is_record(line):
+                return True
+        return False
 
     def records(self) -> Iterator[Record]:
         """The records of a line-based file; blank lines and comment lines before the first record are passed over."""
@@ -121,7 +140,12 @@ class TraceFile:
                     yield number, _long_line(line, stream)
 
     def document(self) -> Record:
-        """The file as one JSON value. A document that was cut off gives what came before the cut."""
+        """The file as one JSON value; of several, the first."""
+        return self.documents()[0]
+
+    def documents(self) -> list[Record]:
+        """The file as a JSON value, or as several in a row. One that was cut off or is damaged gives what came
+        before."""
         place = Source(self.name)
         with self.open() as stream:
             too_large = self.path.stat().st_size > MAX_RECORD
@@ -134,22 +158,26 @@ class TraceFile:
         try:
             value, mended = decode(data)
         except BadJson as error:
+            if several := decode_several(data):
+                return [Record(value, Source(self.name, index=index)) for index, value in enumerate(several)]
             try:
-                value = decode_cut_off(data)
+                value = decode_cut_off(data[: error.position])
             except BadJson:
                 raise NoTrajectory(f"{self.name}: {error}") from None
             mended = ""
             self.notices.skip(f"the document is damaged or cut off ({error}); what came before was read", place)
         if mended:
             self.notices.repair(mended, place)
-        return Record(value, place)
+        return [Record(value, place)]
 
     def archive(self) -> zipfile.ZipFile:
         """The file as a ZIP archive."""
         try:
             return zipfile.ZipFile(self.path)
         except (zipfile.BadZipFile, OSError) as error:
-            raise NoTrajectory(f"{self.name}: the archive cannot be opened ({error})") from None
+            raise NoTrajectory(
+                f"{self.name}: the archive is damaged or was cut off while it was written ({error})"
+            ) from None
 
     def open(self) -> IO[bytes]:
         """The file's bytes, decompressed."""
@@ -157,12 +185,16 @@ class TraceFile:
         magic = stream.read(4)
         stream.seek(0)
         if magic.startswith(GZIP_MAGIC):
-            return _Tolerant(gzip.GzipFile(fileobj=stream), stream, self.name)
+            return _Tolerant(gzip.GzipFile(fileobj=stream), stream, self.name, self.notices)
         if magic == ZSTD_MAGIC:
             import zstandard
 
             reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
-            return _Tolerant(reader, stream, self.name)
+            return _Tolerant(reader, stream, self.name, self.notices)
+        if magic.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            with stream:  # what Windows writes where a command's output is sent to a file
+                text = stream.read(MAX_RECORD).decode("utf-16", errors="replace")
+            return io.BytesIO(text.encode("utf-8", errors="replace"))
         return stream
 
 
@@ -175,11 +207,22 @@ def first_value(path: Path) -> Any:
     return record.value if record is not None else None
 
 
-class _Tolerant(io.BufferedReader):
-    """A decompressing stream whose damage is a message for people, and which closes the file behind it."""
+def _event_order(path: Path) -> tuple[int, str]:
+    """Event files carry their number, which may outgrow its leading zeros."""
+    number = re.search(r"\d+", path.name)
+    return (int(number[0]) if number else 0), path.name
 
-    def __init__(self, inner: Any, file: IO[bytes], name: str) -> None:
-        super().__init__(_Raw(inner, name), buffer_size=1 << 18)
+
+def shown_name(path: Path) -> str:
+    """A path as it is told to people and written to JSON: a name that is no UTF-8 is shown as well as it can be."""
+    return os.fsencode(path).decode("utf-8", errors="replace")
+
+
+class _Tolerant(io.BufferedReader):
+    """A decompressing stream that ends where the data is damaged, says so, and closes the file behind it."""
+
+    def __init__(self, inner: Any, file: IO[bytes], name: str, notices: Notices) -> None:
+        super().__init__(_Raw(inner, name, notices), buffer_size=1 << 16)
         self._file = file
 
     def close(self) -> None:
@@ -188,17 +231,18 @@ class _Tolerant(io.BufferedReader):
 
 
 class _Raw(io.RawIOBase):
-    def __init__(self, inner: Any, name: str) -> None:
-        self._inner, self._name = inner, name
+    def __init__(self, inner: Any, name: str, notices: Notices) -> None:
+        self._inner, self._name, self._notices = inner, name, notices
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         try:
-            data = self._inner.read(len(buffer))
+            data = self._inner.read1(len(buffer))
         except Exception as error:  # each compression library has errors of its own
-            raise NoTrajectory(f"{self._name}: the compressed file is damaged ({error})") from None
+            self._notices.skip_once(f"{DAMAGED} ({error}); what came before was read", Source(self._name))
+            data = b""
         buffer[: len(data)] = data
         return len(data)
 
@@ -235,22 +279,26 @@ def _is_lines(head: bytes, stream: IO[bytes]) -> bool:
         for _ in _until_newline(stream):
             pass
         return bool(stream.read(1))
-    if _has_record(first):
-        return bool(rest.strip()) or bool(stream.read(1))
-    if first.lstrip().startswith(b"[") or first.rstrip().endswith((b"{", b"[", b",", b":")):
-        return False  # a document over several lines; its last element may look like a line of its own
-    return _has_record(rest)
+    return _is_record(first) and (bool(rest.strip()) or bool(stream.read(1)))
 
 
-def _has_record(head: bytes) -> bool:
-    """Whether one of the lines is a JSON object with at least one key."""
-    for line in head.split(b"\n", HEAD_RECORDS)[:HEAD_RECORDS]:
-        stripped = line.strip()
-        if stripped.startswith(b"{") and stripped.endswith(b"}"):
-            try:
-                value, _ = decode(line)
-            except BadJson:
-                continue
-            if isinstance(value, dict) and value:
-                return True
-    return False
+def _begins_document(first: bytes) -> bool:
+    """Whether a first line opens a document over several lines, whose last element may look like a line of its own."""
+    stripped = first.strip()
+    if stripped in (b"[", b"{"):
+        return True
+    return stripped.startswith((b"[", b"{")) and stripped.endswith((b"{", b"[", b",", b":")) and not _is_record(first)
+
+
+def _is_record(line: bytes) -> bool:
+    """Whether the line is a JSON object with at least one key, or a list of objects."""
+    stripped = line.strip()
+    if not stripped.startswith((b"{", b"[")) or not stripped.endswith((b"}", b"]")):
+        return False
+    try:
+        value, _ = decode(line)
+    except BadJson:
+        return False
+    if is_seq(value):
+        return bool(value) and all(map(is_obj, value))
+    return is_obj(value) and bool(value)

@@ -18,7 +18,12 @@ BOM = b"\xef\xbb\xbf"
 
 
 class BadJson(ValueError):
-    """Not JSON, even after mending. The text says why."""
+    """Not JSON, even after mending. The text says why; `position` is the byte at which it went wrong, None for the
+    end."""
+
+    def __init__(self, text: str, position: int | None = None) -> None:
+        super().__init__(text)
+        self.position = position
 
 
 def decode(data: bytes | bytearray) -> tuple[Any, str]:
@@ -50,7 +55,8 @@ def _decode_mended(data: bytes) -> tuple[Any, str]:
     except RecursionError:
         raise BadJson("nested too deeply") from None
     except ValueError as error:
-        raise BadJson(f"not valid JSON ({error})") from None
+        place = len(text[: error.pos].encode()) if isinstance(error, json.JSONDecodeError) else None
+        raise BadJson(f"not valid JSON ({error})", place) from None
     clean = _without_surrogates(value)
     if clean != value:
         mended.append("lone surrogates replaced")
@@ -74,6 +80,24 @@ def _without_surrogates(value: Any) -> Any:
     if is_obj(value):
         return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
     return value
+
+
+def decode_several(data: bytes) -> list[Any]:
+    """Whole JSON objects or lists that stand one after the other, with nothing but space between; else nothing."""
+    text = data.removeprefix(BOM).decode("utf-8", errors="replace")
+    decoder = json.JSONDecoder(strict=False, parse_constant=str, parse_float=_finite_or_text)
+    values: list[Any] = []
+    place = 0
+    while place < len(text):
+        if text[place].isspace():
+            place += 1
+            continue
+        try:
+            value, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            break
+        values.append(_without_surrogates(value))
+    return values if len(values) > 1 and all(is_obj(value) or is_seq(value) for value in values) else []
 
 
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)

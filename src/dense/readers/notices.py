@@ -21,6 +21,11 @@ class Notices:
             raise SkippedRecords(f"{source}: {text}")
         self.items.append(Notice("skipped", text, source))
 
+    def skip_once(self, text: str, source: Source) -> None:
+        """The same for damage that is met again each time a file is opened."""
+        if Notice("skipped", text, source) not in self.items:
+            self.skip(text, source)
+
     def repair(self, text: str, source: Source) -> None:
         """A record is in the trajectory, but not with its own bytes."""
         self.items.append(Notice("repaired", text, source))

@@ -110,6 +110,9 @@ class Stream:
             except RecursionError:
                 self.notices.skip("a value is nested too deeply; the trajectory ends before it", self.source)
                 return
+            except OSError as error:
+                self.notices.skip(f"cannot be read any further ({error.strerror or error})", self.source)
+                return
             if step is None:
                 return
             yield step

@@ -12,16 +12,23 @@ from dense.trajectory import Task
 
 WRAPPERS = (
     # Terminus-2. The end is searched from behind: a task may quote an earlier terminal state.
-    ("\nTask Description:\n", "\n\nCurrent terminal state:\n"),
+    ("You are an AI assistant tasked with", "\nTask Description:\n", "\n\nCurrent terminal state:\n"),
     # OpenHands without function calling, after its worked example.
-    ("- NEW TASK DESCRIPTION ---------------------\n", "\n--------------------- END OF NEW TASK DESCRIPTION -"),
-    # mini-swe-agent and SWE-agent, by the configuration used.
-    ("<pr_description>\nConsider the following PR description:\n", "\n</pr_description>"),
-    ("<pr_description>\n", "\n</pr_description>"),
-    ("<issue_description>\n", "\n</issue_description>"),
-    ("Please solve this issue: ", "\n\nYou can execute bash commands"),
+    (
+        "Here's a running example",
+        "- NEW TASK DESCRIPTION ---------------------\n",
+        "\n--------------------- END OF NEW TASK",
+    ),
+    # mini-swe-agent, SWE-agent and OpenHands on SWE-bench, by the configuration used.
+    ("<pr_description>", "<pr_description>\nConsider the following PR description:\n", "\n</pr_description>"),
+    ("<pr_description>", "<pr_description>\n", "\n</pr_description>"),
+    ("<uploaded_files>", "<pr_description>\n", "\n</pr_description>"),
+    ("<uploaded_files>", "<issue_description>\n", "\n</issue_description>"),
+    ("Please solve this issue: ", "Please solve this issue: ", "\n\nYou can execute bash commands"),
+    # Codex in an editor.
+    ("# Context from my IDE setup:", "\n## My request for Codex:\n", ""),
 )
-"""What stands right before the instruction, and right after it."""
+"""How a wrapped prompt begins, and what stands right before and right after the instruction in it."""
 
 CONTEXT = (
     "<environment_context>",
@@ -51,9 +58,11 @@ def unwrapped(prompt: str) -> str:
             prompt = _without(prompt, f"<{name}>", f"</{name}>")
     if prompt.lstrip().startswith(CONTEXT):
         return ""
-    for before, after in WRAPPERS:
+    for beginning, before, after in WRAPPERS:
+        if not prompt.lstrip().startswith(beginning):
+            continue
         start = prompt.find(before)
-        end = prompt.rfind(after)
+        end = prompt.rfind(after) if after else len(prompt)
         if start >= 0 and start + len(before) <= end:
             return prompt[start + len(before) : end]
     return prompt if prompt.strip() else ""
@@ -65,6 +74,10 @@ def _without(text: str, opening: str, closing: str) -> str:
     kept: list[str] = []
     place = 0
     while (start := text.find(opening, place)) >= 0 and (end := text.find(closing, start)) >= 0:
+        if start and text[start - 1] not in "\n>":  # quoted by a person, in the middle of a line
+            kept.append(text[place : start + len(opening)])
+            place = start + len(opening)
+            continue
         kept.append(text[place:start])
         space = _SPACE.match(text, end + len(closing))
         place = space.end() if space else end + len(closing)

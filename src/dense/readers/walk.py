@@ -8,31 +8,38 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from dense.errors import NoTrajectory
-from dense.readers.files import EventFolder, TraceFile, first_value
+from dense.readers.files import EventFolder, TraceFile, first_value, shown_name
 from dense.readers.formats.codex import parent_of
 from dense.readers.json_value import obj
 from dense.readers.notices import Notices
 
 PASSED_OVER = frozenset({".git", "node_modules", "__pycache__", ".venv", "tool-results"})
 ATIF_PART = re.compile(r"trajectory\.(?:cont-\d+|summarization-.+)\.json")
-EVENT_FILE = re.compile(r"event-\d+.*\.json")
+EVENT_FILE = re.compile(r"event-\d+-[\w-]+\.json")
 OPENCLAW_CHECKPOINT = re.compile(r"(?P<session>.+)\.checkpoint\..+\.jsonl")
 
 
 def traces(path: Path, *, strict: bool = False) -> Iterator[TraceFile | EventFolder]:
     """The files below a path that may hold traces, in the order of their names."""
-    if not path.exists():
-        raise NoTrajectory(f"{path}: no such file or folder")
-    if path.is_dir():
+    name = shown_name(path)
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise NoTrajectory(f"{name}: no such file or folder") from None
+    except OSError as error:
+        raise NoTrajectory(f"{name}: cannot be read ({error.strerror})") from None
+    if stat.S_ISDIR(mode):
         yield from _walk(path, strict, set())
-    elif path.is_file():
-        yield TraceFile(path, str(path), Notices(strict))
+    elif stat.S_ISREG(mode):
+        yield TraceFile(path, name, Notices(strict))
     else:
-        raise NoTrajectory(f"{path}: neither a file nor a folder")
+        raise NoTrajectory(f"{name}: neither a file nor a folder")
 
 
 def _walk(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | EventFolder]:
@@ -40,15 +47,15 @@ def _walk(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | E
         real = folder.resolve()
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
+        yield TraceFile(folder, shown_name(folder), Notices(strict))  # which says why when it is opened
         return
     if real in seen:
         return
     seen.add(real)
     names = {entry.name for entry in entries}
-    if events := _event_folder(folder, names):
-        if events == folder or _first(events, seen):
-            yield EventFolder(events, str(events), Notices(strict))
-        return
+    if any(map(EVENT_FILE.fullmatch, names)):
+        yield EventFolder(folder, shown_name(folder), Notices(strict))
+        entries = [e for e in entries if not EVENT_FILE.fullmatch(e.name) and not e.name.startswith(".eventlog")]
     if is_harbor_trial(folder):
         yield from _trial(folder, strict, seen)
         return
@@ -62,7 +69,7 @@ def _walk(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | E
             if entry.name not in PASSED_OVER and not _has_subagents(path, names):
                 yield from _walk(path, strict, seen)
         elif is_file and not _belongs_to_another(path, names) and _first(path, seen):
-            yield TraceFile(path, str(path), Notices(strict))
+            yield TraceFile(path, shown_name(path), Notices(strict))
 
 
 def _first(path: Path, seen: set[Path]) -> bool:
@@ -75,9 +82,21 @@ def _first(path: Path, seen: set[Path]) -> bool:
 
 
 def is_harbor_trial(folder: Path) -> bool:
-    """Whether this is the folder of one Harbor trial."""
-    has_parts = (folder / "agent").is_dir() or (folder / "verifier").is_dir()
-    return has_parts and ((folder / "config.json").is_file() or (folder / "result.json").is_file())
+    """Whether this is the folder of one Harbor trial: by its parts, and by what its own files say."""
+    try:
+        if not ((folder / "agent").is_dir() or (folder / "verifier").is_dir()):
+            return False
+        return any("trial_name" in obj(_value(folder / name)) for name in ("config.json", "result.json"))
+    except OSError:
+        return False
+
+
+def _value(path: Path) -> Any:
+    """A small JSON file, None where there is none."""
+    try:
+        return TraceFile(path, path.name).document().value if path.is_file() else None
+    except NoTrajectory:
+        return None
 
 
 def _trial(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | EventFolder]:
@@ -86,22 +105,25 @@ def _trial(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | 
     Its sessions first: the log beside them tells the same again."""
     agent = folder / "agent"
     trajectory = agent / "trajectory.json"
-    if trajectory.is_file() and trajectory.stat().st_size:
-        if _first(trajectory, seen):
-            yield TraceFile(trajectory, str(trajectory), Notices(strict))
-        return
-    own = list(_walk(agent / "sessions", strict, seen))
-    yield from own or _walk(agent, strict, seen)
+    own: list[TraceFile | EventFolder] = []
+    if agent.is_dir() and not _is_whole(trajectory):
+        sessions = list(_walk(agent / "sessions", strict, seen)) if (agent / "sessions").is_dir() else []
+        own = sessions or list(_walk(agent, strict, seen))
+    if own:
+        yield from own
+    elif trajectory.is_file() and _first(trajectory, seen):
+        yield TraceFile(trajectory, shown_name(trajectory), Notices(strict))
 
 
-def _event_folder(folder: Path, names: set[str]) -> Path | None:
-    """The folder with the event files, if this folder is one OpenHands conversation or its events."""
-    if any(map(EVENT_FILE.fullmatch, names)):
-        return folder
-    events = folder / "events"
-    if {"events", "base_state.json"} <= names and any(events.glob("event-*.json")):
-        return events
-    return None
+def _is_whole(trajectory: Path) -> bool:
+    """Whether a trajectory was written to its end: a run that was killed leaves an empty file or half of one."""
+    try:
+        with trajectory.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - 64))
+            return file.read().rstrip().endswith(b"}")
+    except OSError:
+        return False
 
 
 def _has_subagents(folder: Path, names: set[str]) -> bool:
@@ -118,8 +140,10 @@ def _has_subagents(folder: Path, names: set[str]) -> bool:
 def _belongs_to_another(path: Path, names: set[str]) -> bool:
     """Whether the file is part of another: of an ATIF trajectory, or a checkpoint or sub-agent of a session beside
     it."""
+    if path.name == "base_state.json":
+        return "events" in names
     if ATIF_PART.fullmatch(path.name):
-        return "trajectory.json" in names
+        return _is_whole(path.with_name("trajectory.json"))
     if checkpoint := OPENCLAW_CHECKPOINT.fullmatch(path.name):
         return f"{checkpoint['session']}.jsonl" in names
     if path.name.startswith("rollout-"):

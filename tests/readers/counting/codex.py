@@ -6,8 +6,10 @@ SPOKEN = {"message", "reasoning", "image_generation_call", *CALLS}
 
 
 def count(path: Path) -> list[int]:
-    """Runs of the agent's items, cut at outputs and at counts of tokens; the summary before a compaction is none."""
+    """Runs of the agent's items, cut at outputs and at counts of tokens, or at marks where there are some; the summary
+    before a compaction is none."""
     text = _unpacked(path)
+    has_marks = '"record_type":"state"' in text
     total, is_open, last = 0, False, []
     for record in map(json.loads, text.splitlines()):
         item = record.get("payload") or record
@@ -24,7 +26,7 @@ def count(path: Path) -> list[int]:
             total += not is_open
             last = [*last, kind] if is_open else [kind]
             is_open = True
-        elif str(kind).endswith("output"):
+        elif record.get("record_type") == "state" or (str(kind).endswith("output") and not has_marks):
             is_open, last = False, []
         elif record.get("type") == "token_usage_record" or (
             kind == "token_count" and (item.get("info") or {}).get("last_token_usage")

@@ -29,6 +29,8 @@ from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of, unwrapped
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory, Usage
 
+GAP = object()
+"""Stands for the steps of others between those of a sub-agent."""
 MAX_DEPTH = 8
 """How deep sub-agents are followed."""
 
@@ -114,6 +116,8 @@ class _Reading:
                 source = _at(self.source, name, index)
                 if not is_obj(value):
                     self.place.notices.skip("step is not an object", source)
+                elif value.get("source") is GAP:
+                    continue
                 elif value.get("is_copied_context") is True:
                     if value.get("source") == "user" and self.draft is None:
                         self.copied_prompts.append(text_of(value.get("message")))
@@ -239,16 +243,17 @@ class _Reading:
 
     def sidechains(self, steps: list[tuple[int, dict[str, Any]]], name: str) -> Iterator[Trajectory]:
         """Sub-agents whose steps the writer laid among those of the parent, told apart by `extra.agent_id`."""
-        groups: dict[str, list[dict[str, Any]]] = {}
-        first: dict[str, int] = {}
+        groups: dict[str, dict[int, dict[str, Any]]] = {}
         for index, step in steps:
             agent_id = string(obj(step.get("extra")).get("agent_id")) or ""
-            groups.setdefault(agent_id, []).append(step)
-            first.setdefault(agent_id, index)
+            groups.setdefault(agent_id, {})[index] = step
         for agent_id, group in groups.items():
-            plain = [{**step, "extra": {**obj(step.get("extra")), "is_sidechain": False}} for step in group]
+            # Laid out as in the file, so that each step is told to stand where it does.
+            plain: list[Any] = [{"source": GAP}] * (max(group) + 1)
+            for index, step in group.items():
+                plain[index] = {**step, "extra": {**obj(step.get("extra")), "is_sidechain": False}}
             document = {"agent": self.document.get("agent"), "session_id": agent_id or "sub-agent", "steps": plain}
-            yield from self.nested(document, Source(name, index=first[agent_id], part="sub-agent"))
+            yield from self.nested(document, Source(name, index=min(group)))
 
     def nested(self, document: dict[str, Any], source: Source) -> Iterator[Trajectory]:
         stream = _Reading(document, source, self.place, self.depth + 1, self.taken).stream()

@@ -60,8 +60,11 @@ class ClaudeCode:
         return any(_is_line(obj(record)) for record in head)
 
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
-        if stream := _Session(place, _Agents(place.path)).stream(records):
+        session = _Session(place, _Agents(place.path))
+        if stream := session.stream(records):
             yield stream
+        else:  # a main agent that did nothing must not hide the others
+            yield from session.orphans()
 
 
 def _is_side(line: dict[str, Any]) -> bool:
@@ -96,11 +99,13 @@ class _Agents:
 
     def take(self, name: str) -> Path | None:
         """The file of an agent, if it is there and nobody has taken it."""
-        if name in self.taken or not re.fullmatch(r"[\w-]+", name):
+        if name in self.taken:
             return None
         self.taken.add(name)
-        path = self.files.get(name, self.beside / f"agent-{name}.jsonl")
-        return path if path.is_file() else None
+        if name in self.files:
+            return self.files[name]
+        path = self.beside / f"agent-{name}.jsonl"
+        return path if re.fullmatch(r"[A-Za-z0-9_-]{1,128}", name) and path.is_file() else None
 
     def left(self) -> list[str]:
         """The agents that nobody has taken."""
@@ -124,7 +129,7 @@ class _Session:
         self.place, self.agents = place, agents
         self.notices = place.notices
         self.is_side = side
-        self.id = self.version = self.model = self.cwd = None
+        self.id = self.version = self.model = None
         self.prompts: list[str] = []
         self.commands: list[str] = []
         self.expansions: list[str] = []
@@ -138,7 +143,7 @@ class _Session:
         head = list(islice(records, HEAD_RECORDS))
         turns = [line for line in (obj(record.value) for record in head) if line.get("type") in ("user", "assistant")]
         # The file of a sub-agent, read by itself, has nothing but its lines; in a session they may come first.
-        self.is_side = bool(turns) and all(map(_is_side, turns))
+        self.is_side = self.is_side or (bool(turns) and all(map(_is_side, turns)))
         steps = self.steps(chain(head, records))
         first = next(steps, None)
         if first is None:
@@ -163,11 +168,7 @@ class _Session:
                 self.notices.skip("line is not an object", record.source)
             elif done := self.feed(record.value, record.source):
                 yield done
-        if self.draft is not None:
-            for name in self.agents.left() if not self.is_side else []:
-                self.notices.note(f"sub-agent {name} is linked to no call", Source(self.place.name))
-                self.draft.subagents += self.subagent(name)
-        if done := self.close():
+        if done := self.close(is_last=True):
             yield done
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
@@ -296,8 +297,8 @@ class _Session:
             self.notices.note(f"the kept output {describe(name)} cannot be read; its preview stays", source)
         return None
 
-    def close(self) -> Step | None:
-        """The open step, with the sub-agents that its calls started."""
+    def close(self, is_last: bool = False) -> Step | None:
+        """The open step, with the sub-agents that its calls started; the last has those of which it is not known."""
         draft, self.draft = self.draft, None
         if draft is None:
             return None
@@ -305,6 +306,9 @@ class _Session:
             if name := self.agents.by_call.get(call.id or ""):
                 draft.subagents += self.subagent(name)
         draft.subagents += self.close_sides()
+        for name in self.agents.left() if is_last and not self.is_side else []:
+            self.notices.note(f"sub-agent {name} is linked to no call", Source(self.place.name))
+            draft.subagents += self.subagent(name)
         return draft.build()
 
     def subagent(self, name: str) -> Iterator[Trajectory]:
@@ -316,9 +320,10 @@ class _Session:
         place = Place(path, file.name, Notices(self.notices.strict))
         file.notices = place.notices
         try:
-            if stream := _Session(place, self.agents).stream(file.records()):
+            if stream := _Session(place, self.agents, side=True).stream(file.records()):
                 yield stream.collect()
             else:
+                self.notices.items += place.notices.take()
                 self.notices.skip("no step in the sub-agent's file", Source(file.name))
         except (NoTrajectory, OSError) as error:
             self.notices.skip(f"the sub-agent's file cannot be read ({error})", Source(file.name))
@@ -333,6 +338,15 @@ class _Session:
         session, steps, _ = self.sides[root]
         if done := session.feed(line, source):
             steps.append(done)
+
+    def orphans(self) -> Iterator[Stream]:
+        """The sub-agents of a session without a step of its own."""
+        for name in [*self.agents.files]:
+            if (path := self.agents.take(name)) is not None:
+                file = self.place.beside(path)
+                place = Place(path, file.name, self.notices)
+                if stream := _Session(place, self.agents, side=True).stream(file.records()):
+                    yield stream
 
     def close_sides(self) -> Iterator[Trajectory]:
         """The sub-agents that ran within the session while the step was open."""

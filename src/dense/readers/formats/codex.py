@@ -126,11 +126,7 @@ class _Rollout:
                 self.notices.skip("line is not an object", record.source)
             elif done := self.feed(record.value, record.source):
                 yield done
-        if self.draft is not None:
-            for child in [*self.children()]:
-                self.notices.note(f"sub-agent {child.id} is linked to no call", Source(self.place.name))
-                self.draft.subagents += self.subagent(child, None)
-        if done := self.close():
+        if done := self.close(is_last=True):
             yield done
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
@@ -242,13 +238,17 @@ class _Rollout:
         self.draft.observe(text, string(item.get("call_id")), exit_code=code)
         self.ended = self.ended or not self.is_marked
 
-    def close(self) -> Step | None:
+    def close(self, is_last: bool = False) -> Step | None:
+        """The open step, with the sub-agents that its calls started; the last has those of which it is not known."""
         draft, self.draft, self.ended = self.draft, None, False
         if draft is None or not (draft.calls or any(draft.message) or any(draft.reasoning)):
             return None
         for call in draft.calls:
             if call.name == "spawn_agent" and (child := self.started(call, draft)):
                 draft.subagents += self.subagent(child, string(call.arguments.get("message")))
+        for child in [*self.children()] if is_last else []:
+            self.notices.note(f"sub-agent {child.id} is linked to no call", Source(self.place.name))
+            draft.subagents += self.subagent(child, None)
         return draft.build()
 
     def children(self) -> list[_Child]:
@@ -279,6 +279,7 @@ class _Rollout:
                 stream.task = Task(asked) if asked else stream.task
                 yield stream.collect()
             else:
+                self.notices.items += place.notices.take()
                 self.notices.note("no step in the sub-agent's rollout", Source(file.name))
         except (NoTrajectory, OSError) as error:
             self.notices.skip(f"the sub-agent's rollout cannot be read ({error})", Source(file.name))

@@ -2,6 +2,7 @@
 items.
 
 Events do not tell which calls a response made together: each call is a step, with what was said and thought before it.
+A call that was running when the stream ended is the last step, without an observation.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, ToolCall, Usage
 
-PASSED = frozenset({"turn.started", "item.started", "item.updated", "error"})
+PASSED = frozenset({"turn.started", "item.updated", "error"})
 """Lines of `codex exec --json` that tell nothing which another does not."""
 
 
@@ -44,6 +45,7 @@ class EventStream:
         self.prompts: list[str] = []
         self.draft: StepDraft | None = None
         self.usage: Usage | None = None
+        self.running: dict[str, tuple[dict[str, Any], Source]] = {}
 
     def stream(self, records: Iterator[Record]) -> Stream | None:
         steps = self.steps(records)
@@ -65,18 +67,23 @@ class EventStream:
                 self.place.notices.skip("line is not an object", record.source)
             elif done := self.feed(record.value, record.source):
                 yield done
+        for item, source in self.running.values():
+            if done := self.call(_completed_call(string(item.get("type")) or "?", item)[0], source)[1]:
+                yield done
         if self.draft is not None:
             yield self.draft.build()
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
         """Take one line; the step that it completes, if it does."""
-        kind = line.get("type")
+        kind = string(line.get("type"))
         if kind == "thread.started":
             self.id = string(line.get("thread_id"))
         elif kind == "turn.completed":
             self.usage = usage_of_codex(line.get("usage")) or self.usage
         elif kind == "turn.failed":
             self.failed(text_of(obj(line.get("error")).get("message")))
+        elif kind == "item.started":
+            self.started(obj(line.get("item")), source)
         elif kind == "item.completed":
             return self.completed(obj(line.get("item")), source)
         elif line.get("kind") == "session_start":
@@ -84,12 +91,16 @@ class EventStream:
         elif message := obj(line.get("msg")) or obj(obj(line.get("payload")).get("msg")):
             return self.told(message, source)
         elif "kind" not in line and kind not in PASSED:  # a `kind` has the log of a user interface: keys, redraws
-            self.place.notices.skip(f"unknown event {describe(kind)}", source)
+            self.place.notices.skip(f"unknown event {describe(line.get('type'))}", source)
         return None
 
     def failed(self, text: str) -> None:
         if self.draft is not None and text:
             self.draft.observe(text, origin="system", is_error=True)
+
+    def started(self, item: dict[str, Any], source: Source) -> None:
+        if item.get("type") in ("command_execution", "mcp_tool_call") and (identity := string(item.get("id"))):
+            self.running[identity] = (item, source)
 
     def completed(self, item: dict[str, Any], source: Source) -> Step | None:
         """An item of `codex exec --json`, with its result."""
@@ -103,10 +114,16 @@ class EventStream:
         if kind in ("", "error", "todo_list"):
             return None
         call, text, code = _completed_call(kind, item)
-        draft, done = self.act(source, new=self.draft is not None and bool(self.draft.calls))
-        draft.calls.append(call)
+        self.running.pop(call.id or "", None)
+        draft, done = self.call(call, source)
         draft.observe(text, call.id, exit_code=code)
         return done
+
+    def call(self, call: ToolCall, source: Source) -> tuple[StepDraft, Step | None]:
+        """The step of a call, and the one that is complete by that."""
+        draft, done = self.act(source, new=self.draft is not None and bool(self.draft.calls))
+        draft.calls.append(call)
+        return draft, done
 
     def told(self, message: dict[str, Any], source: Source) -> Step | None:
         """An event of the older protocol."""
@@ -121,9 +138,7 @@ class EventStream:
         elif kind == "agent_reasoning":
             return self.think(text_of(message.get("text")), source)
         elif call := _begun_call(message):
-            draft, done = self.act(source, new=self.draft is not None and bool(self.draft.calls))
-            draft.calls.append(call)
-            return done
+            return self.call(call, source)[1]
         elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end") and self.draft is not None:
             self.draft.observe(
                 _ended_text(message), string(message.get("call_id")), exit_code=whole(message.get("exit_code"))

@@ -43,7 +43,7 @@ ENTRY_KEYS = frozenset({"thought", "response", "state"})
 AHEAD = 4
 """How many entries of `history` are looked at for the one that an entry of `trajectory` repeats."""
 SLOT = re.compile(r"\{\{\s*problem_statement\s*\}\}|\{problem_statement\}")
-PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{\w+\}", re.DOTALL)
+PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{%[^%{}]*%\}|\{\w+\}")
 FRAMES = (("<pr_description>\n", "\n</pr_description>"), ("ISSUE:\n", "\nINSTRUCTIONS:\n"), ("", "\nINSTRUCTIONS:\n"))
 SHELL_PROMPT = re.compile(r"\n\(Open file: [^\n]*\)\n\(Current directory: [^\n]*\)\nbash-\$\s*$")
 

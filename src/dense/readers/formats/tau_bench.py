@@ -36,7 +36,7 @@ from dense.readers.stream import Stream
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Usage
 
 API_OUTPUT = "API output: "
-ACTION = re.compile(r"(?:^|\n)Action:\s*(\{.*\})\s*$", re.DOTALL)
+ACTION = re.compile(r"^Action:\s*\{", re.MULTILINE)
 
 
 class TauBench:
@@ -159,11 +159,12 @@ def _singles(message: dict[str, Any]) -> Iterable[dict[str, Any]]:
 
 def _with_text_calls(step: Step) -> Step:
     """The same step, with calls and results that stand in plain text told as such."""
-    match = ACTION.search(step.message) if not step.calls and "Action:" in step.message else None
-    if match is None:
+    text = step.message.rstrip()
+    start = ACTION.search(text) if not step.calls and text.endswith("}") else None
+    if start is None:
         return step
     try:
-        written, _ = decode(match[1].encode())
+        written, _ = decode(text[start.end() - 1 :].encode())
     except BadJson:
         return step
     name = string(obj(written).get("name"))

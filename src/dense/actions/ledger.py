@@ -1,0 +1,111 @@
+"""The book that is kept while the calls of one step are gone through."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+
+from dense.actions.effects import Effects
+
+LONGEST_PATH = 1000
+BRACES = re.compile(r"\{([^{},\s]*(?:,[^{},\s]*)+)\}")
+ROOTED = re.compile(r"[/~$`{]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
+NO_FILE = frozenset(
+    ["", "-", "--", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "NUL", "$null"]
+)
+
+
+class Ledger:
+    """What happened so far, in order, each once. Devices and texts that cannot be paths are left out."""
+
+    __slots__ = (
+        "checks",
+        "contents",
+        "deletes",
+        "installs",
+        "network",
+        "reads",
+        "runs",
+        "scripts",
+        "services",
+        "tests",
+        "writes",
+    )
+
+    def __init__(self) -> None:
+        self.reads: dict[str, None] = {}
+        self.writes: dict[str, None] = {}
+        self.deletes: dict[str, None] = {}
+        self.runs: dict[str, None] = {}
+        self.scripts: dict[str, None] = {}
+        self.tests: dict[str, None] = {}
+        self.installs: dict[str, None] = {}
+        self.services: dict[str, None] = {}
+        self.network: dict[str, None] = {}
+        self.contents: dict[str, str] = {}
+        """What was written into a file during this step: a program that is written and run at once is known."""
+        self.checks: dict[str, bool] = {}
+        """Whether such a program, once it was gone through, checks something."""
+
+    def keep(self, path: str, content: str) -> None:
+        """Remembers what was written into a file."""
+        self.contents[path] = content
+        self.checks.pop(path, None)
+
+    def take(self, path: str) -> str | None:
+        """What was written into a file; once only, since a program that runs itself, or runs often, does the same
+        again."""
+        return self.contents.pop(path, None)
+
+    def read(self, *paths: str, cwd: str = "") -> None:
+        note(self.reads, paths, cwd)
+
+    def write(self, *paths: str, cwd: str = "") -> None:
+        note(self.writes, paths, cwd)
+
+    def delete(self, *paths: str, cwd: str = "") -> None:
+        note(self.deletes, paths, cwd)
+
+    def close(self) -> Effects:
+        return Effects(
+            reads=tuple(self.reads),
+            writes=tuple(self.writes),
+            deletes=tuple(self.deletes),
+            runs=tuple(self.runs),
+            tests=tuple(self.tests),
+            installs=tuple(self.installs),
+            services=tuple(self.services),
+            network=tuple(self.network),
+            scripts=tuple(self.scripts),
+        )
+
+
+def note(book: dict[str, None], paths: Iterable[str], cwd: str) -> None:
+    for path in paths:
+        if "{" in path and "," in path:
+            for one in expand_braces(path):
+                note_one(book, one, cwd)
+        else:
+            note_one(book, path, cwd)
+
+
+def note_one(book: dict[str, None], path: str, cwd: str) -> None:
+    # A text of several lines is a program or a message that a damaged command left where a path belongs.
+    if path not in NO_FILE and len(path) <= LONGEST_PATH and "\n" not in path and not path.startswith("/dev/fd/"):
+        book[located(path, cwd)] = None
+
+
+def located(path: str, cwd: str) -> str:
+    """A path as it was written, behind the folder that the shell had changed to."""
+    if not cwd or ROOTED.match(path):
+        return path
+    return posixpath.normpath(f"{cwd}/{path}")
+
+
+def expand_braces(path: str) -> list[str]:
+    """`a.{c,h}` is `a.c` and `a.h`; one pair of braces, the rest stays as it is written."""
+    found = BRACES.search(path)
+    if found is None:
+        return [path]
+    return [path[: found.start()] + part + path[found.end() :] for part in found[1].split(",")]

@@ -1,0 +1,264 @@
+"""From a question to what a language model is asked: templates, markers, and the guard that keeps a prompt in bounds.
+
+Each question has a template in `prompts/`. The part above `=== user ===` is the same for every question of its kind;
+the task comes next, the same for a whole trajectory; so providers can keep both. The material and the concrete question
+come last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from dense.analyst.questions import (
+    AnyQuestion,
+    Boundary,
+    Compression,
+    Correction,
+    Cuts,
+    Digest,
+    Labels,
+    Reconciliation,
+    Score,
+    Settlement,
+    Summary,
+    TopLevel,
+)
+from dense.analyst.schemas import schema_for
+from dense.analyst.views import (
+    FULL,
+    Limits,
+    branch_view,
+    candidates_view,
+    clip,
+    issues_view,
+    members_view,
+    observation_view,
+    queue_view,
+    shown,
+    subtask_view,
+)
+from dense.model.chat import ChatRequest, Message
+from dense.tree import Issue, Subtask
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+KINDS = "boundary cuts score labels summary digest toplevel compression reconciliation settlement".split()
+FOLDER = Path(__file__).parent / "prompts"
+SEPARATOR = "\n=== user ===\n"
+SHRINK = 0.7
+"""How much shorter views get at each try to fit."""
+TRIES = 16
+
+AGAIN = """\
+This answer cannot be used: {error}
+
+Answer the same question once more, with one corrected JSON object and nothing else."""
+
+
+class Templates(Struct, frozen=True):
+    """The template of one kind of question, ready for use."""
+
+    system: str
+    """The part that never changes."""
+    user: Template
+    """Material and question."""
+
+
+def render(
+    question: AnyQuestion,
+    correction: Correction | None = None,
+    limits: Limits = FULL,
+    *,
+    context_tokens: int = 128_000,
+    max_output_tokens: int = 8_192,
+    temperature: float | None = None,
+) -> ChatRequest:
+    """What a model is asked. Pure: the same question gives the same request.
+
+    Views are shortened until the whole fits both the limits and the model's window, counted as two bytes a token to be
+    on the safe side. Where even the shortest views do not fit, the middle of the material is left out."""
+    room = min(limits.prompt, 2 * max(context_tokens - max_output_tokens, context_tokens // 4))
+    system, messages = _fitted(question, correction, limits, room)
+    return ChatRequest(
+        system=system,
+        messages=messages,
+        schema=schema_for(question, limits),
+        max_output_tokens=max_output_tokens,
+        temperature=temperature,
+        label=question.key,
+    )
+
+
+def prompt_size(request: ChatRequest) -> int:
+    """How long the whole prompt is, in bytes."""
+    return _size(request.system, request.messages)
+
+
+def _size(system: str, messages: Iterable[Message]) -> int:
+    return len(system.encode()) + sum(len(message.text.encode()) for message in messages)
+
+
+def _fitted(
+    question: AnyQuestion, correction: Correction | None, limits: Limits, room: int
+) -> tuple[str, tuple[Message, ...]]:
+    if limits.lean and isinstance(question, Cuts | Digest | Labels | Settlement):
+        limits = limits.lean
+    system, messages = _prompt(question, correction, limits)
+    for _ in range(TRIES):
+        if _size(system, messages) <= room:
+            return system, messages
+        limits = limits.shrunk(SHRINK)
+        system, messages = _prompt(question, correction, limits)
+    over = _size(system, messages) - room
+    return system, messages if over <= 0 else _without_middle(messages, over)
+
+
+def _without_middle(messages: tuple[Message, ...], over: int) -> tuple[Message, ...]:
+    """The material ends with the question, so that head and tail of its message are what must stay."""
+    task, material, *rest = messages
+    note = "\n[…the middle was left out…]\n"
+    data = material.text.encode()
+    half = max(200, len(data) - over - len(note.encode())) // 2
+    text = data[:half].decode(errors="ignore") + note + data[-half:].decode(errors="ignore")
+    return (task, Message(material.role, text), *rest)
+
+
+def _prompt(question: AnyQuestion, correction: Correction | None, limits: Limits) -> tuple[str, tuple[Message, ...]]:
+    templates = _templates(question.kind)
+    slots = _slots(question, limits)
+    task = None if question.task is None else shown(question.task.instruction, limits.task)
+    marker = _marker(task or "", (value for value in slots.values() if isinstance(value, str)))
+    messages = (
+        Message("user", _task_template().render(task=task, marker=marker), is_stable=True),
+        Message("user", templates.user.render(slots, marker=marker)),
+    )
+    return templates.system, messages + (_again(correction, limits) if correction else ())
+
+
+def _again(correction: Correction, limits: Limits) -> tuple[Message, ...]:
+    reply = clip(correction.reply.strip(), limits.reply) or "(no answer)"
+    return (
+        Message("assistant", reply.encode(errors="replace").decode()),
+        Message("user", AGAIN.format(error=shown(correction.error, limits.reply).rstrip(".") + ".")),
+    )
+
+
+def _marker(task: str, texts: Iterable[str]) -> str:
+    """A word that occurs in nothing that is shown. It follows from the task, so that all prompts of a trajectory
+    begin alike."""
+    shown_texts = [task, *texts]
+    for number in count():
+        marker = hashlib.sha256(f"{number} {task}".encode()).hexdigest()[:10]
+        if not any(marker in text for text in shown_texts):
+            return marker
+    raise AssertionError("unreachable")
+
+
+def _slots(question: AnyQuestion, limits: Limits) -> dict[str, Any]:
+    """What a question's template has places for."""
+    match question:
+        case Boundary():
+            return {**_queue(question, limits), "is_last": question.is_last}
+        case Cuts():
+            return {**_queue(question, limits), "may_stop": question.may_stop}
+        case Score():
+            return {
+                "tree": subtask_view(question.subtask, question.members, question.target, limits),
+                "observation": observation_view(question.target.step, limits.target),
+                "target": question.target.id,
+            }
+        case Labels():
+            return {
+                "members": members_view(question.targets, limits),
+                "targets": _names(leaf.id for leaf in question.targets),
+            }
+        case Summary() | Digest():
+            targets = question.targets if isinstance(question, Digest) else ()
+            return {
+                "subtask": question.subtask,
+                "level": question.level,
+                "members": members_view(question.members, limits),
+                "targets": _names(targets),
+            }
+        case TopLevel():
+            return {
+                "level": question.level,
+                "count": len(question.candidates),
+                "before": question.before,
+                "candidates": candidates_view(question.candidates, limits),
+            }
+        case Compression() | Settlement():
+            return _branch(question.parent, question.issues, question.key_actions, limits, is_labelled=True)
+        case Reconciliation():
+            return _branch(question.subtree, question.issues, question.key_actions, limits, is_labelled=False)
+
+
+def _queue(question: Boundary | Cuts, limits: Limits) -> dict[str, Any]:
+    return {
+        "level": question.level,
+        "head": question.head,
+        "tail": question.head + len(question.queue) - 1,
+        "queue": queue_view(question.queue, question.head, limits),
+    }
+
+
+def _branch(
+    parent: Subtask, issues: Sequence[Issue], kept: Sequence[str], limits: Limits, *, is_labelled: bool
+) -> dict[str, Any]:
+    return {
+        "parent": parent.id,
+        "title": shown(parent.title, limits.facet),
+        "summary": shown(parent.summary, limits.summary),
+        "children": branch_view(parent.children, kept, limits, is_labelled=is_labelled),
+        "ids": _names(child.id for child in parent.children),
+        "issues": issues_view(issues, limits),
+        "issue_ids": _names(issue.id for issue in issues),
+    }
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    # The prompts are plain text for a model, not markup for a browser: what must be defused, the views defuse.
+    return Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, autoescape=False)
+
+
+@cache
+def _templates(kind: str) -> Templates:
+    system, separator, user = (FOLDER / f"{kind}.md.j2").read_text(encoding="utf-8").partition(SEPARATOR)
+    if not separator:
+        raise AssertionError(f"the prompt {kind} has no user part")
+    environment = _environment()
+    return Templates(environment.from_string(system).render(), environment.from_string(user))
+
+
+@cache
+def _task_template() -> Template:
+    return _environment().get_template("parts/task.md.j2")
+
+
+def prompt_hashes() -> dict[str, str]:
+    """The SHA-256 of each prompt, parts included, for the record of a run."""
+    return {kind: hashlib.sha256("\0".join(_sources(f"{kind}.md.j2")).encode()).hexdigest() for kind in KINDS}
+
+
+def _sources(name: str) -> list[str]:
+    from jinja2 import meta
+
+    source = (FOLDER / name).read_text(encoding="utf-8")
+    included = sorted(part for part in meta.find_referenced_templates(_environment().parse(source)) if part)
+    texts = [text for part in included for text in _sources(part)]
+    return [source, *texts] if "/" in name else [source, *texts, (FOLDER / "parts/task.md.j2").read_text("utf-8")]

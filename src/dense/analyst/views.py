@@ -1,0 +1,430 @@
+"""Length-limited views of what a question holds: what a model gets to read of actions, observations and nodes.
+
+A view is text for one prompt. It keeps the head and the tail of what is too long and says how much is missing between
+them; it cannot open or close a tag of ours; and the originals stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from dense.trajectory import Observation, Step, ToolCall
+from dense.tree import NONE, Facets, Issue, Leaf, Node, Shortcut, Subtask, leaves, nodes
+
+
+class Limits(Struct, frozen=True):
+    """How long each kind of view may be, in characters if nothing else is said."""
+
+    task: int
+    """The task."""
+    queued: int
+    """An entry of a queue."""
+    queue: int
+    """All entries of a queue together, as far as `least` allows."""
+    target: int
+    """An action to be scored, and its observation: each."""
+    neighbour: int
+    """Another action of the subtask in which one is scored."""
+    member: int
+    """An action of a subtask to be summarised, and its observation: each."""
+    child: int
+    """An action among the children of a parent that is compressed or reconciled, and its observation: each."""
+    evidence: int
+    """An action further below, and its observation: each."""
+    retained: int
+    """How many actions are shown below each inner child: a number."""
+    facets: int
+    """How many facets are shown of each node: a number."""
+    summary: int
+    """A summary."""
+    facet: int
+    """Any other text about a node: a facet, an issue, a reason, a dead end."""
+    reply: int
+    """The previous reply, in a correction; its error likewise."""
+    answer: int
+    """A text in the answer: the schema allows no more. Short ones, such as titles, get less."""
+    prompt: int
+    """The whole prompt, in bytes."""
+    least: int = 24
+    """No view is shrunk below this."""
+    lean: Limits | None = None
+    """Other limits for the questions of the fast profile; None for the same."""
+
+    def shrunk(self, factor: float) -> Limits:
+        """The same with all views shorter; what is not a view stays."""
+        kept, numbers = ("answer", "prompt", "least", "lean"), ("retained", "facets")
+        return msgspec.structs.replace(
+            self,
+            **{
+                name: max(0 if name in numbers else self.least, int(getattr(self, name) * factor))
+                for name in self.__struct_fields__
+                if name not in kept
+            },
+        )
+
+
+LEAN = Limits(
+    task=6_000,
+    queued=350,
+    queue=160_000,
+    target=1_000,
+    neighbour=300,
+    member=900,
+    child=260,
+    evidence=140,
+    retained=1,
+    facets=3,
+    summary=600,
+    facet=200,
+    reply=12_000,
+    answer=1_600,
+    prompt=600_000,
+)
+"""For the questions that the fast profile draws together: fewer tokens is what it is for."""
+
+FULL = Limits(
+    task=12_000,
+    queued=600,
+    queue=200_000,
+    target=2_400,
+    neighbour=700,
+    member=1_800,
+    child=1_000,
+    evidence=300,
+    retained=4,
+    facets=7,
+    summary=1_200,
+    facet=500,
+    reply=12_000,
+    answer=1_600,
+    prompt=600_000,
+    lean=LEAN,
+)
+"""For ordinary models."""
+
+SMALL = Limits(
+    task=300,
+    queued=90,
+    queue=1_600,
+    target=300,
+    neighbour=60,
+    member=140,
+    child=110,
+    evidence=60,
+    retained=0,
+    facets=0,
+    summary=140,
+    facet=80,
+    reply=400,
+    answer=120,
+    prompt=6_000,
+)
+"""For a local model with a window of 8,000 tokens: whole prompts of about 1,500 tokens."""
+
+PRESETS: dict[str, Limits] = {"full": FULL, "small": SMALL}
+
+TAGS = "entry task action observation subtask shortcut summary reason issue material dead-end working-path".split()
+"""The tags that views and prompts use, besides those of the facets."""
+
+_FACETS = "open_issues dead_ends key_values critical_order artifacts key_mechanisms final_state".split()
+"""All facets, the most telling first."""
+_TAG_NAMES = "|".join([*TAGS, *(name.replace("_", "-") for name in _FACETS)])
+_LOOKALIKE = re.compile(
+    rf"<(?=\s*/?\s*(?:{_TAG_NAMES})\b|[|｜][^<>\n]{{1,40}}[|｜]>|/?(?:start|end)_of_turn>)", re.IGNORECASE
+)
+"""Text that would read as one of our tags, or as a chat template's own token (some servers take those literally)."""
+_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
+
+
+def clip(text: str, limit: int, *, head: float = 0.6) -> str:
+    """At most `limit` characters of a text: its head and its tail, and between them how much was left out."""
+    if len(text) <= limit:
+        return text
+    room = limit - len(f" […{len(text):,} characters cut…] ")
+    if room < 8:
+        return text[: max(0, limit - 1)] + "…" * (limit > 0)
+    front = int(room * head)
+    return f"{text[:front]} […{len(text) - room:,} characters cut…] {text[len(text) - room + front :]}"
+
+
+def shown(text: str, limit: int) -> str:
+    """A text from a trajectory or an analyst as a prompt may show it: clipped, on visible characters, without anything
+    that reads as a tag of ours. Never longer than `limit`."""
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    text = clip(text.strip().replace("\r\n", "\n").replace("\r", "\n"), limit)
+    return _LOOKALIKE.sub("‹", _INVISIBLE.sub("\ufffd", _GAP.sub("\n\n", text)))
+
+
+def shares(lengths: Sequence[int], limit: int) -> list[int]:
+    """How much of `limit` each text gets: short ones what they need, long ones an equal part of the rest."""
+    granted = [0] * len(lengths)
+    rest, waiting = limit, sorted(range(len(lengths)), key=lengths.__getitem__)
+    while waiting:
+        index = waiting.pop(0)
+        granted[index] = min(lengths[index], rest // (len(waiting) + 1))
+        rest -= granted[index]
+    return granted
+
+
+def action_view(step: Step, limit: int) -> str:
+    """What the agent said and called. What it thought stands in where it said nothing."""
+    said = step.message.strip() or step.reasoning.strip()
+    parts = [said] * bool(said) + [_call(call, limit) for call in step.calls]
+    if step.subagents:
+        parts.append(f"(started {len(step.subagents)} sub-agents: {sum(len(t.steps) for t in step.subagents)} steps)")
+    if not parts:
+        return "(nothing recorded)"
+    room = limit - len(parts) + 1
+    granted = shares([len(part) for part in parts], max(0, room))
+    return shown("\n".join(clip(part, share) for part, share in zip(parts, granted, strict=True)), limit)
+
+
+def _call(call: ToolCall, limit: int) -> str:
+    texts = {name: clip(value, limit) for name, value in call.arguments.items() if isinstance(value, str)}
+    rest = {name: value for name, value in call.arguments.items() if name not in texts}
+    if len(texts) == 1:
+        parts = [f"→ {call.name}: {next(iter(texts.values())).strip()}"]
+    else:
+        parts = [f"→ {call.name}", *(f"{name}: {value}" for name, value in texts.items())]
+    return "\n".join(parts) + (f" {_json(rest, limit)}" if rest else "")
+
+
+def _json(value: Any, limit: int) -> str:
+    return clip(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str), limit)
+
+
+def observation_view(step: Step, limit: int) -> str:
+    """What came back."""
+    seen = step.observations
+    if not seen:
+        return "(nothing came back)"
+    texts = [observation.text.strip() for observation in seen]
+    parts = [
+        _marks(observation, number if len(seen) > 1 else None) + clip(text, share)
+        for number, (observation, text, share) in enumerate(
+            zip(seen, texts, shares([len(text) for text in texts], limit), strict=True), 1
+        )
+    ]
+    return shown("\n".join(parts), limit) or "(empty)"
+
+
+def _marks(observation: Observation, number: int | None) -> str:
+    marks = [f"result {number}"] if number else []
+    if observation.origin != "tool":
+        marks.append(f"from the {observation.origin}")
+    if observation.is_error:
+        marks.append("error")
+    if observation.exit_code is not None:
+        marks.append(f"exit code {observation.exit_code}")
+    return f"({', '.join(marks)}) " if marks else ""
+
+
+def tag(name: str, body: str, /, **attributes: str | int | None) -> str:
+    """An element of our own. Attributes that are None are left out; underscores become hyphens."""
+    named = "".join(
+        f' {key.replace("_", "-")}="{_attribute(value)}"' for key, value in attributes.items() if value is not None
+    )
+    return f"<{name}{named}>\n{body}\n</{name}>" if "\n" in body else f"<{name}{named}>{body}</{name}>"
+
+
+def _attribute(value: str | int) -> str:
+    return " ".join(str(value).split()).replace('"', "'").replace("<", "‹").replace(">", "›")
+
+
+def queue_view(queue: Sequence[Node], head: int, limits: Limits) -> str:
+    """Numbered entries: actions as what the agent did, nodes by title and summary."""
+    each = min(limits.queued, max(limits.least, limits.queue // max(1, len(queue))))
+    return "\n".join(tag("entry", _entry(node, each, limits), n=number) for number, node in enumerate(queue, head))
+
+
+def _entry(node: Node, each: int, limits: Limits) -> str:
+    if isinstance(node, Leaf):
+        return action_view(node.step, each)
+    return shown(f"{node.title}\n{_about(node)}", min(limits.summary, 3 * each))
+
+
+def _about(node: Subtask | Shortcut) -> str:
+    return node.summary if isinstance(node, Subtask) else node.working_path or node.dead_end
+
+
+def covers(node: Node) -> str:
+    """The actions below a node, by the identifiers of the first and the last."""
+    below = list(leaves(node))
+    return below[0].id if len(below) == 1 else f"{below[0].id} to {below[-1].id}"
+
+
+def subtask_view(subtask: str, members: Sequence[Node], target: Leaf, limits: Limits) -> str:
+    """The small tree in which one action is scored."""
+    inner = [_scored(node, target, limits) for node in members]
+    return tag("subtask", "\n".join(inner), id=subtask, focus="current-subtask")
+
+
+def _scored(node: Node, target: Leaf, limits: Limits) -> str:
+    if not isinstance(node, Leaf):
+        return tag("subtask", shown(f"{node.title}\n{_about(node)}", limits.neighbour), id=node.id, covers=covers(node))
+    is_target = node.id == target.id
+    view = action_view(node.step, limits.target if is_target else limits.neighbour)
+    return tag("action", view, id=node.id, focus="TARGET" if is_target else None)
+
+
+def members_view(members: Sequence[Node], limits: Limits) -> str:
+    """What a subtask consists of, for its summary: actions with observations and labels, nodes with all that was said
+    of them."""
+    return "\n".join(
+        _action(node, limits.member, limits, is_labelled=True) if isinstance(node, Leaf) else _told(node, limits)
+        for node in members
+    )
+
+
+def _action(leaf: Leaf, limit: int, limits: Limits, *, is_labelled: bool, kept: str | None = None) -> str:
+    parts = [action_view(leaf.step, limit), tag("observation", observation_view(leaf.step, limit))]
+    if is_labelled and leaf.reason and leaf.label:
+        parts.append(tag("reason", shown(leaf.reason, limits.facet)))
+    return tag("action", "\n".join(parts), id=leaf.id, label=leaf.label if is_labelled else None, kept=kept)
+
+
+def _told(node: Subtask | Shortcut, limits: Limits) -> str:
+    parts = [tag("summary", shown(_about(node), limits.summary))]
+    if isinstance(node, Subtask):
+        parts += _facets(node.facets, limits)
+    return tag("subtask", "\n".join(parts), id=node.id, title=shown(node.title, limits.facet), covers=covers(node))
+
+
+def _facets(facets: Facets, limits: Limits) -> list[str]:
+    told = [(name, getattr(facets, name)) for name in _FACETS if getattr(facets, name) not in ("", NONE)]
+    return [tag(name.replace("_", "-"), shown(text, limits.facet)) for name, text in told[: limits.facets]]
+
+
+def candidates_view(candidates: Sequence[Node], limits: Limits) -> str:
+    """The nodes that may be the task's phases."""
+    return "\n".join(
+        tag("action", action_view(node.step, limits.neighbour), id=node.id)
+        if isinstance(node, Leaf)
+        else tag(
+            "subtask",
+            "\n".join(
+                [tag("summary", shown(_about(node), limits.summary))]
+                + (_facets(_values(node.facets), limits) if isinstance(node, Subtask) else [])
+            ),
+            id=node.id,
+            title=shown(node.title, limits.facet),
+            actions=sum(1 for _ in leaves(node)),
+        )
+        for node in candidates
+    )
+
+
+def _values(facets: Facets) -> Facets:
+    """What may contradict a neighbour's."""
+    return Facets(key_values=facets.key_values, open_issues=facets.open_issues)
+
+
+def branch_view(children: Sequence[Node], kept: Collection[str], limits: Limits, *, is_labelled: bool) -> str:
+    """The children of a parent with verdicts and evidence. `kept` are the actions that are kept by rule."""
+    return "\n".join(_branch(child, frozenset(kept), limits, is_labelled=is_labelled) for child in children)
+
+
+def _branch(node: Node, kept: frozenset[str], limits: Limits, *, is_labelled: bool) -> str:
+    match node:
+        case Leaf():
+            mark = "by rule" if node.id in kept else None
+            return _action(node, limits.child, limits, is_labelled=is_labelled, kept=mark)
+        case Shortcut():
+            return _shortcut(node, kept, limits)
+        case Subtask():
+            return _subtask(node, kept, limits)
+
+
+def _subtask(node: Subtask, kept: frozenset[str], limits: Limits) -> str:
+    verdict = node.verdict
+    return tag(
+        "subtask",
+        "\n".join(
+            [
+                tag("summary", shown(node.summary, limits.summary)),
+                *_facets(node.facets, limits),
+                *_below(node, verdict.key_actions if verdict else (), kept, limits),
+            ]
+        ),
+        id=node.id,
+        title=shown(node.title, limits.facet),
+        covers=covers(node),
+        kept=clip(" ".join(retained(node, kept)), limits.facet) or None,
+        coherence=verdict.coherence if verdict else None,
+        completion=verdict.completion if verdict else None,
+        state=verdict.state if verdict else None,
+    )
+
+
+def _shortcut(node: Shortcut, kept: frozenset[str], limits: Limits) -> str:
+    paths = (("dead-end", node.dead_end), ("working-path", node.working_path))
+    return tag(
+        "shortcut",
+        "\n".join(
+            [tag(name, shown(text, limits.facet)) for name, text in paths if text not in ("", NONE)]
+            + _below(node, (*node.key_actions, *node.evidence), kept, limits)
+        ),
+        id=node.id,
+        title=shown(node.title, limits.facet),
+        sources=" ".join(child.id for child in node.children),
+        covers=covers(node),
+        kept=clip(" ".join(retained(node, kept)), limits.facet) or None,
+        outcome=node.outcome,
+        evidence=clip(" ".join(node.evidence), limits.facet) or None,
+        issue=node.issue,
+    )
+
+
+def retained(child: Node, kept: Collection[str]) -> list[str]:
+    """The actions that a child puts forward, which an analyst may name as key actions of its parent: itself if it is
+    one, else those below it that are kept by rule or were named already."""
+    if isinstance(child, Leaf):
+        return [child.id]
+    named = {name for node in nodes(child) for name in _named(node)}
+    return [leaf.id for leaf in leaves(child) if leaf.id in named or leaf.id in kept]
+
+
+def _named(node: Node) -> tuple[str, ...]:
+    match node:
+        case Leaf():
+            return ()
+        case Shortcut():
+            return node.key_actions
+        case Subtask():
+            return node.verdict.key_actions if node.verdict else ()
+
+
+def _below(node: Subtask | Shortcut, chosen: Iterable[str], kept: frozenset[str], limits: Limits) -> list[str]:
+    """The actions that stand for an inner node: those that an analyst chose, then those kept by rule, latest first."""
+    wanted = frozenset(chosen)
+    below = list(leaves(node))
+    ranked = [leaf for leaf in reversed(below) if leaf.id in wanted]
+    ranked += [leaf for leaf in reversed(below) if leaf.id in kept and leaf.id not in wanted]
+    best = {leaf.id for leaf in (ranked or below[-1:])[: limits.retained]}
+    return [_action(leaf, limits.evidence, limits, is_labelled=False) for leaf in below if leaf.id in best]
+
+
+def issues_view(issues: Sequence[Issue], limits: Limits) -> str:
+    """Issues that wait for a resolution."""
+    return "\n".join(
+        tag(
+            "issue",
+            shown(issue.text, limits.facet),
+            id=issue.id,
+            raised_at=issue.raised_at,
+            evidence=clip(" ".join(issue.evidence), limits.facet) or None,
+            fatal="yes" if issue.is_fatal else None,
+        )
+        for issue in issues
+    )

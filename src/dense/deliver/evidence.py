@@ -1,0 +1,284 @@
+"""Which actions the recipient gets to see, and why (spec, section 5). No model is asked.
+
+Required evidence comes first, whatever it weighs; only bodies that are too large for what there is give way. The
+other retained actions follow by role as long as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from dense.actions.effects import Effects
+from dense.deliver import markup, quoted
+from dense.deliver.markup import Block
+from dense.deliver.quoted import Quote
+from dense.trajectory import Step
+from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, leaves, nodes
+
+Role = Literal[
+    "selected",  # the analyst wants it kept
+    "issue",  # supports an issue that is still open
+    "resolution",  # shows how an issue was closed
+    "product",  # the last that made something in its branch
+    "verification",  # the last that tested something in its branch
+    "response",  # the last that was said to the user in its branch
+    "terminal",  # the last action of its branch
+    "failure",  # shows what failed in its shortcut
+    "working-path",  # shows what worked in its shortcut
+    "delivery",  # not required: changes files
+    "check",  # not required: runs tests
+    "cited",  # not required: the analyst names it as evidence
+    "last",  # not required: the last action under a parent that is shown
+]
+
+OPTIONAL: tuple[Role, ...] = ("delivery", "check", "cited", "last")
+"""Roles of retained actions that are shown if there is room, in this order."""
+
+SMALL = 2048
+"""An action of at most so many bytes is never too large a part of the room that is left."""
+WIDTH = 5
+"""Digits of a block's number that sizes are planned with: more than there will be."""
+
+type EffectsOf = Callable[[Step], Effects]
+
+
+class Choice(Struct, frozen=True):
+    """An action that is shown."""
+
+    leaf: Leaf
+    roles: tuple[Role, ...]
+    """Why, the weightiest reason first."""
+    block: Block
+    """The block to show."""
+    size: int
+    """Its bytes, by the depth at which it stands in the tree."""
+
+
+class Selection(Struct, frozen=True):
+    """The actions that are shown, in their order, and what there was no room for."""
+
+    choices: tuple[Choice, ...]
+    left_out: tuple[str, ...] = ()
+    """Bodies and actions: those of required actions first."""
+
+    @property
+    def blocks(self) -> dict[str, Block]:
+        """The blocks by the leaf's identifier."""
+        return {choice.leaf.id: choice.block for choice in self.choices}
+
+
+def select(tree: ReconciledTree, *, effects: EffectsOf, room: int) -> Selection:
+    """Chooses the actions to show in about so many bytes. Required ones are chosen even if they take more."""
+    known = {leaf.id: effects(leaf.step) for leaf in leaves(tree.root)}
+    required = _by_leaf(_required(tree, known))
+    optional = _by_leaf((leaf, role) for leaf, role in _optional(tree, known) if leaf.id not in required)
+    depths = _depths(tree.root)
+    chosen, left_out = _fit_required(required, depths, room)
+    room -= sum(choice.size for choice in chosen)
+    queue = sorted(optional.values(), key=lambda entry: (OPTIONAL.index(entry[1][0]), -entry[0].action))
+    for leaf, roles in queue:
+        quote, without = quoted.quote(leaf), frozenset[int]()
+        choice = _choice(quote, roles, depths[leaf.id])
+        # Halving keeps one giant from taking the place of many.
+        if choice.size > max(room // 2, SMALL):
+            without = quoted.oversized(quote, max(room // 8, SMALL))
+            choice = _choice(quote, roles, depths[leaf.id], without)
+        if choice.size <= room:
+            chosen.append(choice)
+            room -= choice.size
+            left_out += _bodies(quote, without)
+        else:
+            left_out.append(f"a{leaf.action} ({choice.size} bytes)")
+    return Selection(tuple(sorted(chosen, key=lambda choice: choice.leaf.action)), tuple(left_out))
+
+
+def is_unfinished(node: Subtask) -> bool:
+    """Whether a subtask is shown with its parts."""
+    return node.verdict is None or node.verdict.state != "complete"
+
+
+def representative(node: Node, known: Mapping[str, Effects]) -> Leaf | None:
+    """The action that stands for a node: the last one that changes files or tests, else the last."""
+    below = list(leaves(node))
+    return _last(below, lambda leaf: known[leaf.id].is_key) or _last(below)
+
+
+class _Named:
+    """Finds the action that stands for an identifier, once for each."""
+
+    def __init__(self, root: Subtask, known: Mapping[str, Effects]) -> None:
+        self._nodes = {node.id: node for node in nodes(root)}
+        self._known = known
+        self._found: dict[str, Leaf | None] = {}
+
+    def __call__(self, identifiers: Iterable[str], role: Role) -> Iterator[tuple[Leaf, Role]]:
+        """Each with the role that it is named for; what no node answers to is passed over."""
+        for identifier in identifiers:
+            if identifier not in self._found:
+                node = self._nodes.get(identifier)
+                self._found[identifier] = representative(node, self._known) if node else None
+            leaf = self._found[identifier]
+            if leaf is not None:
+                yield leaf, role
+
+
+def _required(tree: ReconciledTree, known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
+    named = _Named(tree.root, known)
+    issues = {issue.id: issue for issue in tree.issues}
+    for issue in tree.issues:
+        if issue.resolved_at is None:
+            yield from named(issue.evidence, "issue")
+        else:
+            yield from named(issue.resolution, "resolution")
+    for node in nodes(tree.root):
+        if isinstance(node, Shortcut):
+            yield from named(node.key_actions, "selected")
+            if _is_open(node.issue, issues):
+                yield from named(node.evidence, "issue")
+            yield from _of_shortcut(node, known)
+        elif isinstance(node, Subtask) and node.verdict is not None:
+            yield from named(node.verdict.key_actions, "selected")
+    for branch in _branches(tree.root):
+        yield from _of_branch(branch, known)
+
+
+def _optional(tree: ReconciledTree, known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
+    named = _Named(tree.root, known)
+    for node in nodes(tree.root):
+        if isinstance(node, Leaf):
+            if known[node.id].changes_files:
+                yield node, "delivery"
+            if known[node.id].tests:
+                yield node, "check"
+        elif isinstance(node, Shortcut):
+            yield from named(node.evidence, "cited")
+    for node in _opened(tree.root):
+        own = [child for child in node.children if isinstance(child, Leaf)]
+        if own:
+            yield own[-1], "last"
+
+
+def _branches(root: Subtask) -> Iterator[Subtask | Shortcut]:
+    """The root, its parts, and each unfinished subtask that is shown as such."""
+    yield root
+    top = {child.id for child in root.children}
+    for node in _opened(root):
+        if node is not root and (node.id in top or (isinstance(node, Subtask) and is_unfinished(node))):
+            yield node
+
+
+def _opened(node: Node, is_root: bool = True) -> Iterator[Subtask | Shortcut]:
+    """A node and the parts below it that the report shows one by one: it does not look into what is complete."""
+    if isinstance(node, Leaf):
+        return
+    yield node
+    if isinstance(node, Shortcut) or is_root or is_unfinished(node):
+        for child in node.children:
+            yield from _opened(child, is_root=False)
+
+
+def _of_branch(branch: Node, known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
+    below = list(leaves(branch))
+    product = _last(below, lambda leaf: bool(known[leaf.id].writes) and not _has_failed(leaf))
+    found: list[tuple[Leaf | None, Role]] = [
+        (product or _last(below, lambda leaf: known[leaf.id].changes_files), "product"),
+        (_last(below, lambda leaf: bool(known[leaf.id].tests)), "verification"),
+        (_last(below, lambda leaf: not leaf.step.calls and bool(leaf.step.message.strip())), "response"),
+        (_last(below), "terminal"),
+    ]
+    for leaf, role in found:
+        if leaf is not None:
+            yield leaf, role
+
+
+def _of_shortcut(shortcut: Shortcut, known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
+    """One action that failed and one that worked, where the shortcut tells of such."""
+    below = list(leaves(shortcut))
+    worked = None
+    if shortcut.working_path.strip() or shortcut.outcome == "succeeded":
+        good = [leaf for leaf in below if not leaf.label and not _has_failed(leaf)]
+        worked = _last(good, lambda leaf: known[leaf.id].is_key) or _last(good)
+    failed = None
+    if shortcut.dead_end.strip() or shortcut.outcome in {"failed", "partial"}:
+        others = [leaf for leaf in below if leaf is not worked]
+        failed = _last(others, _has_failed) or _last(others, lambda leaf: bool(leaf.label))
+        cited = [leaf for leaf in others if leaf.id in shortcut.evidence]
+        failed = failed or _last(cited) or _last(others)
+    if failed is not None:
+        yield failed, "failure"
+    if worked is not None:
+        yield worked, "working-path"
+
+
+def _fit_required(
+    required: Mapping[str, tuple[Leaf, tuple[Role, ...]]], depths: Mapping[str, int], room: int
+) -> tuple[list[Choice], list[str]]:
+    """The required actions. Where they take more than there is, the largest bodies go, under an ever lower limit."""
+    quotes = [(quoted.quote(leaf), roles) for leaf, roles in sorted(required.values(), key=lambda one: one[0].action)]
+    chosen = [_choice(quote, roles, depths[quote.leaf.id]) for quote, roles in quotes]
+    without: list[frozenset[int]] = [frozenset()] * len(quotes)
+    for limit in (room // 2, room // 4, room // 8, room // 16):
+        if sum(choice.size for choice in chosen) <= room:
+            break
+        for place, (quote, roles) in enumerate(quotes):
+            smaller = quoted.oversized(quote, max(limit, SMALL))
+            if chosen[place].size > limit and smaller != without[place]:
+                without[place] = smaller
+                chosen[place] = _choice(quote, roles, depths[quote.leaf.id], smaller)
+    # What is larger than all the room even so would only push the others out.
+    hopeless = [choice for choice in chosen if choice.size > room]
+    left_out = [name for (quote, _), numbers in zip(quotes, without, strict=True) for name in _bodies(quote, numbers)]
+    left_out += [f"a{choice.leaf.action} ({choice.size} bytes)" for choice in hopeless]
+    return [choice for choice in chosen if choice.size <= room], left_out
+
+
+def _bodies(quote: Quote, numbers: frozenset[int]) -> list[str]:
+    """What bodies are called once they are left out."""
+    return [
+        f"a{quote.leaf.action}, {quote.bodies[number].place} ({quote.bodies[number].size} bytes)"
+        for number in sorted(numbers)
+    ]
+
+
+def _choice(quote: Quote, roles: tuple[Role, ...], depth: int, without: frozenset[int] = frozenset()) -> Choice:
+    block = quoted.key_action(quote, roles, without)
+    return Choice(quote.leaf, roles, block, markup.size(block, depth, WIDTH))
+
+
+def _by_leaf(found: Iterable[tuple[Leaf, Role]]) -> dict[str, tuple[Leaf, tuple[Role, ...]]]:
+    """Each action once, with all its roles in the order of their weight."""
+    roles: dict[str, tuple[Leaf, set[Role]]] = {}
+    for leaf, role in found:
+        roles.setdefault(leaf.id, (leaf, set()))[1].add(role)
+    weights: tuple[Role, ...] = Role.__args__
+    return {key: (leaf, tuple(sorted(own, key=weights.index))) for key, (leaf, own) in roles.items()}
+
+
+def _depths(root: Subtask) -> dict[str, int]:
+    """How deep each action's block can stand: its depth in the tree, below the report's own block."""
+    found: dict[str, int] = {}
+
+    def visit(node: Node, depth: int) -> None:
+        if isinstance(node, Leaf):
+            found[node.id] = depth
+        else:
+            for child in node.children:
+                visit(child, depth + 1)
+
+    visit(root, 1)
+    return found
+
+
+def _is_open(identifier: str | None, issues: Mapping[str, Issue]) -> bool:
+    return identifier is not None and identifier in issues and issues[identifier].resolved_at is None
+
+
+def _has_failed(leaf: Leaf) -> bool:
+    """Whether the harness itself says that something in the action failed."""
+    return any(seen.is_error or seen.exit_code not in {None, 0} for seen in leaf.step.observations)
+
+
+def _last(found: Iterable[Leaf], holds: Callable[[Leaf], bool] = lambda _: True) -> Leaf | None:
+    return next((leaf for leaf in reversed(list(found)) if holds(leaf)), None)

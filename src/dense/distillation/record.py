@@ -1,0 +1,117 @@
+"""What a distillation leaves on disk: five files in a folder, each with a versioned schema (`docs/distilling.md`).
+
+`run.json` is written last: where it is, the others are whole.
+"""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from dense.distillation.panel import Asked
+from dense.distillation.pipeline import Budgets, Distillation, Profile
+from dense.model import Call, Totals
+from dense.trajectory import Source, Trajectory
+from dense.tree import ReconciledTree, SourceTree
+
+RUN_SCHEMA = "dense.run/1"
+
+
+class Run(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=RUN_SCHEMA):
+    """How a distillation was made: `run.json`."""
+
+    trajectory: str
+    """The trajectory's ID."""
+    source: Source
+    """Where it was read."""
+    format: str
+    """In which format."""
+    analyst: str
+    """Who answered: a model by provider and name, or what stood in for it."""
+    profile: Profile
+    """Which calls were made."""
+    budgets: Budgets
+    """How long the feedback may be."""
+    asked: tuple[Asked, ...]
+    """Every question: how often it was asked, what was wrong with replies, whether it fell back."""
+    fallbacks: int
+    """How many questions had no usable reply."""
+    calls: tuple[Call, ...]
+    """Every call to a model, with its tokens and its price."""
+    totals: Totals
+    """What they come to."""
+    prices: str
+    """Where prices come from."""
+    prompts: dict[str, str]
+    """A hash of each prompt template."""
+    redactions: dict[str, int]
+    """What was taken out, by kind."""
+    dropped: tuple[str, ...]
+    """What of the report had to go to keep the budget."""
+    seconds: float
+    """How long it took."""
+    versions: dict[str, str]
+    """Of this program, of Python, of what answers are made with."""
+
+
+def versions() -> dict[str, str]:
+    """What a run depends on."""
+    packages = ("dense", "msgspec", "pydantic", "jinja2", "tree-sitter", "tree-sitter-bash", "genai-prices", "aiohttp")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def run_record(
+    trajectory: Trajectory,
+    done: Distillation,
+    *,
+    analyst: str,
+    profile: Profile,
+    budgets: Budgets,
+    calls: tuple[Call, ...] = (),
+    totals: Totals | None = None,
+    prices: str = "",
+    prompts: dict[str, str] | None = None,
+) -> Run:
+    """Everything that is known of a finished distillation."""
+    return Run(
+        trajectory.id,
+        trajectory.source,
+        trajectory.format,
+        analyst,
+        profile,
+        budgets,
+        done.asked,
+        sum(asked.fell_back for asked in done.asked),
+        tuple(sorted(calls, key=lambda call: (call.label, call.at))),
+        totals or Totals(),
+        prices,
+        prompts or {},
+        dict(done.redactions.counts),
+        done.feedback.dropped,
+        round(done.seconds, 3),
+        versions(),
+    )
+
+
+def write(folder: Path, done: Distillation, run: Run) -> None:
+    """The five files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "run.json").unlink(missing_ok=True)
+    (folder / "feedback.txt").write_text(done.feedback.report, encoding="utf-8", newline="")
+    (folder / "message.txt").write_text(done.feedback.message, encoding="utf-8", newline="")
+    for name, value in (("tree.json", done.source), ("reconciled.json", done.reconciled), ("run.json", run)):
+        (folder / name).write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n")
+
+
+def read_tree(path: Path) -> SourceTree:
+    """`tree.json`, read back."""
+    return msgspec.json.decode(path.read_bytes(), type=SourceTree)
+
+
+def read_reconciled(path: Path) -> ReconciledTree:
+    """`reconciled.json`, read back: rendering it gives the same feedback."""
+    return msgspec.json.decode(path.read_bytes(), type=ReconciledTree)

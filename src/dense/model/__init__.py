@@ -1,0 +1,131 @@
+"""The chat-model client.
+
+    Metered → Recorded → AskedOnce → Cached → Lengthened → Limited → Guarded → Http → a wire format → the provider
+
+`open_model` is the door: it stacks the wrappers, each of which has the seam's one method, `complete`. Keys come from
+the environment alone, and are neither logged nor stored."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+from dense.errors import SpendingLimit, UnknownPrice
+from dense.model.cache import AnswerStore, AskedOnce, Cached, identity_of
+from dense.model.chat import Attempt, ChatModel, ChatReply, ChatRequest, Message
+from dense.model.http import Http, Patience
+from dense.model.length import Lengthened
+from dense.model.limit import Limited
+from dense.model.meter import Call, Guarded, Ledger, Metered, Totals, estimated
+from dense.model.prices import GivenPrices, Prices, TablePrices, UnknownPrices
+from dense.model.providers import PROVIDERS, ModelSpec, key_of, resolve
+from dense.model.replay import Recorded, Replayed
+from dense.trajectory import Usage
+
+__all__ = [
+    "PROVIDERS",
+    "Attempt",
+    "Call",
+    "ChatModel",
+    "ChatReply",
+    "ChatRequest",
+    "GivenPrices",
+    "Ledger",
+    "Message",
+    "ModelSpec",
+    "OpenModel",
+    "Patience",
+    "Prices",
+    "Recorded",
+    "Replayed",
+    "Totals",
+    "estimated",
+    "open_model",
+    "prices_of",
+    "resolve",
+]
+
+REPLAY = "replay/"
+"""What a model's name begins with when the rest names a record."""
+
+
+class OpenModel:
+    """A model that is ready to be asked, and its ledger."""
+
+    def __init__(self, name: str, model: ChatModel, ledger: Ledger) -> None:
+        self.name = name
+        self.ledger = ledger
+        self._model = model
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answers; see `ChatModel`."""
+        return await self._model.complete(request)
+
+
+@asynccontextmanager
+async def open_model(
+    name: str,
+    *,
+    base_url: str | None = None,
+    cache: Path | None = None,
+    concurrency: int = 16,
+    per_minute: float | None = None,
+    max_usd: float | None = None,
+    prices: GivenPrices | None = None,
+    patience: Patience | None = None,
+    record: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> AsyncGenerator[OpenModel]:
+    """Opens a model: `PROVIDER/NAME`, `http://host:port/v1#NAME`, or `replay/FILE` for a recorded run.
+
+    `cache` keeps answers for good in a file that processes may share; `record` writes a replay. At most `concurrency`
+    calls run at once. `max_usd` bounds what this run spends, and needs known `prices`. A missing key, an unknown name
+    or price is told here, before anything is asked. When the block ends by `SpendingLimit`, calls that are under way
+    are waited for, so that their answers are kept; when it ends otherwise, they are dropped."""
+    async with AsyncExitStack() as stack:
+        if name.startswith(REPLAY):
+            ledger = Ledger(prices or UnknownPrices())
+            yield OpenModel(name, Metered(Replayed(Path(name.removeprefix(REPLAY))), ledger), ledger)
+            return
+        surroundings = os.environ if environment is None else environment
+        spec = resolve(name, base_url=base_url, environment=surroundings)
+        key = key_of(spec, surroundings)
+        ledger = Ledger(await asyncio.to_thread(prices_of, spec, prices))
+        if max_usd is not None and ledger.prices.usd(Usage(1, None, None, 1), "") is None:
+            raise UnknownPrice(f"{spec}: its prices are unknown, so a spending limit cannot be kept: give prices")
+        http = await stack.enter_async_context(Http(spec, key, patience))
+        model: ChatModel = Lengthened(Limited(Guarded(http, ledger, max_usd), concurrency, per_minute))
+        if cache is not None:
+            store = AnswerStore(cache)
+            await store.open()
+            stack.push_async_callback(store.close)
+            model = Cached(model, store, identity_of(spec))
+        asked_once = AskedOnce(model)
+        model = asked_once if record is None else Recorded(asked_once, record)
+        try:
+            yield OpenModel(str(spec), Metered(model, ledger), ledger)
+        except BaseException as error:
+            if _is_limit(error):
+                await asked_once.settle()
+            raise
+        finally:
+            await asked_once.abandon()
+
+
+def prices_of(spec: ModelSpec, given: GivenPrices | None = None) -> Prices:
+    """The prices of a model: those given, else the table's. Loading the table takes most of a second."""
+    if given is not None:
+        return given
+    provider = spec.provider.prices
+    return UnknownPrices() if provider is None else TablePrices(provider, spec.name)
+
+
+def _is_limit(error: BaseException) -> bool:
+    """Whether it is the spending limit, or a task group's collection with it inside."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(_is_limit, cast(BaseExceptionGroup[BaseException], error).exceptions))
+    return isinstance(error, SpendingLimit)

@@ -1,0 +1,178 @@
+"""Answers that outlive the process, and questions that are asked only once at a time.
+
+The store is one SQLite file in WAL mode: a commit survives `kill -9`, any number of processes on one machine may share
+it (WAL does not work on network drives), and it holds hashes of questions and the answers, never a key."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from dense.errors import ModelError
+from dense.model.chat import ChatModel, ChatReply, ChatRequest
+from dense.model.http import WIRES
+from dense.model.providers import ModelSpec
+
+SCHEMA = 1
+"""The layout of the file, kept as its `user_version`."""
+LOCK_SECONDS = 60.0
+
+
+def identity_of(spec: ModelSpec) -> str:
+    """All that determines an answer besides the question: who is asked, where, and how the question is put."""
+    wire = spec.provider.wire
+    return "\0".join((spec.provider.name, spec.base_url, spec.name, wire, str(WIRES[wire].VERSION)))
+
+
+class AnswerStore:
+    """A durable table from keys to answers. All work is done on one thread of its own: a lock never stops the loop."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="dense-cache")
+        self._table: sqlite3.Connection | None = None
+
+    async def open(self) -> None:
+        """Makes the file where there is none."""
+        try:
+            await self._run(self._open)
+        except (OSError, sqlite3.Error) as error:
+            await self.close()
+            raise ModelError(f"the cache {self.path} cannot be used ({error}); remove it or name another") from error
+
+    async def get(self, key: str) -> ChatReply | None:
+        """The answer that is kept under a key."""
+        row = await self._run(
+            lambda: self._connection.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
+        )
+        return msgspec.json.decode(row[0], type=ChatReply) if row else None
+
+    async def put(self, key: str, reply: ChatReply) -> ChatReply:
+        """Keeps an answer for good, and returns the one that is kept: the first that any process put."""
+        content = msgspec.json.encode(reply)
+
+        def insert() -> bool:
+            with self._connection as table:
+                return table.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, content)).rowcount > 0
+
+        if await self._run(insert):
+            return reply
+        return await self.get(key) or reply
+
+    async def close(self) -> None:
+        """Ends the thread and closes the file."""
+        await self._run(self._close)
+        self._thread.shutdown()
+
+    async def _run[T](self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        if self._table is None:
+            raise RuntimeError("the cache is not open")
+        return self._table
+
+    def _open(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Answers speak of private traces: for the owner's eyes. SQLite gives its side files the same mode.
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        table = sqlite3.connect(self.path, timeout=LOCK_SECONDS, check_same_thread=False)
+        self._table = table
+        _retried(lambda: table.execute("PRAGMA journal_mode = WAL"))
+        table.execute("PRAGMA synchronous = NORMAL")
+        (version,) = table.execute("PRAGMA user_version").fetchone()
+        if version not in (0, SCHEMA):
+            raise sqlite3.DatabaseError(f"its layout is {version}, this version of dense knows {SCHEMA}")
+        with table:
+            table.execute(
+                "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, reply BLOB NOT NULL) WITHOUT ROWID"
+            )
+            table.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _close(self) -> None:
+        if self._table is not None:
+            self._table.close()
+            self._table = None
+
+
+def _retried(work: Callable[[], object]) -> None:
+    """The switch to WAL does not wait for another process that does the same: so we do."""
+    end = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            work()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+class Cached:
+    """Answers from the store what was answered before, and puts there what was not. Blank answers are not kept."""
+
+    def __init__(self, inner: ChatModel, store: AnswerStore, identity: str) -> None:
+        self._inner = inner
+        self._store = store
+        self._identity = identity
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answers from the store, else from the provider."""
+        key = hashlib.sha256(f"{self._identity}\0{request.digest}".encode()).hexdigest()
+        if (kept := await self._store.get(key)) is not None:
+            return replace(kept, is_cached=True)
+        reply = await self._inner.complete(request)
+        if not reply.text.strip() and reply.finish == "stop":
+            return reply
+        kept = await self._store.put(key, reply)
+        # Another process was first: its answer counts for both, our costs are ours.
+        return replace(reply, text=kept.text, finish=kept.finish, model=kept.model)
+
+
+class AskedOnce:
+    """Lets equal questions that are under way at the same time share one answer.
+
+    A question goes on when whoever asked it is cancelled: it may be paid for already, and its answer belongs in the
+    cache. `settle` waits for such, `abandon` ends them."""
+
+    def __init__(self, inner: ChatModel) -> None:
+        self._inner = inner
+        self._under_way: dict[str, asyncio.Task[ChatReply]] = {}
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answers; to all but the first who asked, as from a cache."""
+        key = request.digest
+        if (other := self._under_way.get(key)) is not None:
+            await asyncio.wait([other])
+            return replace(other.result(), is_cached=True)
+        task = asyncio.create_task(self._inner.complete(request))
+        self._under_way[key] = task
+        task.add_done_callback(lambda done: self._forget(key, done))
+        await asyncio.wait([task])
+        return task.result()
+
+    def _forget(self, key: str, task: asyncio.Task[ChatReply]) -> None:
+        del self._under_way[key]
+        if not task.cancelled():
+            task.exception()  # Seen here, lest asyncio complains where nobody waits for it any more.
+
+    async def settle(self) -> None:
+        """Waits for everything that is under way."""
+        await asyncio.gather(*self._under_way.values(), return_exceptions=True)
+
+    async def abandon(self) -> None:
+        """Ends everything that is under way."""
+        for task in self._under_way.values():
+            task.cancel()
+        await self.settle()

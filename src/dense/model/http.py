@@ -1,0 +1,224 @@
+"""Asks a provider over HTTP: one session for the whole run, patient with what passes, quick to stop where nothing will.
+
+Retries are ours, because a retry that nobody sees may be billed: every try is in the reply's, or the error's,
+`attempts`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import re
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import msgspec
+from msgspec import Struct
+
+from dense.errors import CallFailed, KeyRefused, ModelError, UnknownModel, Unreachable
+from dense.model import anthropic_wire, openai_wire
+from dense.model.chat import Attempt, ChatReply, ChatRequest
+from dense.model.failures import failure_of, narrowed
+from dense.model.providers import Key, ModelSpec
+from dense.model.wire import Answer, Failure, Form, Wire
+from dense.trajectory import Usage
+
+if TYPE_CHECKING:
+    import aiohttp
+
+WIRES: dict[str, Wire] = {"anthropic": anthropic_wire, "openai": openai_wire}
+
+log = logging.getLogger("dense.model")
+
+
+class Patience(Struct, frozen=True):
+    """How long a call is worth waiting for."""
+
+    tries: int = 8
+    """How often it is tried at most."""
+    timeout: float = 600
+    """Seconds for one try. Models that think take minutes."""
+    first_wait: float = 1
+    """Seconds before the second try; doubled each time, of which between half and all is waited."""
+    longest_wait: float = 60
+    """Where doubling ends. A server that asks for more gets it, within `total`."""
+    total: float = 1800
+    """Seconds for all tries and waits of a call: none begins later."""
+    unreachable_tries: int = 4
+    """How often a server is tried that has not answered once: it is probably not there."""
+
+
+class Http:
+    """A model behind a provider's HTTP interface. An async context manager: the session lives as long as it."""
+
+    def __init__(self, spec: ModelSpec, key: Key | None, patience: Patience | None = None) -> None:
+        self.spec = spec
+        self.wire = WIRES[spec.provider.wire]
+        self._key = key
+        self._patience = patience or Patience()
+        self._session: aiohttp.ClientSession | None = None
+        self._proxy = _proxy_of(spec.base_url)
+        self._takes_temperature = spec.provider.takes_temperature
+        self._was_reached = False
+        self._end: ModelError | None = None
+
+    async def __aenter__(self) -> Self:
+        import aiohttp
+
+        patience = self._patience
+        self._session = aiohttp.ClientSession(
+            # How many calls run at once is decided outside, for the run as a whole.
+            connector=aiohttp.TCPConnector(limit=0),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=patience.timeout, sock_connect=min(30.0, patience.timeout)),
+            headers={"User-Agent": "dense", "Content-Type": "application/json", **self.wire.headers(self._key)},
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answers after as many tries as it takes, or raises what `ChatModel` says."""
+        if self._end is not None:
+            raise type(self._end)(*self._end.args)
+        started, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
+        form = self._form(request)
+        attempts: list[Attempt] = []
+        waits = 0
+        was_blank = False
+        while True:
+            outcome = await self._try(request, form, attempts)
+            if isinstance(outcome, Answer):
+                if not outcome.text.strip() and outcome.finish == "stop" and not was_blank:
+                    # DeepSeek for one says that it may answer nothing at times.
+                    was_blank = True
+                    attempts[-1] = msgspec.structs.replace(attempts[-1], error="the answer is blank")
+                    continue
+                return self._reply(outcome, attempts, at, started)
+            if (narrower := narrowed(form, outcome)) is not None:
+                form = self._give_in(form, narrower, outcome)
+                continue
+            waits += 1
+            wait = self._wait(outcome, attempts, waits, time.monotonic() - started)
+            log.info("%s %s: %s; next try in %.1f s", self.spec, request.label, outcome.text, wait)
+            await asyncio.sleep(wait)
+
+    def _form(self, request: ChatRequest) -> Form:
+        json_mode = None if request.schema is None else self.spec.provider.json_mode
+        return Form(json_mode, request.temperature if self._takes_temperature else None)
+
+    def _give_in(self, form: Form, narrower: Form, failure: Failure) -> Form:
+        """Takes back what the server does not want, and says so: a silent downgrade would be a lie."""
+        if form.temperature != narrower.temperature:
+            self._takes_temperature = False
+            log.warning("%s takes no temperature: it is left out from now on (%s)", self.spec, failure.text)
+        else:
+            log.warning("%s does not take this schema: it is told in words (%s)", self.spec, failure.text)
+        return narrower
+
+    async def _try(self, request: ChatRequest, form: Form, attempts: list[Attempt]) -> Answer | Failure:
+        """One try, and its record."""
+        started = time.monotonic()
+        outcome = await self._ask(msgspec.json.encode(self.wire.body(request, self.spec, form)), form)
+        seconds = round(time.monotonic() - started, 4)
+        if isinstance(outcome, Answer):
+            self._was_reached = True
+            attempts.append(Attempt(seconds, outcome.status, None, outcome.usage, outcome.status == 200))
+            return outcome
+        self._was_reached = self._was_reached or not outcome.is_unreachable
+        outcome = msgspec.structs.replace(outcome, text=self._scrubbed(outcome.text))
+        attempts.append(Attempt(seconds, outcome.status, outcome.text, outcome.usage, outcome.may_be_billed))
+        return outcome
+
+    async def _ask(self, content: bytes, form: Form) -> Answer | Failure:
+        """One exchange. What can go wrong on the way comes back as a value."""
+        import aiohttp
+
+        if self._session is None:
+            raise RuntimeError("Http is a context manager: use `async with`")
+        url = self.wire.endpoint(self.spec.base_url)
+        try:
+            # A redirect would carry the key to wherever it points.
+            async with self._session.post(url, data=content, proxy=self._proxy, allow_redirects=False) as response:
+                payload = await response.read()
+                status, headers = response.status, response.headers
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            reason = str(getattr(error, "os_error", "")) or str(error)
+            text = f"no connection to {self.spec.address} ({reason})"
+            return Failure(text, "again", is_unreachable=True)
+        except TimeoutError:
+            return Failure(f"no answer within {self._patience.timeout:g} s", "again", may_be_billed=True)
+        except (aiohttp.ClientError, OSError) as error:
+            text = f"the connection broke ({type(error).__name__}: {error})"
+            return Failure(text, "again", may_be_billed=True)
+        if status != 200:
+            return failure_of(status, payload, headers)
+        try:
+            return self.wire.answer(payload, self.spec, form)
+        except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+            text = f"the response is not what was promised ({error}): {payload[:80].decode('utf-8', 'replace')!r}"
+            return Failure(text, "again", 200, may_be_billed=True)
+
+    def _wait(self, failure: Failure, attempts: list[Attempt], waits: int, elapsed: float) -> float:
+        """Seconds to wait before the next try. Raises where there shall be none."""
+        patience = self._patience
+        self._stop_if_hopeless(failure, waits)
+        tries = f"{len(attempts)} tries" if len(attempts) > 1 else "1 try"
+        if failure.then != "again":
+            is_too_long = failure.then == "too long"
+            raise CallFailed(f"{self.spec}: {failure.text}", tuple(attempts), is_too_long=is_too_long)
+        if waits >= patience.tries:
+            raise CallFailed(f"{self.spec}: given up after {tries}; the last: {failure.text}", tuple(attempts))
+        backoff = min(patience.longest_wait, patience.first_wait * 2 ** (waits - 1))
+        wait = backoff * random.uniform(0.5, 1)
+        if failure.retry_after is not None:
+            wait = failure.retry_after + wait / 4
+        if elapsed + wait > patience.total:
+            text = f"{self.spec}: given up after {tries}: the next could only begin in {wait:.0f} s; {failure.text}"
+            raise CallFailed(text, tuple(attempts))
+        return wait
+
+    def _stop_if_hopeless(self, failure: Failure, waits: int) -> None:
+        """Raises, now and for every later call, what no other call could escape either."""
+        if failure.then == "key":
+            self._end = KeyRefused(f"{self.spec}: the key was refused; {self._key_advice()} ({failure.text})")
+        elif failure.then == "model":
+            text = f"{self.spec}: not found at {self.spec.address}; check the name and the base URL ({failure.text})"
+            self._end = UnknownModel(text)
+        elif failure.is_unreachable and not self._was_reached and waits >= self._patience.unreachable_tries:
+            text = f"{self.spec}: {failure.text}; is the server running, and is the base URL right?"
+            self._end = Unreachable(text)
+        if self._end is not None:
+            raise type(self._end)(*self._end.args)
+
+    def _key_advice(self) -> str:
+        if self._key is not None:
+            return f"check {self._key.name} in the environment"
+        return f"set {self.spec.provider.key_names[0]} in the environment"
+
+    def _scrubbed(self, text: str) -> str:
+        """A server's text without the key, which some repeat, whole or with stars in it."""
+        if self._key is not None:
+            text = text.replace(self._key.reveal(), "[key]")
+        return re.sub(r"\S*\*{3,}\S*", "[key]", text)
+
+    def _reply(self, answer: Answer, attempts: list[Attempt], at: str, started: float) -> ChatReply:
+        usage = sum((attempt.usage for attempt in attempts if attempt.usage is not None), Usage())
+        seconds = round(time.monotonic() - started, 4)
+        model = answer.model or self.spec.name
+        return ChatReply(answer.text, usage, answer.finish, model, seconds, tuple(attempts), at)
+
+
+def _proxy_of(url: str) -> str | None:
+    """The proxy that the environment names for an address. (`trust_env` would also send what `.netrc` holds.)"""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host in ("localhost", "::1") or host.startswith("127.") or proxy_bypass(host):
+        return None
+    return getproxies().get(parts.scheme)

@@ -1,0 +1,237 @@
+"""What calls cost: a ledger of every call, totals of the run, and a limit that is kept before money is spent."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from dense.errors import CallFailed, SpendingLimit, UnknownPrice
+from dense.model.chat import Attempt, ChatModel, ChatReply, ChatRequest
+from dense.model.prices import Prices
+from dense.trajectory import Usage
+
+
+class Call(Struct, frozen=True, omit_defaults=True):
+    """A line of the ledger: one question, with all its tries."""
+
+    label: str
+    """What asked."""
+    request: str
+    """The question's hash."""
+    at: str
+    """When the provider was asked: ISO 8601, UTC. For an answer from the cache, when that was."""
+    seconds: float
+    """How long it took, then."""
+    usage: Usage
+    """The tokens that were reported, over all tries."""
+    usd: float | None = None
+    """What these cost; None is unknown."""
+    finish: str | None = None
+    """How the answer ended; None where there is none."""
+    model: str | None = None
+    """The model that answered."""
+    error: str | None = None
+    """Why there is no answer."""
+    tries: int = 1
+    """How often it was tried."""
+    unknown_tries: int = 0
+    """Tries that may have been billed and reported no tokens."""
+    is_cached: bool = False
+    """Whether nothing was paid for it in this run: tokens and USD are those of back then."""
+
+
+class Totals(Struct, frozen=True):
+    """Sums over a run."""
+
+    calls: int = 0
+    """Questions, cached ones included."""
+    cached: int = 0
+    """Those that were answered without the provider."""
+    failed: int = 0
+    """Those that stayed without an answer."""
+    usage: Usage = Usage()
+    """Tokens reported in this run."""
+    usd: float | None = None
+    """What they cost, as far as known; None where nothing is known."""
+    cached_usage: Usage = Usage()
+    """Tokens of the cached answers, back then."""
+    cached_usd: float | None = None
+    """What those cost, as far as known."""
+    unpriced: int = 0
+    """Paid calls whose price is unknown: `usd` is without them."""
+    unknown_tries: int = 0
+    """Tries that may have been billed and reported no tokens: `usage` and `usd` are without them."""
+
+
+class Ledger:
+    """Every call of a run, in the order in which they ended, and what they come to."""
+
+    def __init__(self, prices: Prices) -> None:
+        self.prices = prices
+        self.calls: list[Call] = []
+        self.totals = Totals()
+
+    def answered(self, request: ChatRequest, reply: ChatReply) -> Call:
+        """Writes down an answer."""
+        usd, unknown = priced(self.prices, reply.attempts, reply.at, reply.model)
+        return self._add(
+            Call(
+                request.label,
+                request.digest,
+                reply.at,
+                reply.seconds,
+                reply.usage,
+                usd,
+                reply.finish,
+                reply.model,
+                tries=max(1, len(reply.attempts)),
+                unknown_tries=unknown,
+                is_cached=reply.is_cached,
+            )
+        )
+
+    def failed(self, request: ChatRequest, error: CallFailed, at: str) -> Call:
+        """Writes down a call without an answer."""
+        attempts: tuple[Attempt, ...] = error.attempts
+        usd, unknown = priced(self.prices, attempts, at)
+        usage = sum((attempt.usage for attempt in attempts if attempt.usage is not None), Usage())
+        seconds = round(sum(attempt.seconds for attempt in attempts), 4)
+        return self._add(
+            Call(
+                request.label,
+                request.digest,
+                at,
+                seconds,
+                usage,
+                usd,
+                error=str(error),
+                tries=max(1, len(attempts)),
+                unknown_tries=unknown,
+            )
+        )
+
+    def _add(self, call: Call) -> Call:
+        self.calls.append(call)
+        so_far, is_paid = self.totals, not call.is_cached
+        self.totals = Totals(
+            calls=so_far.calls + 1,
+            cached=so_far.cached + call.is_cached,
+            failed=so_far.failed + (call.error is not None),
+            usage=so_far.usage + call.usage if is_paid else so_far.usage,
+            usd=_sum(so_far.usd, call.usd) if is_paid else so_far.usd,
+            cached_usage=so_far.cached_usage if is_paid else so_far.cached_usage + call.usage,
+            cached_usd=so_far.cached_usd if is_paid else _sum(so_far.cached_usd, call.usd),
+            unpriced=so_far.unpriced + (is_paid and call.usd is None and call.error is None),
+            unknown_tries=so_far.unknown_tries + (call.unknown_tries if is_paid else 0),
+        )
+        return call
+
+
+def priced(
+    prices: Prices, attempts: tuple[Attempt, ...], at: str, model: str | None = None
+) -> tuple[float | None, int]:
+    """What tries cost, as far as they reported tokens, and how many may have cost something that nobody knows."""
+    usd: float | None = None
+    unknown = 0
+    for attempt in attempts:
+        if attempt.usage is not None:
+            usd = _sum(usd, prices.usd(attempt.usage, at, model))
+        elif attempt.may_be_billed:
+            unknown += 1
+    return usd, unknown
+
+
+def estimated(request: ChatRequest, *, bytes_per_token: float = 4, output_tokens: int | None = None) -> Usage:
+    """The tokens of a question before it is asked: four bytes each, and an output up to its limit if not told."""
+    size = len(request.system.encode()) + sum(len(message.text.encode()) for message in request.messages)
+    if request.schema is not None:
+        size += len(str(request.schema))
+    return Usage(input=int(size / bytes_per_token) + 1, output=output_tokens or request.max_output_tokens)
+
+
+class Metered:
+    """Writes answers from caches into the ledger. What was paid for is written where it is paid: by `Guarded`."""
+
+    def __init__(self, inner: ChatModel, ledger: Ledger) -> None:
+        self._inner = inner
+        self._ledger = ledger
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answers, and writes down."""
+        reply = await self._inner.complete(request)
+        if reply.is_cached:
+            self._ledger.answered(request, reply)
+        return reply
+
+
+class Guarded:
+    """Writes every paid call into the ledger, and starts none that could pass the limit.
+
+    A call is admitted with the most that it may cost: its input at two bytes a token, its output in full, and no
+    discount. Where that fits what is left only if calls under way turn out cheaper than feared, it waits for them. The
+    limit thus holds unless a provider counts more than that; a try that ended without a word about its tokens counts as
+    the most that it could have cost. After the first refusal nothing is started any more."""
+
+    def __init__(self, inner: ChatModel, ledger: Ledger, max_usd: float | None = None) -> None:
+        self._inner = inner
+        self._ledger = ledger
+        self._max_usd = max_usd
+        self._spent = 0.0
+        self._reserved: list[float] = []
+        self._is_over = False
+        self._settled = asyncio.Condition()
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answers, or raises `SpendingLimit` before anything is asked."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        if self._max_usd is None:
+            return await self._recorded(request, at)
+        most = self._most(request, at)
+        await self._admit(most, self._max_usd)
+        try:
+            return await self._recorded(request, at, most)
+        except asyncio.CancelledError:
+            self._spent += most
+            raise
+        finally:
+            self._reserved.remove(most)
+            async with self._settled:
+                self._settled.notify_all()
+
+    async def _recorded(self, request: ChatRequest, at: str, most: float = 0.0) -> ChatReply:
+        try:
+            reply = await self._inner.complete(request)
+        except CallFailed as error:
+            call = self._ledger.failed(request, error, at)
+            self._spent += (call.usd or 0.0) + call.unknown_tries * most
+            raise
+        call = self._ledger.answered(request, reply)
+        self._spent += (most if call.usd is None else call.usd) + call.unknown_tries * most
+        return reply
+
+    def _most(self, request: ChatRequest, at: str) -> float:
+        usd = self._ledger.prices.usd(estimated(request, bytes_per_token=2), at)
+        if usd is None:
+            raise UnknownPrice("a spending limit needs prices, and those of this model are unknown: give them")
+        return usd
+
+    async def _admit(self, most: float, limit: float) -> None:
+        async with self._settled:
+            while True:
+                if self._is_over or self._spent + most > limit:
+                    self._is_over = True
+                    self._settled.notify_all()
+                    raise SpendingLimit(
+                        f"stopped at ${self._spent:.4f} of ${limit:.4f}: the next call may cost ${most:.4f}. "
+                        "What was answered is kept where a cache is used; raise the limit and run again to go on"
+                    )
+                if self._spent + sum(self._reserved) + most <= limit:
+                    self._reserved.append(most)
+                    return
+                await self._settled.wait()
+
+
+def _sum(a: float | None, b: float | None) -> float | None:
+    return b if a is None else a if b is None else a + b

@@ -1,0 +1,206 @@
+"""Secrets without a shape of their own, given away by where they stand: a header, a URL, a connection string.
+
+Each row has an anchor, a word in lower case that is looked for at the speed of memory; its pattern is tried only
+there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from msgspec import Struct
+
+from dense.redact.credible import decoded, has_mixed_case, is_password, is_random, is_secret_value
+from dense.redact.names import is_flag_secret, is_named_secret
+from dense.redact.private_keys import private_keys
+from dense.redact.shapes import Check, kind_of
+from dense.redact.spans import BY_CONTEXT, Span
+
+LABELS = (
+    "AWS secret key",
+    "Azure client secret",
+    "Azure key",
+    "Azure signature",
+    "Discord webhook",
+    "Slack webhook",
+    "URL password",
+    "authorization token",
+    "basic credential",
+    "bearer token",
+    "connection password",
+    "named secret",
+    "private key",
+)
+
+QUOTES = r"""[\\"'`]{0,4}"""
+ASSIGNS = rf"{QUOTES}\]?\s{{0,4}}(?::=|=>|[:=>])\s{{0,4}}{QUOTES}"
+NOT_IN_URL = r"""\s/?#@"'<>\\\0\[\]{}|^`"""
+
+
+class Context(Struct, frozen=True):
+    """One row. Group 1 of the pattern is the secret; the rest of the match stays."""
+
+    label: str
+    pattern: str
+    check: Check
+    back: int = 0
+    """How far before its anchor the pattern begins."""
+
+
+def value(match: re.Match[str]) -> bool:
+    return is_random(match[1])
+
+
+def strict_value(match: re.Match[str]) -> bool:
+    return is_secret_value(match[1])
+
+
+def mixed(match: re.Match[str]) -> bool:
+    return has_mixed_case(match[1])
+
+
+def is_user_and_password(match: re.Match[str]) -> bool:
+    """Base64 of `user:password`, as in a header or in Docker's settings."""
+    text = decoded(match[1])
+    if text is None or not text.isprintable():
+        return False
+    user, colon, password = text.partition(":")
+    return bool(colon) and user != password and is_password(password)
+
+
+def is_url_password(match: re.Match[str]) -> bool:
+    user = match.string[match.start() : match.start(1)].lstrip(":\\/").rstrip(":")
+    return match[1] != user and is_password(match[1])
+
+
+def is_shared_access(match: re.Match[str]) -> bool:
+    """A signature among the other parameters of Azure's shared access."""
+    around = match.string[max(0, match.start() - 400) : match.end() + 400]
+    return is_random(match[1]) and re.search(r"[?&;\s\"'6]s[vepr]=", around) is not None
+
+
+_STORE = re.compile(
+    r"(?:server|data source|addr|address|host|hostaddr|hostname|dbname|initial catalog|user id|uid)\s?=\s?"
+    r"[^;,\s\0]{1,128}[;\s]",
+    re.IGNORECASE,
+)
+
+
+def is_in_connection_string(match: re.Match[str]) -> bool:
+    """The same line names a server, with semicolons or blanks between: not the arguments of a call, not a list."""
+    text, start, end = match.string, match.start(), match.end()
+    before = re.split(r"[\n\r\0]|\\n", text[max(0, start - 240) : start])[-1]
+    after = re.split(r"[\n\r\0]|\\n", text[end : end + 160])[0]
+    return is_password(match[1]) and any(_STORE.search(part) for part in (before, after + " "))
+
+
+_URL = re.compile(rf"(?:://|:\\/\\/)[^:{NOT_IN_URL}]{{0,128}}:([^{NOT_IN_URL}]{{1,256}})@(?=[\w\[.%-])", re.IGNORECASE)
+_LONGEST_URL_START = 392
+_VALUE = r"([A-Za-z0-9+/_.~-]{20,}={0,2})(?![A-Za-z0-9(\[{])"
+
+
+def _named(word: str) -> tuple[Context, Context]:
+    assigns = rf"""{QUOTES}[\])]?\s{{0,4}}(?::=|=>|[:=>])\s{{0,4}}(?:[bfru](?=[\\"']))?{QUOTES}"""
+    return (
+        Context("named secret", word + assigns + _VALUE, is_named_secret),
+        Context("named secret", rf"{word}[ =]{{1,2}}{QUOTES}{_VALUE}", is_flag_secret),
+    )
+
+
+CONTEXTS: dict[str, tuple[Context, ...]] = {
+    "bearer": (Context("bearer token", rf"bearer(?:\s|%20){{1,4}}{QUOTES}([A-Za-z0-9._~+/-]{{20,}}={{0,2}})", value),),
+    "auth": (
+        Context(
+            "basic credential",
+            rf"authorization{ASSIGNS}basic\s{{1,4}}([A-Za-z0-9+/_-]{{8,}}={{0,2}})",
+            is_user_and_password,
+        ),
+        Context(
+            "authorization token",
+            rf"authorization{ASSIGNS}(?:(?:token|apikey|bot|key|digest)\s{{1,4}})?(?:token=)?"
+            r"([A-Za-z0-9._~+/-]{20,}={0,2})",
+            strict_value,
+        ),
+        Context("basic credential", rf"auth{ASSIGNS}([A-Za-z0-9+/]{{12,}}={{0,2}})", is_user_and_password),
+    ),
+    "secret": (
+        Context(
+            "AWS secret key",
+            rf"secret[_\-. ]?(?:access)?[_\-. ]?key(?:\s?\[[^\]\n\0]{{0,24}}\])?(?:{ASSIGNS}|\s{{1,4}}{QUOTES})"
+            r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+            mixed,
+        ),
+        *_named("secret"),
+    ),
+    "key": (
+        Context("Azure key", r"(?:(?<=account)|(?<=sharedaccess)|(?<=storage_))key=([A-Za-z0-9+/]{40,}={1,2})", mixed),
+        *_named("key"),
+    ),
+    "token": _named("token"),
+    "sig=": (Context("Azure signature", r"sig=([A-Za-z0-9%+/_-]{40,}={0,2})", is_shared_access),),
+    "~": (
+        Context(
+            "Azure client secret",
+            r"(?<![A-Za-z0-9_~.-])([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?![A-Za-z0-9_~.-])",
+            mixed,
+            back=5,
+        ),
+    ),
+    "hooks": (
+        Context("Slack webhook", r"hooks\.slack\.com\\?/[a-z]{6,10}\\?/([A-Za-z0-9/\\_-]{30,})", value),
+        Context("Discord webhook", r"hooks\\?/[0-9]{15,21}\\?/([A-Za-z0-9_-]{40,})", mixed),
+    ),
+    "password": (
+        Context(
+            "connection password",
+            r"password\s?=\s?[\"']?([^\s;,'\"\\()\[\]\0]{4,128}+)(?![(\[])",
+            is_in_connection_string,
+        ),
+    ),
+    "pwd=": (
+        Context("connection password", r"pwd=[\"']?([^\s;,'\"\\()\[\]\0]{4,128}+)(?![(\[])", is_in_connection_string),
+    ),
+}
+
+
+@cache
+def _ready() -> tuple[tuple[bytes, tuple[tuple[str, re.Pattern[str], Check, int], ...]], ...]:
+    return tuple(
+        (
+            anchor.encode(),
+            tuple(
+                (kind_of(row.label), re.compile(row.pattern, re.IGNORECASE), row.check, row.back) for row in contexts
+            ),
+        )
+        for anchor, contexts in CONTEXTS.items()
+    )
+
+
+def in_context(text: str, lowered: bytes) -> Iterator[Span]:
+    """The secrets that a context gives away. `lowered` is the text in lower case, a byte for each character."""
+    for anchor, contexts in _ready():
+        place = lowered.find(anchor)
+        while place >= 0:
+            for kind, pattern, check, back in contexts:
+                match = pattern.match(text, max(0, place - back))
+                if match and check(match):
+                    yield Span(*match.span(1), BY_CONTEXT, kind, True)
+                    break
+            place = lowered.find(anchor, place + len(anchor))
+    yield from _in_urls(text, lowered)
+    if b"private key" in lowered:
+        yield from (Span(start, end, BY_CONTEXT, "private-key", False) for start, end in private_keys(text))
+
+
+def _in_urls(text: str, lowered: bytes) -> Iterator[Span]:
+    """Passwords in URLs. Anchored at the `@`, a single character, which is found several times faster than a word."""
+    at, done = lowered.find(b"@"), 0
+    while at >= 0:
+        start = lowered.rfind(b"//", max(done, at - _LONGEST_URL_START), at)
+        escaped = lowered.rfind(b"\\/\\/", max(done, at - _LONGEST_URL_START), at)
+        match = _URL.match(text, max(start, escaped) - 1) if max(start, escaped) > 0 else None
+        if match and is_url_password(match):
+            yield Span(*match.span(1), BY_CONTEXT, "url-password", True)
+        done = at
+        at = lowered.find(b"@", at + 1)

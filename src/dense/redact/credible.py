@@ -1,0 +1,100 @@
+"""Whether a text can be a credential at all: drawn at random, and not an example that stands for one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+_PLACEHOLDER = re.compile(
+    r"""example|placeholder|change.?me|dummy|sample|redacted|replace|insert|secretkey|mytoken|goes.?here
+    |(?:^|[^a-z0-9])(?:your|my|fake|test|demo|todo|here|foo|bar|none|null)(?:$|[^a-z0-9])
+    |1234567|7654321|abcdefg|deadbeef.?deadbeef|(.)\1{5}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SWITCH = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
+_PIECE = re.compile(r"[A-Za-z0-9]{16,}")
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_HEX = re.compile(r"[0-9a-f]{32,}|[0-9A-F]{32,}")
+_DIGITS = re.compile(r"[0-9]+")
+_VARIABLE = re.compile(r"[$%{<(\[*&!].*|.*(?:\$\{|\{\{|<[a-z]).*", re.DOTALL)
+
+_WEAK_PASSWORDS = frozenset(
+    "admin anonymous git guest mongo mysql pass passwd password postgres pw pwd redis root secret test token user "
+    "x x-oauth-basic xxx".split()
+)
+"""Passwords that nobody means to keep: they stand in examples and throw-away containers."""
+
+
+_ENOUGH = 512
+"""So much of a value is looked at: hostile text holds a million prefixes with a megabyte behind each."""
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether it says itself that it stands for something: YOUR_API_KEY, xxxxxx, AKIA…EXAMPLE."""
+    return _PLACEHOLDER.search(value, 0, _ENOUGH) is not None
+
+
+def is_random(value: str) -> bool:
+    """Whether it was drawn by a machine, as far as a look tells. Enough behind a prefix that says what it is."""
+    value = value[:_ENOUGH]
+    if len(set(value)) < 8 or is_placeholder(value):
+        return False
+    digits = any(map(str.isdigit, value))
+    letters = any(map(str.isalpha, value))
+    return (digits and letters) or (letters and len(_SWITCH.findall(value)) >= 4)
+
+
+def has_random_piece(value: str) -> bool:
+    """The same for a prefix that also begins ordinary names (`sk-…`): one unbroken piece must be random by itself."""
+    return not is_placeholder(value) and any(
+        is_random(piece) and len(_DIGITS.findall(piece)) >= 2 for piece in _PIECE.findall(value, 0, _ENOUGH)
+    )
+
+
+def has_mixed_case(value: str) -> bool:
+    """Random, with letters of both cases."""
+    return is_random(value) and value.lower() != value != value.upper()
+
+
+def is_secret_value(value: str) -> bool:
+    """The strictest look, where nothing but a name says that it is a secret.
+
+    Small and capital letters and digits in quick change, or a long hexadecimal number. Words, paths and identifiers
+    change less often; a UUID names things and is left alone."""
+    if not is_random(value) or is_uuid(value):
+        return False
+    if _HEX.fullmatch(value):
+        return True
+    switches, groups = len(_SWITCH.findall(value)), len(_DIGITS.findall(value))
+    if value.lower() != value != value.upper():
+        return switches >= (0.35 if groups >= 2 else 0.5) * len(value)
+    return value.islower() and len(value) >= 24 and groups >= 4 and switches >= 0.3 * len(value)
+
+
+def is_uuid(value: str) -> bool:
+    return _UUID.fullmatch(value) is not None
+
+
+def is_password(value: str) -> bool:
+    """Whether what stands where only passwords stand is worth hiding: no variable, no example, no default."""
+    return (
+        len(value) >= 4
+        and any(map(str.isalnum, value))
+        and value.lower() not in _WEAK_PASSWORDS
+        and not _VARIABLE.fullmatch(value)
+        and not is_placeholder(value)
+    )
+
+
+def decoded(value: str) -> str | None:
+    """The text behind base64 of either alphabet, padded or not; None where there is none."""
+    try:
+        raw = base64.b64decode(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4), altchars=b"-_", validate=True)
+        return raw.decode()
+    except (binascii.Error, ValueError):
+        pass
+    try:
+        return base64.b64decode(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None

@@ -1,0 +1,36 @@
+"""The secrets of this process's own environment: what an agent that ran here may have printed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote
+
+from dense.redact.credible import is_placeholder
+
+LABEL = "environment value"
+
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:[A-Z0-9]*(?:API|AUTH|ACCESS|SECRET))?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_|$)"
+)
+_PLACE = re.compile(r"[~.]{0,2}/.*|[a-z][a-z0-9+.-]*://[^@]*|[A-Za-z]:\\.*", re.DOTALL)
+_WORDS = re.compile(r"[a-z]*|[A-Z]*|[A-Z][a-z]*|[0-9]{0,11}|[a-z]+(?:[ _-][a-z]+)+|[A-Z]+(?:[ _-][A-Z]+)+")
+SHORTEST = 8
+SURELY_NO_WORD = 24
+
+
+def secrets_of(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The values of variables that are named like secrets, each with its kind; also as JSON and URLs write them.
+
+    Left out: what is short, a path or an address, an ordinary word or a small number, an example."""
+    for name, value in environment.items():
+        if _SECRET_NAME.search(name.upper()) and _is_secret(value):
+            for form in dict.fromkeys((value, json.dumps(value)[1:-1], quote(value, safe=""))):
+                yield form, "environment-value"
+
+
+def _is_secret(value: str) -> bool:
+    if len(value) < SHORTEST or _PLACE.fullmatch(value) or is_placeholder(value) or len(set(value)) < 4:
+        return False
+    return len(value) >= SURELY_NO_WORD or not _WORDS.fullmatch(value)

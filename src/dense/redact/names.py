@@ -1,0 +1,41 @@
+"""Values behind a name that says secret: `STRIPE_API_KEY=…`, `"client_secret": "…"`, `--token …`.
+
+Passwords are not among these names: a password that an agent recovered, found on a disk or was told to set is what the
+task is about, and no shape tells it from one that must be kept. Neither is a bare `key`, `token` or `secret`."""
+
+from __future__ import annotations
+
+import re
+
+from dense.redact.credible import is_random, is_secret_value, is_uuid
+
+_QUALIFIED = re.compile(
+    r"""(?:api|access|auth|account|app|bearer|bot|client|consumer|deploy|encryption|oauth|master|private|refresh|secret
+    |service|session|shared|signing|storage|subscription|webhook)(?:[_\-.\ ]|(?:access|api|auth)[_\-.\ ]?)?\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_UPPER = re.compile(r"[A-Z0-9]{2,30}_\Z")
+_BARE_FLAG = re.compile(r"(?<!\S)--\Z")
+_FLAG = re.compile(r"(?<!\S)--[a-z-]{0,24}\Z")
+_UUIDS = re.compile(r"(?:heroku[\w .-]{0,20}|_auth)\Z", re.IGNORECASE)
+_LOOK_BACK = 32
+
+
+def is_named_secret(match: re.Match[str]) -> bool:
+    """Whether the name that ends in this key, token or secret means one, and the value behind it can be one."""
+    before = match.string[max(0, match.start() - _LOOK_BACK) : match.start()]
+    word = re.match("[A-Za-z]+", match[0])
+    if not (_QUALIFIED.search(before) or (word and word[0].isupper() and _UPPER.search(before))):
+        return False
+    if is_uuid(match[1]):  # names nearly everything, but these two also use it as a key
+        return _UUIDS.search(before) is not None and is_random(match[1])
+    return is_secret_value(match[1])
+
+
+def is_flag_secret(match: re.Match[str]) -> bool:
+    """The same for a value behind a flag of a command: `--api-key …`."""
+    before = match.string[max(0, match.start() - _LOOK_BACK) : match.start()]
+    is_meant = _FLAG.search(before) and _QUALIFIED.search(before)
+    if not is_meant and match[0].startswith(("token", "secret")):
+        is_meant = _BARE_FLAG.search(before)
+    return is_meant is not None and is_secret_value(match[1])

@@ -1,0 +1,36 @@
+"""What was taken out, without telling it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from msgspec import Struct
+
+from dense.redact import contexts, environment, shapes
+
+
+class Redactions(Struct, frozen=True, omit_defaults=True):
+    """What was redacted. Holds no secret, nothing derived from one."""
+
+    counts: dict[str, int] = {}
+    """How many different secrets of each kind, in the order in which the kinds first appeared."""
+    places: int = 0
+    """In how many places they stood."""
+
+    def __bool__(self) -> bool:
+        return self.places > 0
+
+    def describe(self) -> str:
+        """For people: `2 AWS access keys, 1 GitHub token`."""
+        named = [f"{count} {_label(kind)}{'' if count == 1 else 's'}" for kind, count in self.counts.items()]
+        return ", ".join(named) or "nothing"
+
+
+@cache
+def _labels() -> dict[str, str]:
+    labels = [*(shape.label for shape in shapes.SHAPES), *contexts.LABELS, environment.LABEL]
+    return {shapes.kind_of(label): label for label in labels}
+
+
+def _label(kind: str) -> str:
+    return _labels().get(kind) or kind.replace("-", " ")

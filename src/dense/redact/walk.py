@@ -1,0 +1,90 @@
+"""Every text of a trajectory that an agent, a tool or a person wrote, in a fixed order, and the same trajectory with
+other texts in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from dense.trajectory import Notice, Observation, Step, Task, ToolCall, Trajectory
+
+Rewrite = Callable[[str], str]
+
+
+def rewrite_trajectory(trajectory: Trajectory, rewrite: Rewrite) -> Trajectory:
+    """The trajectory with each text rewritten, sub-agents included. IDs, places, times and numbers stay."""
+    return replace(
+        trajectory,
+        task=_task(trajectory.task, rewrite) if trajectory.task else None,
+        steps=tuple([_step(step, rewrite) for step in trajectory.steps]),
+        notices=tuple([_notice(notice, rewrite) for notice in trajectory.notices]),
+    )
+
+
+def texts_of(trajectory: Trajectory) -> list[str]:
+    """The texts in the order in which they are rewritten."""
+    texts: list[str] = []
+
+    def keep(text: str) -> str:
+        texts.append(text)
+        return text
+
+    rewrite_trajectory(trajectory, keep)
+    return texts
+
+
+def _task(task: Task, rewrite: Rewrite) -> Task:
+    return replace(task, instruction=rewrite(task.instruction), name=rewrite(task.name) if task.name else task.name)
+
+
+def _step(step: Step, rewrite: Rewrite) -> Step:
+    return replace(
+        step,
+        reasoning=rewrite(step.reasoning),
+        message=rewrite(step.message),
+        calls=tuple([_call(call, rewrite) for call in step.calls]),
+        observations=tuple([_observation(observation, rewrite) for observation in step.observations]),
+        subagents=tuple([rewrite_trajectory(subagent, rewrite) for subagent in step.subagents]),
+    )
+
+
+def _call(call: ToolCall, rewrite: Rewrite) -> ToolCall:
+    return replace(call, name=rewrite(call.name), arguments=_value(call.arguments, rewrite))
+
+
+def _observation(observation: Observation, rewrite: Rewrite) -> Observation:
+    return replace(observation, text=rewrite(observation.text))
+
+
+def _notice(notice: Notice, rewrite: Rewrite) -> Notice:
+    return replace(notice, text=rewrite(notice.text))
+
+
+def _value(value: Any, rewrite: Rewrite) -> Any:
+    """A JSON value with all strings rewritten, keys too. Not by recursion: a hostile trace nests deeply."""
+    root = [value]
+    waiting: list[tuple[Any, Any]] = [(root, 0)]
+    while waiting:
+        holder, place = waiting.pop()
+        inner = holder[place]
+        if isinstance(inner, str):
+            holder[place] = rewrite(inner)
+        elif isinstance(inner, dict):
+            holder[place] = copy = _with_keys(cast("dict[str, Any]", inner), rewrite)
+            waiting.extend((copy, key) for key in reversed(copy))
+        elif isinstance(inner, list | tuple):
+            holder[place] = copy = list(cast("list[Any]", inner))
+            waiting.extend((copy, index) for index in reversed(range(len(copy))))
+    return root[0]
+
+
+def _with_keys(value: dict[str, Any], rewrite: Rewrite) -> dict[str, Any]:
+    copy: dict[str, Any] = {}
+    for key, inner in value.items():
+        new = rewrite(key)
+        while new in copy:  # a trace may hold our own mark as a key; no value may be lost for it
+            new += "'"
+        copy[new] = inner
+    return copy

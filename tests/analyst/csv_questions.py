@@ -1,0 +1,158 @@
+"""One question of each kind, made from the example csv-report as the paper tells it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dense
+from dense.analyst.questions import (
+    AnyQuestion,
+    Boundary,
+    Compression,
+    Cuts,
+    Digest,
+    Labels,
+    Reconciliation,
+    Score,
+    Settlement,
+    Summary,
+    TopLevel,
+)
+from dense.trajectory import Task, Trajectory
+from dense.tree import Facets, Issue, Label, Leaf, Shortcut, Subtask, Verdict
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "csv-report"
+
+LABELS: dict[int, tuple[Label, str]] = {
+    0: (0, "It shows that only the input is there and that summary.json is missing."),
+    1: (0, "It tells the size of the input."),
+    2: (-1, "pandas is not installed; nothing was read."),
+    3: (0, "It rules out all data packages at once."),
+    4: (-1, "The script fails with KeyError: 'amount'."),
+    5: (0, "It shows that the delimiter is a semicolon."),
+    6: (0, "With the delimiter set, six rows are summed to 30."),
+    7: (0, "Reading the file back shows 30."),
+    8: (-1, "matplotlib is missing, as the package list had shown."),
+    9: (-1, "gnuplot is missing; the sums of the regions are right."),
+    10: (-1, "ImageMagick is missing, and so is every other drawing program."),
+    11: (0, "It shows that there is no chart.png."),
+}
+
+ISSUES = (
+    Issue("issue_0", "/app/summary.json does not exist", "n15", ("n0",)),
+    Issue("issue_1", "No chart.png: matplotlib, gnuplot and ImageMagick are all missing", "shortcut_1", ("n10", "n11")),
+)
+KEPT = ("n4", "n6", "n7", "n8", "n9", "n11", "n13")
+
+
+def example() -> Trajectory:
+    (trajectory,) = dense.read(EXAMPLE)
+    return trajectory
+
+
+def leaf(trajectory: Trajectory, number: int, *, is_scored: bool = True) -> Leaf:
+    label, reason = LABELS.get(number, (None, "")) if is_scored else (None, "")
+    return Leaf(f"n{number}", number + 1, trajectory.steps[number], label, reason)
+
+
+def phases(trajectory: Trajectory) -> tuple[Subtask, ...]:
+    """The subtasks of the example, reconciled as far as their own children go."""
+
+    def stretch(first: int, last: int) -> tuple[Leaf, ...]:
+        return tuple(leaf(trajectory, number) for number in range(first, last + 1))
+
+    return (
+        Subtask(
+            "n15",
+            1,
+            "Look at what is there",
+            "Only sales.csv (7 lines) is in /app; there is no summary.json.",
+            stretch(0, 1),
+            Facets(open_issues="/app/summary.json does not exist"),
+            Verdict("coherent", "complete", "incomplete", ("issue_0",), (), ("n0",)),
+        ),
+        Subtask(
+            "n16",
+            1,
+            "Sum the amounts into summary.json",
+            "summarise.py reads /app/sales.csv with csv.DictReader and delimiter=';' and writes the total of 30 to "
+            "/app/summary.json. Read back: 30.",
+            (
+                Shortcut(
+                    "shortcut_0",
+                    "From pandas to csv with a semicolon",
+                    stretch(2, 6),
+                    "succeeded",
+                    "pandas is not installed; the default delimiter gives KeyError: 'amount'",
+                    "csv.DictReader(f, delimiter=';') in summarise.py",
+                    None,
+                    ("n2", "n4", "n6"),
+                    ("n6",),
+                ),
+                leaf(trajectory, 7),
+            ),
+            Facets(
+                artifacts="/app/summary.json, /app/summarise.py",
+                key_values="total = 30 over 6 rows; delimiter ';'",
+                dead_ends="pandas: No module named 'pandas'",
+            ),
+            Verdict("coherent", "complete", "complete", (), (), ("n6", "n7")),
+        ),
+        Subtask(
+            "n17",
+            1,
+            "Draw the chart",
+            "No chart was drawn: matplotlib, gnuplot and ImageMagick are missing. Sums by region: east 12, north 10, "
+            "south 8.",
+            (
+                Shortcut(
+                    "shortcut_1",
+                    "Three drawing tools that are not there",
+                    stretch(8, 11),
+                    "failed",
+                    "matplotlib, gnuplot and convert are not installed",
+                    "",
+                    "issue_1",
+                    ("n8", "n9", "n10"),
+                    ("n9",),
+                ),
+            ),
+            Facets(artifacts="/app/chart.py, /app/regions.dat", open_issues="no /app/chart.png"),
+            Verdict("coherent", "incomplete", "incomplete", (), (), ("n10",)),
+        ),
+    )
+
+
+def root(trajectory: Trajectory) -> Subtask:
+    tail = (leaf(trajectory, 12), leaf(trajectory, 13))
+    return Subtask("n14", 0, "csv-report", "", (*phases(trajectory), *tail))
+
+
+def questions(trajectory: Trajectory | None = None, task: Task | None = None) -> dict[str, AnyQuestion]:
+    """By kind; `…-more` are the other branches of a template."""
+    trajectory = trajectory or example()
+    task = task or trajectory.task
+    all_leaves = tuple(leaf(trajectory, number, is_scored=False) for number in range(len(trajectory.steps)))
+    scored = tuple(leaf(trajectory, number) for number in range(2, 8))
+    top = phases(trajectory)
+    whole = root(trajectory)
+    summing = Subtask("n16", 1, top[1].title, top[1].summary, scored, top[1].facets)
+    tail = all_leaves[12:]
+    made = (
+        Boundary(task=task, level=1, queue=all_leaves[8:], head=9, is_last=True),
+        Cuts(task=task, level=1, queue=all_leaves, head=1, may_stop=False),
+        Score(task=task, subtask="n16", members=all_leaves[2:8], target=all_leaves[6]),
+        Labels(task=task, targets=tail),
+        Summary(task=task, subtask="n16", level=1, members=scored),
+        Digest(task=task, subtask="n16", level=1, members=all_leaves[2:8], targets=tuple(f"n{n}" for n in range(2, 8))),
+        TopLevel(task=task, level=1, candidates=(*top, *tail), before=14),
+        Compression(task=task, parent=summing, issues=(), key_actions=("n4", "n6", "n7")),
+        Reconciliation(task=task, subtree=whole, issues=ISSUES, key_actions=KEPT),
+        Settlement(task=task, parent=whole, issues=ISSUES, key_actions=KEPT),
+    )
+    more = (
+        Boundary(task=task, level=2, queue=(*top, *tail), head=1, is_last=False),
+        Cuts(task=task, level=2, queue=(*top, *tail), head=1, may_stop=True),
+        Digest(task=task, subtask="n18", level=2, members=top, targets=()),
+    )
+    return {question.kind: question for question in made} | {f"{question.kind}-more": question for question in more}

@@ -1,0 +1,157 @@
+"""Scripted answers, and recordings that play back what was said."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+from pathlib import Path
+
+import pytest
+from csv_questions import questions
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dense.analyst.outline import OutlineAnalyst
+from dense.analyst.questions import Analyst, AnyQuestion, Correction
+from dense.analyst.scripted import Recording, ScriptedAnalyst, load
+from dense.errors import AnalystFailed, BadScript
+
+QUESTIONS = questions()
+SCORE = QUESTIONS["score"]
+AGAIN = Correction("?", "no JSON in the reply")
+
+
+def ask(analyst: Analyst, question: AnyQuestion = SCORE, correction: Correction | None = None) -> str:
+    return asyncio.run(analyst.ask(question, correction))
+
+
+class Says:
+    """An analyst that says these things, in turn; None is a failure."""
+
+    name = "says"
+
+    def __init__(self, *replies: str | None) -> None:
+        self.replies = list(replies)
+
+    async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+        reply = self.replies.pop(0)
+        if reply is None:
+            raise AnalystFailed(f"{question.key}: gone")
+        return reply
+
+
+def test_an_answer_by_key() -> None:
+    analyst = ScriptedAnalyst({"score n6 in n16": {"reasoning": "ä", "label": 0}})
+    assert json.loads(ask(analyst)) == {"reasoning": "ä", "label": 0}
+    assert ask(analyst, correction=AGAIN) == ask(analyst), "a single answer is given as often as it is asked for"
+
+
+def test_answers_by_attempt() -> None:
+    analyst = ScriptedAnalyst({"score n6 in n16": ["no JSON here", {"label": -1}]})
+    assert ask(analyst) == "no JSON here"
+    assert json.loads(ask(analyst, correction=AGAIN)) == {"label": -1}
+    assert ask(analyst) == "no JSON here", "nothing is used up"
+
+
+@pytest.mark.parametrize(
+    ("script", "correction", "told"),
+    [
+        ({}, None, "no answer to: score n6 in n16"),
+        ({"score n6 in n16": [{"label": 0}]}, AGAIN, "no answer 2 to: score n6 in n16"),
+        ({"score n6 in n16": None}, None, "no reply to: score n6 in n16"),
+    ],
+)
+def test_a_missing_answer_is_named(script: dict[str, object], correction: Correction | None, told: str) -> None:
+    with pytest.raises(AnalystFailed, match=told):
+        ask(ScriptedAnalyst(script), correction=correction)
+
+
+def test_the_file_is_named_too(tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps({"about": "an example", "score n1 in n16": {"label": 0}}))
+    with pytest.raises(AnalystFailed, match=r"answers\.json has no answer to: score n6 in n16"):
+        ask(ScriptedAnalyst(path))
+    assert list(load(path)) == ["score n1 in n16"]
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "not JSON", '{"key": "x"', "\x00"])
+def test_what_is_no_script_is_an_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(text)
+    with pytest.raises(BadScript, match=r"answers\.json"):
+        ScriptedAnalyst(path)
+
+
+def test_no_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BadScript, match="nowhere"):
+        ScriptedAnalyst(tmp_path / "nowhere")
+
+
+def test_a_recording_plays_back(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "recording.jsonl"
+    recording = Recording(OutlineAnalyst(), path)
+    assert recording.name == "outline"
+    said = {name: ask(recording, question) for name, question in QUESTIONS.items()}
+    played = ScriptedAnalyst(path)
+    for name, question in QUESTIONS.items():
+        assert json.loads(ask(played, question)) == json.loads(said[name])
+
+
+def test_corrections_and_failures_play_back(tmp_path: Path) -> None:
+    path = tmp_path / "recording.jsonl"
+    recording = Recording(Says("```json\n{}\n```", '{"label": 0}', None), path)
+    assert ask(recording) == "```json\n{}\n```"
+    ask(recording, correction=AGAIN)
+    with pytest.raises(AnalystFailed, match="gone"):
+        ask(recording, QUESTIONS["cuts"])
+    played = ScriptedAnalyst(path)
+    assert ask(played) == "```json\n{}\n```"
+    assert json.loads(ask(played, correction=AGAIN)) == {"label": 0}
+    with pytest.raises(AnalystFailed, match="no reply"):
+        ask(played, QUESTIONS["cuts"])
+
+
+@given(replies=st.lists(st.text(), min_size=1, max_size=4))
+def test_any_reply_plays_back(replies: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("any") / "recording.jsonl"
+    recording = Recording(Says(*replies), path)
+    for _ in replies:
+        ask(recording)
+    played = ask(ScriptedAnalyst(path))
+    try:
+        assert json.loads(played) == json.loads(replies[-1])
+    except ValueError:
+        assert played == replies[-1]
+
+
+def test_a_cut_line_is_no_reply_and_does_not_spoil_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "recording.jsonl"
+    ask(Recording(Says('{"label": 0}'), path))
+    ask(Recording(Says('{"ends": [14]}'), path), QUESTIONS["cuts"])
+    path.write_bytes(path.read_bytes()[:-9])
+    ask(Recording(Says('{"can_mount_all": true}'), path), QUESTIONS["toplevel"])
+    played = ScriptedAnalyst(path)
+    assert json.loads(ask(played)) == {"label": 0}
+    assert json.loads(ask(played, QUESTIONS["toplevel"])) == {"can_mount_all": True}
+    with pytest.raises(AnalystFailed, match="cuts level 1"):
+        ask(played, QUESTIONS["cuts"])
+
+
+def _write(path: str, reply: str) -> None:
+    for _ in range(30):
+        ask(Recording(Says(reply), path), SCORE)
+
+
+def test_two_processes_write_whole_lines(tmp_path: Path) -> None:
+    path = tmp_path / "recording.jsonl"
+    context = multiprocessing.get_context("spawn")
+    replies = [json.dumps({"reasoning": letter * 20_000, "label": 0}) for letter in "ab"]
+    writers = [context.Process(target=_write, args=(str(path), reply)) for reply in replies]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    lines = path.read_text().splitlines()
+    assert len(lines) == 60
+    assert all(json.loads(line)["key"] == SCORE.key for line in lines)

@@ -1,0 +1,164 @@
+"""The paper's example: a total that was written and a chart that was not, over the trace in examples/csv-report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import dense
+from dense.deliver import deliver
+from dense.tree import Facets, Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, Verdict
+
+type Parse = Callable[[str], Any]
+
+TRACE = Path(__file__).parents[2] / "examples" / "csv-report" / "trial" / "agent" / "trajectory.json"
+
+
+@pytest.fixture(scope="module")
+def tree() -> ReconciledTree:
+    """As an analyst would leave it: 14 actions, the root n14, subtasks n15 to n18."""
+    (trajectory,) = dense.read(TRACE)
+    action = [Leaf(f"n{place}", place + 1, step, label=0) for place, step in enumerate(trajectory.steps)]
+    for place in (2, 4, 8, 9, 10):
+        action[place] = msgspec.structs.replace(action[place], label=-1, reason="LABEL REASON")
+    look = Subtask(
+        "n15",
+        1,
+        "Look at the folder and the input",
+        "The folder held only sales.csv, 7 lines of ASCII text; summary.json was not there.",
+        tuple(action[0:2]),
+        Facets(open_issues="summary.json does not exist yet"),
+        Verdict("coherent", "complete", "incomplete", issues=("issue_0",)),
+    )
+    sum_tries = Shortcut(
+        "shortcut_0",
+        "From pandas to the csv module",
+        tuple(action[2:7]),
+        "succeeded",
+        dead_end="pandas is not installed, nor is any other data package. Read with the default comma, the file has "
+        "one column and row['amount'] raises KeyError.",
+        working_path="csv.DictReader(f, delimiter=';') sums the column amount; json.dump writes {'total': 30}.",
+        evidence=("n2", "n4", "n6"),
+        key_actions=("n4", "n6"),
+    )
+    total = Subtask(
+        "n16",
+        1,
+        "Sum the amounts",
+        "summarise.py sums the column amount with the csv module and writes summary.json.",
+        (sum_tries, action[7]),
+        verdict=Verdict("coherent", "complete", "complete", key_actions=("n7",)),
+    )
+    summary = Subtask(
+        "n18",
+        2,
+        "Total into summary.json",
+        "summarise.py read sales.csv with the delimiter ';' and wrote /app/summary.json; reading it back gave 30.",
+        (look, total),
+        Facets(
+            artifacts="/app/summary.json with {'total': 30}, made by /app/summarise.py",
+            key_values="total 30 from 6 rows; columns region;month;amount",
+            dead_ends="pandas; the default delimiter",
+        ),
+        Verdict("coherent", "complete", "complete", resolved=("issue_0",), key_actions=("n6",)),
+    )
+    tools: tuple[Node, ...] = tuple(action[8:11])
+    draw_tries = Shortcut(
+        "shortcut_1",
+        "Three drawing tools, none installed",
+        tools,
+        "failed",
+        dead_end="matplotlib (ModuleNotFoundError), gnuplot and ImageMagick's convert (command not found) are not "
+        "there, and without a network nothing can be installed.",
+        working_path="awk sums the amounts for each region: east 12, north 10, south 8.",
+        issue="issue_1",
+        evidence=("n8", "n9", "n10"),
+        key_actions=("n8", "n9", "n10"),
+    )
+    chart = Subtask(
+        "n17",
+        1,
+        "Bar chart into chart.png",
+        "Three tools were tried and none is installed. No PNG was written, and the agent stopped.",
+        (draw_tries, *action[11:14]),
+        Facets(
+            artifacts="/app/chart.py and /app/regions.dat, neither of them asked for",
+            final_state="no /app/chart.png",
+            key_values="east 12, north 10, south 8",
+            open_issues="chart.png was not made",
+        ),
+        Verdict("coherent", "incomplete", "incomplete", key_actions=("n11",)),
+    )
+    root = Subtask(
+        "n14",
+        0,
+        "Total and bar chart from sales.csv",
+        "The total is done: summary.json was written and read back as 30. The chart is not: no drawing tool is "
+        "installed.",
+        (summary, chart),
+        verdict=Verdict("coherent", "incomplete", "incomplete", issues=("issue_2",), key_actions=("n12",)),
+    )
+    issues = (
+        Issue("issue_0", "summary.json is missing", "n15", ("n0",), resolved_at="n18", resolution=("n6", "n7")),
+        Issue(
+            "issue_1",
+            "No way to draw a PNG was found; writing one without a tool was not tried.",
+            "shortcut_1",
+            ("n10",),
+        ),
+        Issue("issue_2", "/app/chart.png does not exist, and the task asks for it.", "n14", ("n11",)),
+    )
+    return ReconciledTree("csv-report", trajectory.task, root, issues)
+
+
+def test_golden_of_the_message(tree: ReconciledTree, golden: Callable[[str, str], None]) -> None:
+    feedback = deliver(tree, notes=["Nothing was redacted."])
+    assert feedback.report in feedback.message
+    assert feedback.dropped == ()
+    golden("deliver-csv-report.txt", feedback.message)
+
+
+def test_what_is_done_is_folded_and_what_is_not_is_open(tree: ReconciledTree, parse: Parse) -> None:
+    root = parse(deliver(tree).report).only("task")
+    assert (root["state"], root["completion-scope"]) == ("incomplete", "trajectory_local")
+    done, chart = root.all("task")
+    assert (done["state"], done.names()) == ("complete", ["summary", "artifacts", "key-values"] + ["key-action"] * 4)
+    wrote = next(part for part in done.all("key-action") if part["action"] == "a5")
+    assert wrote.all("tool-call")[0].only("argument", name="keystrokes").text.startswith("cat > summarise.py <<'PY'\n")
+    assert chart["state"] == "incomplete"
+    tried = chart.only("shortcut")
+    assert (tried["outcome"], tried["source"], tried["open-issue"]) == ("failed", "n8 n9 n10", "issue_1")
+    assert [part["action"] for part in tried.all("key-action")] == ["a9", "a10", "a11"]
+
+
+def test_what_was_closed_is_not_open(tree: ReconciledTree, parse: Parse) -> None:
+    report = deliver(tree).report
+    assert [part["id"] for part in parse(report).only("task").all("open-issue")] == ["issue_1", "issue_2"]
+    assert "summary.json is missing" not in report
+    assert ">summary.json does not exist yet<" not in report, "the summary that called it open came before"
+
+
+def test_labels_do_not_appear(tree: ReconciledTree) -> None:
+    message = deliver(tree).message
+    assert "LABEL REASON" not in message
+    assert "label" not in message
+
+
+def test_lessons_of_folded_and_open_parts_stand_at_the_root(tree: ReconciledTree, parse: Parse) -> None:
+    lessons = parse(deliver(tree).report).only("task").only("lessons").all("lesson")
+    assert [(lesson["from"], lesson["outcome"]) for lesson in lessons] == [
+        ("shortcut_0", "succeeded"),
+        ("shortcut_1", "failed"),
+    ]
+
+
+def test_the_message_ends_with_the_task(tree: ReconciledTree) -> None:
+    assert tree.task
+    message = deliver(tree).message
+    assert message.endswith(tree.task.instruction)
+    unknown = deliver(msgspec.structs.replace(tree, task=None)).message
+    assert unknown.endswith("Your task was not recorded with the attempt: go by the instruction that you have.\n")

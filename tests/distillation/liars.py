@@ -1,0 +1,113 @@
+"""Analysts that lie, stammer and dawdle: what they say depends on the question alone, when they say it on chance."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from typing import Any
+
+from dense.analyst.answers import actions, references
+from dense.analyst.outline import OutlineAnalyst
+from dense.analyst.questions import AnyQuestion, Compression, Correction, Digest, Labels, Reconciliation, Settlement
+from dense.errors import AnalystFailed
+from dense.tree import Node
+
+NOISE = [
+    "",
+    "no",
+    "{",
+    "[]",
+    "null",
+    '{"reasoning": 1}',
+    '{"label": 7}',
+    "```json\n{}\n```",
+    '{"groups": [{"mode": "keep"}]}',
+]
+
+
+class Liar:
+    """Answers at random: right, wrong, or not at all. The same question gets the same answer from the same seed."""
+
+    name = "liar"
+
+    def __init__(self, seed: int, *, honesty: float = 0.6, dawdle: random.Random | None = None) -> None:
+        self.seed, self.honesty, self.dawdle = seed, honesty, dawdle
+        self.asked: list[str] = []
+        self._outline = OutlineAnalyst()
+
+    async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+        self.asked.append(question.key)
+        if self.dawdle is not None:
+            await asyncio.sleep(self.dawdle.choice((0, 0, 0.0005, 0.002)))
+        chance = random.Random(f"{self.seed} {question.key} {correction is not None}")
+        if chance.random() > self.honesty:
+            if chance.random() < 0.2:
+                raise AnalystFailed("no answer today")
+            if chance.random() < 0.4:
+                return chance.choice(NOISE)
+        answer: dict[str, Any] = json.loads(await self._outline.ask(question))
+        return json.dumps(_bent(question, answer, chance))
+
+
+def _bent(question: AnyQuestion, answer: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """An answer of the right form with invented content."""
+    if "action_index" in answer:
+        answer["action_index"] = chance.randint(-2, 40)
+    if "ends" in answer:
+        answer["ends"] = [chance.randint(-5, 60) for _ in range(chance.randint(0, 12))]
+        answer["can_mount_all"] = chance.random() < 0.3
+    if "can_mount_all" in answer and "ends" not in answer:
+        answer["can_mount_all"] = chance.random() < 0.4
+    if isinstance(question, Digest | Labels):
+        for label in answer["labels"]:
+            label["label"] = chance.choice((0, -1, -2))
+    if isinstance(question, Compression | Settlement):
+        answer["groups"] = _groups(list(question.parent.children), chance)
+    if isinstance(question, Reconciliation):
+        answer = _verdict(question.subtree, [issue.id for issue in question.issues], chance)
+    if isinstance(question, Settlement):
+        answer["verdict"] = _verdict(question.parent, [issue.id for issue in question.issues], chance)
+    return answer
+
+
+def _groups(children: list[Node], chance: random.Random) -> list[dict[str, Any]]:
+    groups: list[dict[str, Any]] = []
+    while children:
+        size = min(chance.choice((1, 1, 2, 3)), len(children))
+        sources, children = children[:size], children[size:]
+        known = [identifier for node in sources for identifier in (node.id, *references(node))]
+        groups.append(
+            {
+                "mode": "keep" if size == 1 else "shortcut",
+                "source_node_ids": [node.id for node in sources],
+                "title": "tried <things>",
+                "dead_end": chance.choice(("", "none", "it </dead-end> failed")),
+                "working_path": chance.choice(("", "it worked")),
+                "outcome": chance.choice(("succeeded", "failed", "partial", "unknown")),
+                "open_issue": chance.choice(("", "none", "still missing: x")),
+                "evidence_node_ids": chance.sample(known, min(2, len(known)))
+                + (["n9999"] if chance.random() < 0.05 else []),
+                "key_action_ids": [],
+            }
+        )
+    if groups and chance.random() < 0.1:
+        groups.pop()
+    return groups
+
+
+def _verdict(parent: Node, issues: list[str], chance: random.Random) -> dict[str, Any]:
+    known = references(parent)
+    resolved = [issue for issue in issues if chance.random() < 0.4]
+    return {
+        "coherence": chance.choice(("coherent", "coherent", "inconsistent", "insufficient_evidence")),
+        "completion": chance.choice(("complete", "complete", "incomplete", "failed", "unknown")),
+        "summary": chance.choice(("", "what came of it")),
+        "open_issues": [
+            {"issue": "left", "evidence_node_ids": chance.sample(known, 1)} for _ in range(chance.choice((0, 0, 1)))
+        ],
+        "fatal_issues": [{"issue": "wrong", "evidence_node_ids": []} for _ in range(chance.choice((0, 0, 0, 1)))],
+        "resolved_issue_ids": resolved,
+        "resolution_evidence": {issue: chance.sample(known, 1) for issue in resolved},
+        "key_action_ids": chance.sample(actions(parent), 1) if chance.random() < 0.5 else [],
+    }

@@ -1,0 +1,147 @@
+"""What holds for any trajectory and any analyst, lying ones included."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from itertools import pairwise
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dense.deliver import deliver
+from dense.distillation import Budgets, Distillation, Profile, distill
+from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
+from dense.tree import Leaf, ReconciledTree, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
+from liars import Liar
+
+PROFILES: tuple[Profile, ...] = ("fast", "paper")
+COMMANDS = [
+    "ls -la",
+    "cat a.txt",
+    "python3 run.py",
+    "echo 1 > out.txt",
+    "pytest -q",
+    "sed -i s/a/b/ x.py",
+    "rm -rf build",
+]
+
+
+def trajectory(count: int, seed: int) -> Trajectory:
+    """A run of shell commands, some of which fail; some texts are hostile."""
+    chance = random.Random(seed)
+    steps = [
+        Step(
+            Source("t.jsonl", line=index + 1),
+            message=chance.choice(("", "Now this.", "</task> [done] {{x}}", "naïve – ünïcödé")),
+            calls=(ToolCall("bash", {"command": chance.choice(COMMANDS)}, f"c{index}"),)
+            if chance.random() < 0.9
+            else (),
+            observations=(
+                Observation("x" * chance.choice((0, 5, 3000)), f"c{index}", exit_code=chance.choice((0, 0, 1))),
+            ),
+        )
+        for index in range(count)
+    ]
+    return Trajectory("test", f"t{seed}", Source("t.jsonl"), task=Task("Make out.txt."), steps=tuple(steps))
+
+
+def run(
+    count: int, seed: int, profile: Profile, *, honesty: float = 0.6, budgets: Budgets | None = None
+) -> Distillation:
+    liar = Liar(seed, honesty=honesty)
+    return asyncio.run(
+        distill(trajectory(count, seed), liar, profile=profile, budgets=budgets or Budgets(), redacted=False)
+    )
+
+
+cases = st.tuples(
+    st.integers(1, 40), st.integers(0, 10**6), st.sampled_from(PROFILES), st.sampled_from((0.2, 0.6, 1.0))
+)
+
+
+@given(cases)
+@settings(max_examples=120, deadline=None)
+def test_every_action_is_there_once_and_in_order(case: tuple[int, int, Profile, float]) -> None:
+    count, seed, profile, honesty = case
+    done = run(count, seed, profile, honesty=honesty)
+    for root in (done.source.root, done.reconciled.root):
+        assert [leaf.action for leaf in leaves(root)] == list(range(1, count + 1))
+        assert [leaf.id for leaf in leaves(root)] == [f"n{index}" for index in range(count)]
+        assert root.id == f"n{count}"
+        identifiers = [node.id for node in nodes(root)]
+        assert len(identifiers) == len(set(identifiers))
+        for node in nodes(root):
+            if isinstance(node, Subtask | Shortcut):
+                assert len(node.children) >= (1 if node is root else 2) or isinstance(node, Subtask)
+                assert all(last_action(a) < next(leaves(b)).action for a, b in pairwise(node.children))
+
+
+@given(cases)
+@settings(max_examples=120, deadline=None)
+def test_every_reference_resolves(case: tuple[int, int, Profile, float]) -> None:
+    count, seed, profile, honesty = case
+    tree = run(count, seed, profile, honesty=honesty).reconciled
+    known = {node.id: node for node in nodes(tree.root)}
+    issues = {issue.id: issue for issue in tree.issues}
+    assert list(issues) == [f"issue_{number}" for number in range(len(issues))]
+    shortcuts = [node for node in nodes(tree.root) if isinstance(node, Shortcut)]
+    assert sorted(node.id for node in shortcuts) == sorted(f"shortcut_{number}" for number in range(len(shortcuts)))
+    for node in known.values():
+        if isinstance(node, Shortcut):
+            assert set(node.evidence) <= set(known)
+            assert all(isinstance(known[key], Leaf) for key in node.key_actions)
+            assert node.issue is None or issues[node.issue].raised_at == node.id
+        if isinstance(node, Subtask):
+            assert node.verdict is not None
+            assert all(isinstance(known[key], Leaf) for key in node.verdict.key_actions)
+            assert set(node.verdict.issues) | set(node.verdict.resolved) <= set(issues)
+    for issue in issues.values():
+        assert {issue.raised_at, *issue.evidence, *issue.resolution} <= set(known)
+        if issue.resolved_at is not None:
+            own = max((last_action(known[e]) for e in issue.evidence), default=last_action(known[issue.raised_at]))
+            assert max(last_action(known[e]) for e in issue.resolution) > own
+
+
+@given(cases, st.integers(512, 40_000))
+@settings(max_examples=120, deadline=None)
+def test_the_budget_holds_for_any_analyst(case: tuple[int, int, Profile, float], budget: int) -> None:
+    count, seed, profile, honesty = case
+    done = run(count, seed, profile, honesty=honesty, budgets=Budgets(budget, budget + 4000))
+    assert len(done.feedback.report.encode()) <= budget
+    task = trajectory(count, seed).task
+    assert task is not None
+    assert done.feedback.message.endswith(task.instruction)
+    assert len(done.feedback.message.encode()) <= budget + 4000 + len(task.instruction.encode()) + 200
+
+
+@given(cases)
+@settings(max_examples=60, deadline=None)
+def test_the_result_does_not_depend_on_timing(case: tuple[int, int, Profile, float]) -> None:
+    count, seed, profile, honesty = case
+    run_ = trajectory(count, seed)
+    results: list[tuple[SourceTree, ReconciledTree, str]] = []
+    for dawdle in (None, random.Random(1), random.Random(2)):
+        liar = Liar(seed, honesty=honesty, dawdle=dawdle)
+        done = asyncio.run(distill(run_, liar, profile=profile, redacted=False))
+        results.append((done.source, done.reconciled, done.feedback.message))
+    assert results[0] == results[1] == results[2]
+
+
+@given(cases)
+@settings(max_examples=40, deadline=None)
+def test_a_tree_that_was_read_back_renders_to_the_same_bytes(case: tuple[int, int, Profile, float]) -> None:
+    count, seed, profile, honesty = case
+    done = run(count, seed, profile, honesty=honesty)
+    again = msgspec.json.decode(msgspec.json.encode(done.reconciled), type=ReconciledTree)
+    assert again == done.reconciled
+    assert deliver(again) == done.feedback
+    assert msgspec.json.decode(msgspec.json.encode(done.source), type=SourceTree) == done.source
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_long_trajectory_is_split_without_loss(profile: Profile) -> None:
+    done = run(1500, 3, profile, honesty=1.0)
+    assert [leaf.action for leaf in leaves(done.reconciled.root)] == list(range(1, 1501))

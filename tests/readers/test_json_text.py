@@ -1,0 +1,141 @@
+"""JSON that may be damaged: what is mended, what is refused, and what is left of a document that was cut off."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dense.readers.json_text import BOM, BadJson, decode, decode_cut_off
+
+TEXTS = st.text(max_size=8) | st.sampled_from(['"', "\\", "\\\\", '\\"', "[{", "},", "]", "\u2028", "a\nb"])
+SCALARS = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6) | TEXTS
+DOCUMENTS = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4), max_leaves=12
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "value", "mended"),
+    [
+        (b'{"a": 1}', {"a": 1}, ""),
+        (BOM + b"[1]", [1], ""),
+        (b'["a\0b"]', ["ab"], "NUL bytes removed"),
+        (b'["a\xff"]', ["a\ufffd"], "invalid UTF-8 replaced"),
+        (b'["\\ud800", 1]', ["\ufffd", 1], "lone surrogates replaced"),
+        (b'{"\\udfff": 1}', {"\ufffd": 1}, "lone surrogates replaced"),
+        (b'["\0\xff"]', ["\ufffd"], "NUL bytes removed, invalid UTF-8 replaced"),
+        (b"[NaN, Infinity, 1e999]", ["NaN", "Infinity", "1e999"], ""),
+        (b'["a\nb"]', ["a\nb"], ""),
+        (b'"\\ud83d\\ude00"', "\U0001f600", ""),
+    ],
+)
+def test_what_can_be_mended(data: bytes, value: Any, mended: str) -> None:
+    assert decode(data) == (value, mended)
+
+
+@pytest.mark.parametrize("data", [b"", b"  ", b"\0\0", b"{", b"{'a': 1}", b"[1] [2]", b"[1,]", b"//", b"1" * 5000])
+def test_what_cannot(data: bytes) -> None:
+    with pytest.raises(BadJson):
+        decode(data)
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(BadJson, match="nested too deeply"):
+        decode(b"[" * 100_000 + b"]" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("data", "left"),
+    [
+        (b'{"a": 1, "b": 2', {"a": 1}),
+        (b'{"a": [1, 2, 34', {"a": [1, 2]}),
+        (b'{"a": [1], "b": "x, y', {"a": [1]}),
+        (b'{"a": {"b": 1}, "c": {"d": 2, "e": tr', {"a": {"b": 1}, "c": {"d": 2}}),
+        (b'[{"a": "}]"}, {"b', [{"a": "}]"}]),
+        (b'["\\"", "\\\\", "\\', ['"', "\\"]),
+        (b"[1] and more", [1]),
+        (b'[{"a": 1}, {"b": 2}}', [{"a": 1}, {"b": 2}]),
+        (b'[1, "\xe2\x82', [1]),
+        (b'{"a": 1, "b": "x\0\0\0\0', {"a": 1}),
+    ],
+)
+def test_what_is_left_of_a_document_that_was_cut_off(data: bytes, left: Any) -> None:
+    assert decode_cut_off(data) == left
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b'{"a": 1', b'"abc', b"123", b"]", b"1, 2, 3", b'{"a" 1, 2'])
+def test_nothing_is_left(data: bytes) -> None:
+    with pytest.raises(BadJson):
+        decode_cut_off(data)
+
+
+def test_many_commas_in_many_brackets_take_no_time() -> None:
+    started = time.monotonic()
+    with pytest.raises(BadJson):
+        decode_cut_off(b"[" * 50_000 + b"1," * 50_000)
+    assert time.monotonic() - started < 5
+
+
+def is_part(left: Any, whole: Any) -> bool:
+    """Whether nothing stands in `left` that does not stand in `whole`, at the same place."""
+    if isinstance(left, list) and isinstance(whole, list):
+        return len(left) <= len(whole) and all(map(is_part, left, whole))
+    if isinstance(left, dict) and isinstance(whole, dict):
+        return list(left) == list(whole)[: len(left)] and all(is_part(left[key], whole[key]) for key in left)
+    return type(left) is type(whole) and left == whole
+
+
+def scalars(value: Any) -> list[Any]:
+    """Keys and scalars, in the order in which they are written."""
+    if isinstance(value, list):
+        return [inner for item in value for inner in scalars(item)]
+    if isinstance(value, dict):
+        return [inner for key, item in value.items() for inner in (key, *scalars(item))]
+    return [value]
+
+
+def test_the_comparison_can_fail() -> None:
+    assert not is_part([1, 2], [1])
+    assert not is_part({"a": 1}, {"a": 12})
+    assert not is_part({"b": 1}, {"a": 0, "b": 1})
+    assert not is_part([True], [1])
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENTS, st.sampled_from([None, 1]), st.booleans(), st.data())
+def test_wherever_a_document_is_cut_nothing_incomplete_is_left(
+    document: Any, indent: int | None, ascii_: bool, data: st.DataObject
+) -> None:
+    whole = json.dumps(document, indent=indent, ensure_ascii=ascii_).encode()
+    prefix = whole[: data.draw(st.integers(0, len(whole)))]
+    try:
+        left = decode_cut_off(prefix)
+    except BadJson:
+        return
+    assert is_part(left, document)
+    # Each key and each value was written to its end before the cut, in this order.
+    place = 0
+    for value in scalars(left):
+        text = json.dumps(value, ensure_ascii=ascii_).encode()
+        place = prefix.index(text, place) + len(text)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENTS.filter(lambda value: isinstance(value, list | dict)))
+def test_a_whole_document_is_left_whole(document: Any) -> None:
+    assert decode_cut_off(json.dumps(document).encode() + b' ,"rest": [') == document
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.binary(max_size=200) | st.text('[]{},:"\\ 0a', max_size=60).map(str.encode))
+def test_any_bytes_give_a_value_or_bad_json(data: bytes) -> None:
+    for read in (decode, decode_cut_off):
+        try:
+            read(data)
+        except BadJson as error:
+            assert str(error)

@@ -1,0 +1,290 @@
+"""Each kind of credential, in the places where agents leave them. All are made here, at random, when the tests run."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import string
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+
+from dense.redact import redact_text
+
+LETTERS, DIGITS, UPPER, LOWER = string.ascii_letters, string.digits, string.ascii_uppercase, string.ascii_lowercase
+ALNUM, HEX = LETTERS + DIGITS, "0123456789abcdef"
+URL64, BASE64, BASE32 = ALNUM + "_-", ALNUM + "+/", UPPER + "234567"
+
+
+class Draw:
+    """Random text that a look takes for random: a draw without a digit or without a capital is drawn again."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def __call__(self, length: int, alphabet: str = ALNUM) -> str:
+        while True:
+            text = "".join(self.random.choices(alphabet, k=length))
+            wanted = [group for group in (DIGITS, UPPER, LOWER) if length >= 16 and set(group) & set(alphabet)]
+            if all(set(group) & set(text) for group in wanted) and text[-1].isalnum() and text[0].isalnum():
+                return text
+
+    def base64(self, text: str) -> str:
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def json_web_token(draw: Draw) -> str:
+    head = draw.base64(json.dumps({"alg": "HS256", "typ": "JWT"}))
+    return f"{head}.{draw.base64(json.dumps({'sub': draw(8), 'iat': 1_700_000_000}))}.{draw(43, URL64)}"
+
+
+def discord(draw: Draw) -> str:
+    return f"{draw.base64(draw(18, '123456789'))}.{draw(6, URL64)}.{draw(38, URL64)}"
+
+
+def prefixed(prefix: str, length: int, alphabet: str = ALNUM) -> Callable[[Draw], str]:
+    return lambda draw: prefix + draw(length, alphabet)
+
+
+SHAPES: list[tuple[str, Callable[[Draw], str]]] = [
+    ("aws-access-key", prefixed("AK" + "IA", 16, BASE32)),
+    ("aws-access-key", prefixed("AS" + "IA", 16, BASE32)),
+    *[("github-token", prefixed(f"gh{letter}_", 36)) for letter in "pousr"],
+    ("github-token", lambda draw: "github_" + f"pat_{draw(22)}_{draw(59)}"),
+    ("gitlab-token", prefixed("gl" + "pat-", 20, URL64)),
+    ("gitlab-token", lambda draw: "gl" + f"pat-{draw(27, URL64)}.01.{draw(9, LOWER + DIGITS)}"),
+    ("gitlab-token", prefixed("gl" + "rt-", 20, URL64)),
+    ("slack-token", lambda draw: "xo" + f"xb-{draw(12, DIGITS)}-{draw(13, DIGITS)}-{draw(24)}"),
+    ("slack-token", lambda draw: "xo" + f"xp-{draw(12, DIGITS)}-{draw(12, DIGITS)}-{draw(32, HEX)}"),
+    ("slack-token", lambda draw: "xa" + f"pp-1-A{draw(10, UPPER + DIGITS)}-{draw(13, DIGITS)}-{draw(64, HEX)}"),
+    ("stripe-key", prefixed("sk_" + "live_", 24)),
+    ("stripe-key", prefixed("rk_" + "test_", 99)),
+    ("stripe-key", prefixed("wh" + "sec_", 32)),
+    ("openai-key", lambda draw: f"sk-{draw(20)}T3Blbk" + f"FJ{draw(20)}"),
+    ("openai-key", lambda draw: f"sk-proj-{draw(74, URL64)}T3Blbk" + f"FJ{draw(74, URL64)}"),
+    ("openai-key", prefixed("sk-", 32, HEX)),
+    ("openrouter-key", prefixed("sk-" + "or-v1-", 64, HEX)),
+    ("anthropic-key", lambda draw: "sk-" + f"ant-api03-{draw(93, URL64)}AA"),
+    ("anthropic-key", lambda draw: "sk-" + f"ant-oat01-{draw(93, URL64)}AA"),
+    ("google-api-key", prefixed("AI" + "za", 35, URL64)),
+    ("google-oauth-token", prefixed("ya" + "29.", 120, URL64)),
+    ("google-oauth-token", prefixed("GOC" + "SPX-", 28, URL64)),
+    ("google-oauth-token", prefixed("1/" + "/0", 60, URL64)),
+    ("npm-token", prefixed("np" + "m_", 36)),
+    ("pypi-token", lambda draw: "py" + f"pi-AgEIcHlwaS5vcmc{draw(150, URL64)}"),
+    ("hugging-face-token", prefixed("h" + "f_", 34, LETTERS)),
+    ("docker-token", prefixed("dckr_" + "pat_", 27, URL64)),
+    ("discord-token", discord),
+    ("twilio-key", prefixed("S" + "K", 32, HEX)),
+    ("sendgrid-key", lambda draw: "S" + f"G.{draw(22, URL64)}.{draw(43, URL64)}"),
+    ("digitalocean-token", prefixed("dop" + "_v1_", 64, HEX)),
+    ("heroku-key", prefixed("HR" + "KU-", 58, URL64)),
+    ("databricks-token", prefixed("da" + "pi", 32, HEX)),
+    ("vercel-token", prefixed("vc" + "p_", 56)),
+    ("netlify-token", prefixed("nf" + "p_", 36)),
+    ("cloudflare-token", prefixed("cf" + "ut_", 48)),
+    ("shopify-token", prefixed("sh" + "pat_", 32, HEX)),
+    ("atlassian-token", prefixed("ATA" + "TT3x", 180, URL64)),
+    ("grafana-token", lambda draw: "gl" + f"sa_{draw(32)}_{draw(8, HEX)}"),
+    ("vault-token", prefixed("hv" + "s.", 90, URL64)),
+    ("supabase-key", prefixed("sb" + "p_", 40, HEX)),
+    ("notion-token", prefixed("nt" + "n_", 46)),
+    ("linear-key", prefixed("lin_" + "api_", 40)),
+    ("postman-key", lambda draw: "PM" + f"AK-{draw(24, HEX)}-{draw(34, HEX)}"),
+    ("groq-key", prefixed("gs" + "k_", 52)),
+    ("replicate-token", prefixed("r" + "8_", 37)),
+    ("nvidia-key", prefixed("nv" + "api-", 64, URL64)),
+    ("tavily-key", prefixed("tv" + "ly-dev-", 32)),
+    ("rubygems-key", prefixed("ruby" + "gems_", 48, HEX)),
+    ("json-web-token", json_web_token),
+]
+"""What each credential looks like, from its issuer's own description. The prefixes are in pieces for the sake of those
+who scan this repository."""
+
+
+WRAPPERS: dict[str, Callable[[str], str]] = {
+    "alone": lambda secret: secret,
+    "shell": lambda secret: f"cd /app && export SERVICE={secret} && ./run --verbose 2>&1 | tail -5",
+    "quoted": lambda secret: f"curl -s -H 'X-Thing: {secret}' https://api.example.org/v1/items",
+    "json": lambda secret: json.dumps({"id": 7, "value": secret, "next": None}),
+    "escaped json": lambda secret: json.dumps({"out": json.dumps({"log": f"start\n{secret}\nend"})}),
+    "log": lambda secret: f"2026-01-05T10:11:12Z INFO worker-3 got {secret}, going on\n",
+    "url": lambda secret: f"GET https://example.org/cb?state=1&t={secret}&x=2 HTTP/1.1",
+    "coloured": lambda secret: f"\x1b[32m{secret}\x1b[0m",
+    "coloured, escaped": lambda secret: f"\\u001b[1;32m{secret}\\u001b[0m",
+    "table": lambda secret: f"| name | {secret} | ok |",
+    "code": lambda secret: f'client = Client("{secret}", retries=3)  # see docs',
+    "parenthesis": lambda secret: f"(the value was {secret})",
+    "umlauts": lambda secret: f"Schlüssel „{secret}“ – 完了 🎉",
+    "lines": lambda secret: f"one\r\n{secret}\r\nthree",
+}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("number", range(len(SHAPES)), ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(SHAPES)])
+def test_a_shape_in_its_surroundings(number: int, wrapper: str) -> None:
+    kind, make = SHAPES[number]
+    for seed in range(8):
+        secret = make(Draw(1000 * number + seed))
+        text = WRAPPERS[wrapper](secret)
+        redacted, redactions = redact_text(text, environment={})
+        assert redacted == text.replace(secret, f"[redacted: {kind} 1]")
+        assert redactions.counts == {kind: 1}
+
+
+def aws_secret(draw: Draw) -> str:
+    return draw(40, BASE64)
+
+
+def uuid(draw: Draw) -> str:
+    return "-".join(draw(length, HEX) for length in (8, 4, 4, 4, 12))
+
+
+CONTEXTS: list[tuple[str, str, Callable[[Draw], str]]] = [
+    ("aws-secret-key", "export AWS_SECRET_ACCESS_KEY={}\n", aws_secret),
+    ("aws-secret-key", "[default]\naws_secret_access_key = {}\nregion = x", aws_secret),
+    ("aws-secret-key", '{{"SecretAccessKey": "{}", "Version": 1}}', aws_secret),
+    ("aws-secret-key", '{{\\"secretAccessKey\\":\\"{}\\"}}', aws_secret),
+    ("aws-secret-key", "AWS Secret Access Key [None]: {}\n", aws_secret),
+    ("aws-secret-key", "<SecretAccessKey>{}</SecretAccessKey>", aws_secret),
+    ("bearer-token", 'curl -H "Authorization: Bearer {}" https://x.org', lambda draw: draw(32)),
+    ("bearer-token", "authorization: bearer {}\r\n", lambda draw: draw(48, HEX)),
+    ("bearer-token", "{{'Authorization': 'Bearer {}'}}", lambda draw: draw(40, URL64)),
+    ("authorization-token", "Authorization: token {}", lambda draw: draw(40, HEX)),
+    (
+        "basic-credential",
+        "Authorization: Basic {}\n",
+        lambda draw: base64.b64encode(f"deploy:{draw(14)}".encode()).decode(),
+    ),
+    (
+        "basic-credential",
+        '{{"auths": {{"registry.example.org": {{"auth": "{}"}}}}}}',
+        lambda draw: base64.b64encode(f"deploy:{draw(15)}".encode()).decode(),
+    ),
+    ("url-password", "git clone https://deploy:{}@git.example.org/a/b.git", lambda draw: draw(12)),
+    ("url-password", "postgresql+asyncpg://app:{}@10.0.0.5:5432/db?ssl=1", lambda draw: draw(9) + "!x"),
+    ("url-password", "redis://:{}@cache:6379/0", lambda draw: draw(24)),
+    ("url-password", '"mongodb+srv:\\/\\/root:{}@cluster0.example.net\\/app"', lambda draw: draw(16)),
+    ("connection-password", "Server=db,1433;Database=app;User Id=sa;Password={};Encrypt=true", lambda draw: draw(12)),
+    ("connection-password", "psql 'host=db dbname=app user=app password={}'", lambda draw: draw(12)),
+    ("connection-password", "Driver={{ODBC}};Server=db;UID=sa;PWD={}", lambda draw: draw(12)),
+    (
+        "azure-key",
+        "DefaultEndpointsProtocol=https;AccountName=store;AccountKey={};EndpointSuffix=core.windows.net",
+        lambda draw: draw(86, BASE64) + "==",
+    ),
+    ("azure-key", "Endpoint=sb://x.example.net/;SharedAccessKey={}", lambda draw: draw(43, BASE64) + "="),
+    (
+        "azure-signature",
+        "https://store.blob.core.windows.net/c/f?sv=2024-11-04&se=2026-01-01&sr=b&sp=r&sig={}",
+        lambda draw: quote(draw(43, BASE64) + "=", safe=""),
+    ),
+    (
+        "azure-client-secret",
+        "secret value {} expires",
+        lambda draw: f"{draw(3)}8Q~{draw(34, URL64 + '~.')}",
+    ),
+    ("telegram-token", "https://api.telegram.org/bot7654398210:AA{}/getMe", lambda draw: draw(33, URL64)),
+    (
+        "slack-webhook",
+        "curl https://hooks.slack.com/services/{} -d x",
+        lambda draw: f"T{draw(10, UPPER + DIGITS)}/B{draw(10, UPPER + DIGITS)}/{draw(24)}",
+    ),
+    (
+        "discord-webhook",
+        "https://discord.com/api/webhooks/123456789012345678/{}",
+        lambda draw: draw(68, URL64),
+    ),
+    ("twilio-key", "curl -u AC" + "0123456789abcdef" * 2 + ":{} https://x.org", lambda draw: draw(32, HEX)),
+    ("mailgun-key", "curl -u 'api:key-{}' https://api.mailgun.net/v3", lambda draw: draw(32, HEX)),
+    ("named-secret", "VERCEL_TOKEN={}\n", lambda draw: draw(24)),
+    ("named-secret", "HEROKU_API_KEY={}\n", uuid),
+    ("named-secret", "//registry.npmjs.org/:_authToken={}\n", uuid),
+    ("named-secret", "client_secret: '{}'", lambda draw: draw(40, URL64)),
+    ("named-secret", '{{"apiKey": "{}"}}', lambda draw: draw(32, HEX)),
+    ("named-secret", '{{\\"api_key\\": \\"{}\\"}}', lambda draw: draw(32, HEX)),
+    ("named-secret", "x-api-key: {}", lambda draw: draw(40)),
+    ("named-secret", "deploy --auth-token {} --prod", lambda draw: draw(43, URL64)),
+    ("named-secret", 'twilio.auth_token = "{}"', lambda draw: draw(32, HEX)),
+    ("named-secret", "AWS_SESSION_TOKEN={}", lambda draw: draw(300, BASE64) + "="),
+    ("azure-key", "AZURE_STORAGE_KEY={} ", lambda draw: draw(86, BASE64) + "=="),
+    ("named-secret", "https://api.example.org/v1?api_key={}&q=1", lambda draw: draw(32)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CONTEXTS)), ids=[f"{row[0]}-{n}" for n, row in enumerate(CONTEXTS)])
+def test_a_secret_that_its_place_gives_away(number: int) -> None:
+    kind, template, make = CONTEXTS[number]
+    for seed in range(20):
+        secret = make(Draw(9000 * number + seed))
+        before, after = template.replace("{{", "{").replace("}}", "}").split("{}")
+        text = f"first line\n{before}{secret}{after}\nlast line"
+        redacted, redactions = redact_text(text, environment={})
+        whole = "key-" + secret if kind == "mailgun-key" else secret
+        assert redacted == text.replace(whole, f"[redacted: {kind} 1]")
+        assert redactions.counts == {kind: 1}
+
+
+def key_lines(draw: Draw, lines: int = 12) -> list[str]:
+    return [draw(64, BASE64) for _ in range(lines)] + [draw(30, BASE64) + "=="]
+
+
+KEY_NAMES = ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "DSA "]
+
+
+@pytest.mark.parametrize("name", KEY_NAMES)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\\n", "\\\\n", "\n    ", "\n+"])
+def test_private_keys(name: str, line_end: str) -> None:
+    begin, end = f"-----BEGIN {name}PRIV" + "ATE KEY-----", f"-----END {name}PRIV" + "ATE KEY-----"
+    key = line_end.join([begin, *key_lines(Draw(3)), end])
+    text = f'before "{key}" after\n-----BEGIN CERTIFICATE-----\n{Draw(4)(64, BASE64)}\n-----END CERTIFICATE-----'
+    redacted, redactions = redact_text(text, environment={})
+    assert redacted == text.replace(key, "[redacted: private-key 1]")
+    assert redactions.describe() == "1 private key"
+
+
+def test_a_service_account() -> None:
+    key = "\n".join(["-----BEGIN PRIV" + "ATE KEY-----", *key_lines(Draw(5)), "-----END PRIV" + "ATE KEY-----", ""])
+    account = {"type": "service_account", "private_key_id": Draw(6)(40, HEX), "private_key": key, "client_id": "12345"}
+    redacted, _ = redact_text(json.dumps(account), environment={})
+    assert json.loads(redacted) == {**account, "private_key": "[redacted: private-key 1]\n"}
+
+
+def test_private_keys_that_were_cut() -> None:
+    begin, end = "-----BEGIN RSA PRIV" + "ATE KEY-----", "-----END RSA PRIV" + "ATE KEY-----"
+    lines = key_lines(Draw(7))
+    head = "\n".join([begin, *lines[:4]])
+    tail = "\n".join([*lines[-4:], end])
+    text = f"$ head -5 id_rsa\n{head}\n$ tail -5 id_rsa\n{tail}\n$ ls\nid_rsa"
+    redacted, redactions = redact_text(text, environment={})
+    assert redacted == (
+        "$ head -5 id_rsa\n[redacted: private-key 1]\n$ tail -5 id_rsa\n[redacted: private-key 2]\n$ ls\nid_rsa"
+    )
+    assert redactions.counts == {"private-key": 2}
+
+
+def test_a_pair_of_aws_keys_in_a_list() -> None:
+    draw = Draw(8)
+    identifier, secret = "AK" + "IA" + draw(16, BASE32), draw(40, BASE64)
+    redacted, redactions = redact_text(f"User,Key,Secret\nbob,{identifier},{secret}\n", environment={})
+    assert redacted == "User,Key,Secret\nbob,[redacted: aws-access-key 1],[redacted: aws-secret-key 1]\n"
+    assert redactions.describe() == "1 AWS access key, 1 AWS secret key"
+
+
+def test_equal_secrets_have_the_same_number_and_others_another() -> None:
+    draw = Draw(9)
+    first, second = ("gh" + "p_" + draw(36) for _ in range(2))
+    redacted, redactions = redact_text(f"{first} {second} {first}", environment={})
+    one, two = "[redacted: github-token 1]", "[redacted: github-token 2]"
+    assert redacted == f"{one} {two} {one}"
+    assert (redactions.counts, redactions.places) == ({"github-token": 2}, 3)
+    assert redactions.describe() == "2 GitHub tokens"
+
+
+def test_what_one_place_gives_away_is_found_bare_elsewhere() -> None:
+    secret = Draw(10)(40, BASE64)
+    redacted, _ = redact_text(f"$ echo $KEY\n{secret}\n$ env\nAWS_SECRET_ACCESS_KEY={secret}\n", environment={})
+    mark = "[redacted: aws-secret-key 1]"
+    assert redacted == f"$ echo $KEY\n{mark}\n$ env\nAWS_SECRET_ACCESS_KEY={mark}\n"
