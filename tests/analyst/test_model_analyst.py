@@ -106,7 +106,7 @@ def test_limits_are_kept(serve: Callable[..., Loopback]) -> None:
     server = serve(ok(ANSWER))
     ask(server, QUESTIONS["settlement"], limits=SMALL, context_tokens=8_000, max_output_tokens=300)
     body = server.received[0].body
-    assert sum(len(message["content"].encode()) for message in body["messages"]) <= 6_010
+    assert sum(len(message["content"].encode()) for message in body["messages"]) <= 5_610
     assert 300 in (body.get("max_tokens"), body.get("max_completion_tokens"))
 
 

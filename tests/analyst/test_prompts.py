@@ -204,7 +204,7 @@ def test_an_empty_reply_can_be_corrected() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_small_prompts_are_small(name: str) -> None:
     request = render(QUESTIONS[name], limits=SMALL, context_tokens=8_000, max_output_tokens=700)
-    assert prompt_size(request) <= 6_000
+    assert prompt_size(request) <= 5_600
 
 
 def long_queue(count: int, size: int) -> tuple[Leaf, ...]:

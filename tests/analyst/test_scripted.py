@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from csv_questions import questions
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dense.analyst.answers import BadAnswer, CutsAnswer, SettlementAnswer, parse
 from dense.analyst.outline import OutlineAnalyst
 from dense.analyst.questions import Analyst, AnyQuestion, Correction
 from dense.analyst.scripted import Recording, ScriptedAnalyst, load
@@ -155,3 +157,20 @@ def test_two_processes_write_whole_lines(tmp_path: Path) -> None:
     lines = path.read_text().splitlines()
     assert len(lines) == 60
     assert all(json.loads(line)["key"] == SCORE.key for line in lines)
+
+
+def test_the_documented_script_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "scripted-analyst.md").read_text()
+    (script,) = re.findall(r"^```json\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    path = tmp_path / "answers.json"
+    path.write_text(script)
+    analyst = ScriptedAnalyst(path)
+    assert parse(ask(analyst, QUESTIONS["cuts"]), CutsAnswer).ends == [2, 8, 12, 14]
+    with pytest.raises(BadAnswer):
+        parse(ask(analyst, QUESTIONS["settlement"]), SettlementAnswer)
+    assert parse(ask(analyst, QUESTIONS["settlement"], AGAIN), SettlementAnswer).verdict.completion == "incomplete"
+    (line,) = re.findall(r"^```\n(\{.*?\})\n```", page, re.DOTALL | re.MULTILINE)
+    path.write_text(line)
+    assert json.loads(ask(ScriptedAnalyst(path)))["label"] == 0
+    for question in QUESTIONS.values():
+        assert re.search(rf"`{question.kind} [^`]*`", page), f"the page does not tell the key of {question.kind}"

@@ -218,7 +218,7 @@ MARKS = """
 """.split()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(["\n", *MARKS]) | st.text(max_size=3), max_size=30).map("".join))
 def test_a_call_holds_only_what_the_message_says(message: str) -> None:
     for read in (bash_fence, function_xml):

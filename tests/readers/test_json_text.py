@@ -106,7 +106,7 @@ def test_the_comparison_can_fail() -> None:
     assert not is_part([True], [1])
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(DOCUMENTS, st.sampled_from([None, 1]), st.booleans(), st.data())
 def test_wherever_a_document_is_cut_nothing_incomplete_is_left(
     document: Any, indent: int | None, ascii_: bool, data: st.DataObject
@@ -125,13 +125,13 @@ def test_wherever_a_document_is_cut_nothing_incomplete_is_left(
         place = prefix.index(text, place) + len(text)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(DOCUMENTS.filter(lambda value: isinstance(value, list | dict)))
 def test_a_whole_document_is_left_whole(document: Any) -> None:
     assert decode_cut_off(json.dumps(document).encode() + b' ,"rest": [') == document
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=200) | st.text('[]{},:"\\ 0a', max_size=60).map(str.encode))
 def test_any_bytes_give_a_value_or_bad_json(data: bytes) -> None:
     for read in (decode, decode_cut_off):

@@ -9,16 +9,22 @@ import pytest
 from dense.readers.task import CONTEXT, REMINDERS, task_of, unwrapped
 from dense.trajectory import Task
 
-TERMINUS = "You are an AI assistant tasked with solving tasks.\n\nTask Description:\n{}\n\nCurrent terminal state:\nCurrent Terminal Screen:\n$ \n"
+TERMINUS = (
+    "You are an AI assistant tasked with solving tasks.\n\nTask Description:\n{}\n\n"
+    "Current terminal state:\nCurrent Terminal Screen:\n$ \n"
+)
 
 WRAPPERS = {
     "terminus-2": TERMINUS,
-    "openhands": "Here's a running example of how to work.\n--------------------- NEW TASK DESCRIPTION ---------------------\n{}\n"
+    "openhands": "Here's a running example of how to work.\n"
+    "--------------------- NEW TASK DESCRIPTION ---------------------\n{}\n"
     "--------------------- END OF NEW TASK DESCRIPTION ---------------------\nGo on.",
     "mini-swe-agent, swebench": "<pr_description>\nConsider the following PR description:\n{}\n</pr_description>\n"
     "<instructions>\nChange the code.\n</instructions>",
-    "swe-agent": "<uploaded_files>\n/repo\n</uploaded_files>\nI have uploaded a repository.\n<pr_description>\n{}\n</pr_description>\n\nCan you help?",
-    "openhands, swebench": "<uploaded_files>\n/repo\n</uploaded_files>\n<issue_description>\n{}\n</issue_description>\n\nCan you help?",
+    "swe-agent": "<uploaded_files>\n/repo\n</uploaded_files>\nI have uploaded a repository.\n"
+    "<pr_description>\n{}\n</pr_description>\n\nCan you help?",
+    "openhands, swebench": "<uploaded_files>\n/repo\n</uploaded_files>\n"
+    "<issue_description>\n{}\n</issue_description>\n\nCan you help?",
     "mini-swe-agent": "Please solve this issue: {}\n\nYou can execute bash commands and edit files.",
 }
 INSTRUCTIONS = [

@@ -19,8 +19,9 @@ ALNUM = string.ascii_letters + string.digits
 PREFIXES = sorted({prefix for shape in SHAPES for prefix in shape.prefixes})
 BEGIN, END = "-----BEGIN RSA PRIV" + "ATE KEY-----", "-----END RSA PRIV" + "ATE KEY-----"
 CONTEXTS = (
-    "://user:|@host/|Bearer |Authorization: |Basic |api_key=|client_secret: '|password=|host=x |AWS_SECRET_ACCESS_KEY=|"
-    "AccountKey=|?sv=1&sig=|hooks.slack.com/services/|/webhooks/123456789012345678/|[redacted: github-token 1]|8Q~|--token "
+    "://user:|@host/|Bearer |Authorization: |Basic |api_key=|client_secret: '|password=|host=x |AccountKey=|?sv=1&sig=|"
+    "AWS_SECRET_ACCESS_KEY=|hooks.slack.com/services/|/webhooks/123456789012345678/|[redacted: github-token 1]|8Q~|"
+    "--token "
 ).split("|")
 PARTS = [*PREFIXES, *CONTEXTS, BEGIN, END, "\n", "\\n", "\0", *"\"' =:;.-_/+~é完"]
 

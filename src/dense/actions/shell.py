@@ -30,7 +30,8 @@ PIECE = 2 << 10
 
 HEREDOC = re.compile(r"""(?<!<)<<(?!<)(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_][\w.]*))""")
 HEREDOC_PLACE = "/dev/heredoc/"
-LITERAL_END = re.compile(r"'[^']*'|\"[^\"\\$`]*\"|\\.|\n|\s", re.DOTALL)
+LITERAL_END = re.compile(r"'[^']*'|\"[^\"\\$`]*\"|\\.|\n|\s|[^\s'\"\\]{256}", re.DOTALL)
+"""Where a text may be cut: behind a literal or a blank, and within a word that is longer than any word."""
 ESCAPE = re.compile(r"\\(\n|[^0-9A-Za-z])")
 STRING_ESCAPE = re.compile(r"\\([$`\"\\\n])")
 VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
@@ -129,12 +130,13 @@ def pieces(text: str) -> Iterator[str]:
         return
     start = line_end = size = position = 0
     for found in LITERAL_END.finditer(text):
-        size += found.start() - position + 1
-        position = found.end()
         part = found[0]
+        # A literal is one token, however long; what is no literal counts in full.
+        size += found.start() - position + (1 if part[0] in "'\"\\" else len(part))
+        position = found.end()
         if part == "\n" and size >= PIECE // 2:
             line_end = position
-        if size >= PIECE and (part.isspace() or line_end):
+        if size >= PIECE and (part.isspace() or line_end or size >= 2 * PIECE):
             cut = line_end or position
             yield text[start:cut]
             size, start, line_end = position - cut, cut, 0

@@ -123,7 +123,7 @@ SMALL = Limits(
     facet=80,
     reply=400,
     answer=120,
-    prompt=6_000,
+    prompt=5_600,
 )
 """For a local model with a window of 8,000 tokens: whole prompts of about 1,500 tokens."""
 

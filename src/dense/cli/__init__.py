@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from dense import __version__
+from dense.cli.distill import distill
 from dense.cli.read import read
 from dense.cli.text import printable
 from dense.errors import DenseError
@@ -36,6 +37,7 @@ def _options(
 
 
 app.command("read")(read)
+app.command("distill")(distill)
 
 
 def main() -> None:

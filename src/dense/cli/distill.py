@@ -1,69 +1,20 @@
-"""`dense distill`: feedback for each trajectory, with an estimate of the cost before and a record of it after."""
+"""`dense distill`: the command's options. What it does is in `distilling`, loaded only when it is run."""
 
 from __future__ import annotations
 
-import asyncio
-import re
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dense.analyst.model import ModelAnalyst, prompt_hashes
-from dense.analyst.questions import Analyst
-from dense.analyst.scripted import Recording, ScriptedAnalyst
-from dense.analyst.views import FULL, SMALL
 from dense.cli.read import given_task
-from dense.cli.text import printable, shortened
-from dense.distillation import Budgets, Profile, distill
-from dense.distillation.estimate import Estimate, Nobody, estimate
-from dense.distillation.record import run_record, write
-from dense.errors import CallFailed, DenseError, SpendingLimit
-from dense.model import ChatModel, ChatReply, ChatRequest, Ledger, OpenModel, open_model, prices_of, resolve
-from dense.readers import Unread, files_of, read_file
-from dense.readers.files import EventFolder, TraceFile
-from dense.trajectory import Trajectory, Usage
+from dense.errors import DenseError
 
 ASK_ABOVE = 1.0
 """USD above which a run asks before it spends."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What the options come to."""
-
-    out: Path
-    model: str | None
-    base_url: str | None
-    answers: Path | None
-    record: Path | None
-    profile: Profile
-    budgets: Budgets
-    redacted: bool
-    small: bool
-    concurrency: int
-    jobs: int
-    cache: Path | None
-    max_usd: float | None
-
-    def analyst(self, model: ChatModel) -> ModelAnalyst:
-        """The analyst that puts questions to a model."""
-        name = self.model or "model"
-        if self.small:
-            return ModelAnalyst(
-                model, name=name, limits=SMALL, context_tokens=8_000, max_output_tokens=700, temperature=0
-            )
-        return ModelAnalyst(model, name=name, limits=FULL)
-
-
-def distill_command(
+def distill(
     paths: Annotated[list[Path], typer.Argument(help="Files or folders with traces.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", help="The folder to write to: a folder in it for each trajectory.")],
     model: Annotated[
@@ -102,6 +53,9 @@ def distill_command(
     """Distill traces into feedback for the next attempt."""
     if (model is None) == (answers is None):
         raise DenseError("name who answers: --model PROVIDER/NAME, or --answers FILE (one of them)")
+    from dense.cli.distilling import Settings, Trajectories, run
+    from dense.distillation import Budgets
+
     settings = Settings(
         out,
         model,
@@ -118,217 +72,10 @@ def distill_command(
         max_usd,
     )
     trajectories = Trajectories(paths, format, given_task(task))
-    if model is not None and (only_estimate or not yes):
-        _estimate(trajectories, settings, only_estimate=only_estimate)
-        if only_estimate:
-            return
-    report = asyncio.run(_run(trajectories, settings))
-    report.show()
-    if report.failures:
+    report = run(trajectories, settings, only_estimate=only_estimate, yes=yes)
+    if report is not None:
+        report.show()
+    if trajectories.problems and report is None:
+        raise DenseError("; ".join(trajectories.problems))
+    if report is not None and report.failures:
         raise typer.Exit(1)
-
-
-@dataclass
-class Trajectories:
-    """What is to be distilled, read anew each time it is gone through: a folder of traces need not fit into memory."""
-
-    paths: list[Path]
-    format: str | None
-    task: str | None
-    problems: list[str] = field(default_factory=list[str])
-
-    def __iter__(self) -> Iterator[Trajectory]:
-        self.problems = []
-        for path in self.paths:
-            try:
-                for file in files_of(path):
-                    yield from self._of(file, is_alone=not path.is_dir())
-            except DenseError as error:
-                self.problems.append(str(error))
-
-    def _of(self, file: TraceFile | EventFolder, is_alone: bool) -> Iterator[Trajectory]:
-        for item in read_file(file, format=self.format, task=self.task):
-            if not isinstance(item, Unread):
-                yield item.collect()
-            elif item.is_trace or is_alone:
-                self.problems.append(item.reason)
-
-
-def _estimate(trajectories: Trajectories, settings: Settings, *, only_estimate: bool) -> None:
-    """Tells the cost; asks whether to go on where it is above the threshold and somebody is there to answer."""
-    out = Console(highlight=False, stderr=not only_estimate, soft_wrap=True)
-    total, rows = Estimate(0, Usage(0, None, None, 0), None), 0
-    prices = prices_of(resolve(settings.model or "", base_url=settings.base_url))
-    at = datetime.now(UTC).isoformat()
-    for trajectory in trajectories:
-        found = asyncio.run(estimate(trajectory, settings.analyst(Nobody()), prices, settings.profile, at))
-        rows += 1
-        usd = found.usd if total.usd is None else total.usd if found.usd is None else total.usd + found.usd
-        total = Estimate(total.calls + found.calls, total.usage + found.usage, usd)
-        if only_estimate:
-            out.print(f"{shortened(str(trajectory.source), 70)}: {_told(found)}", markup=False)
-    out.print(f"estimate for {rows} {'trajectory' if rows == 1 else 'trajectories'}: {_told(total)}", markup=False)
-    if only_estimate or total.usd is None or total.usd <= ASK_ABOVE:
-        return
-    if not sys.stdin.isatty():
-        raise DenseError(f"this would cost about {total.usd:.2f} USD; say --yes to go on, or --max-usd to bound it")
-    typer.confirm("go on?", abort=True, err=True)
-
-
-def _told(found: Estimate) -> str:
-    usd = "price unknown" if found.usd is None else f"{found.usd:.4f} USD"
-    return f"{found.calls} calls, about {found.usage.input:,} tokens in, {found.usage.output:,} out, {usd}"
-
-
-@dataclass
-class Report:
-    """What is said at the end."""
-
-    out: Path
-    done: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
-    failures: list[str] = field(default_factory=list[str])
-    ledger: Ledger | None = None
-
-    def show(self) -> None:
-        out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
-        for folder, state, fallbacks in self.done:
-            made_up = f", {fallbacks} judgements fell back" if fallbacks else ""
-            out.print(f"{self.out / folder}: {state}{made_up}", markup=False)
-        if self.ledger is not None:
-            totals = self.ledger.totals
-            usd = "price unknown" if totals.usd is None else f"{totals.usd:.4f} USD"
-            spent = f"{totals.usage.input or 0:,} tokens in, {totals.usage.output or 0:,} out, {usd}"
-            out.print(
-                f"{totals.calls} calls ({totals.cached} from the cache, {totals.failed} failed), {spent}", markup=False
-            )
-        for failure in self.failures:
-            err.print(f"error: {printable(failure)}", markup=False)
-
-
-async def _run(trajectories: Trajectories, settings: Settings) -> Report:
-    """All trajectories, several at once, under one limit of calls."""
-    report = Report(settings.out)
-    names = Names()
-    with _progress() as progress:
-        bar = progress.add_task("distilling", total=None, spent="")
-        async with _model(settings) as model:
-            report.ledger = model.ledger if model is not None else None
-            waiting = asyncio.Semaphore(settings.jobs)
-
-            async def one(trajectory: Trajectory) -> None:
-                folder = names.of(trajectory)
-                try:
-                    state, fallbacks = await _distill(trajectory, settings, model, settings.out / folder)
-                    report.done.append((folder, state, fallbacks))
-                except SpendingLimit:
-                    raise
-                except DenseError as error:
-                    report.failures.append(f"{trajectory.source}: {error}")
-                finally:
-                    waiting.release()
-                progress.update(bar, advance=1, spent=_spent(report.ledger))
-
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for count, trajectory in enumerate(trajectories, 1):
-                        await waiting.acquire()
-                        progress.update(bar, total=count)
-                        group.create_task(one(trajectory))
-            except* SpendingLimit as stop:
-                report.failures.append(f"{stop.exceptions[0]}; run again with a higher limit to go on where it stopped")
-    report.failures += trajectories.problems
-    report.done.sort()
-    return report
-
-
-async def _distill(
-    trajectory: Trajectory, settings: Settings, model: OpenModel | None, folder: Path
-) -> tuple[str, int]:
-    """One trajectory, from reading to its files: the root's state, and how many judgements fell back."""
-    tally = Tally(model) if model is not None else None
-    analyst: Analyst = settings.analyst(tally) if tally is not None else ScriptedAnalyst(settings.answers or Path())
-    if settings.record is not None:
-        analyst = Recording(analyst, settings.record)
-    done = await distill(
-        trajectory, analyst, profile=settings.profile, budgets=settings.budgets, redacted=settings.redacted
-    )
-    run = run_record(
-        trajectory,
-        done,
-        analyst=model.name if model is not None else f"scripted:{settings.answers}",
-        profile=settings.profile,
-        budgets=settings.budgets,
-        calls=tuple(tally.ledger.calls) if tally is not None else (),
-        totals=tally.ledger.totals if tally is not None else None,
-        prices=model.ledger.prices.source if model is not None else "",
-        prompts=prompt_hashes(),
-    )
-    write(folder, done, run)
-    verdict = done.reconciled.root.verdict
-    return (verdict.state if verdict is not None else "unknown"), run.fallbacks
-
-
-class Tally:
-    """A model that keeps the calls of one trajectory apart, for its record."""
-
-    def __init__(self, model: OpenModel) -> None:
-        self._model = model
-        self.ledger = Ledger(model.ledger.prices)
-
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        try:
-            reply = await self._model.complete(request)
-        except CallFailed as error:
-            self.ledger.failed(request, error, datetime.now(UTC).isoformat())
-            raise
-        self.ledger.answered(request, reply)
-        return reply
-
-
-class Names:
-    """A folder's name for each trajectory: its ID where that makes one, each only once."""
-
-    def __init__(self) -> None:
-        self._taken: dict[str, int] = {}
-
-    def of(self, trajectory: Trajectory) -> str:
-        name = re.sub(r"[^\w.-]+", "-", trajectory.id, flags=re.ASCII).strip("-.")[:80] or "trajectory"
-        self._taken[name] = count = self._taken.get(name, 0) + 1
-        return name if count == 1 else f"{name}-{count}"
-
-
-@asynccontextmanager
-async def _model(settings: Settings) -> AsyncIterator[OpenModel | None]:
-    if settings.model is None:
-        yield None
-        return
-    settings.out.mkdir(parents=True, exist_ok=True)
-    async with open_model(
-        settings.model,
-        base_url=settings.base_url,
-        cache=settings.cache,
-        concurrency=settings.concurrency,
-        max_usd=settings.max_usd,
-    ) as model:
-        yield model
-
-
-def _spent(ledger: Ledger | None) -> str:
-    if ledger is None:
-        return ""
-    totals = ledger.totals
-    tokens = (totals.usage.input or 0) + (totals.usage.output or 0)
-    return f"{totals.calls} calls, {tokens:,} tokens" + (f", {totals.usd:.2f} USD" if totals.usd is not None else "")
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[spent]}"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )

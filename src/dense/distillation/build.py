@@ -25,7 +25,7 @@ from dense.analyst.questions import Boundary, Cuts, Digest, Labels, Score, Summa
 from dense.distillation.panel import Panel, together
 from dense.distillation.words import own_summary, own_title
 from dense.trajectory import Task
-from dense.tree import Facets, Leaf, Node, Shortcut, Subtask, leaves
+from dense.tree import Facets, Leaf, Node, Subtask, leaves
 
 CHUNK = 999
 """How many nodes enter the queue's view at a time."""
@@ -227,9 +227,7 @@ def labelled[N: Node](node: N, labels: dict[str, LabelAnswer]) -> N:
     if isinstance(node, Leaf):
         label = labels.get(node.id)
         return node if label is None else msgspec.structs.replace(node, label=label.label, reason=label.reasoning)
-    if isinstance(node, Subtask | Shortcut):
-        return msgspec.structs.replace(node, children=tuple(labelled(child, labels) for child in node.children))
-    return node
+    return msgspec.structs.replace(node, children=tuple(labelled(child, labels) for child in node.children))
 
 
 def _tokens(node: Node) -> int:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, cast
 
 from msgspec import Struct
 
@@ -106,7 +105,8 @@ async def reconcile(source: SourceTree, panel: Panel, profile: Profile) -> Recon
     return ReconciledTree(source.trajectory, source.task, root, issues)
 
 
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+def _first(error: BaseException) -> BaseException:
     """The first exception of a group: tasks that ran together end together, for one reason."""
-    inner: Sequence[BaseException] = errors.exceptions
-    return _first(inner[0]) if isinstance(inner[0], BaseExceptionGroup) else inner[0]
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
