@@ -80,3 +80,10 @@ def test_the_reader_in_the_docs_works(tmp_path: Path) -> None:
 def test_links_lead_somewhere(page: str) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
         assert "://" in target or ((ROOT / page).parent / target).exists(), f"{page}: {target}"
+
+
+def test_the_code_on_distilling_runs() -> None:
+    (code,) = blocks("docs/distilling.md", "python")
+    done = python(code, ROOT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("incomplete ")

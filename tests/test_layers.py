@@ -12,9 +12,9 @@ from dense import __file__ as package_file
 
 PACKAGE = Path(package_file).parent
 
-LAYERS = ["cli", "model", "readers", "nouns"]
+LAYERS = ["cli", "distillation", "deliver", "analyst", "actions", "redact", "model", "readers", "nouns"]
 """From the user down to the nouns. A room may import from those behind it in this list, and from itself."""
-NOUNS = {"errors", "trajectory", "outcome"}
+NOUNS = {"errors", "trajectory", "outcome", "tree", "feedback"}
 HEAVY: dict[str, str] = {"aiohttp": "model", "genai_prices": "model", "zstandard": "readers"}
 """Packages that only one room may import, inside the function that needs them."""
 

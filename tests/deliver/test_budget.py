@@ -176,6 +176,23 @@ def test_a_giant_body_gives_way_before_other_actions(parse: Parse) -> None:
     assert giant.dropped == ("a1, observation 1 (1000000 bytes)",)
 
 
+def test_of_many_large_bodies_as_many_stay_as_fit(parse: Parse) -> None:
+    """All twelve calls stay, and the smaller ones of the results."""
+    made = tuple(leaf(number, seen="x" * (2000 + 1000 * number)) for number in range(12))
+    keys = tuple(one.id for one in made)
+    of = ReconciledTree(
+        "t",
+        None,
+        Subtask("n12", 0, "t", "s", made, verdict=Verdict("coherent", "unknown", "unknown", key_actions=keys)),
+    )
+    feedback = deliver(of, tree_budget=40_000, effects=effects)
+    actions = parse(feedback.report).below("key-action")
+    assert len(actions) == 12
+    omitted = [action.only("observation").get("omitted") is not None for action in actions]
+    assert omitted == sorted(omitted), "the larger ones are omitted"
+    assert 4 <= omitted.index(True) <= 6
+
+
 def test_optional_sections_go_whole_notes_before_the_guide() -> None:
     of = tree(detail=10)
     notes = ["first " * 20, "second " * 20]

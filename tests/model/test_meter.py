@@ -179,6 +179,20 @@ def test_no_call_is_begun_after_the_limit(serve: Serve) -> None:
     assert server.received == []
 
 
+def test_a_try_of_unknown_cost_counts_as_the_most_it_may_cost(serve: Serve) -> None:
+    """Each call is admitted at 1.14; the first is tried twice, and what its first try cost nobody knows."""
+
+    async def work(model: OpenModel) -> Ledger:
+        await model.complete(question(0, limit=110))
+        with pytest.raises(SpendingLimit):
+            await model.complete(question(1, limit=110))
+        return model.ledger
+
+    ledger = run(serve(cut), work, prices=CENT_A_TOKEN, max_usd=3.0)
+    assert ledger.totals.usd == pytest.approx(1.1), "the ledger has only what is known"
+    assert ledger.totals.unknown_tries == 1
+
+
 def test_a_limit_needs_prices(serve: Serve) -> None:
     async def work(model: OpenModel) -> None:
         await model.complete(question())

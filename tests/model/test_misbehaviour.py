@@ -328,6 +328,14 @@ def test_a_model_that_is_not_there_stops_the_run(serve: Serve, step: Step) -> No
     assert len(server.received) == 1
 
 
+def test_the_key_follows_no_redirect(serve: Serve) -> None:
+    elsewhere = serve()
+    for status in (302, 307, 308):
+        with pytest.raises(UnknownModel):
+            answer(serve(json_step({}, status, Location=f"{elsewhere.url}/chat/completions")))
+    assert elsewhere.received == []
+
+
 def test_a_server_that_is_not_there() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -396,6 +396,14 @@ def test_sidechain_steps_are_sub_agents_of_the_step_before(tmp_path: Path) -> No
     assert first.source == dense.Source(read.source.path, index=2)
 
 
+def test_many_sidechains_take_no_time(tmp_path: Path) -> None:
+    started = time.monotonic()
+    read = only(tmp_path, user(), agent("One."), *(side("x", str(number)) for number in range(5000)))
+    assert len(read.steps[0].subagents) == 5000
+    assert read.steps[0].subagents[-1].steps[0].source.index == 5001
+    assert time.monotonic() - started < 10
+
+
 def test_sidechain_steps_before_any_action_are_told(tmp_path: Path) -> None:
     read = only(tmp_path, user(), side("x1", "x"), agent("One."))
     assert words(read) == ["One."]

@@ -12,6 +12,9 @@ from urllib.parse import quote
 import pytest
 
 from dense.redact import redact_text
+from dense.redact.contexts import LABELS
+from dense.redact.shapes import SHAPES as TABLE
+from dense.redact.shapes import kind_of
 
 LETTERS, DIGITS, UPPER, LOWER = string.ascii_letters, string.digits, string.ascii_uppercase, string.ascii_lowercase
 ALNUM, HEX = LETTERS + DIGITS, "0123456789abcdef"
@@ -97,6 +100,28 @@ SHAPES: list[tuple[str, Callable[[Draw], str]]] = [
     ("replicate-token", prefixed("r" + "8_", 37)),
     ("nvidia-key", prefixed("nv" + "api-", 64, URL64)),
     ("tavily-key", prefixed("tv" + "ly-dev-", 32)),
+    ("square-key", prefixed("sq0" + "csp-", 43, URL64)),
+    ("alibaba-key", prefixed("LT" + "AI", 20)),
+    ("dynatrace-token", lambda draw: "dt0" + f"c01.{draw(24, BASE32)}.{draw(64, BASE32)}"),
+    ("gitlab-token", prefixed("GR" + "1348941", 20, URL64)),
+    ("google-api-key", prefixed("AQ" + ".Ab", 50, URL64)),
+    ("slack-token", lambda draw: "xw" + f"fp-{draw(40)}"),
+    ("sentry-token", prefixed("sn" + "tryu_", 64, HEX)),
+    ("figma-token", prefixed("fi" + "gd_", 40, URL64)),
+    ("new-relic-key", prefixed("NR" + "AK-", 27, UPPER + DIGITS)),
+    ("tailscale-key", lambda draw: "ts" + f"key-auth-k{draw(11)}CNTRL-{draw(32)}"),
+    ("doppler-token", prefixed("dp" + ".pt.", 43)),
+    ("planetscale-token", prefixed("ps" + "cale_tkn_", 43, URL64)),
+    ("pulumi-token", prefixed("pu" + "l-", 40, HEX)),
+    ("brevo-key", lambda draw: "xk" + f"eysib-{draw(64, HEX)}-{draw(16)}"),
+    ("age-key", prefixed("AGE-SEC" + "RET-KEY-1", 58, UPPER + DIGITS)),
+    ("perplexity-key", prefixed("pp" + "lx-", 48)),
+    ("xai-key", prefixed("xa" + "i-", 80)),
+    ("cerebras-key", prefixed("cs" + "k-", 48, LOWER + DIGITS)),
+    ("langsmith-key", lambda draw: "ls" + f"v2_pt_{draw(32, HEX)}_{draw(10, HEX)}"),
+    ("e2b-key", prefixed("e2" + "b_", 40, HEX)),
+    ("shippo-token", prefixed("ship" + "po_live_", 40, HEX)),
+    ("fly-token", prefixed("fm" + "2_", 120, BASE64)),
     ("rubygems-key", prefixed("ruby" + "gems_", 48, HEX)),
     ("json-web-token", json_web_token),
 ]
@@ -132,6 +157,11 @@ def test_a_shape_in_its_surroundings(number: int, wrapper: str) -> None:
         redacted, redactions = redact_text(text, environment={})
         assert redacted == text.replace(secret, f"[redacted: {kind} 1]")
         assert redactions.counts == {kind: 1}
+
+
+def test_every_kind_is_tested() -> None:
+    made = {kind for kind, _ in SHAPES} | {kind for kind, _, _ in CONTEXTS} | {"private-key"}
+    assert {kind_of(shape.label) for shape in TABLE} | set(map(kind_of, LABELS)) == made
 
 
 def aws_secret(draw: Draw) -> str:

@@ -73,7 +73,7 @@ def run_command(command: Command, ledger: Ledger, depth: int, *, waits: bool = F
     words = list(command.words)
     stays = command.is_background and not waits
     for _ in range(8):  # wrappers around wrappers
-        if not words:
+        if not words or not words[0]:
             return
         name = program_name(words[0])
         stays = stays or (name in ("nohup", "setsid", "daemonize") and not waits)
@@ -83,7 +83,7 @@ def run_command(command: Command, ledger: Ledger, depth: int, *, waits: bool = F
         words = inner
     else:
         return
-    if words:
+    if words and words[0]:
         run_program(words, command, ledger, depth, stays=stays)
 
 

@@ -167,7 +167,7 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
             line_end = len(text) if line_end < 0 else line_end
             resume = 0
         word = found[2] or found[3] or found[4]
-        body_start = resume or line_end + 1
+        body_start = resume + 1 if resume else line_end + 1
         end = end_of_body(ends, word, body_start)
         if end is None and not take_open:
             continue

@@ -294,11 +294,7 @@ def in_order(calls: Sequence[ToolCall]) -> Iterator[Call | str]:
             yield from filter(str.strip, [open_text, text])
             open_text = ""
             continue
-        raw = next(
-            value
-            for key in ("keystrokes", "chars", "keys", *COMMAND_KEYS)
-            if isinstance(value := call.arguments.get(key), str)
-        )
+        raw = next((value for key in COMMAND_KEYS if isinstance(value := call.arguments.get(key), str)), "\n")
         if open_text and text:
             text = open_text + text
         elif open_text:

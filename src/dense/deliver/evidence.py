@@ -5,7 +5,7 @@ other retained actions follow by role as long as there is room."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -215,26 +215,42 @@ def _of_shortcut(shortcut: Shortcut, known: Mapping[str, Effects]) -> Iterator[t
 def _fit_required(
     required: Mapping[str, tuple[Leaf, tuple[Role, ...]]], depths: Mapping[str, int], room: int
 ) -> tuple[list[Choice], list[str]]:
-    """The required actions. Where they take more than there is, the largest bodies go, under an ever lower limit."""
+    """The required actions, without the largest of their bodies where they would take more than there is."""
     quotes = [(quoted.quote(leaf), roles) for leaf, roles in sorted(required.values(), key=lambda one: one[0].action)]
     chosen = [_choice(quote, roles, depths[quote.leaf.id]) for quote, roles in quotes]
-    without: list[frozenset[int]] = [frozenset()] * len(quotes)
-    for limit in (room // 2, room // 4, room // 8, room // 16):
-        if sum(choice.size for choice in chosen) <= room:
-            break
-        for place, (quote, roles) in enumerate(quotes):
-            smaller = quoted.oversized(quote, max(limit, SMALL))
-            if chosen[place].size > limit and smaller != without[place]:
-                without[place] = smaller
-                chosen[place] = _choice(quote, roles, depths[quote.leaf.id], smaller)
+    without = _largest([quote for quote, _ in quotes], sum(choice.size for choice in chosen), room)
+    for place, numbers in without.items():
+        quote, roles = quotes[place]
+        chosen[place] = _choice(quote, roles, depths[quote.leaf.id], frozenset(numbers))
     # What is larger than all the room even so would only push the others out.
     hopeless = [choice for choice in chosen if choice.size > room]
-    left_out = [name for (quote, _), numbers in zip(quotes, without, strict=True) for name in _bodies(quote, numbers)]
+    left_out = [name for place in sorted(without) for name in _bodies(quotes[place][0], without[place])]
     left_out += [f"a{choice.leaf.action} ({choice.size} bytes)" for choice in hopeless]
     return [choice for choice in chosen if choice.size <= room], left_out
 
 
-def _bodies(quote: Quote, numbers: frozenset[int]) -> list[str]:
+def _largest(quotes: Sequence[Quote], total: int, room: int) -> dict[int, set[int]]:
+    """The bodies to leave out, by action: the largest first, of equals the latest, until a quarter is free again."""
+    without: dict[int, set[int]] = {}
+    if total <= room:
+        return without
+    by_size = sorted(
+        (
+            (body.saving, place, number)
+            for place, quote in enumerate(quotes)
+            for number, body in enumerate(quote.bodies)
+        ),
+        reverse=True,
+    )
+    for saving, place, number in by_size:
+        if total <= room - room // 4 or saving <= SMALL // 2:
+            break
+        without.setdefault(place, set()).add(number)
+        total -= saving
+    return without
+
+
+def _bodies(quote: Quote, numbers: Iterable[int]) -> list[str]:
     """What bodies are called once they are left out."""
     return [
         f"a{quote.leaf.action}, {quote.bodies[number].place} ({quote.bodies[number].size} bytes)"

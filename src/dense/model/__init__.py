@@ -1,6 +1,6 @@
 """The chat-model client.
 
-    Metered → Recorded → AskedOnce → Cached → Lengthened → Limited → Guarded → Http → a wire format → the provider
+    Metered → Recorded → AskedOnce → Cached → Limited → Kept → Lengthened → Guarded → Http → a wire → the provider
 
 `open_model` is the door: it stacks the wrappers, each of which has the seam's one method, `complete`. Keys come from
 the environment alone, and are neither logged nor stored."""
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from dense.errors import SpendingLimit, UnknownPrice
-from dense.model.cache import AnswerStore, AskedOnce, Cached, identity_of
+from dense.model.cache import AnswerStore, AskedOnce, Cached, Kept, identity_of
 from dense.model.chat import Attempt, ChatModel, ChatReply, ChatRequest, Message
 from dense.model.http import Http, Patience
 from dense.model.length import Lengthened
@@ -98,12 +98,15 @@ async def open_model(
         if max_usd is not None and ledger.prices.usd(Usage(1, None, None, 1), "") is None:
             raise UnknownPrice(f"{spec}: its prices are unknown, so a spending limit cannot be kept: give prices")
         http = await stack.enter_async_context(Http(spec, key, patience))
-        model: ChatModel = Lengthened(Limited(Guarded(http, ledger, max_usd), concurrency, per_minute))
-        if cache is not None:
+        model: ChatModel = Lengthened(Guarded(http, ledger, max_usd))
+        if cache is None:
+            model = Limited(model, concurrency, per_minute)
+        else:
             store = AnswerStore(cache)
             await store.open()
             stack.push_async_callback(store.close)
-            model = Cached(model, store, identity_of(spec))
+            identity = identity_of(spec)
+            model = Cached(Limited(Kept(model, store, identity), concurrency, per_minute), store, identity)
         asked_once = AskedOnce(model)
         model = asked_once if record is None else Recorded(asked_once, record)
         try:

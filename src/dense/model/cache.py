@@ -120,7 +120,7 @@ def _retried(work: Callable[[], object]) -> None:
 
 
 class Cached:
-    """Answers from the store what was answered before, and puts there what was not. Blank answers are not kept."""
+    """Answers from the store what was answered before. What was not, is asked; `Kept` puts the answer there."""
 
     def __init__(self, inner: ChatModel, store: AnswerStore, identity: str) -> None:
         self._inner = inner
@@ -129,15 +129,34 @@ class Cached:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answers from the store, else from the provider."""
-        key = hashlib.sha256(f"{self._identity}\0{request.digest}".encode()).hexdigest()
-        if (kept := await self._store.get(key)) is not None:
+        if (kept := await self._store.get(_key(self._identity, request))) is not None:
             return replace(kept, is_cached=True)
+        return await self._inner.complete(request)
+
+
+class Kept:
+    """Puts every answer into the store, except blank ones.
+
+    Belongs inside of the limit on concurrency: a call keeps its place until its answer is safe, so that never more
+    answers than that can be lost by a crash, however slow the disk."""
+
+    def __init__(self, inner: ChatModel, store: AnswerStore, identity: str) -> None:
+        self._inner = inner
+        self._store = store
+        self._identity = identity
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answers once the answer is safe."""
         reply = await self._inner.complete(request)
         if not reply.text.strip() and reply.finish == "stop":
             return reply
-        kept = await self._store.put(key, reply)
-        # Another process was first: its answer counts for both, our costs are ours.
+        kept = await self._store.put(_key(self._identity, request), reply)
+        # Another process may have been first: its answer counts for both, our costs are ours.
         return replace(reply, text=kept.text, finish=kept.finish, model=kept.model)
+
+
+def _key(identity: str, request: ChatRequest) -> str:
+    return hashlib.sha256(f"{identity}\0{request.digest}".encode()).hexdigest()
 
 
 class AskedOnce:

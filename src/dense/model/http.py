@@ -18,8 +18,9 @@ from urllib.request import getproxies, proxy_bypass
 import msgspec
 from msgspec import Struct
 
+import dense.model.anthropic_wire as anthropic
+import dense.model.openai_wire as openai
 from dense.errors import CallFailed, KeyRefused, ModelError, UnknownModel, Unreachable
-from dense.model import anthropic_wire, openai_wire
 from dense.model.chat import Attempt, ChatReply, ChatRequest
 from dense.model.failures import failure_of, narrowed
 from dense.model.providers import Key, ModelSpec
@@ -29,7 +30,7 @@ from dense.trajectory import Usage
 if TYPE_CHECKING:
     import aiohttp
 
-WIRES: dict[str, Wire] = {"anthropic": anthropic_wire, "openai": openai_wire}
+WIRES: dict[str, Wire] = {"anthropic": anthropic, "openai": openai}
 
 log = logging.getLogger("dense.model")
 

@@ -80,6 +80,8 @@ def is_shared_access(match: re.Match[str]) -> bool:
     return is_random(match[1]) and re.search(r"[?&;\s\"'6]s[vepr]=", around) is not None
 
 
+_STORE_WORDS = ("server", "source", "addr", "host", "dbname", "catalog", "id=", "id =")
+_LINE_END = re.compile(r"[\n\r\0]|\\n")
 _STORE = re.compile(
     r"(?:server|data source|addr|address|host|hostaddr|hostname|dbname|initial catalog|user id|uid)\s?=\s?"
     r"[^;,\s\0]{1,128}[;\s]",
@@ -90,9 +92,12 @@ _STORE = re.compile(
 def is_in_connection_string(match: re.Match[str]) -> bool:
     """The same line names a server, with semicolons or blanks between: not the arguments of a call, not a list."""
     text, start, end = match.string, match.start(), match.end()
-    before = re.split(r"[\n\r\0]|\\n", text[max(0, start - 240) : start])[-1]
-    after = re.split(r"[\n\r\0]|\\n", text[end : end + 160])[0]
-    return is_password(match[1]) and any(_STORE.search(part) for part in (before, after + " "))
+    around = text[max(0, start - 240) : end + 160].lower()
+    if not any(word in around for word in _STORE_WORDS) or not is_password(match[1]):
+        return False
+    before = _LINE_END.split(text[max(0, start - 240) : start])[-1]
+    after = _LINE_END.split(text[end : end + 160])[0]
+    return any(_STORE.search(part) for part in (before, after + " "))
 
 
 _URL = re.compile(rf"(?:://|:\\/\\/)[^:{NOT_IN_URL}]{{0,128}}:([^{NOT_IN_URL}]{{1,256}})@(?=[\w\[.%-])", re.IGNORECASE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dense.redact.contexts import in_context
-from dense.redact.shapes import any_inner_prefix, any_prefix, rows
+from dense.redact.shapes import any_inner_prefix, any_prefix, prefix_heads, rows
 from dense.redact.spans import BY_SHAPE, BY_VALUE, Span
 
 SHORTEST = 20
@@ -18,7 +18,7 @@ _STRETCH = b"x" * SHORTEST
 _TWO_SIGNS = bytes(
     ord("x") if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-") else ord(" ") for code in range(256)
 )
-_GOES_ON = frozenset("./\\%[;")
+_ESCAPES = frozenset("\\%[;")
 _AROUND = 8
 _PATIENCE = 40
 """How many patterns are tried on one stretch: hostile text is nothing but prefixes."""
@@ -55,18 +55,20 @@ def merge(spans: list[Span]) -> list[Span]:
 
 def _by_shape(text: str, signs: bytes) -> Iterator[Span]:
     find, at_start, inside = signs.find, any_prefix().match, any_inner_prefix().search
+    heads = prefix_heads()
     start = find(_STRETCH)
     while start >= 0:
         end = find(b" ", start + SHORTEST)
         end = len(signs) if end < 0 else end
-        if at_start(text, start, end) or text[start - 1] in _GOES_ON or inside(text, start, end):
-            yield from _in_stretch(text, start, end)
+        is_inner = text[start - 1] in _ESCAPES or text[start - 3 : start] in heads
+        if is_inner or at_start(text, start, end) or inside(text, start, end):
+            yield from _in_stretch(text, start, end, is_inner)
         start = find(_STRETCH, end)
 
 
-def _in_stretch(text: str, start: int, end: int) -> Iterator[Span]:
+def _in_stretch(text: str, start: int, end: int, is_inner: bool) -> Iterator[Span]:
     by_prefix, tried = rows(), 0
-    for place, prefix in _prefixes(text, start, end):
+    for place, prefix in _prefixes(text, start, end, is_inner):
         for row in by_prefix[prefix]:
             match = row.pattern.match(text, place)
             tried += 1
@@ -78,10 +80,10 @@ def _in_stretch(text: str, start: int, end: int) -> Iterator[Span]:
             return
 
 
-def _prefixes(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """The prefixes at the beginning of a stretch and of the words in it."""
-    before = text[start - 1] if start else ""
-    if before in _GOES_ON:  # some prefixes hold a point or a slash; behind an escape a word begins later
+def _prefixes(text: str, start: int, end: int, is_inner: bool) -> Iterator[tuple[int, str]]:
+    """The prefixes at the beginning of a stretch and of the words in it. `is_inner`: a word may begin before or
+    a little behind its beginning, since some prefixes hold a point or a slash, and escapes end in letters."""
+    if is_inner:
         around = any_prefix().finditer(text, max(0, start - _AROUND), min(end, start + 3 * _AROUND))
         yield from ((match.start(), match[1]) for match in around)
     else:

@@ -159,6 +159,11 @@ SHAPES = (
     _shape("Pulumi token", "pul-", rf"([0-9a-f]{{40}}){END}"),
     _shape("Brevo key", "xkeysib- xsmtpsib-", r"([0-9a-f]{64}-[A-Za-z0-9]{16})"),
     _shape("age key", "AGE-SECRET-KEY-1", rf"([0-9A-Z]{{58}}){END}"),
+    _shape("Square key", "sq0csp- sq0atp- sq0idp-", rf"({URL64}{{22,}})"),
+    _shape("Alibaba key", "LTAI", rf"([A-Za-z0-9]{{16,20}}){END64}", mixed_body),
+    _shape("Dynatrace token", "dt0c01. dt0s01. dt0s16.", r"([A-Z2-7]{24}\.[A-Z2-7]{64})"),
+    _shape("Shippo token", "shippo_live_ shippo_test_", rf"([0-9a-f]{{40}}){END}"),
+    _shape("Fly token", "fm1r_ fm2_ fo1_", r"([A-Za-z0-9+/_=-]{40,})"),
     _shape("Groq key", "gsk_", r"([A-Za-z0-9]{40,})", mixed_body),
     _shape("Replicate token", "r8_", r"([A-Za-z0-9]{37,})", mixed_body),
     _shape("Perplexity key", "pplx-", r"([A-Za-z0-9]{40,})"),
@@ -207,6 +212,13 @@ def any_prefix() -> re.Pattern[str]:
 def any_inner_prefix() -> re.Pattern[str]:
     """The same for a word that begins behind `_` or `-`."""
     return re.compile(f"[_-](?=({_tree(sorted(rows()))}))")
+
+
+@cache
+def prefix_heads() -> frozenset[str]:
+    """The last three characters of what some prefixes have before a stretch of letters begins: `SG.`, `29.`, `1//`."""
+    heads = (re.match(r".*[^A-Za-z0-9_-]", prefix) for prefix in rows())
+    return frozenset(head[0][-3:] for head in heads if head)
 
 
 def kind_of(label: str) -> str:

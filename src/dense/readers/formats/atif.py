@@ -29,8 +29,6 @@ from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of, unwrapped
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory, Usage
 
-GAP = object()
-"""Stands for the steps of others between those of a sub-agent."""
 MAX_DEPTH = 8
 """How deep sub-agents are followed."""
 
@@ -82,6 +80,7 @@ class _Reading:
         self.prompts: list[str] = []
         self.copied_prompts: list[str] = []
         self.call_ids: set[str] = set()
+        self.places: Sequence[int] = ()
         self.draft: StepDraft | None = None
 
     def stream(self) -> Stream | None:
@@ -113,11 +112,9 @@ class _Reading:
             embedded = {key: t for t in objs(document.get("subagent_trajectories")) for key in _identities(t)}
             main, side = _apart(seq(document["steps"]))
             for index, value in main:
-                source = _at(self.source, name, index)
+                source = _at(self.source, name, self.places[index] if self.places else index)
                 if not is_obj(value):
                     self.place.notices.skip("step is not an object", source)
-                elif value.get("source") is GAP:
-                    continue
                 elif value.get("is_copied_context") is True:
                     if value.get("source") == "user" and self.draft is None:
                         self.copied_prompts.append(text_of(value.get("message")))
@@ -246,17 +243,18 @@ class _Reading:
         groups: dict[str, dict[int, dict[str, Any]]] = {}
         for index, step in steps:
             agent_id = string(obj(step.get("extra")).get("agent_id")) or ""
-            groups.setdefault(agent_id, {})[index] = step
+            plain = {**step, "extra": {**obj(step.get("extra")), "is_sidechain": False}}
+            groups.setdefault(agent_id, {})[index] = plain
         for agent_id, group in groups.items():
-            # Laid out as in the file, so that each step is told to stand where it does.
-            plain: list[Any] = [{"source": GAP}] * (max(group) + 1)
-            for index, step in group.items():
-                plain[index] = {**step, "extra": {**obj(step.get("extra")), "is_sidechain": False}}
-            document = {"agent": self.document.get("agent"), "session_id": agent_id or "sub-agent", "steps": plain}
-            yield from self.nested(document, Source(name, index=min(group)))
+            document = {"agent": self.document.get("agent"), "session_id": agent_id or "sub-agent"}
+            document["steps"] = [*group.values()]
+            yield from self.nested(document, Source(name, index=min(group)), tuple(group))
 
-    def nested(self, document: dict[str, Any], source: Source) -> Iterator[Trajectory]:
-        stream = _Reading(document, source, self.place, self.depth + 1, self.taken).stream()
+    def nested(self, document: dict[str, Any], source: Source, places: Sequence[int] = ()) -> Iterator[Trajectory]:
+        """A sub-agent; `places` are the indices of its steps where they stand among those of others."""
+        reading = _Reading(document, source, self.place, self.depth + 1, self.taken)
+        reading.places = places
+        stream = reading.stream()
         if stream is not None:
             stream.notices = Notices()  # what is told of a sub-agent is told with the whole attempt
             yield stream.collect()

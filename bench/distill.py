@@ -1,0 +1,210 @@
+"""What a distillation takes: wall time against its longest chain of calls, round trips, tokens of both profiles, own CPU.
+
+    python bench/distill.py [--json]
+
+A server on 127.0.0.1 answers every question after a fixed time, by outline (no language model is asked). The longest chain of
+dependent calls is computed from when each question was asked and answered, not assumed. Tokens are those of the real prompts, at four bytes
+each, over the corpus traces with at least 30 actions where the corpus is there, else over the examples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from dense import read
+from dense.analyst.model import ModelAnalyst
+from dense.analyst.outline import OutlineAnalyst
+from dense.analyst.questions import AnyQuestion, Correction
+from dense.distillation import Profile, distill
+from dense.distillation.estimate import Measuring, Nobody
+from dense.model import open_model
+from dense.readers import Stream, read_streams
+from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = ROOT.parent / "shared" / "corpus"
+LATENCY = 0.2
+PROFILES: tuple[Profile, ...] = ("fast", "paper")
+MOST_WALL, MOST_TRIPS, MOST_TOKENS, MOST_CPU = 1.15, 12, 0.25, 3.0
+
+
+def trajectory(count: int) -> Trajectory:
+    """A run of ordinary commands, of which some fail."""
+    steps = [
+        Step(
+            Source("bench.jsonl", line=index + 1),
+            message=f"Step {index}: build part {index % 7} and look at what it says.",
+            calls=(ToolCall("bash", {"command": f"make part-{index % 7} && cat out-{index}.txt"}, f"c{index}"),),
+            observations=(Observation(f"line {index}\n" * 30, f"c{index}", exit_code=int(index % 5 == 3)),),
+        )
+        for index in range(count)
+    ]
+    return Trajectory(
+        "bench", f"bench-{count}", Source("bench.jsonl"), task=Task("Build all parts."), steps=tuple(steps)
+    )
+
+
+class Waiting:
+    """Answers by outline after a fixed time, and notes when each question was asked and answered."""
+
+    name = "waiting"
+
+    def __init__(self, latency: float) -> None:
+        self.latency = latency
+        self.spans: list[tuple[float, float]] = []
+        self._outline = OutlineAnalyst()
+
+    async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+        start = time.perf_counter()
+        reply = await self._outline.ask(question, correction)
+        await asyncio.sleep(self.latency)
+        self.spans.append((start, time.perf_counter()))
+        return reply
+
+    def chain(self) -> int:
+        """The longest row of questions in which each was asked after the one before was answered."""
+        lengths: list[tuple[float, int]] = []
+        best = 0
+        for start, end in sorted(self.spans, key=lambda span: span[0]):
+            before = max((length for ended, length in lengths if ended <= start), default=0)
+            lengths.append((end, before + 1))
+            best = max(best, before + 1)
+        return best
+
+
+def measure_wall(count: int, profile: Profile) -> dict[str, float]:
+    """Through the pipeline alone: the chain of dependent calls and the wall time over it."""
+    waiting = Waiting(LATENCY)
+    start = time.perf_counter()
+    asyncio.run(distill(trajectory(count), waiting, profile=profile))
+    wall = time.perf_counter() - start
+    return {
+        "calls": len(waiting.spans),
+        "chain": waiting.chain(),
+        "wall": wall,
+        "ratio": wall / (waiting.chain() * LATENCY),
+    }
+
+
+async def _serve(latency: float) -> tuple[Any, str]:
+    """An OpenAI-compatible server that fills the schema it is sent."""
+    from aiohttp import web
+
+    async def answer(request: web.Request) -> web.Response:
+        body = await request.json()
+        schema = body.get("response_format", {}).get("json_schema", {}).get("schema") or {}
+        await asyncio.sleep(latency)
+        message = {"role": "assistant", "content": json.dumps(_filled(schema))}
+        usage = {"prompt_tokens": 100, "completion_tokens": 20}
+        return web.json_response(
+            {"model": "x", "choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+        )
+
+    app = web.Application(client_max_size=1 << 26)
+    app.router.add_post("/v1/chat/completions", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    return runner, f"http://127.0.0.1:{runner.addresses[0][1]}/v1#bench"
+
+
+def _filled(schema: dict[str, Any]) -> Any:
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    if kind == "object":
+        return {key: _filled(value) for key, value in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [_filled(schema["items"]) for _ in range(schema.get("minItems", 0))]
+    return {"integer": schema.get("minimum", 0), "boolean": False, "number": 0}.get(str(kind), "words")
+
+
+def measure_client(count: int, profile: Profile) -> dict[str, float]:
+    """Through the whole client, over HTTP: our CPU for each call. The server's share is measured apart and taken off."""
+
+    async def run() -> dict[str, float]:
+        runner, address = await _serve(0.0)
+        try:
+            async with open_model(address, concurrency=16) as model:
+                analyst = ModelAnalyst(model)
+                start = time.process_time()
+                await distill(trajectory(count), analyst, profile=profile)
+                ours = time.process_time() - start
+                calls = model.ledger.totals.calls
+            import aiohttp
+
+            url = address.partition("#")[0] + "/chat/completions"
+            body = json.dumps({"messages": [{"role": "user", "content": "x" * 8000}]})
+            async with aiohttp.ClientSession() as session:
+                start = time.process_time()
+                for _ in range(200):
+                    async with session.post(url, data=body, headers={"Content-Type": "application/json"}) as reply:
+                        await reply.json()
+                raw = (time.process_time() - start) / 200
+        finally:
+            await runner.cleanup()
+        return {"calls": calls, "cpu_ms": 1e3 * (ours / calls - raw), "raw_ms": 1e3 * raw}
+
+    return asyncio.run(run())
+
+
+def measure_tokens() -> dict[str, float]:
+    """Input tokens of both profiles over real traces."""
+    totals = dict.fromkeys(PROFILES, 0)
+    count = 0
+    folder = CORPUS if CORPUS.is_dir() else ROOT / "examples"
+    least = 30 if CORPUS.is_dir() else 1
+    for item in read_streams(folder):
+        if not isinstance(item, Stream):
+            continue
+        found = item.collect()
+        if len(found.steps) < least:
+            continue
+        count += 1
+        for profile in PROFILES:
+            measuring = Measuring(ModelAnalyst(Nobody()))
+            asyncio.run(distill(found, measuring, profile=profile))
+            totals[profile] += measuring.usage.input or 0
+    return {"traces": count, **totals, "ratio": totals["fast"] / totals["paper"]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    options = parser.parse_args()
+    assert next(iter(read(ROOT / "examples"))).steps
+    wall = {f"{profile} {count}": measure_wall(count, profile) for profile in PROFILES for count in (20, 60, 250)}
+    trips = measure_wall(1000, "fast")
+    client = {profile: measure_client(60, profile) for profile in PROFILES}
+    tokens = measure_tokens()
+    if options.json:
+        print(json.dumps({"wall": wall, "trips_1000": trips, "client": client, "tokens": tokens}, indent=2))
+    else:
+        print(f"{'profile, steps':<16}{'calls':>7}{'chain':>7}{'wall':>9}{'wall / chain':>14}   (limit {MOST_WALL})")
+        for name, row in wall.items():
+            print(f"{name:<16}{row['calls']:>7}{row['chain']:>7}{row['wall']:>8.2f}s{row['ratio']:>14.3f}")
+        print(f"\nfast, 1,000 steps: {trips['chain']:.0f} round trips in a row (limit {MOST_TRIPS})")
+        for profile, row in client.items():
+            print(
+                f"{profile}: {row['cpu_ms']:.2f} ms CPU of ours a call beyond plain aiohttp's {row['raw_ms']:.2f} (limit {MOST_CPU})"
+            )
+        print(
+            f"input tokens over {tokens['traces']} traces: fast {tokens['fast']:,}, paper {tokens['paper']:,},", end=" "
+        )
+        print(f"ratio {tokens['ratio']:.3f} (limit {MOST_TOKENS})")
+    over = [name for name, row in wall.items() if row["ratio"] > MOST_WALL]
+    over += ["round trips"] * (trips["chain"] > MOST_TRIPS) + ["tokens"] * (tokens["ratio"] > MOST_TOKENS)
+    over += [f"CPU {profile}" for profile, row in client.items() if row["cpu_ms"] > MOST_CPU]
+    if over:
+        sys.exit(f"over the limit: {', '.join(over)}")
+
+
+if __name__ == "__main__":
+    main()

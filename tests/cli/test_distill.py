@@ -1,0 +1,201 @@
+"""`dense distill` as a user runs it: a real process against a real server on loopback that answers what it is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from dense.deliver import deliver
+from dense.distillation.record import Run, read_reconciled, read_tree
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "clean-success"
+SCRIPTED = ("--answers", ROOT / "examples" / "csv-report" / "answers.json")
+FILES = ["feedback.txt", "message.txt", "reconciled.json", "run.json", "tree.json"]
+
+
+def run(*arguments: object, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dense", "distill", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "TERM": "dumb", **env},
+        check=False,
+    )
+
+
+def filled(schema: dict[str, Any]) -> Any:
+    """The simplest value that a schema allows: an answer of the right form, without judgement."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    if kind == "object":
+        return {key: filled(value) for key, value in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [filled(schema["items"]) for _ in range(schema.get("minItems", 0))]
+    return {"integer": schema.get("minimum", 0), "boolean": False}.get(str(kind), "words")
+
+
+class Server:
+    """Counts what it is asked; answers after a while; may refuse the key."""
+
+    def __init__(self, delay: float = 0.0, status: int = 200) -> None:
+        self.delay, self.status = delay, status
+        self.bodies: list[bytes] = []
+        self.answered: list[bytes] = []
+        self.url = ""
+
+
+@contextmanager
+def serving(server: Server) -> Iterator[Server]:
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *args: Any) -> None:
+            return
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            server.bodies.append(body)
+            time.sleep(server.delay)
+            schema = json.loads(body).get("response_format", {}).get("json_schema", {}).get("schema") or {}
+            message = {"role": "assistant", "content": json.dumps(filled(schema))}
+            usage = {"prompt_tokens": 100, "completion_tokens": 10}
+            reply: dict[str, Any] = {
+                "model": "m",
+                "choices": [{"message": message, "finish_reason": "stop"}],
+                "usage": usage,
+            }
+            if server.status != 200:
+                reply = {"error": {"message": "invalid key"}}
+            data = json.dumps(reply).encode()
+            try:
+                self.send_response(server.status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+                server.answered.append(body)
+            except OSError:
+                pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=http.serve_forever, daemon=True).start()
+    server.url = f"http://127.0.0.1:{http.server_address[1]}/v1#m"
+    try:
+        yield server
+    finally:
+        http.shutdown()
+        http.server_close()
+
+
+def only(out: Path) -> Path:
+    (folder,) = (path for path in out.iterdir() if path.is_dir())
+    return folder
+
+
+def test_five_files_and_what_they_say(tmp_path: Path) -> None:
+    done = run("examples/csv-report", *SCRIPTED, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    folder = only(tmp_path)
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    assert done.stdout == f"{folder}: incomplete\n"
+    record = msgspec.json.decode((folder / "run.json").read_bytes(), type=Run)
+    assert (record.fallbacks, record.profile, record.format) == (0, "fast", "atif")
+    assert set(record.prompts) >= {"cuts", "digest", "settlement"}
+    assert record.versions["dense"]
+    feedback = deliver(read_reconciled(folder / "reconciled.json"))
+    assert feedback.report == (folder / "feedback.txt").read_text()
+    assert feedback.message == (folder / "message.txt").read_text()
+    assert read_tree(folder / "tree.json").root.id == "n14"
+
+
+@pytest.mark.parametrize("profile", ["fast", "paper"])
+def test_a_model_over_http(tmp_path: Path, profile: str) -> None:
+    with serving(Server()) as server:
+        done = run(EXAMPLE, "--model", server.url, "--profile", profile, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    record = msgspec.json.decode((only(tmp_path) / "run.json").read_bytes(), type=Run)
+    assert record.totals.calls == len(record.calls) >= len(record.asked)
+    assert record.totals.usage.input == 100 * len(server.bodies)
+    assert record.totals.usd is None
+    assert "price unknown" in done.stdout
+
+
+def test_recording_makes_a_script_that_gives_the_same(tmp_path: Path) -> None:
+    with serving(Server()) as server:
+        run(EXAMPLE, "--model", server.url, "--out", tmp_path / "live", "--record", tmp_path / "answers.jsonl")
+    again = run(EXAMPLE, "--answers", tmp_path / "answers.jsonl", "--out", tmp_path / "again")
+    assert again.returncode == 0, again.stderr
+    for name in ("feedback.txt", "tree.json", "reconciled.json"):
+        assert (only(tmp_path / "live") / name).read_bytes() == (only(tmp_path / "again") / name).read_bytes()
+
+
+def test_killed_and_run_again_repeats_no_answered_call(tmp_path: Path) -> None:
+    with serving(Server(delay=0.15)) as server:
+        command = [sys.executable, "-m", "dense", "distill", str(EXAMPLE), "--model", server.url, "--profile", "paper"]
+        command += ["--yes", "--out", str(tmp_path / "out"), "--concurrency", "2"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+        while len(server.answered) < 6:
+            time.sleep(0.02)
+        time.sleep(0.08)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kept = server.answered[:-2]  # the last ones may have been on their way
+        server.bodies.clear()
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not set(kept) & set(server.bodies)
+    assert "from the cache" in done.stdout
+
+
+def test_a_wrong_key_stops_the_run_at_once(tmp_path: Path) -> None:
+    secret = "key-of-mine-123456"
+    with serving(Server(status=401)) as server:
+        base = server.url.partition("#")[0]
+        done = run(
+            "examples", "--model", "openai/m", "--base-url", base, "--yes", "--out", tmp_path, OPENAI_API_KEY=secret
+        )
+    assert done.returncode == 1
+    assert "OPENAI_API_KEY" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(server.bodies) <= 16
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert secret.encode() not in written + (done.stdout + done.stderr).encode()
+
+
+def test_estimates_ask_nobody(tmp_path: Path) -> None:
+    done = run("examples", "--model", "gemini/gemini-3-flash-preview", "--estimate", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 5
+    assert lines[-1].startswith("estimate for 4 trajectories: ")
+    assert lines[-1].endswith(" USD")
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_answers_must_be_named(tmp_path: Path) -> None:
+    done = run("examples", "--out", tmp_path)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "error: name who answers: --model PROVIDER/NAME, or --answers FILE (one of them)\n",
+    )
+
+
+def test_no_key_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    done = run(EXAMPLE, "--model", "deepseek/deepseek-chat", "--yes", "--out", tmp_path, DEEPSEEK_API_KEY="")
+    assert done.returncode == 1
+    assert "DEEPSEEK_API_KEY" in done.stderr
+    assert "Traceback" not in done.stderr
