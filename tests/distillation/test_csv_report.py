@@ -1,4 +1,5 @@
-"""The paper's example, really executed and scripted: the summary done, the chart not, an early issue closed on evidence."""
+"""The paper's example, really executed and scripted: the summary done, the chart not, an early issue closed on
+evidence."""
 
 from __future__ import annotations
 

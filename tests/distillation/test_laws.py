@@ -10,12 +10,12 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from liars import Liar
 
 from dense.deliver import deliver
 from dense.distillation import Budgets, Distillation, Profile, distill
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Leaf, ReconciledTree, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
-from liars import Liar
 
 PROFILES: tuple[Profile, ...] = ("fast", "paper")
 COMMANDS = [

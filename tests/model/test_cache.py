@@ -150,7 +150,7 @@ def test_leaving_drops_what_is_under_way(serve: Serve) -> None:
         return time.monotonic()
 
     left = run(serve(default=ok(delay=5)), work)
-    assert time.monotonic() - left < 2
+    assert time.monotonic() - left < 4
 
 
 def test_a_killed_run_repeats_no_answered_call(serve: Serve, tmp_path: Path) -> None:
@@ -193,13 +193,13 @@ def test_two_processes_share_the_cache(serve: Serve, tmp_path: Path) -> None:
 def test_the_first_answer_counts_for_all_processes(serve: Serve, tmp_path: Path) -> None:
     """Two runs ask at the same time: both go on with the answer that was kept first."""
     cache = tmp_path / "cache.sqlite"
-    server = serve(ok("slow", delay=0.4), ok("quick", delay=0.1))
+    server = serve(ok("slow", delay=1.5), ok("quick"))
 
     async def main() -> list[str]:
         options: dict[str, Any] = {"base_url": server.url, "cache": cache, "environment": {}}
         async with open_model("vllm/m", **options) as one, open_model("vllm/m", **options) as other:
             slow = asyncio.create_task(one.complete(question()))
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.3)
             quick = asyncio.create_task(other.complete(question()))
             return [(await slow).text, (await quick).text]
 

@@ -251,26 +251,25 @@ def test_at_most_so_many_at_once(serve: Serve) -> None:
     assert (server.most_at_once, len(server.received)) == (5, 24)
 
 
-def test_calls_are_spaced(serve: Serve) -> None:
-    server = serve()
-
-    async def work(model: OpenModel) -> None:
+def test_calls_are_spaced() -> None:
+    async def main() -> float:
+        model = Limited(Priced([1]), 5, per_minute=1200)
+        started = time.monotonic()
         await asyncio.gather(*(model.complete(question(number)) for number in range(5)))
+        return time.monotonic() - started
 
-    run(server, work, per_minute=1200)
-    times = [received.at for received in server.received]
-    assert times[-1] - times[0] >= 4 * 0.05 - 0.01
+    assert asyncio.run(main()) >= 4 * 60 / 1200
 
 
 def test_256_at_once(serve: Serve) -> None:
-    server = serve(default=ok(delay=0.5))
+    server = serve(default=ok(delay=1))
 
     async def work(model: OpenModel) -> float:
         started = time.monotonic()
         await asyncio.gather(*(model.complete(question(number)) for number in range(256)))
         return time.monotonic() - started
 
-    assert run(server, work, concurrency=256) < 5
+    assert run(server, work, concurrency=256) < 20
     assert server.most_at_once > 100
 
 

@@ -121,7 +121,6 @@ SHAPES: list[tuple[str, Callable[[Draw], str]]] = [
     ("langsmith-key", lambda draw: "ls" + f"v2_pt_{draw(32, HEX)}_{draw(10, HEX)}"),
     ("e2b-key", prefixed("e2" + "b_", 40, HEX)),
     ("shippo-token", prefixed("ship" + "po_live_", 40, HEX)),
-    ("fly-token", prefixed("fm" + "2_", 120, BASE64)),
     ("rubygems-key", prefixed("ruby" + "gems_", 48, HEX)),
     ("json-web-token", json_web_token),
 ]

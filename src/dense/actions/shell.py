@@ -5,8 +5,8 @@ of any size cost nothing, a body that never ends is still a body, and the gramma
 heredoc's start) is out of the way. What the grammar cannot make sense of stands in error nodes; their words are taken
 as commands.
 
-The parser's recovery takes quadratic time on some nonsense, and its progress callback crashes the interpreter, so long
-texts are cut into pieces first (`pieces`)."""
+The parser's recovery takes quadratic time on some nonsense. Its progress callback, which could stop it, crashed the
+interpreter when it was tried (tree-sitter 0.26.0), so long texts are cut into pieces first (`pieces`)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ type Schema = dict[str, Any]
 LISTED = 100
 """Up to so many values are an enum; providers refuse schemas with long ones."""
 CITED = 12
-"""Up to so many nodes are cited at once."""
+"""Up to so many nodes are cited at once, fewer where answers are to be short."""
+REPORTED = 8
+"""The same for issues."""
 NAME = 24
 """How long an identifier is at the most, where it cannot be listed."""
 
@@ -68,7 +70,7 @@ def schema_for(question: AnyQuestion, limits: Limits = FULL) -> Schema:
 
 
 def _short(limits: Limits) -> int:
-    return max(60, limits.answer // 4)
+    return max(40, limits.answer // 4)
 
 
 def _cuts(question: Cuts, long: int) -> Schema:
@@ -126,12 +128,11 @@ class _Tree:
     def definitions(self, *, has_verdict: bool) -> Schema:
         """What `groups` and `verdict` refer to."""
         issue = _object(issue=_text(self.short, least=1), evidence_node_ids=_defined("nodes"))
-        lists = {name: _cited(names) for name, names in (("nodes", self.nodes), ("actions", self.actions))}
-        return {"$defs": lists | ({"issues": _list(issue, most=8)} if has_verdict else {})}
-
-
-def _cited(names: Sequence[str]) -> Schema:
-    return _list(_name(names), most=min(CITED, len(names)))
+        named = (("nodes", self.nodes), ("actions", self.actions))
+        most = min(CITED, self.long // 40)
+        lists = {name: _list(_name(names), most=min(most, len(names))) for name, names in named}
+        issues = {"issues": _list(issue, most=min(REPORTED, self.long // 60))} if has_verdict else {}
+        return {"$defs": lists | issues}
 
 
 def _defined(name: str) -> Schema:

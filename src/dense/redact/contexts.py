@@ -15,7 +15,7 @@ from dense.redact.credible import decoded, has_mixed_case, is_password, is_rando
 from dense.redact.names import is_flag_secret, is_named_secret
 from dense.redact.private_keys import private_keys
 from dense.redact.shapes import Check, kind_of
-from dense.redact.spans import BY_CONTEXT, Span
+from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
 
 LABELS = (
     "AWS secret key",
@@ -190,7 +190,7 @@ def in_context(text: str, lowered: bytes) -> Iterator[Span]:
             for kind, pattern, check, back in contexts:
                 match = pattern.match(text, max(0, place - back))
                 if match and check(match):
-                    yield Span(*match.span(1), BY_CONTEXT, kind, True)
+                    yield Span(*match.span(1), BY_NAME if kind == "named-secret" else BY_CONTEXT, kind, True)
                     break
             place = lowered.find(anchor, place + len(anchor))
     yield from _in_urls(text, lowered)

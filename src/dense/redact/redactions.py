@@ -6,7 +6,9 @@ from functools import cache
 
 from msgspec import Struct
 
-from dense.redact import contexts, environment, shapes
+from dense.redact.contexts import LABELS
+from dense.redact.environment import LABEL
+from dense.redact.shapes import SHAPES, kind_of
 
 
 class Redactions(Struct, frozen=True, omit_defaults=True):
@@ -28,8 +30,7 @@ class Redactions(Struct, frozen=True, omit_defaults=True):
 
 @cache
 def _labels() -> dict[str, str]:
-    labels = [*(shape.label for shape in shapes.SHAPES), *contexts.LABELS, environment.LABEL]
-    return {shapes.kind_of(label): label for label in labels}
+    return {kind_of(label): label for label in (*(shape.label for shape in SHAPES), *LABELS, LABEL)}
 
 
 def _label(kind: str) -> str:

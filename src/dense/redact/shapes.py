@@ -163,7 +163,6 @@ SHAPES = (
     _shape("Alibaba key", "LTAI", rf"([A-Za-z0-9]{{16,20}}){END64}", mixed_body),
     _shape("Dynatrace token", "dt0c01. dt0s01. dt0s16.", r"([A-Z2-7]{24}\.[A-Z2-7]{64})"),
     _shape("Shippo token", "shippo_live_ shippo_test_", rf"([0-9a-f]{{40}}){END}"),
-    _shape("Fly token", "fm1r_ fm2_ fo1_", r"([A-Za-z0-9+/_=-]{40,})"),
     _shape("Groq key", "gsk_", r"([A-Za-z0-9]{40,})", mixed_body),
     _shape("Replicate token", "r8_", r"([A-Za-z0-9]{37,})", mixed_body),
     _shape("Perplexity key", "pplx-", r"([A-Za-z0-9]{40,})"),
