@@ -39,7 +39,15 @@ def imports(path: Path) -> Iterator[tuple[str, int, bool]]:
                 yield alias.name, node.lineno, id(node) in top
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: relative import"
-            yield node.module or "", node.lineno, id(node) in top
+            for alias in node.names:
+                yield _module(f"{node.module}.{alias.name}"), node.lineno, id(node) in top
+
+
+def _module(name: str) -> str:
+    """The module that an imported name is, or stands in."""
+    folder = PACKAGE.parent.joinpath(*name.split("."))
+    is_module = folder.with_suffix(".py").is_file() or (folder / "__init__.py").is_file()
+    return name if is_module else name.rpartition(".")[0]
 
 
 def violations(package: Path) -> list[str]:

@@ -27,8 +27,8 @@ from dense.analyst.questions import (
 )
 from dense.tree import Leaf, Node
 
-STRETCH = 5
-"""How many nodes a stretch has, about: what models cut on the traces that we have."""
+STRETCH = 7
+"""How many nodes a stretch has, about: the paper's worked example has 29 actions in four lowest subtasks."""
 TOP = 7
 """How many phases a task has at the most."""
 SENTENCE = "What was done here, with which command, what was seen, and what is left to do about it. "
