@@ -4,7 +4,8 @@ A trajectory holds what the agent was asked and what it did and saw. Nothing tha
 or a verifier's word is an `Outcome` (`dense.outcome`), which no trajectory leads to.
 
 The structs are also the schema of the normalised JSON (`docs/schema.md`): a field's name here is its name there, fields
-at their default are left out. `SCHEMA` names the version; a change that an older reader would misread raises it."""
+at their default are left out. They form no circles, so the garbage collector need not look at them. `SCHEMA` names the
+version; a change that an older reader would misread raises it."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ SCHEMA = "dense.trajectory/1"
 Origin = Literal["tool", "user", "system"]
 
 
-class Source(Struct, frozen=True, omit_defaults=True):
+class Source(Struct, frozen=True, omit_defaults=True, gc=False):
     """Where something was read."""
 
     path: str
@@ -38,7 +39,7 @@ class Source(Struct, frozen=True, omit_defaults=True):
         return place if self.index is None else f"{place}#{self.index}"
 
 
-class Usage(Struct, frozen=True, omit_defaults=True):
+class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
     """Tokens in disjoint buckets. None is unknown, which is not zero."""
 
     input: int | None = None
@@ -65,7 +66,7 @@ class Usage(Struct, frozen=True, omit_defaults=True):
         )
 
 
-class Task(Struct, frozen=True, omit_defaults=True):
+class Task(Struct, frozen=True, omit_defaults=True, gc=False):
     """The instruction that the agent was given, without the scaffold around it and without anything that grades it."""
 
     instruction: str
@@ -76,7 +77,7 @@ class Task(Struct, frozen=True, omit_defaults=True):
     """From the trace itself, from a file beside it, or from the user."""
 
 
-class ToolCall(Struct, frozen=True, omit_defaults=True):
+class ToolCall(Struct, frozen=True, omit_defaults=True, gc=False):
     """One call of a tool."""
 
     name: str
@@ -88,7 +89,7 @@ class ToolCall(Struct, frozen=True, omit_defaults=True):
     """The ID by which observations refer to the call."""
 
 
-class Observation(Struct, frozen=True, omit_defaults=True):
+class Observation(Struct, frozen=True, omit_defaults=True, gc=False):
     """What came back after an action: a tool's result, or what a user or the harness said next."""
 
     text: str
@@ -103,7 +104,7 @@ class Observation(Struct, frozen=True, omit_defaults=True):
     """The exit code, where it was recorded as such."""
 
 
-class Step(Struct, frozen=True, omit_defaults=True):
+class Step(Struct, frozen=True, omit_defaults=True, gc=False):
     """One action of the agent, with any number of tool calls, and what it observed right after."""
 
     source: Source
@@ -128,7 +129,7 @@ class Step(Struct, frozen=True, omit_defaults=True):
     """What agents that this action started did."""
 
 
-class Notice(Struct, frozen=True, omit_defaults=True):
+class Notice(Struct, frozen=True, omit_defaults=True, gc=False):
     """Something that a reader wants to be known about how it read."""
 
     kind: Literal["skipped", "repaired", "note"]

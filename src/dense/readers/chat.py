@@ -187,7 +187,7 @@ def usage_of(value: Any) -> Usage | None:
 
 def _count(usage: dict[str, Any], *keys: str) -> int | None:
     for key in keys:
-        if (found := usage.get(key)) is not None and (number := whole(found)) is not None:
+        if key in usage and (number := whole(usage[key])) is not None:
             return number
     return None
 
