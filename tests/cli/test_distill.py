@@ -136,11 +136,15 @@ def test_a_model_over_http(tmp_path: Path, profile: str) -> None:
 
 def test_recording_makes_a_script_that_gives_the_same(tmp_path: Path) -> None:
     with serving(Server()) as server:
-        run(EXAMPLE, "--model", server.url, "--out", tmp_path / "live", "--record", tmp_path / "answers.jsonl")
-    again = run(EXAMPLE, "--answers", tmp_path / "answers.jsonl", "--out", tmp_path / "again")
+        run("examples", "--model", server.url, "--out", tmp_path / "live", "--record")
+    again = run("examples", "--answers", tmp_path / "live", "--out", tmp_path / "again")
     assert again.returncode == 0, again.stderr
-    for name in ("feedback.txt", "tree.json", "reconciled.json"):
-        assert (only(tmp_path / "live") / name).read_bytes() == (only(tmp_path / "again") / name).read_bytes()
+    folders = [path.name for path in (tmp_path / "again").iterdir()]
+    assert len(folders) == 4
+    for folder in folders:
+        for name in ("feedback.txt", "tree.json", "reconciled.json"):
+            live, played = tmp_path / "live" / folder / name, tmp_path / "again" / folder / name
+            assert live.read_bytes() == played.read_bytes()
 
 
 def test_killed_and_run_again_repeats_no_answered_call(tmp_path: Path) -> None:

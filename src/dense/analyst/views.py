@@ -122,7 +122,7 @@ SMALL = Limits(
     summary=140,
     facet=80,
     reply=400,
-    answer=120,
+    answer=60,
     prompt=5_600,
 )
 """For a local model with a window of 8,000 tokens: whole prompts of about 1,500 tokens."""

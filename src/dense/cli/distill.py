@@ -22,11 +22,12 @@ def distill(
     ] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", help="Another address for the provider.")] = None,
     answers: Annotated[
-        Path | None, typer.Option("--answers", help="Take the answers from this file instead of asking a model.")
+        Path | None,
+        typer.Option("--answers", help="Take the answers from this file, or from the folder that --record wrote to."),
     ] = None,
     record: Annotated[
-        Path | None, typer.Option("--record", help="Write the answers to this file, for --answers.")
-    ] = None,
+        bool, typer.Option("--record", help="Keep the answers of each trajectory in its folder, for --answers.")
+    ] = False,
     profile: Annotated[
         Literal["fast", "paper"], typer.Option("--profile", help="paper: exactly the paper's calls.")
     ] = "fast",

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Task as Bar
+from rich.text import Text
 
 from dense.analyst.model import ModelAnalyst, prompt_hashes
 from dense.analyst.questions import Analyst
@@ -32,6 +34,9 @@ from dense.readers import Unread, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
 from dense.trajectory import Trajectory, Usage
 
+ANSWERS = "answers.jsonl"
+"""What recorded answers are called, in the folder of their trajectory: questions are named within a trajectory."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -41,7 +46,7 @@ class Settings:
     model: str | None
     base_url: str | None
     answers: Path | None
-    record: Path | None
+    record: bool
     profile: Profile
     budgets: Budgets
     redacted: bool
@@ -51,12 +56,17 @@ class Settings:
     cache: Path | None
     max_usd: float | None
 
+    def script(self, name: str) -> Path:
+        """The file of answers for a trajectory: the one that was named, or its own in a folder of recorded ones."""
+        path = self.answers or Path()
+        return path / name / ANSWERS if path.is_dir() else path
+
     def analyst(self, model: ChatModel) -> ModelAnalyst:
         """The analyst that puts questions to a model."""
         name = self.model or "model"
         if self.small:
             return ModelAnalyst(
-                model, name=name, limits=SMALL, context_tokens=8_000, max_output_tokens=700, temperature=0
+                model, name=name, limits=SMALL, context_tokens=8_000, max_output_tokens=450, temperature=0
             )
         return ModelAnalyst(model, name=name, limits=FULL)
 
@@ -151,8 +161,8 @@ async def _run(trajectories: Trajectories, settings: Settings) -> Report:
     """All trajectories, several at once, under one limit of calls."""
     report = Report(settings.out)
     names = Names()
-    with _progress() as progress:
-        bar = progress.add_task("distilling", total=None, spent="")
+    with _progress(report) as progress:
+        bar = progress.add_task("distilling", total=None)
         async with _model(settings) as model:
             report.ledger = model.ledger if model is not None else None
             waiting = asyncio.Semaphore(settings.jobs)
@@ -168,7 +178,7 @@ async def _run(trajectories: Trajectories, settings: Settings) -> Report:
                     report.failures.append(f"{trajectory.source}: {error}")
                 finally:
                     waiting.release()
-                progress.update(bar, advance=1, spent=_spent(report.ledger))
+                progress.update(bar, advance=1)
 
             try:
                 async with asyncio.TaskGroup() as group:
@@ -188,9 +198,11 @@ async def _distill(
 ) -> tuple[str, int]:
     """One trajectory, from reading to its files: the root's state, and how many judgements fell back."""
     tally = Tally(model) if model is not None else None
-    analyst: Analyst = settings.analyst(tally) if tally is not None else ScriptedAnalyst(settings.answers or Path())
-    if settings.record is not None:
-        analyst = Recording(analyst, settings.record)
+    analyst: Analyst = settings.analyst(tally) if tally is not None else ScriptedAnalyst(settings.script(folder.name))
+    if settings.record:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ANSWERS).unlink(missing_ok=True)
+        analyst = Recording(analyst, folder / ANSWERS)
     done = await distilled(
         trajectory, analyst, profile=settings.profile, budgets=settings.budgets, redacted=settings.redacted
     )
@@ -255,20 +267,30 @@ async def _model(settings: Settings) -> AsyncGenerator[OpenModel | None]:
         yield model
 
 
-def _spent(ledger: Ledger | None) -> str:
-    if ledger is None:
-        return ""
-    totals = ledger.totals
-    tokens = (totals.usage.input or 0) + (totals.usage.output or 0)
-    return f"{totals.calls} calls, {tokens:,} tokens" + (f", {totals.usd:.2f} USD" if totals.usd is not None else "")
+class Spent(ProgressColumn):
+    """What the run has taken so far, as it goes."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self._report = report
+
+    def render(self, task: Bar) -> Text:
+        del task
+        ledger = self._report.ledger
+        if ledger is None:
+            return Text("")
+        totals = ledger.totals
+        tokens = (totals.usage.input or 0) + (totals.usage.output or 0)
+        usd = f", {totals.usd:.2f} USD" if totals.usd is not None else ""
+        return Text(f"{totals.calls} calls, {tokens:,} tokens{usd}")
 
 
-def _progress() -> Progress:
+def _progress(report: Report) -> Progress:
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[spent]}"),
+        Spent(report),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
