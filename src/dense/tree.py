@@ -166,6 +166,8 @@ class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     """The whole."""
     issues: tuple[Issue, ...] = ()
     """All issues, in the order in which they were raised."""
+    redacted: str = ""
+    """What credentials were replaced before anybody saw the trajectory, in words; empty for none."""
 
 
 def leaves(node: Node) -> Iterator[Leaf]:

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from liars import Liar
 
+from dense.analyst.answers import CutsAnswer
 from dense.deliver import deliver
 from dense.distillation import Budgets, Distillation, Profile, distill
+from dense.distillation import build as build_module
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Leaf, ReconciledTree, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
 
@@ -139,6 +141,47 @@ def test_a_tree_that_was_read_back_renders_to_the_same_bytes(case: tuple[int, in
     assert again == done.reconciled
     assert deliver(again) == done.feedback
     assert msgspec.json.decode(msgspec.json.encode(done.source), type=SourceTree) == done.source
+
+
+@given(st.lists(st.integers(1, 3000), min_size=1, max_size=300), st.integers(0, 10**6))
+@settings(max_examples=100, deadline=None)
+def test_windows_cover_the_queue_and_their_cuts_keep_it_whole(tokens: list[int], seed: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build_module, "WINDOW", 9000)
+        windows = list(build_module._windows(tokens))
+    assert windows[0][0] == 0
+    assert windows[-1][1] == len(tokens)
+    assert all(a[0] < b[0] <= a[1] < b[1] for a, b in pairwise(windows))
+    chance = random.Random(seed)
+    answers = [
+        None if chance.random() < 0.2 else CutsAnswer(ends=[chance.randint(-3, len(tokens) + 9) for _ in range(8)])
+        for _ in windows
+    ]
+    ends = build_module._joined(windows, answers, len(tokens))
+    assert ends == sorted(set(ends))
+    assert ends[-1] == len(tokens)
+    assert ends[0] >= 1
+
+
+def test_a_queue_beyond_the_window_is_asked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build_module, "WINDOW", 1500)
+    liar = Liar(5, honesty=1.0)
+    done = asyncio.run(distill(trajectory(200, 5), liar, redacted=False))
+    assert len([key for key in liar.asked if key.startswith("cuts level 1")]) > 2
+    assert [leaf.action for leaf in leaves(done.reconciled.root)] == list(range(1, 201))
+
+
+def test_what_was_redacted_is_said_and_nothing_else_changes() -> None:
+    token = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    step = Step(Source("t"), calls=(ToolCall("bash", {"command": f"curl -H 'X: {token}' localhost > out.txt"}, "c"),))
+    run_ = Trajectory("test", "t", Source("t"), task=Task(f"Use {token}."), steps=(step, *trajectory(3, 1).steps))
+    done = asyncio.run(distill(run_, Liar(1, honesty=1.0)))
+    everything = msgspec.json.encode((done.source, done.reconciled, done.feedback)).decode()
+    assert token not in everything
+    assert 'redacted="1 GitHub token"' in done.feedback.report
+    assert deliver(done.reconciled) == done.feedback
+    open_ = asyncio.run(distill(run_, Liar(1, honesty=1.0), redacted=False))
+    assert token in open_.feedback.message
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -61,7 +61,7 @@ def report(tree: ReconciledTree, actions: Mapping[str, Block], detail: Detail = 
     """The whole report."""
     open_words = frozenset(_words(issue.text) for issue in tree.issues if issue.resolved_at is None)
     view = View(actions, detail, _raised(tree), open_words)
-    return markup.group("report", [_root(tree, view)])
+    return markup.group("report", [_root(tree, view)], redacted=tree.redacted or None)
 
 
 def state_of(node: Subtask) -> State:

@@ -66,11 +66,10 @@ async def distill(
     panel = Panel(analyst)
     try:
         source = await build(trajectory, panel, profile)
-        reconciled = await reconcile(source, panel, profile)
+        reconciled = await reconcile(source, panel, profile, redactions.describe() if redactions else "")
     except BaseExceptionGroup as errors:
         raise _first(errors) from None
-    notes = [f"Before analysis, credentials were replaced: {redactions.describe()}."] if redactions else []
-    feedback = deliver(reconciled, tree_budget=budgets.tree, complete_budget=budgets.complete, notes=notes)
+    feedback = deliver(reconciled, tree_budget=budgets.tree, complete_budget=budgets.complete)
     return Distillation(source, reconciled, feedback, panel.record(), redactions, time.perf_counter() - start)
 
 
@@ -97,12 +96,12 @@ async def build(trajectory: Trajectory, panel: Panel, profile: Profile) -> Sourc
     return SourceTree(trajectory.id, trajectory.task, Subtask(f"n{len(queue)}", 0, title, "", top))
 
 
-async def reconcile(source: SourceTree, panel: Panel, profile: Profile) -> ReconciledTree:
+async def reconcile(source: SourceTree, panel: Panel, profile: Profile, redacted: str = "") -> ReconciledTree:
     """Shortcuts, verdicts, issues: the reconciled tree."""
     retention = Retention(leaves(source.root))
     reconciler = (PaperReconciler if profile == "paper" else FastReconciler)(panel, source.task, retention)
     root, issues = await reconciler.reconcile(source.root)
-    return ReconciledTree(source.trajectory, source.task, root, issues)
+    return ReconciledTree(source.trajectory, source.task, root, issues, redacted)
 
 
 def _first(error: BaseException) -> BaseException:
