@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -66,9 +67,10 @@ class Recording:
         record = {"key": question.key, "attempt": 0 if correction is None else 1, "answer": _readable(reply)}
         line = json.dumps(record, ensure_ascii=False).encode(errors="replace") + b"\n"
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # One write to a file that is opened for appending: lines of several writers do not mix.
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
+            # While another writer is at it, its half-written line would look like one that a killed run left.
+            fcntl.flock(file, fcntl.LOCK_EX)
             end = os.lseek(file, 0, os.SEEK_END)
             is_cut = end > 0 and os.pread(file, 1, end - 1) != b"\n"
             os.write(file, b"\n" * is_cut + line)
