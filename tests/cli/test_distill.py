@@ -203,3 +203,26 @@ def test_no_key_is_told_before_anything_is_asked(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "DEEPSEEK_API_KEY" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_spending_limit_stops_cleanly_and_a_higher_one_goes_on(tmp_path: Path) -> None:
+    with serving(Server()) as server:
+        base = server.url.partition("#")[0]
+        options = ("--model", "gemini/gemini-3-flash-preview", "--base-url", base, "--yes", "--out", tmp_path)
+        stopped = run("examples", *options, "--max-usd", "0.03", GEMINI_API_KEY="k")
+        first = len(server.bodies)
+        done = run("examples", *options, "--max-usd", "3", GEMINI_API_KEY="k")
+    assert stopped.returncode == 1
+    assert "raise the limit and run again" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert done.returncode == 0, done.stderr
+    assert f"({first} from the cache" in done.stdout
+
+
+def test_a_trace_without_a_task_is_distilled_with_a_warning(tmp_path: Path) -> None:
+    trace = ROOT / "tests" / "fixtures" / "claude-code" / "stream-json" / "looks.jsonl"
+    done = run(trace, *SCRIPTED, "--out", tmp_path)
+    assert done.returncode == 0
+    assert "no task in the trace; give it with --task" in done.stderr
+    assert "fell back" in done.stdout
+    assert (only(tmp_path) / "message.txt").read_text()

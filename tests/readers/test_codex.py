@@ -283,16 +283,16 @@ def nested(read: dense.Trajectory) -> list[list[str]]:
 
 
 def test_a_sub_agent_is_the_one_that_the_output_names(tmp_path: Path) -> None:
-    child(tmp_path, 1, "c1", "/root/check")
-    child(tmp_path, 2, "c2", "/root/check2")
+    child(tmp_path, 1, "c1", "/lead/check")
+    child(tmp_path, 2, "c2", "/lead/check2")
     child(tmp_path, 3, "c3")
     lines = [
         spawn("a", "A"),
-        output("a", '{"task_name":"/root/check2"}'),
+        output("a", '{"task_name":"/lead/check2"}'),
         spawn("b", "B"),
         output("b", '{"agent_id":"c3"}'),
     ]
-    read = only(tmp_path, meta(), ASKED, *lines, spawn("c", "C"), output("c", '{"task_name":"/root/check"}'))
+    read = only(tmp_path, meta(), ASKED, *lines, spawn("c", "C"), output("c", '{"task_name":"/lead/check"}'))
     assert nested(read) == [["c2"], ["c3"], ["c1"]]
     assert [agent.task for step in read.steps for agent in step.subagents] == [dense.Task(t) for t in "ABC"]
 

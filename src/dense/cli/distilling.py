@@ -79,9 +79,10 @@ class Trajectories:
     format: str | None
     task: str | None
     problems: list[str] = field(default_factory=list[str])
+    warnings: list[str] = field(default_factory=list[str])
 
     def __iter__(self) -> Iterator[Trajectory]:
-        self.problems = []
+        self.problems, self.warnings = [], []
         for path in self.paths:
             try:
                 for file in files_of(path):
@@ -92,7 +93,10 @@ class Trajectories:
     def _of(self, file: TraceFile | EventFolder, is_alone: bool) -> Iterator[Trajectory]:
         for item in read_file(file, format=self.format, task=self.task):
             if not isinstance(item, Unread):
-                yield item.collect()
+                trajectory = item.collect()
+                if trajectory.task is None:
+                    self.warnings.append(f"{trajectory.source}: no task in the trace; give it with --task")
+                yield trajectory
             elif item.is_trace or is_alone:
                 self.problems.append(item.reason)
 
@@ -139,6 +143,7 @@ class Report:
     out: Path
     done: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
     failures: list[str] = field(default_factory=list[str])
+    warnings: list[str] = field(default_factory=list[str])
     ledger: Ledger | None = None
 
     def show(self) -> None:
@@ -153,6 +158,8 @@ class Report:
             out.print(
                 f"{totals.calls} calls ({totals.cached} from the cache, {totals.failed} failed), {spent}", markup=False
             )
+        for warning in self.warnings:
+            err.print(f"warning: {printable(warning)}", markup=False)
         for failure in self.failures:
             err.print(f"error: {printable(failure)}", markup=False)
 
@@ -187,8 +194,9 @@ async def _run(trajectories: Trajectories, settings: Settings) -> Report:
                         progress.update(bar, total=count)
                         group.create_task(one(trajectory))
             except* SpendingLimit as stop:
-                report.failures.append(f"{stop.exceptions[0]}; run again with a higher limit to go on where it stopped")
+                report.failures.append(str(stop.exceptions[0]))
     report.failures += trajectories.problems
+    report.warnings += trajectories.warnings
     report.done.sort()
     return report
 

@@ -6,6 +6,7 @@ identifier depends on which reply came first."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import msgspec
@@ -24,7 +25,7 @@ UNKNOWN = ReconciliationAnswer(coherence="insufficient_evidence", completion="un
 """The verdict where no reply could be used."""
 
 
-class Reconciler:
+class Reconciler(ABC):
     """What both profiles share: numbering, compiling groups, attaching verdicts."""
 
     def __init__(self, panel: Panel, task: Task | None, retention: Retention) -> None:
@@ -40,9 +41,9 @@ class Reconciler:
             done |= {node.id: node for node in await self.settle(ready)}
         return done[root.id], tuple(self.issues.values())
 
+    @abstractmethod
     async def settle(self, parents: list[Subtask]) -> list[Subtask]:
         """All parents of one height."""
-        raise NotImplementedError
 
     def inherited(self, parent: Subtask) -> tuple[Issue, ...]:
         """The open issues that were raised below a parent."""
