@@ -11,10 +11,19 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Task as Bar
 from rich.text import Text
 
@@ -28,7 +37,7 @@ from dense.distillation import Budgets, Profile
 from dense.distillation import distill as distilled
 from dense.distillation.estimate import Estimate, Nobody, estimate
 from dense.distillation.record import run_record, write
-from dense.errors import CallFailed, DenseError, SpendingLimit
+from dense.errors import CallFailed, DenseError, ModelError
 from dense.model import ChatModel, ChatReply, ChatRequest, Ledger, OpenModel, open_model, prices_of, resolve
 from dense.readers import Unread, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
@@ -165,40 +174,59 @@ class Report:
 
 
 async def _run(trajectories: Trajectories, settings: Settings) -> Report:
-    """All trajectories, several at once, under one limit of calls."""
+    """All trajectories, several at once, under one limit of calls. What a model says of the whole run ends it."""
     report = Report(settings.out)
-    names = Names()
     with _progress(report) as progress:
         bar = progress.add_task("distilling", total=None)
-        async with _model(settings) as model:
-            report.ledger = model.ledger if model is not None else None
-            waiting = asyncio.Semaphore(settings.jobs)
-
-            async def one(trajectory: Trajectory) -> None:
-                folder = names.of(trajectory)
-                try:
-                    state, fallbacks = await _distill(trajectory, settings, model, settings.out / folder)
-                    report.done.append((folder, state, fallbacks))
-                except SpendingLimit:
-                    raise
-                except DenseError as error:
-                    report.failures.append(f"{trajectory.source}: {error}")
-                finally:
-                    waiting.release()
-                progress.update(bar, advance=1)
-
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for count, trajectory in enumerate(trajectories, 1):
-                        await waiting.acquire()
-                        progress.update(bar, total=count)
-                        group.create_task(one(trajectory))
-            except* SpendingLimit as stop:
-                report.failures.append(str(stop.exceptions[0]))
+        try:
+            # The model's own block ends by the error too: answers that are on their way are waited for and kept.
+            async with _model(settings) as model:
+                report.ledger = model.ledger if model is not None else None
+                await _run_all(trajectories, settings, model, report, (progress, bar))
+        except* ModelError as stop:
+            report.failures.append(str(_first(stop)))
     report.failures += trajectories.problems
     report.warnings += trajectories.warnings
     report.done.sort()
     return report
+
+
+async def _run_all(
+    trajectories: Trajectories,
+    settings: Settings,
+    model: OpenModel | None,
+    report: Report,
+    shown: tuple[Progress, TaskID],
+) -> None:
+    progress, bar = shown
+    names, waiting = Names(), asyncio.Semaphore(settings.jobs)
+
+    async def one(trajectory: Trajectory) -> None:
+        folder = names.of(trajectory)
+        try:
+            state, fallbacks = await _distill(trajectory, settings, model, settings.out / folder)
+            report.done.append((folder, state, fallbacks))
+        except ModelError:
+            raise
+        except DenseError as error:
+            report.failures.append(f"{trajectory.source}: {error}")
+        finally:
+            waiting.release()
+        progress.update(bar, advance=1)
+
+    async with asyncio.TaskGroup() as group:
+        for count, trajectory in enumerate(trajectories, 1):
+            await waiting.acquire()
+            progress.update(bar, total=count)
+            group.create_task(one(trajectory))
+
+
+def _first(errors: BaseExceptionGroup[ModelError]) -> BaseException:
+    """What ended the run: the first of the errors of tasks that ran together."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
 
 
 async def _distill(
