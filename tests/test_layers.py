@@ -12,7 +12,20 @@ from dense import __file__ as package_file
 
 PACKAGE = Path(package_file).parent
 
-LAYERS = ["cli", "distillation", "deliver", "analyst", "actions", "redact", "model", "readers", "nouns"]
+LAYERS = [
+    "cli",
+    "methods",
+    "distillation",
+    "deliver",
+    "analyst",
+    "observations",
+    "requirements",
+    "actions",
+    "redact",
+    "model",
+    "readers",
+    "nouns",
+]
 """From the user down to the nouns. A room may import from those behind it in this list, and from itself."""
 NOUNS = {"errors", "trajectory", "outcome", "tree", "feedback"}
 HEAVY: dict[str, str] = {"aiohttp": "model", "genai_prices": "model", "zstandard": "readers"}

@@ -3,6 +3,7 @@
     DenseError              anything that `dense` reports by itself; the command line prints it without a traceback
     ├── AnalystFailed       an analyst has no reply to one question; whoever asked takes a fallback and goes on
     ├── BadScript           a file of scripted answers cannot be read
+    ├── MissingInput        a method needs what this trace does not have: a task, an outcome
     ├── ModelError          a language model could not be used
     │   ├── CallFailed      one call stayed dead after all tries; whoever asked takes a fallback and goes on
     │   ├── KeyRefused      the key is missing, wrong or out of credit; stops the run
@@ -14,7 +15,8 @@
     ├── NoTrajectory        a path holds no trajectory that can be read: missing, empty, unknown, or no step in it
     │   └── NotATrace       a file whose content no reader claims
     ├── SkippedRecords      `strict` was asked for and a record was skipped
-    └── UnknownFormat       a format was named that does not exist
+    ├── UnknownFormat       a format was named that does not exist
+    └── UnknownMethod       a method was named that does not exist, or that is none
 
 A damaged record is no exception: it becomes a `Notice` on the trajectory, and reading goes on.
 """
@@ -42,6 +44,14 @@ class SkippedRecords(DenseError):
 
 class UnknownFormat(DenseError):
     """A format name that no reader has."""
+
+
+class UnknownMethod(DenseError):
+    """A method that no table, entry point or module has, or a class that is no method."""
+
+
+class MissingInput(DenseError):
+    """A method needs the task or the outcome of an attempt, and the trace has none."""
 
 
 class AnalystFailed(DenseError):

@@ -190,12 +190,19 @@ def test_estimates_ask_nobody(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_who_answers_must_be_named(tmp_path: Path) -> None:
-    done = run("examples", "--out", tmp_path)
+def test_only_one_may_answer(tmp_path: Path) -> None:
+    done = run("examples", "--model", "openai/m", *SCRIPTED, "--out", tmp_path)
     assert (done.returncode, done.stderr) == (
         1,
-        "error: name who answers: --model PROVIDER/NAME, or --answers FILE (one of them)\n",
+        "error: two that answer: take --model or --answers; with neither, the built-in rules answer\n",
     )
+
+
+def test_without_a_model_the_rules_answer(tmp_path: Path) -> None:
+    done = run("examples", "--out", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    records = [msgspec.json.decode(path.read_bytes(), type=Run) for path in tmp_path.glob("*/run.json")]
+    assert [(record.analyst, record.fallbacks, record.totals.calls) for record in records] == [("rules", 0, 0)] * 4
 
 
 def test_no_key_is_told_before_anything_is_asked(tmp_path: Path) -> None:

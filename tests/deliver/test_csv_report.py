@@ -161,4 +161,6 @@ def test_the_message_ends_with_the_task(tree: ReconciledTree) -> None:
     message = deliver(tree).message
     assert message.endswith(tree.task.instruction)
     unknown = deliver(msgspec.structs.replace(tree, task=None)).message
-    assert unknown.endswith("Your task was not recorded with the attempt: go by the instruction that you have.\n")
+    *_, told, end = unknown.splitlines()
+    assert told == "Your task was not recorded with the attempt: go by the instruction that you have."
+    assert end.startswith("[dense-feedback-") and end.endswith(" ends]")

@@ -2,19 +2,20 @@
 
     effects(step)    what the calls of a step did, or tried to do
     commands(step)   the shell texts that a step ran
+    remembered()     the first, which looks at each step once
 
-Both are pure, take any step whatever its calls hold, and never raise. What came back is not looked at: that a command
+They are pure, take any step whatever its calls hold, and never raise. What came back is not looked at: that a command
 failed is for others to say. Sub-agents in a step have steps of their own."""
 
 from __future__ import annotations
 
-from dense.actions.effects import Effects
+from dense.actions.effects import Effects, EffectsOf
 from dense.actions.interpret import run_shell
 from dense.actions.ledger import Ledger
 from dense.actions.tools import background_texts, in_order, run_call
 from dense.trajectory import Step
 
-__all__ = ["Effects", "commands", "effects"]
+__all__ = ["Effects", "EffectsOf", "Remembered", "commands", "effects", "remembered"]
 
 NO_EFFECTS = Effects()
 
@@ -37,3 +38,25 @@ def effects(step: Step) -> Effects:
     for text in background_texts(step.calls):
         ledger.services.setdefault(text)
     return ledger.close()
+
+
+class Remembered:
+    """Tells what a step did, as `effects` does, and looks at each step once.
+
+    Steps are told apart by identity, and kept as long as this lives: make one for a trajectory and let go of both."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Step, Effects]] = {}
+
+    def __call__(self, step: Step) -> Effects:
+        found = self._known.get(id(step))
+        if found is None:
+            found = self._known[id(step)] = (step, effects(step))
+        return found[1]
+
+
+def remembered() -> EffectsOf:
+    """One that remembers, for one trajectory."""
+    return Remembered()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
+
+from dense.trajectory import Step
 
 
 class Effects(Struct, frozen=True, omit_defaults=True):
@@ -36,3 +40,7 @@ class Effects(Struct, frozen=True, omit_defaults=True):
     def is_key(self) -> bool:
         """Whether it is kept by rule: it changes files or runs tests (spec, section 4)."""
         return self.changes_files or bool(self.tests)
+
+
+type EffectsOf = Callable[[Step], Effects]
+"""Whoever tells what a step did: `dense.actions.effects`, or one that remembers."""

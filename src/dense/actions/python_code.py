@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 from dense.actions.ledger import Ledger
 
@@ -41,6 +42,9 @@ STARTERS = frozenset(
     "run Popen call check_call check_output system popen getoutput getstatusoutput create_subprocess_shell".split()
 )
 
+IDLE_FIELDS = frozenset("ctx op ops id attr kind type_comment conversion level".split())
+"""Fields of nodes below which nothing is called, assigned or asserted."""
+
 Shell = Callable[[str], None]
 
 
@@ -65,18 +69,34 @@ def parsed(code: str) -> ast.Module | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a wrong escape in a trace is no concern of whoever runs us
         try:
-            return ast.parse("\n".join(line for line in code.split("\n") if not line.lstrip().startswith(("%", "!"))))
+            return ast.parse(without_magic(code) if "%" in code or "!" in code else code)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
 
+def without_magic(code: str) -> str:
+    """Without the lines that are commands to a notebook."""
+    return "\n".join(line for line in code.split("\n") if not line.lstrip().startswith(("%", "!")))
+
+
 def in_order(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes, in the order of the text, without recursion. A comparison with `ast.walk`: that goes by levels."""
+    """The nodes that may do something, in the order of the text, without recursion (`ast.walk` goes by levels). Names,
+    constants and operators do nothing and are passed over: they are most of a tree."""
     left = [tree]
     while left:
         node = left.pop()
         yield node
-        left += reversed(list(ast.iter_child_nodes(node)))
+        children: list[ast.AST] = []
+        for name in node._fields:
+            if name in IDLE_FIELDS:
+                continue
+            child = getattr(node, name, None)
+            if isinstance(child, list):
+                children += [one for one in cast("list[Any]", child) if isinstance(one, ast.AST)]
+            elif isinstance(child, ast.AST) and not isinstance(child, ast.Name | ast.Constant):
+                children.append(child)
+        children.reverse()
+        left += children
 
 
 class Scan:

@@ -149,12 +149,13 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
     heredocs: list[Heredoc] = []
     if "<<" not in text:
         return text, heredocs
-    ends = line_starts(text)
+    starts = list(HEREDOC.finditer(text))
+    ends = line_starts(text, {word_of(found).strip() for found in starts})
     kept: list[str] = []
     position = 0  # up to here the text has been dealt with
     resume = 0  # where the line after the last body on this line starts
     line_end = 0
-    for found in HEREDOC.finditer(text):
+    for found in starts:
         if found.start() < position:
             continue
         if found.start() >= line_end:  # a new line: what is left of the line before, then on behind its bodies
@@ -166,7 +167,7 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
             line_end = text.find("\n", found.end())
             line_end = len(text) if line_end < 0 else line_end
             resume = 0
-        word = found[2] or found[3] or found[4]
+        word = word_of(found)
         body_start = resume + 1 if resume else line_end + 1
         end = end_of_body(ends, word, body_start)
         if end is None and not take_open:
@@ -186,17 +187,22 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
     return "".join(kept), heredocs
 
 
-def line_starts(text: str) -> dict[str, list[tuple[int, int]]]:
+def word_of(start: re.Match[str]) -> str:
+    return start[2] or start[3] or start[4]
+
+
+def line_starts(text: str, wanted: set[str]) -> dict[str, list[tuple[int, int]]]:
     """Where the lines are that could end a heredoc, by their text."""
     starts: dict[str, list[tuple[int, int]]] = {}
     position = 0
-    for line in text.split("\n"):
+    for line in text.split("\n") if wanted else ():
         end = position + len(line)
-        if len(line) < 80 and (word := line.strip()):
-            starts.setdefault(word, []).append((position, end))
+        if end - position < 80 and (word := line.strip()):
+            if word in wanted:
+                starts.setdefault(word, []).append((position, end))
             # `EOF)` and `EOF"` close the command around it on the same line: no true end, but what agents mean.
-            if word[-1] in ")\"'" and len(word) > 1:
-                starts.setdefault(word.rstrip(")\"'"), []).append((position, position + line.index(word[-1])))
+            if word[-1] in ")\"'" and len(word) > 1 and (bare := word.rstrip(")\"'")) in wanted:
+                starts.setdefault(bare, []).append((position, position + line.index(word[-1])))
         position = end + 1
     return starts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import msgspec
@@ -192,15 +193,24 @@ def path_of(value: Any) -> str | None:
 
 def known(call: ToolCall) -> Call:
     """Without the server of an MCP tool and the name space of a function; arguments by small names."""
-    name = call.name
     arguments = call.arguments
     if len(arguments) == 1 and isinstance(text := arguments.get("input"), str) and text.startswith("{"):
         arguments = decoded(text) or arguments
+    name = call.name
+    plain = short_plain_name(name) if len(name) <= 200 else plain_name(name)
+    return Call(name, plain, {key.lower(): value for key, value in arguments.items()})
+
+
+def plain_name(name: str) -> str:
+    """A tool's name as the tables have it: small letters and digits."""
     if name.startswith("mcp__") and name.count("__") >= 2:
         name = name.split("__", 2)[2]
     name = re.split(r"[.:/]", name)[-1] or name
-    plain = re.sub(r"[^a-z0-9]", "", name.lower())
-    return Call(call.name, plain, {key.lower(): value for key, value in arguments.items()})
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+short_plain_name = lru_cache(1024)(plain_name)
+"""The same, remembered: an agent has few tools and calls them often."""
 
 
 def decoded(text: str) -> dict[str, Any] | None:

@@ -135,7 +135,7 @@ def _prompt(question: AnyQuestion, correction: Correction | None, limits: Limits
     templates = _templates(question.kind)
     slots = _slots(question, limits)
     task = None if question.task is None else shown(question.task.instruction, limits.task)
-    marker = _marker(task or "", (value for value in slots.values() if isinstance(value, str)))
+    marker = marker_for(task or "", (value for value in slots.values() if isinstance(value, str)))
     messages = (
         Message("user", _task_template().render(task=task, marker=marker), is_stable=True),
         Message("user", templates.user.render(slots, marker=marker)),
@@ -151,7 +151,7 @@ def _again(correction: Correction, limits: Limits) -> tuple[Message, ...]:
     )
 
 
-def _marker(task: str, texts: Iterable[str]) -> str:
+def marker_for(task: str, texts: Iterable[str]) -> str:
     """A word that occurs in nothing that is shown. It follows from the task, so that all prompts of a trajectory
     begin alike."""
     shown_texts = [task, *texts]

@@ -10,6 +10,7 @@ import typer
 
 from dense import __version__
 from dense.cli.distill import distill
+from dense.cli.methods import methods
 from dense.cli.read import read
 from dense.cli.text import printable
 from dense.errors import DenseError
@@ -38,6 +39,7 @@ def _options(
 
 app.command("read")(read)
 app.command("distill")(distill)
+app.command("methods")(methods)
 
 
 def main() -> None:

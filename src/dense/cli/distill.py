@@ -28,6 +28,9 @@ def distill(
     record: Annotated[
         bool, typer.Option("--record", help="Keep the answers of each trajectory in its folder, for --answers.")
     ] = False,
+    method: Annotated[
+        str, typer.Option("--method", help="How feedback is made: `dense methods` lists them; or module:Class.")
+    ] = "dense",
     profile: Annotated[
         Literal["fast", "paper"], typer.Option("--profile", help="paper: exactly the paper's calls.")
     ] = "fast",
@@ -52,8 +55,8 @@ def distill(
     ] = None,
 ) -> None:
     """Distill traces into feedback for the next attempt."""
-    if (model is None) == (answers is None):
-        raise DenseError("name who answers: --model PROVIDER/NAME, or --answers FILE (one of them)")
+    if model is not None and answers is not None:
+        raise DenseError("two that answer: take --model or --answers; with neither, the built-in rules answer")
     from dense.cli.distilling import Settings, Trajectories, run
     from dense.distillation import Budgets
 
@@ -71,6 +74,7 @@ def distill(
         jobs,
         cache if cache is not None or model is None else out / "answers.sqlite",
         max_usd,
+        method,
     )
     trajectories = Trajectories(paths, format, given_task(task))
     report = run(trajectories, settings, only_estimate=only_estimate, yes=yes)

@@ -27,24 +27,38 @@ from rich.progress import (
 from rich.progress import Task as Bar
 from rich.text import Text
 
-from dense.analyst.model import ModelAnalyst, prompt_hashes
+from dense.analyst.model import ModelAnalyst
 from dense.analyst.questions import Analyst
+from dense.analyst.rules import RulesAnalyst
 from dense.analyst.scripted import Recording, ScriptedAnalyst
 from dense.analyst.views import FULL, SMALL
 from dense.cli.distill import ASK_ABOVE
 from dense.cli.text import printable, shortened
 from dense.distillation import Budgets, Profile
-from dense.distillation import distill as distilled
-from dense.distillation.estimate import Estimate, Nobody, estimate
-from dense.distillation.record import run_record, write
-from dense.errors import CallFailed, DenseError, ModelError
+from dense.distillation.estimate import Estimate, Nobody
+from dense.distillation.panel import InstantAnalyst
+from dense.distillation.record import run_record
+from dense.errors import CallFailed, DenseError, MissingInput, ModelError
+from dense.methods import AnyMethod, method
+from dense.methods import run as run_method
+from dense.methods.asking import MethodModel, room_in
+from dense.methods.estimate import estimate
+from dense.methods.files import prompt_hashes, write
+from dense.methods.rules import MethodRules
 from dense.model import ChatModel, ChatReply, ChatRequest, Ledger, OpenModel, open_model, prices_of, resolve
+from dense.outcome import Outcome
 from dense.readers import Unread, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
+from dense.readers.outcomes import read_outcomes
+from dense.readers.walk import is_harbor_trial
 from dense.trajectory import Trajectory, Usage
 
 ANSWERS = "answers.jsonl"
 """What recorded answers are called, in the folder of their trajectory: questions are named within a trajectory."""
+
+
+SMALL_CONTEXT, SMALL_OUTPUT = 8_000, 450
+"""The window of a small local model, and how long its answers may be."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,12 @@ class Settings:
     jobs: int
     cache: Path | None
     max_usd: float | None
+    method: str = "dense"
+
+    @property
+    def room(self) -> int:
+        """How many bytes of a trajectory one question may show."""
+        return room_in(SMALL_CONTEXT, SMALL_OUTPUT) if self.small else room_in()
 
     def script(self, name: str) -> Path:
         """The file of answers for a trajectory: the one that was named, or its own in a folder of recorded ones."""
@@ -75,9 +95,30 @@ class Settings:
         name = self.model or "model"
         if self.small:
             return ModelAnalyst(
-                model, name=name, limits=SMALL, context_tokens=8_000, max_output_tokens=450, temperature=0
+                model,
+                name=name,
+                limits=SMALL,
+                context_tokens=SMALL_CONTEXT,
+                max_output_tokens=SMALL_OUTPUT,
+                temperature=0,
             )
         return ModelAnalyst(model, name=name, limits=FULL)
+
+    def answering(self, model: ChatModel | None, name: str) -> Analyst | InstantAnalyst:
+        """Who answers a method's questions about the trajectory of this name: a model, a script, or the rules."""
+        if model is not None:
+            if self.small:
+                return MethodModel(
+                    self.analyst(model), model, room=self.room, max_output_tokens=SMALL_OUTPUT, temperature=0
+                )
+            return MethodModel(self.analyst(model), model, room=self.room)
+        return ScriptedAnalyst(self.script(name)) if self.answers is not None else MethodRules(RulesAnalyst())
+
+    def answered_by(self, model: OpenModel | None) -> str:
+        """The same for the record."""
+        if model is not None:
+            return model.name
+        return f"scripted:{self.answers}" if self.answers is not None else RulesAnalyst.name
 
 
 @dataclass
@@ -125,8 +166,10 @@ def _estimate(trajectories: Trajectories, settings: Settings, *, only_estimate: 
     total, rows = Estimate(0, Usage(0, None, None, 0), None), 0
     prices = prices_of(resolve(settings.model or "", base_url=settings.base_url, environment=os.environ))
     at = datetime.now(UTC).isoformat()
+    chosen = method(settings.method)
     for trajectory in trajectories:
-        found = asyncio.run(estimate(trajectory, settings.analyst(Nobody()), prices, settings.profile, at))
+        analyst = settings.analyst(Nobody())
+        found = asyncio.run(estimate(chosen, trajectory, analyst, prices, settings.profile, at, settings.room))
         rows += 1
         usd = found.usd if total.usd is None else total.usd if found.usd is None else total.usd + found.usd
         total = Estimate(total.calls + found.calls, total.usage + found.usage, usd)
@@ -199,12 +242,13 @@ async def _run_all(
     shown: tuple[Progress, TaskID],
 ) -> None:
     progress, bar = shown
+    chosen = method(settings.method)
     names, waiting = Names(), asyncio.Semaphore(settings.jobs)
 
     async def one(trajectory: Trajectory) -> None:
         folder = names.of(trajectory)
         try:
-            state, fallbacks = await _distill(trajectory, settings, model, settings.out / folder)
+            state, fallbacks = await _distill(chosen, trajectory, settings, model, settings.out / folder)
             report.done.append((folder, state, fallbacks))
         except ModelError:
             raise
@@ -230,32 +274,52 @@ def _first(errors: BaseExceptionGroup[ModelError]) -> BaseException:
 
 
 async def _distill(
-    trajectory: Trajectory, settings: Settings, model: OpenModel | None, folder: Path
+    chosen: AnyMethod, trajectory: Trajectory, settings: Settings, model: OpenModel | None, folder: Path
 ) -> tuple[str, int]:
-    """One trajectory, from reading to its files: the root's state, and how many judgements fell back."""
+    """One trajectory, from reading to its files: the attempt's state in a word, and how many questions fell back."""
     tally = Tally(model) if model is not None else None
-    analyst: Analyst = settings.analyst(tally) if tally is not None else ScriptedAnalyst(settings.script(folder.name))
-    if settings.record:
+    analyst = settings.answering(tally, folder.name)
+    if settings.record and not isinstance(analyst, InstantAnalyst):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ANSWERS).unlink(missing_ok=True)
         analyst = Recording(analyst, folder / ANSWERS)
-    done = await distilled(
-        trajectory, analyst, profile=settings.profile, budgets=settings.budgets, redacted=settings.redacted
+    made = await run_method(
+        chosen,
+        trajectory,
+        analyst,
+        model=tally,
+        # Only here is a grade ever read, and only for a method that is privileged by its type.
+        outcome=outcome_of(trajectory) if chosen.sees == "outcome" else None,
+        profile=settings.profile,
+        budgets=settings.budgets,
+        room=settings.room,
+        redacted=settings.redacted,
     )
     run = run_record(
         trajectory,
-        done,
-        analyst=model.name if model is not None else f"scripted:{settings.answers}",
+        made,
+        analyst=settings.answered_by(model),
         profile=settings.profile,
         budgets=settings.budgets,
         calls=tuple(tally.ledger.calls) if tally is not None else (),
         totals=tally.ledger.totals if tally is not None else None,
         prices=model.ledger.prices.source if model is not None else "",
         prompts=prompt_hashes(),
+        method=made.method,
     )
-    write(folder, done, run)
-    verdict = done.reconciled.root.verdict
-    return (verdict.state if verdict is not None else "unknown"), run.fallbacks
+    write(folder, made, run)
+    return made.state or made.method, run.fallbacks
+
+
+def outcome_of(trajectory: Trajectory) -> Outcome:
+    """How the attempt was graded: what the Harbor trial that it lies in says."""
+    trial = next((folder for folder in Path(trajectory.source.path).parents if is_harbor_trial(folder)), None)
+    if trial is None:
+        raise MissingInput("no outcome: only the traces of Harbor trials have one beside them")
+    outcome = next(read_outcomes(trial))
+    if outcome.reward is None and not outcome.verifier_output:
+        raise MissingInput(f"no outcome: the verifier of {trial} did not run")
+    return outcome
 
 
 class Tally:

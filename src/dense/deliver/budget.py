@@ -31,7 +31,7 @@ def fit(tree: ReconciledTree, actions: Mapping[str, Block], budget: int) -> tupl
             dropped.append(name)
         report = shorter
     if markup.size(report) > budget:
-        kept, gone = _without_last(report, actions, budget)
+        kept, gone = without_last(report, actions, budget)
         report = render.report(tree, kept, "folded")
         dropped += gone
     if markup.size(report) > budget:
@@ -79,7 +79,7 @@ def compact(tree: ReconciledTree, budget: int) -> Block:
     return record([*shown, *([last] if last else [])], len(issues) - len(shown))
 
 
-def _without_last(report: Block, actions: Mapping[str, Block], budget: int) -> tuple[dict[str, Block], list[str]]:
+def without_last(report: Block, actions: Mapping[str, Block], budget: int) -> tuple[dict[str, Block], list[str]]:
     """The actions that stay when as many as it takes go from the end, by the sizes that they are known to have."""
     width = markup.digits(report.blocks)
     total = markup.size(report)

@@ -10,11 +10,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.actions.effects import Effects
+from dense.actions.effects import Effects, EffectsOf
 from dense.deliver import markup, quoted
 from dense.deliver.markup import Block
 from dense.deliver.quoted import Quote
-from dense.trajectory import Step
 from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, leaves, nodes
 
 Role = Literal[
@@ -33,6 +32,8 @@ Role = Literal[
     "last",  # not required: the last action under a parent that is shown
 ]
 
+_WEIGHTS: dict[Role, int] = {role: number for number, role in enumerate(Role.__args__)}
+
 OPTIONAL: tuple[Role, ...] = ("delivery", "check", "cited", "last")
 """Roles of retained actions that are shown if there is room, in this order."""
 
@@ -40,8 +41,6 @@ SMALL = 2048
 """An action of at most so many bytes is never too large a part of the room that is left."""
 WIDTH = 5
 """Digits of a block's number that sizes are planned with: more than there will be."""
-
-type EffectsOf = Callable[[Step], Effects]
 
 
 class Choice(Struct, frozen=True):
@@ -204,8 +203,8 @@ def _of_shortcut(shortcut: Shortcut, known: Mapping[str, Effects]) -> Iterator[t
     if shortcut.dead_end.strip() or shortcut.outcome in {"failed", "partial"}:
         others = [leaf for leaf in below if leaf is not worked]
         failed = _last(others, _has_failed) or _last(others, lambda leaf: bool(leaf.label))
-        cited = [leaf for leaf in others if leaf.id in shortcut.evidence]
-        failed = failed or _last(cited) or _last(others)
+        cited = frozenset(shortcut.evidence)
+        failed = failed or _last(others, lambda leaf: leaf.id in cited) or _last(others)
     if failed is not None:
         yield failed, "failure"
     if worked is not None:
@@ -268,8 +267,7 @@ def _by_leaf(found: Iterable[tuple[Leaf, Role]]) -> dict[str, tuple[Leaf, tuple[
     roles: dict[str, tuple[Leaf, set[Role]]] = {}
     for leaf, role in found:
         roles.setdefault(leaf.id, (leaf, set()))[1].add(role)
-    weights: tuple[Role, ...] = Role.__args__
-    return {key: (leaf, tuple(sorted(own, key=weights.index))) for key, (leaf, own) in roles.items()}
+    return {key: (leaf, tuple(sorted(own, key=_WEIGHTS.__getitem__))) for key, (leaf, own) in roles.items()}
 
 
 def _depths(root: Subtask) -> dict[str, int]:
@@ -296,5 +294,10 @@ def _has_failed(leaf: Leaf) -> bool:
     return any(seen.is_error or seen.exit_code not in {None, 0} for seen in leaf.step.observations)
 
 
-def _last(found: Iterable[Leaf], holds: Callable[[Leaf], bool] = lambda _: True) -> Leaf | None:
-    return next((leaf for leaf in reversed(list(found)) if holds(leaf)), None)
+def _last(found: Sequence[Leaf], holds: Callable[[Leaf], bool] | None = None) -> Leaf | None:
+    if holds is None:
+        return found[-1] if found else None
+    for leaf in reversed(found):
+        if holds(leaf):
+            return leaf
+    return None

@@ -15,10 +15,13 @@ A block knows its size from the moment it is made, so that a budget can be plann
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from hashlib import sha256
 from itertools import count
 
+import msgspec
 from msgspec import Struct
 
 KEY_LENGTH = 8
@@ -26,6 +29,7 @@ INDENT = 2
 
 _OPENER = len('< end="-">') + KEY_LENGTH
 _CLOSER = len("</ ->") + KEY_LENGTH
+_MUST_ESCAPE = re.compile('[&<>"]')
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
@@ -64,16 +68,22 @@ def escaped(value: str) -> str:
     """An attribute's value that cannot leave its quotes nor its line, nor steer a terminal."""
     if not value.isprintable():
         value = "".join(character if character.isprintable() else " " for character in value)
-    return value.translate(_ESCAPES)
+    return value.translate(_ESCAPES) if _MUST_ESCAPE.search(value) else value
 
 
 def text(name: str, content: str, /, **attributes: str | None) -> Block:
     """A block that holds a text, byte by byte."""
-    content = encodable(content)
-    is_inline = "\n" not in content
-    pairs = _pairs(attributes)
-    plain = _tags(name, pairs) + byte_size(content) + (1 if is_inline else 3)
-    return Block(name, pairs, content, plain, 1 if is_inline else 2, 0, 1)
+    return _leaf(name, _pairs(attributes), content)
+
+
+def emptied(block: Block, omitted: str) -> Block:
+    """The same block without its text, and with a word on what was there."""
+    return _leaf(block.name, (*block.attributes, ("omitted", escaped(omitted))), "")
+
+
+def body_size(block: Block) -> int:
+    """The bytes of a block's text, without its tags."""
+    return block.plain - _tags(block.name, block.attributes) - (1 if block.lines == 1 else 3)
 
 
 def group(name: str, children: Iterable[Block], /, **attributes: str | None) -> Block:
@@ -82,16 +92,21 @@ def group(name: str, children: Iterable[Block], /, **attributes: str | None) -> 
     if not children:
         return text(name, "", **attributes)
     pairs = _pairs(attributes)
-    lines = sum(child.lines for child in children)
-    return Block(
-        name,
-        pairs,
-        children,
-        _tags(name, pairs) + 2 + sum(child.plain for child in children),
-        lines + 2,
-        lines + sum(child.inner for child in children),
-        1 + sum(child.blocks for child in children),
-    )
+    plain, lines, inner, blocks = _tags(name, pairs) + 2, 0, 0, 1
+    for child in children:
+        plain += child.plain
+        lines += child.lines
+        inner += child.inner
+        blocks += child.blocks
+    return Block(name, pairs, children, plain, lines + 2, lines + inner, blocks)
+
+
+def regrouped(block: Block, children: Iterable[Block], *, without: Collection[str] = ()) -> Block:
+    """The same block with other blocks in it, and without the attributes of these names."""
+    bare = group(block.name, children)
+    pairs = tuple(pair for pair in block.attributes if pair[0] not in without)
+    more = _tags(block.name, pairs) - _tags(block.name, ())
+    return msgspec.structs.replace(bare, attributes=pairs, plain=bare.plain + more)
 
 
 def size(block: Block, depth: int = 0, width: int | None = None) -> int:
@@ -115,7 +130,7 @@ def write(block: Block, key: str, prefix: str = "") -> str:
     def put(part: Block, depth: int) -> None:
         indent = " " * (INDENT * depth)
         marker = f"{key}-{prefix}{next(numbers):0{width}}"
-        attributes = "".join(f' {name}="{value}"' for name, value in part.attributes)
+        attributes = "".join([f' {name}="{value}"' for name, value in part.attributes])
         pieces.append(f'{indent}<{part.name}{attributes} end="{marker}">')
         if isinstance(part.content, tuple):
             pieces.append("\n")
@@ -158,11 +173,39 @@ def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
             waiting += [(child, depth + 1) for child in reversed(part.content)]
 
 
+def _leaf(name: str, pairs: tuple[tuple[str, str], ...], content: str) -> Block:
+    content, size = _measured(content)
+    plain = _tags(name, pairs) + size
+    if "\n" in content:
+        return Block(name, pairs, content, plain + 3, 2, 0, 1)
+    return Block(name, pairs, content, plain + 1, 1, 0, 1)
+
+
+def _measured(content: str) -> tuple[str, int]:
+    """What `encodable` and `byte_size` give, with a large text encoded once and never copied."""
+    if content.isascii():
+        return content, len(content)
+    try:
+        return content, len(content.encode())
+    except UnicodeEncodeError:
+        data = content.encode("utf-8", "replace")
+        return data.decode(), len(data)
+
+
 def _pairs(attributes: dict[str, str | None]) -> tuple[tuple[str, str], ...]:
-    """Attributes that say something; Python's underscores are the markup's hyphens."""
-    return tuple((name.strip("_").replace("_", "-"), escaped(value)) for name, value in attributes.items() if value)
+    """Attributes that say something."""
+    return tuple([(_hyphened(name), escaped(value)) for name, value in attributes.items() if value])
+
+
+@cache
+def _hyphened(name: str) -> str:
+    """Python's underscores are the markup's hyphens."""
+    return name.strip("_").replace("_", "-")
 
 
 def _tags(name: str, pairs: tuple[tuple[str, str], ...]) -> int:
     """Bytes of opener and closer without the digits of the markers."""
-    return _OPENER + _CLOSER + 2 * len(name) + sum(len(key) + byte_size(value) + 4 for key, value in pairs)
+    total = _OPENER + _CLOSER + 2 * len(name)
+    for key, value in pairs:
+        total += len(key) + 4 + (len(value) if value.isascii() else byte_size(value))
+    return total

@@ -1,8 +1,13 @@
-"""What the recipient reads: that it starts afresh, how to read the report, the report, and its task."""
+"""What the recipient reads: that it starts afresh, how to read the report, the report, and its task.
+
+All but the task stands between two lines that name the report's key, so that it can be found again in the record of the
+run that got it, whatever that record's format does to it (`injected.py`)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from msgspec import Struct
 
 from dense.deliver import markup
 from dense.trajectory import Task
@@ -37,19 +42,41 @@ How to read it:
   not carry it is quoted text.
 """
 
-SEPARATOR = "-" * 24 + "\nYour task:\n\n"
+BEGINS = "[dense-feedback-{key} begins]\n"
+ENDS = "[dense-feedback-{key} ends]\n"
+"""The first and the last line of what is not the task. Short, without characters that any encoding escapes."""
+
+SEPARATOR = "-" * 24 + "\nYour task stands below.\n"
 NO_TASK = "-" * 24 + "\nYour task was not recorded with the attempt: go by the instruction that you have.\n"
 
 
-def essential_size(task: Task | None, budget: int) -> int:
+class Frame(Struct, frozen=True):
+    """What stands around a report, by the method that made it."""
+
+    wrapper: str = WRAPPER
+    """What the report is, and what it is not."""
+    terse: str = TERSE
+    """The same where there is hardly any room."""
+    guide: str = GUIDE
+    """How to read it; `{key}` is the beginning of all markers. May be empty."""
+
+
+REPORT = Frame()
+"""Around a report on an earlier attempt."""
+
+
+def essential_size(task: Task | None, budget: int, frame: Frame = REPORT) -> int:
     """Bytes of what surrounds a report in any case, the task's own text apart."""
-    return sum(markup.byte_size(part) for part in (_wrapper(budget), "\n", "\n", _separator(task)))
+    key = "0" * markup.KEY_LENGTH
+    return sum(markup.byte_size(part) for part in (_wrapper(budget, frame, key), "\n", "\n", _separator(task, key)))
 
 
-def compose(report: str, key: str, task: Task | None, notes: Sequence[str], budget: int) -> tuple[str, tuple[str, ...]]:
+def compose(
+    report: str, key: str, task: Task | None, notes: Sequence[str], budget: int, frame: Frame = REPORT
+) -> tuple[str, tuple[str, ...]]:
     """The message, at most so many bytes apart from the task's own text, and the sections that had to go."""
-    room = budget - essential_size(task, budget) - markup.byte_size(report)
-    sections = [("reading guide", GUIDE.format(key=key))]
+    room = budget - essential_size(task, budget, frame) - markup.byte_size(report)
+    sections = [("reading guide", frame.guide.format(key=key))] if frame.guide else []
     for number, note in enumerate(notes, 1):
         block = markup.text("note", note.strip())
         sections.append((f"note {number}", markup.write(block, key, f"note-{number}-")))
@@ -60,13 +87,13 @@ def compose(report: str, key: str, task: Task | None, notes: Sequence[str], budg
         needed -= markup.byte_size(section) + 1
         dropped.append(name)
     instruction = markup.encodable(task.instruction) if task else ""
-    parts = [_wrapper(budget), *(section for _, section in sections), report, _separator(task) + instruction]
-    return "\n".join(parts), tuple(dropped)
+    parts = [_wrapper(budget, frame, key), *(section for _, section in sections), report]
+    return "\n".join([*parts, _separator(task, key) + instruction]), tuple(dropped)
 
 
-def _wrapper(budget: int) -> str:
-    return WRAPPER if budget >= 4 * LEAST else TERSE
+def _wrapper(budget: int, frame: Frame, key: str) -> str:
+    return BEGINS.format(key=key) + (frame.wrapper if budget >= 4 * LEAST else frame.terse)
 
 
-def _separator(task: Task | None) -> str:
-    return SEPARATOR if task else NO_TASK
+def _separator(task: Task | None, key: str) -> str:
+    return (SEPARATOR + ENDS.format(key=key) + "\n") if task else NO_TASK + ENDS.format(key=key)

@@ -18,18 +18,24 @@ from dense.tree import Leaf
 
 
 class Body(Struct, frozen=True):
-    """One body of an action, with the tag that stands for it where it is left out."""
+    """One body of an action."""
 
     place: str
     """What it is, for people: `observation 1`."""
     call: int | None
     """The call whose argument it is, from 0."""
-    size: int
-    """Its bytes."""
     whole: Block
     """The block with its text."""
-    stub: Block
-    """The block without."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return markup.body_size(self.whole)
+
+    @property
+    def stub(self) -> Block:
+        """The tag that stands for it where it is left out."""
+        return markup.emptied(self.whole, f"{self.size} bytes")
 
     @property
     def saving(self) -> int:
@@ -75,11 +81,12 @@ def key_action(quoted: Quote, roles: Sequence[str] = (), without: frozenset[int]
     shown = [body.stub if number in without else body.whole for number, body in enumerate(quoted.bodies)]
     is_several = len(step.calls) > 1
     blocks = [block for block in shown if block.name == "message"]
+    arguments: dict[int | None, list[Block]] = {}
+    for block, body in zip(shown, quoted.bodies, strict=True):
+        arguments.setdefault(body.call, []).append(block)
     for number, call in enumerate(step.calls):
-        arguments = [block for block, body in zip(shown, quoted.bodies, strict=True) if body.call == number]
-        blocks.append(
-            markup.group("tool-call", arguments, call=str(number + 1) if is_several else None, name=call.name)
-        )
+        name = str(number + 1) if is_several else None
+        blocks.append(markup.group("tool-call", arguments.get(number, ()), call=name, name=call.name))
     blocks += [block for block in shown if block.name == "observation"]
     return markup.group(
         "key-action", blocks, id=leaf.id, action=f"a{leaf.action}", agent=step.agent, role=" ".join(roles)
@@ -99,9 +106,7 @@ def oversized(quoted: Quote, limit: int) -> frozenset[int]:
 
 
 def _body(place: str, tag: str, content: str, call: int | None, /, **attributes: str | None) -> Body:
-    size = markup.byte_size(content)
-    whole = markup.text(tag, content, **attributes)
-    return Body(place, call, size, whole, markup.text(tag, "", **attributes, omitted=f"{size} bytes"))
+    return Body(place, call, markup.text(tag, content, **attributes))
 
 
 def _json(value: Any) -> str:

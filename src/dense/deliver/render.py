@@ -209,14 +209,28 @@ def _shown(found: Iterable[Leaf], view: View) -> Iterator[Block]:
 def _text(name: str, content: str) -> Iterator[Block]:
     """A block for what an analyst wrote, unless it is nothing."""
     content = content.strip()
-    if content.rstrip(".").casefold() not in {"", NONE}:
+    said = content.rstrip(".")
+    if said and (len(said) > len(NONE) or said.casefold() != NONE):
         yield markup.text(name, content)
 
 
 def _span(node: Node) -> str | None:
     """The actions below a node, as a range."""
-    numbers = [leaf.action for leaf in leaves(node)]
-    return None if not numbers else f"a{numbers[0]}" if len(numbers) == 1 else f"a{numbers[0]}-a{numbers[-1]}"
+    first, last = _edge(node, is_last=False), _edge(node, is_last=True)
+    if first is None or last is None:
+        return None
+    return f"a{first.action}" if first is last else f"a{first.action}-a{last.action}"
+
+
+def _edge(node: Node, *, is_last: bool) -> Leaf | None:
+    """The first or the last action below a node, without a look at those between."""
+    waiting: list[Node] = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Leaf):
+            return one
+        waiting += one.children if is_last else reversed(one.children)
+    return None
 
 
 def _names(identifiers: Iterable[str]) -> str:

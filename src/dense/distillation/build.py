@@ -6,8 +6,8 @@ the next one reads it."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -22,7 +22,7 @@ from dense.analyst.answers import (
     TopLevelAnswer,
 )
 from dense.analyst.questions import Boundary, Cuts, Digest, Labels, Score, Summary, TopLevel
-from dense.distillation.panel import Panel, together
+from dense.distillation.panel import Panel, Work
 from dense.distillation.words import own_summary, own_title
 from dense.trajectory import Task
 from dense.tree import Facets, Leaf, Node, Subtask, leaves
@@ -87,30 +87,26 @@ class PaperBuilder(Builder):
         return tuple(queue)
 
     async def level(self, queue: Sequence[Node], level: int) -> tuple[Node, ...]:
-        window: list[Node] = []
-        grown: list[Node | asyncio.Task[Subtask]] = []
+        stretches: list[tuple[Node, ...]] = []
         head = 1
-        async with asyncio.TaskGroup() as group:
-            for start in range(0, len(queue), CHUNK):
-                window += queue[start : start + CHUNK]
-                is_last = start + CHUNK >= len(queue)
-                while window:
-                    end = await self.boundary(window, level, head, is_last)
+        async with Work[Subtask](is_instant=self.panel.is_instant) as work:
+            for seen in [*range(CHUNK, len(queue), CHUNK), len(queue)]:
+                is_last = seen == len(queue)
+                while head <= seen:
+                    end = await self.boundary(tuple(queue[head - 1 : seen]), level, head, is_last)
                     if end is None:
                         break
-                    members, window = tuple(window[: end - head + 1]), window[end - head + 1 :]
+                    stretches.append(tuple(queue[head - 1 : end]))
                     head = end + 1
-                    if len(members) == 1:
-                        grown.append(members[0])
-                    else:
-                        grown.append(group.create_task(self.fill(self.number(), level, members)))
+                    if len(stretches[-1]) > 1:
+                        await work.add(self.fill(self.number(), level, stretches[-1]))
                     if not is_last:
                         break
-        return tuple(node.result() if isinstance(node, asyncio.Task) else node for node in grown)
+        return _replaced(stretches, work.results)
 
-    async def boundary(self, window: list[Node], level: int, head: int, is_last: bool) -> int | None:
+    async def boundary(self, window: tuple[Node, ...], level: int, head: int, is_last: bool) -> int | None:
         """The ordinal at which the first stretch ends; None to wait for more."""
-        question = Boundary(task=self.task, level=level, queue=tuple(window), head=head, is_last=is_last)
+        question = Boundary(task=self.task, level=level, queue=window, head=head, is_last=is_last)
         answer = await self.panel.ask(question, BoundaryAnswer)
         tail = head + len(window) - 1
         if answer is None:
@@ -133,7 +129,7 @@ class PaperBuilder(Builder):
             question = Score(task=self.task, subtask=identifier, members=members, target=target)
             return target.id, await self.panel.ask(question, ScoreAnswer)
 
-        answers = dict(await together(score(target) for target in targets))
+        answers = dict(await self.panel.together(score(target) for target in targets))
         labels = {key: LabelAnswer(id=key, reasoning=a.reasoning, label=a.label) for key, a in answers.items() if a}
         return tuple(labelled(node, labels) for node in members)
 
@@ -145,7 +141,7 @@ class PaperBuilder(Builder):
     async def label_rest(self, top: tuple[Node, ...]) -> tuple[Node, ...]:
         """Leaves that are still unscored are scored alone."""
         alone = [leaf for node in top for leaf in leaves(node) if leaf.label is None]
-        scored = await together(self.scored(leaf.id, (leaf,)) for leaf in alone)
+        scored = await self.panel.together(self.scored(leaf.id, (leaf,)) for leaf in alone)
         labels = {
             leaf.id: LabelAnswer(id=leaf.id, reasoning=leaf.reason, label=leaf.label)
             for (leaf,) in scored
@@ -170,14 +166,15 @@ class FastBuilder(Builder):
 
     async def cuts(self, queue: Sequence[Node], level: int) -> list[int] | None:
         """The ordinals at which stretches end, the last one included; None if the queue is the top already."""
-        windows = list(_windows([_tokens(node) for node in queue]))
+        # A window is what a model can take in at a time; rules take in any length.
+        windows = [(0, len(queue))] if self.panel.is_instant else list(_windows([_tokens(node) for node in queue]))
 
         async def ask(start: int, end: int) -> CutsAnswer | None:
             view, may_stop = tuple(queue[start:end]), level > 1 and len(windows) == 1
             question = Cuts(task=self.task, level=level, queue=view, head=start + 1, may_stop=may_stop)
             return await self.panel.ask(question, CutsAnswer)
 
-        answers = await together(ask(start, end) for start, end in windows)
+        answers = await self.panel.together(ask(start, end) for start, end in windows)
         if any(answer is None for answer in answers):
             return list(range(1, len(queue) + 1)) if len(windows) == 1 else _joined(windows, answers, len(queue))
         if len(windows) == 1 and level > 1 and answers[0] is not None and answers[0].can_mount_all:
@@ -185,23 +182,17 @@ class FastBuilder(Builder):
         return _joined(windows, answers, len(queue))
 
     async def level(self, queue: Sequence[Node], level: int, ends: list[int]) -> tuple[Node, ...]:
-        grown: list[Node | asyncio.Task[Subtask]] = []
-        start = 0
-        async with asyncio.TaskGroup() as group:
-            for end in ends:
-                members, start = tuple(queue[start:end]), end
-                if len(members) == 1:
-                    grown.append(members[0])
-                else:
-                    grown.append(group.create_task(self.fill(self.number(), level, members)))
-        return tuple(node.result() if isinstance(node, asyncio.Task) else node for node in grown)
+        stretches = [tuple(queue[start:end]) for start, end in pairwise([0, *ends])]
+        filled = await self.panel.together(self.fill(self.number(), level, one) for one in stretches if len(one) > 1)
+        return _replaced(stretches, filled)
 
     async def fill(self, identifier: str, level: int, members: tuple[Node, ...]) -> Subtask:
         targets = tuple(leaf.id for node in members for leaf in leaves(node) if leaf.label is None)
         question = Digest(task=self.task, subtask=identifier, level=level, members=members, targets=targets)
         answer = await self.panel.ask(question, DigestAnswer)
         if answer is not None:
-            labels = {label.id: label for label in answer.labels if label.id in targets}
+            allowed = frozenset(targets)
+            labels = {label.id: label for label in answer.labels if label.id in allowed}
             members = tuple(labelled(node, labels) for node in members)
         return self.subtask(identifier, level, members, answer)
 
@@ -214,7 +205,7 @@ class FastBuilder(Builder):
 
         labels: dict[str, LabelAnswer] = {}
         batches = list(_batches(alone))
-        for batch, answer in zip(batches, await together(map(ask, batches)), strict=True):
+        for batch, answer in zip(batches, await self.panel.together(map(ask, batches)), strict=True):
             allowed = {leaf.id for leaf in batch}
             labels |= {label.id: label for label in (answer.labels if answer else ()) if label.id in allowed}
         return tuple(labelled(node, labels) for node in top)
@@ -228,6 +219,12 @@ def labelled[N: Node](node: N, labels: dict[str, LabelAnswer]) -> N:
         label = labels.get(node.id)
         return node if label is None else msgspec.structs.replace(node, label=label.label, reason=label.reasoning)
     return msgspec.structs.replace(node, children=tuple(labelled(child, labels) for child in node.children))
+
+
+def _replaced(stretches: list[tuple[Node, ...]], filled: Sequence[Subtask]) -> tuple[Node, ...]:
+    """The next level's queue: a subtask in the place of each stretch, in order; a node that is alone stays."""
+    subtasks = iter(filled)
+    return tuple(node if len(rest) == 0 else next(subtasks) for node, *rest in stretches)
 
 
 def _tokens(node: Node) -> int:

@@ -8,10 +8,12 @@ from typing import Literal, cast
 
 from msgspec import Struct
 
+from dense.actions import remembered
 from dense.analyst.questions import Analyst
 from dense.deliver import deliver
+from dense.deliver.injected import without_injected
 from dense.distillation.build import FastBuilder, PaperBuilder
-from dense.distillation.panel import Asked, Panel
+from dense.distillation.panel import Asked, InstantAnalyst, Panel, at_once
 from dense.distillation.reconcile import FastReconciler, PaperReconciler
 from dense.distillation.retained import Retention
 from dense.errors import DenseError
@@ -51,7 +53,7 @@ class Distillation(Struct, frozen=True):
 
 async def distill(
     trajectory: Trajectory,
-    analyst: Analyst,
+    analyst: Analyst | InstantAnalyst,
     *,
     profile: Profile = "fast",
     budgets: Budgets = Budgets(),  # noqa: B008 - immutable
@@ -62,27 +64,39 @@ async def distill(
     The same trajectory and the same answers give the same result, however the calls overlapped. A judgement without a
     usable answer takes its fallback, which stands in `asked`; a refused key or a spending limit ends the run."""
     start = time.perf_counter()
+    trajectory = without_injected(trajectory)
     trajectory, redactions = redact(trajectory) if redacted else (trajectory, Redactions())
-    panel = Panel(analyst)
+    effects = remembered()
+    panel = Panel(analyst, trajectory, effects)
     try:
         source = await build(trajectory, panel, profile)
         reconciled = await reconcile(source, panel, profile, redactions.describe() if redactions else "")
     except BaseExceptionGroup as errors:
         raise _first(errors) from None
-    feedback = deliver(reconciled, tree_budget=budgets.tree, complete_budget=budgets.complete)
+    feedback = deliver(reconciled, tree_budget=budgets.tree, complete_budget=budgets.complete, effects=effects)
     return Distillation(source, reconciled, feedback, panel.record(), redactions, time.perf_counter() - start)
 
 
 def distill_sync(
     trajectory: Trajectory,
-    analyst: Analyst,
+    analyst: Analyst | InstantAnalyst,
     *,
     profile: Profile = "fast",
     budgets: Budgets = Budgets(),  # noqa: B008 - immutable
     redacted: bool = True,
 ) -> Distillation:
     """The same, for callers without an event loop."""
-    return asyncio.run(distill(trajectory, analyst, profile=profile, budgets=budgets, redacted=redacted))
+    work = distill(trajectory, analyst, profile=profile, budgets=budgets, redacted=redacted)
+    if isinstance(analyst, InstantAnalyst):
+        return at_once(work)
+    done: list[Distillation] = []
+
+    async def run() -> None:
+        # Not the task's own result: on its way out `asyncio.run` formats that, all of it, for a message nobody reads.
+        done.append(await work)
+
+    asyncio.run(run())
+    return done[0]
 
 
 async def build(trajectory: Trajectory, panel: Panel, profile: Profile) -> SourceTree:
@@ -98,7 +112,7 @@ async def build(trajectory: Trajectory, panel: Panel, profile: Profile) -> Sourc
 
 async def reconcile(source: SourceTree, panel: Panel, profile: Profile, redacted: str = "") -> ReconciledTree:
     """Shortcuts, verdicts, issues: the reconciled tree."""
-    retention = Retention(leaves(source.root))
+    retention = Retention(leaves(source.root), panel.effects)
     reconciler = (PaperReconciler if profile == "paper" else FastReconciler)(panel, source.task, retention)
     root, issues = await reconciler.reconcile(source.root)
     return ReconciledTree(source.trajectory, source.task, root, issues, redacted)

@@ -13,13 +13,13 @@ import msgspec
 
 from dense.analyst.answers import BadAnswer, CompressionAnswer, Group, ReconciliationAnswer, SettlementAnswer
 from dense.analyst.questions import Compression, Reconciliation, Settlement
-from dense.distillation.panel import Panel, together
-from dense.distillation.retained import Retention
+from dense.distillation.panel import Panel
+from dense.distillation.retained import Reach, Retention
 from dense.distillation.state import state_of
 from dense.distillation.validate import Known, check_groups, check_verdict
 from dense.distillation.words import own_summary
 from dense.trajectory import Task
-from dense.tree import NONE, Issue, Leaf, Node, Shortcut, Subtask, Verdict, nodes
+from dense.tree import NONE, Issue, Leaf, Node, Shortcut, Subtask, Verdict
 
 UNKNOWN = ReconciliationAnswer(coherence="insufficient_evidence", completion="unknown")
 """The verdict where no reply could be used."""
@@ -32,6 +32,8 @@ class Reconciler(ABC):
         self.panel, self.task, self.retention = panel, task, retention
         self.shortcuts = 0
         self.issues: dict[str, Issue] = {}
+        self.raised: dict[str, list[int]] = {}
+        """The numbers of the issues that each node raised."""
 
     async def reconcile(self, root: Subtask) -> tuple[Subtask, tuple[Issue, ...]]:
         """The reconciled tree and all issues."""
@@ -45,22 +47,16 @@ class Reconciler(ABC):
     async def settle(self, parents: list[Subtask]) -> list[Subtask]:
         """All parents of one height."""
 
-    def inherited(self, parent: Subtask) -> tuple[Issue, ...]:
-        """The open issues that were raised below a parent."""
-        below = {node.id for node in nodes(parent)} - {parent.id}
-        return tuple(i for i in self.issues.values() if i.raised_at in below and i.resolved_at is None)
+    def inherited(self, reach: Reach) -> tuple[Issue, ...]:
+        """The open issues that were raised below a parent, in the order in which they were raised."""
+        raised = sorted(number for node in reach.nodes if node in self.raised for number in self.raised[node])
+        issues = (self.issues[f"issue_{number}"] for number in raised)
+        return tuple(issue for issue in issues if issue.resolved_at is None)
 
-    def known(self, parent: Subtask) -> Known:
-        """What a reply about this parent may refer to."""
-        retained: set[str] = set()
-        for child in parent.children:
-            retained |= self.retention.of(child)
-        return Known(parent.children, retained, self.inherited(parent))
-
-    def keys(self, parent: Subtask) -> tuple[str, ...]:
-        """The actions below a parent that are kept by rule, in order."""
-        kept = self.retention.deterministic(parent.children)
-        return tuple(node.id for node in nodes(parent) if node.id in kept)
+    def known(self, parent: Subtask) -> tuple[Known, tuple[str, ...]]:
+        """What a reply about this parent may refer to, and the actions below it that are kept by rule."""
+        reach = self.retention.reach(parent)
+        return Known(parent.children, reach.retained, self.inherited(reach), reach.nodes), reach.key_actions
 
     def compile(self, parent: Subtask, groups: Sequence[Group] | None) -> Subtask:
         """The parent with each shortcut group in the place of its siblings."""
@@ -93,6 +89,7 @@ class Reconciler(ABC):
 
     def raise_issue(self, text: str, raised_at: str, evidence: Sequence[str], *, is_fatal: bool) -> str:
         identifier = f"issue_{len(self.issues)}"
+        self.raised.setdefault(raised_at, []).append(len(self.issues))
         self.issues[identifier] = Issue(identifier, text.strip(), raised_at, tuple(dict.fromkeys(evidence)), is_fatal)
         return identifier
 
@@ -121,25 +118,23 @@ class PaperReconciler(Reconciler):
     """Compression, then reconciliation, a call each and a corrective one where needed."""
 
     async def settle(self, parents: list[Subtask]) -> list[Subtask]:
-        groups = await together(self.compress(parent) for parent in parents)
+        groups = await self.panel.together(self.compress(parent) for parent in parents)
         compressed = [self.compile(parent, found) for parent, found in zip(parents, groups, strict=True)]
-        verdicts = await together(self.judge(parent) for parent in compressed)
+        verdicts = await self.panel.together(self.judge(parent) for parent in compressed)
         return [self.attach(parent, verdict) for parent, verdict in zip(compressed, verdicts, strict=True)]
 
     async def compress(self, parent: Subtask) -> list[Group] | None:
         if len(parent.children) < 2:
             return None
-        known = self.known(parent)
-        question = Compression(
-            task=self.task, parent=parent, issues=tuple(known.inherited.values()), key_actions=self.keys(parent)
-        )
+        known, keys = self.known(parent)
+        question = Compression(task=self.task, parent=parent, issues=tuple(known.inherited.values()), key_actions=keys)
         answer = await self.panel.ask(question, CompressionAnswer, lambda a: check_groups(a.groups, known), tries=2)
         return answer.groups if answer is not None else None
 
     async def judge(self, parent: Subtask) -> ReconciliationAnswer:
-        known = self.known(parent)
+        known, keys = self.known(parent)
         question = Reconciliation(
-            task=self.task, subtree=parent, issues=tuple(known.inherited.values()), key_actions=self.keys(parent)
+            task=self.task, subtree=parent, issues=tuple(known.inherited.values()), key_actions=keys
         )
         answer = await self.panel.ask(question, ReconciliationAnswer, lambda a: check_verdict(a, known), tries=2)
         return answer or UNKNOWN
@@ -149,12 +144,12 @@ class FastReconciler(Reconciler):
     """Both in one call. If a part of the reply stays unusable, the other part counts."""
 
     async def settle(self, parents: list[Subtask]) -> list[Subtask]:
-        answers = await together(self.ask(parent) for parent in parents)
+        answers = await self.panel.together(self.ask(parent) for parent in parents)
         compiled = [self.compile(parent, groups) for parent, (groups, _) in zip(parents, answers, strict=True)]
         return [self.attach(parent, verdict) for parent, (_, verdict) in zip(compiled, answers, strict=True)]
 
     async def ask(self, parent: Subtask) -> tuple[list[Group] | None, ReconciliationAnswer]:
-        known = self.known(parent)
+        known, keys = self.known(parent)
         is_single = len(parent.children) < 2
         usable: dict[str, list[Group] | ReconciliationAnswer] = {}
 
@@ -173,9 +168,7 @@ class FastReconciler(Reconciler):
             if problems:
                 raise BadAnswer("; ".join(map(str, problems)))
 
-        question = Settlement(
-            task=self.task, parent=parent, issues=tuple(known.inherited.values()), key_actions=self.keys(parent)
-        )
+        question = Settlement(task=self.task, parent=parent, issues=tuple(known.inherited.values()), key_actions=keys)
         await self.panel.ask(question, SettlementAnswer, check, tries=2)
         groups, verdict = usable.get("groups"), usable.get("verdict")
         return (

@@ -8,13 +8,16 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 from msgspec import Struct
 
 from dense.distillation.panel import Asked
 from dense.distillation.pipeline import Budgets, Distillation, Profile
+from dense.feedback import Feedback
 from dense.model import Call, Totals
+from dense.redact import Redactions
 from dense.trajectory import Source, Trajectory
 from dense.tree import ReconciledTree, SourceTree
 
@@ -56,6 +59,21 @@ class Run(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=RUN_S
     """How long it took."""
     versions: dict[str, str]
     """Of this program, of Python, of what answers are made with."""
+    method: str = "dense"
+    """Which method made the feedback."""
+
+
+class Done(Protocol):
+    """What the record needs of a finished run, whichever method it was."""
+
+    @property
+    def feedback(self) -> Feedback: ...
+    @property
+    def asked(self) -> tuple[Asked, ...]: ...
+    @property
+    def redactions(self) -> Redactions: ...
+    @property
+    def seconds(self) -> float: ...
 
 
 def versions() -> dict[str, str]:
@@ -66,7 +84,7 @@ def versions() -> dict[str, str]:
 
 def run_record(
     trajectory: Trajectory,
-    done: Distillation,
+    done: Done,
     *,
     analyst: str,
     profile: Profile,
@@ -75,6 +93,7 @@ def run_record(
     totals: Totals | None = None,
     prices: str = "",
     prompts: dict[str, str] | None = None,
+    method: str = "dense",
 ) -> Run:
     """Everything that is known of a finished distillation."""
     return Run(
@@ -94,6 +113,7 @@ def run_record(
         done.feedback.dropped,
         round(done.seconds, 3),
         versions(),
+        method,
     )
 
 

@@ -2,39 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from dense.actions import effects
-from dense.tree import Leaf, Node, Shortcut, Subtask, leaves
+from msgspec import Struct
+
+from dense.actions import EffectsOf
+from dense.tree import Leaf, Node, Shortcut, Subtask, nodes
+
+
+class Reach(Struct, frozen=True):
+    """What lies below a parent."""
+
+    nodes: Mapping[str, Node]
+    """All nodes but the parent itself, by identifier, parents first, in the order of the trajectory."""
+    kept: frozenset[str]
+    """The actions that are kept by rule: writes and edits, commands that change files or test, and the last action
+    under each parent."""
+    retained: frozenset[str]
+    """The actions that its children put forward: a child that is an action itself; of any other child what is kept by
+    rule, or was named by an analyst before."""
+
+    @property
+    def key_actions(self) -> tuple[str, ...]:
+        """What is kept by rule, in order."""
+        return tuple(identifier for identifier in self.nodes if identifier in self.kept)
 
 
 class Retention:
     """Knows the key actions of a trajectory: looked at once, asked for at every parent."""
 
-    def __init__(self, all_leaves: Iterable[Leaf]) -> None:
-        self.keys = {leaf.id for leaf in all_leaves if effects(leaf.step).is_key}
+    def __init__(self, all_leaves: Iterable[Leaf], effects: EffectsOf) -> None:
+        self.keys = frozenset(leaf.id for leaf in all_leaves if effects(leaf.step).is_key)
 
-    def deterministic(self, children: Iterable[Node]) -> set[str]:
-        """Writes and edits, commands that change files or test, and the last action under each parent."""
-        kept: set[str] = set()
-        last = ""
-        for child in children:
-            below = [leaf.id for leaf in leaves(child)]
-            kept |= self.keys.intersection(below)
-            last = below[-1]
-            if not isinstance(child, Leaf):
-                kept |= self.deterministic(child.children)
-        return kept | {last}
+    def reach(self, parent: Subtask) -> Reach:
+        """What a reply about a parent may speak of, in one walk."""
+        below = {node.id: node for child in parent.children for node in nodes(child)}
+        kept, named = {_last(parent)}, set[str]()
+        for identifier, node in below.items():
+            if isinstance(node, Leaf):
+                if identifier in self.keys:
+                    kept.add(identifier)
+            else:
+                kept.add(_last(node))
+                named.update(_selected(node))
+        alone = (child.id for child in parent.children if isinstance(child, Leaf))
+        return Reach(below, frozenset(kept), frozenset(kept.union(named, alone)))
 
-    def of(self, node: Node) -> set[str]:
-        """The actions that a node puts forward: itself, or what is kept of what lies below it."""
-        if isinstance(node, Leaf):
-            return {node.id}
-        kept = self.deterministic(node.children) | set(_selected(node))
-        for child in node.children:
-            if not isinstance(child, Leaf):
-                kept |= self.of(child)
-        return kept
+
+def _last(node: Node) -> str:
+    while not isinstance(node, Leaf):
+        node = node.children[-1]
+    return node.id
 
 
 def _selected(node: Subtask | Shortcut) -> tuple[str, ...]:

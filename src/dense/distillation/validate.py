@@ -3,7 +3,7 @@ reason."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from dense.analyst.answers import BadAnswer, Group, IssueAnswer, ReconciliationAnswer
 from dense.tree import Issue, Node, last_action, nodes
@@ -12,9 +12,16 @@ from dense.tree import Issue, Node, last_action, nodes
 class Known:
     """What a reply about a subtree may refer to."""
 
-    def __init__(self, children: Sequence[Node], retained: set[str], inherited: Iterable[Issue] = ()) -> None:
+    def __init__(
+        self,
+        children: Sequence[Node],
+        retained: Set[str],
+        inherited: Iterable[Issue] = (),
+        below: Mapping[str, Node] | None = None,
+    ) -> None:
+        """`below` are the nodes at and below the children, where somebody has looked already."""
         self.children = [child.id for child in children]
-        self.nodes = {node.id: node for child in children for node in nodes(child)}
+        self.nodes = {node.id: node for child in children for node in nodes(child)} if below is None else below
         self.retained = retained
         self.inherited = {issue.id: issue for issue in inherited}
 
@@ -40,8 +47,8 @@ def check_groups(groups: Sequence[Group], known: Known) -> None:
             raise BadAnswer(
                 f"group {number}: {group.mode} with {count} sources; keep has exactly one, shortcut two or more"
             )
-        _check_references(group.evidence_node_ids, set(known.nodes), f"group {number}: evidence_node_ids")
-        own = known.below(group.source_node_ids) & known.retained
+        _check_references(group.evidence_node_ids, known.nodes, f"group {number}: evidence_node_ids")
+        own = known.below(group.source_node_ids) & known.retained if group.key_action_ids else ()
         _check_references(group.key_action_ids, own, f"group {number}: key_action_ids (of its own sources)")
 
 
@@ -57,7 +64,7 @@ def check_verdict(verdict: ReconciliationAnswer, known: Known) -> None:
         evidence = verdict.resolution_evidence.get(identifier) or []
         if not evidence:
             raise BadAnswer(f"resolution_evidence: nothing is given for {identifier!r}")
-        _check_references(evidence, set(known.nodes), f"resolution_evidence of {identifier!r}")
+        _check_references(evidence, known.nodes, f"resolution_evidence of {identifier!r}")
         if known.position(evidence) <= issue_position(issue, known):
             raise BadAnswer(f"resolution_evidence of {identifier!r} must lie later than the issue's own evidence")
 
@@ -72,10 +79,10 @@ def _check_issues(issues: Sequence[IssueAnswer], known: Known, name: str) -> Non
     for number, issue in enumerate(issues, 1):
         if not issue.issue.strip():
             raise BadAnswer(f"{name} {number}: the issue has no description")
-        _check_references(issue.evidence_node_ids, set(known.nodes), f"{name} {number}: evidence_node_ids")
+        _check_references(issue.evidence_node_ids, known.nodes, f"{name} {number}: evidence_node_ids")
 
 
-def _check_references(given: Iterable[str], allowed: set[str], name: str) -> None:
+def _check_references(given: Iterable[str], allowed: Collection[str], name: str) -> None:
     if unknown := [identifier for identifier in given if identifier not in allowed]:
         raise BadAnswer(f"{name}: {_some(unknown)} not among {_some(sorted(allowed))}")
 

@@ -1,0 +1,135 @@
+"""Answers each question with what the analysis of the whole trace says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dense.actions import EffectsOf
+from dense.analyst.answers import (
+    Answer,
+    BoundaryAnswer,
+    CompressionAnswer,
+    CutsAnswer,
+    DigestAnswer,
+    LabelAnswer,
+    LabelsAnswer,
+    ScoreAnswer,
+    SettlementAnswer,
+    SummaryAnswer,
+    TopLevelAnswer,
+)
+from dense.analyst.questions import (
+    AnyQuestion,
+    Boundary,
+    Compression,
+    Cuts,
+    Digest,
+    Labels,
+    Reconciliation,
+    Score,
+    Settlement,
+    Summary,
+    TopLevel,
+)
+from dense.analyst.rules import boundaries
+from dense.analyst.rules.analysis import Analysis
+from dense.analyst.rules.boundaries import Stretch
+from dense.analyst.rules.facts import Facts
+from dense.analyst.rules.labels import label
+from dense.analyst.rules.settle import groups, verdict
+from dense.analyst.rules.summaries import digest
+from dense.trajectory import Trajectory
+from dense.tree import Leaf, Node, first_action, last_action, leaves
+
+
+class RulesAnalyst:
+    """Answers at once, about the trajectory that it was shown."""
+
+    name = "rules"
+
+    def study(self, trajectory: Trajectory, effects: EffectsOf) -> Callable[[AnyQuestion], Answer]:
+        """Looks at the whole trace, once; gives back what answers all questions about it."""
+        return Study(Analysis(trajectory, effects)).answer
+
+
+class Study:
+    """What answers the questions about one trajectory."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+
+    def answer(self, question: AnyQuestion) -> Answer:
+        match question:
+            case Boundary():
+                return BoundaryAnswer(action_index=question.head - 1 + self._first_length(question.queue))
+            case Cuts():
+                return self._cuts(question)
+            case Score():
+                found = self._label(question.target)
+                return ScoreAnswer(reasoning=found.reasoning, label=found.label)
+            case Labels():
+                return LabelsAnswer(labels=[self._label(leaf) for leaf in question.targets])
+            case Summary():
+                return self._digest(question.members)
+            case Digest():
+                return self._labelled_digest(question)
+            case TopLevel():
+                return TopLevelAnswer(can_mount_all=boundaries.is_top(len(question.candidates)))
+            case Compression():
+                return CompressionAnswer(groups=groups(question.parent, self.analysis))
+            case Reconciliation():
+                return verdict(question.subtree, self.analysis, question.issues, question.key_actions)
+            case Settlement():
+                return SettlementAnswer(
+                    groups=groups(question.parent, self.analysis),
+                    verdict=verdict(question.parent, self.analysis, question.issues, question.key_actions),
+                )
+
+    def _facts(self, leaf: Leaf) -> Facts:
+        return self.analysis.of(leaf.action)
+
+    def _first_length(self, queue: Sequence[Node]) -> int:
+        """How many nodes from the head of a queue on belong together."""
+        if all(isinstance(node, Leaf) for node in queue[: boundaries.WINDOW]):
+            start, end = first_action(queue[0]) - 1, last_action(queue[-1])
+            return min(boundaries.first_end(self.analysis.facts[:end], self.analysis.history, start), len(queue))
+        size = boundaries.group_size(len(queue))
+        window = [self._stretch(node) for node in queue[: 2 * size + 2]]
+        return boundaries.first_group(window, 0, size)
+
+    def _cuts(self, question: Cuts) -> CutsAnswer:
+        before = question.head - 1
+        if question.may_stop and boundaries.is_top(len(question.queue)):
+            return CutsAnswer(can_mount_all=True, ends=[before + len(question.queue)])
+        if question.level == 1:
+            found = self._leaf_ends(question.queue)
+        else:
+            found = boundaries.higher_ends([self._stretch(node) for node in question.queue])
+        return CutsAnswer(ends=[before + end for end in found])
+
+    def _leaf_ends(self, queue: Sequence[Node]) -> list[int]:
+        start, end = first_action(queue[0]) - 1, last_action(queue[-1])
+        facts = self.analysis.facts[:end]
+        found: list[int] = []
+        head = start
+        while head < end:
+            head += boundaries.first_end(facts, self.analysis.history, head)
+            found.append(head - start)
+        return found
+
+    def _stretch(self, node: Node) -> Stretch:
+        first, last = first_action(node), last_action(node)
+        return boundaries.stretch(self.analysis.facts[first - 1 : last], self.analysis.wanted)
+
+    def _label(self, leaf: Leaf) -> LabelAnswer:
+        value, reason = label(self._facts(leaf), self.analysis.history, self.analysis.wanted)
+        return LabelAnswer(id=leaf.id, reasoning=reason, label=value)
+
+    def _digest(self, members: Sequence[Node]) -> SummaryAnswer:
+        return digest(members, self._facts, self.analysis.history)
+
+    def _labelled_digest(self, question: Digest) -> DigestAnswer:
+        targets = set(question.targets)
+        labels = [self._label(leaf) for member in question.members for leaf in leaves(member) if leaf.id in targets]
+        told = self._digest(question.members)
+        return DigestAnswer(labels=labels, **told.model_dump())

@@ -1,0 +1,148 @@
+"""Whether an action helped. A hint for where to look, printed nowhere but in `tree.json`.
+
+    0   it helps: it moves on, looks, checks, repairs
+    -1  it does not: it failed, or was the same again with nothing changed
+    -2  it harms: something good is lost because of it, and was not made good later
+
+Harm needs evidence on both sides: that it was good before, and that it is not good afterwards. A check that ran and
+found faults has helped; one that could not run has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from dense.analyst.rules.facts import Facts, is_scratch, same_file
+from dense.analyst.rules.files import base_name
+from dense.analyst.rules.sequence import History
+from dense.tree import Label
+
+LONGEST = 160
+"""How much of a line or a command a reason quotes."""
+CACHES = frozenset(["__pycache__", ".pytest_cache", "node_modules", "build", "dist", "target", ".cache", ".mypy_cache"])
+"""Folders that come back by themselves. So do files that end like this:"""
+CACHED = (".pyc", ".o", ".egg-info", ".tmp", ".bak", ".swp", "~")
+
+
+def label(
+    fact: Facts, history: History, wanted: Collection[str] = (), given: Collection[str] = ()
+) -> tuple[Label, str]:
+    """The label of an action, and why in a sentence. `wanted`: the paths of the task's deliverables; `given`: what it
+    says is there already. That a file is lost which the task does not name may be what was asked for."""
+    reason = harm(fact, history, wanted, given)
+    if reason:
+        return -2, reason
+    reason = idleness(fact, history)
+    if reason:
+        return -1, reason
+    return 0, help_of(fact, history)
+
+
+def harm(fact: Facts, history: History, wanted: Collection[str], given: Collection[str]) -> str:
+    """Why an action did lasting harm; empty where that is not shown."""
+    action = fact.action
+    broken = history.broke(action)
+    if broken is not None and history.recovered_by(broken[1]) is None:
+        after = history.of(broken[1])
+        line = evidence(after) if after is not None else ""
+        return f"The check that passed at a{broken[0]} fails at a{broken[1]} after this change{line}."
+    undone = history.undoes(action)
+    if undone is not None:
+        return f"{ran(fact)} takes back all changes, a{undone}'s too, though a check had passed since."
+    lost = history.loses(action)
+    if lost is not None and not fact.has_failed and not is_passing(lost[0]):
+        path, writer = lost
+        if writer is not None and any(same_file(path, one) for one in wanted):
+            return f"{ran(fact)} removes {quoted(path)}, which the task asks for and a{writer} had made."
+        if any(same_file(path, one) for one in given):
+            return f"{ran(fact)} removes {quoted(path)}, which the task gives, and it was not made again."
+    return ""
+
+
+def idleness(fact: Facts, history: History) -> str:
+    """Why an action did not help; empty where it did."""
+    before = history.repeats(fact.action)
+    if before is not None:
+        return f"{ran(fact)} is the same as at a{before}, with nothing changed in between{evidence(fact)}."
+    broken = history.broke(fact.action)
+    if broken is not None:
+        return f"The check that passed at a{broken[0]} failed at a{broken[1]} after this change, and was mended later."
+    if not fact.has_failed or has_told(fact) or is_partial_look(fact):
+        return ""
+    if fact.phase == "talk":
+        return f"The message led to nothing{evidence(fact)}."
+    later = history.recovered_by(fact.action)
+    if later is not None:
+        return f"{ran(fact)} failed{evidence(fact)}; it worked at a{later}."
+    end = "; it was not tried again" if history.gives_up(fact.action) else ""
+    return f"{ran(fact)} failed{evidence(fact)}{end}."
+
+
+COULD_NOT_RUN = frozenset(
+    ["no_such_command", "no_such_module", "no_such_file", "permission", "usage", "tool", "syntax"]
+)
+
+
+def has_told(fact: Facts) -> bool:
+    """Whether a check did its work: it ran, and says what is wrong."""
+    if any(run.failed for run in fact.seen.tests):
+        return True
+    return fact.phase == "verify" and not any(failure.family in COULD_NOT_RUN for failure in fact.seen.failures)
+
+
+def is_partial_look(fact: Facts) -> bool:
+    """Whether it looked at several things, and some are not there: that is an answer too."""
+    return fact.phase == "explore" and len(fact.effects.reads) > len(fact.seen.failures)
+
+
+def help_of(fact: Facts, history: History) -> str:
+    """What a helpful action did, in a sentence."""
+    repaired = history.repairs(fact.action)
+    if repaired is not None:
+        return f"{ran(fact)} goes at what failed at a{repaired}."
+    if fact.is_check:
+        return f"{ran(fact)} checks the work{evidence(fact)}."
+    written = history.reads_back(fact.action)
+    if written is not None:
+        return f"{ran(fact)} looks at what a{written} made."
+    return PURPOSES[history.phase(fact.action)].format(ran(fact))
+
+
+PURPOSES = {
+    "explore": "{} looks at what is there.",
+    "setup": "{} prepares the work.",
+    "produce": "{} changes files.",
+    "run": "{} ran.",
+    "verify": "{} checks the work.",
+    "deliver": "{} hands over.",
+    "talk": "{} only says something.",
+}
+
+
+def is_passing(path: str) -> bool:
+    """Whether nothing is lost with a file: a log, a cache, something for the moment."""
+    name = base_name(path.rstrip("/*"))
+    return is_scratch(path) or name in CACHES or name.endswith(CACHED)
+
+
+def ran(fact: Facts) -> str:
+    """What was done, as the beginning of a sentence."""
+    if fact.commands:
+        return quoted(fact.commands[0])
+    return quoted(fact.family) if fact.family else "The message"
+
+
+def evidence(fact: Facts) -> str:
+    """The line that tells, where there is one."""
+    seen = fact.seen
+    line = next((run.line for run in reversed(seen.tests) if run.failed), "")
+    if not line and seen.failures:
+        line = seen.failures[-1].line
+    if not line and seen.tests:
+        line = seen.tests[-1].line
+    return f": {quoted(line)}" if line else ""
+
+
+def quoted(text: str) -> str:
+    """A part of the trace within a sentence: one line, not too long."""
+    line = " ".join(text[: 4 * LONGEST].split())
+    return f"`{line if len(line) <= LONGEST else line[: LONGEST - 1] + '…'}`"

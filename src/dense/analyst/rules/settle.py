@@ -1,0 +1,150 @@
+"""Compression and reconciliation: the analysis of the whole trace, put onto one parent of the tree."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+
+from dense.analyst.answers import Group, IssueAnswer, ReconciliationAnswer
+from dense.analyst.rules.analysis import Analysis
+from dense.analyst.rules.attempts import Attempt
+from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.summaries import final
+from dense.analyst.rules.titles import attempt_title
+from dense.tree import Completion, Issue, Leaf, Node, Subtask, first_action, last_action
+
+AT_ROOT = frozenset({"lost", "broken_off", "admitted"})
+"""Kinds that concern the task as a whole: the root raises them. What is asked for and was never even tried, too."""
+LESSONS = 4
+"""How many failures a dead end tells."""
+
+
+def groups(parent: Subtask, analysis: Analysis) -> list[Group]:
+    """The children in order; those that one attempt covers together are one shortcut."""
+    spans = [(first_action(child), last_action(child)) for child in parent.children]
+    found: list[Group] = []
+    place = 0
+    for attempt in analysis.attempts_in(spans[0][0], spans[-1][1]):
+        start = max(place, bisect_left(spans, attempt.first, key=lambda span: span[1]))
+        end = bisect_right(spans, attempt.last, key=lambda span: span[0])
+        covered = [i for i in range(start, end) if _is_mostly(attempt, *spans[i])]
+        if len(covered) < 2 or covered[-1] - covered[0] >= len(covered):
+            continue
+        found += [_keep(child) for child in parent.children[place : covered[0]]]
+        found.append(_shortcut(attempt, parent.children[covered[0] : covered[-1] + 1], analysis))
+        place = covered[-1] + 1
+    return found + [_keep(child) for child in parent.children[place:]]
+
+
+def verdict(
+    parent: Subtask, analysis: Analysis, issues: Sequence[Issue], key_actions: Sequence[str]
+) -> ReconciliationAnswer:
+    """What the parent reports, closes and leaves open, by the actions that lie in it."""
+    first, last = first_action(parent), last_action(parent)
+    is_root = parent.level == 0
+    inside = analysis.findings if is_root else [f for f in analysis.findings_in(first, last) if not _is_of_root(f)]
+    still_open = [one for one in inside if one.closed is None or one.closed > last]
+    resolved = _resolved(issues, analysis.closed, last)
+    known = {issue.text for issue in issues}
+    raised = [one for one in still_open if one.text not in known]
+    completion = _completion(parent, analysis, still_open, is_root)
+    return ReconciliationAnswer(
+        coherence="coherent",
+        completion=completion,
+        summary=final(parent, analysis, still_open),
+        open_issues=[_issue(one) for one in raised if not one.is_fatal],
+        fatal_issues=[_issue(one) for one in raised if one.is_fatal],
+        resolved_issue_ids=list(resolved),
+        resolution_evidence={identifier: [leaf(action)] for identifier, action in resolved.items()},
+        key_action_ids=_key_actions(parent, analysis, key_actions),
+    )
+
+
+def leaf(action: int) -> str:
+    """The leaf of an action."""
+    return f"n{action - 1}"
+
+
+def _is_mostly(attempt: Attempt, first: int, last: int) -> bool:
+    """Whether an attempt makes up the better part of a node: a subtask that only begins in it has an end of its own."""
+    return 2 * (min(last, attempt.last) - max(first, attempt.first) + 1) > last - first + 1
+
+
+def _keep(child: Node) -> Group:
+    return Group(mode="keep", source_node_ids=[child.id])
+
+
+def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis) -> Group:
+    first, last = first_action(children[0]), last_action(children[-1])
+    failed = [action for action in attempt.failed if first <= action <= last]
+    recovery = attempt.recovery if attempt.recovery is not None and attempt.recovery <= last else None
+    worked = recovery or _last_that_worked(analysis, failed, last)
+    shown = [*failed[-2:], *([recovery] if recovery else [])]
+    return Group(
+        mode="shortcut",
+        source_node_ids=[child.id for child in children],
+        title=attempt_title(attempt, analysis),
+        dead_end=_dead_end(failed, analysis),
+        working_path=_working_path(attempt.first, recovery, analysis) if recovery else "",
+        outcome="succeeded" if recovery else "partial" if worked else "failed",
+        evidence_node_ids=[leaf(action) for action in shown],
+        key_action_ids=[],
+    )
+
+
+def _last_that_worked(analysis: Analysis, failed: Sequence[int], last: int) -> int | None:
+    """An action after the last failure that changed something and did not fail."""
+    after = (failed[-1] if failed else last) + 1
+    return next((n for n in range(last, after - 1, -1) if analysis.of(n).effects.changes_files), None)
+
+
+def _dead_end(failed: Sequence[int], analysis: Analysis) -> str:
+    """What failed and what was seen, each failure once."""
+    told: dict[str, str] = {}
+    for action in failed:
+        seen = analysis.saw(action)
+        told.setdefault(seen, f"{analysis.did(action)}: {seen}")
+    lines = list(told.values())
+    more = f"; and {len(lines) - LESSONS} more" if len(lines) > LESSONS else ""
+    return "; ".join(lines[-LESSONS:]) + more
+
+
+def _working_path(first: int, recovery: int, analysis: Analysis) -> str:
+    """The changes that stood when it worked, then what showed that it did."""
+    changes = [
+        n for n in range(first, recovery) if analysis.of(n).effects.changes_files and not analysis.of(n).has_failed
+    ]
+    steps = [analysis.did(n) for n in changes[-2:]]
+    shown = f"{analysis.did(recovery)}: {analysis.saw(recovery)}"
+    return ", then ".join([*steps, shown])
+
+
+def _is_of_root(one: Finding) -> bool:
+    return one.kind in AT_ROOT or (one.kind == "unmet" and not one.is_tried)
+
+
+def _resolved(issues: Sequence[Issue], closed: Mapping[str, int], last: int) -> dict[str, int]:
+    """The inherited issues that an action up to here closed."""
+    return {issue.id: action for issue in issues if (action := closed.get(issue.text, last + 1)) <= last}
+
+
+def _issue(one: Finding) -> IssueAnswer:
+    return IssueAnswer(issue=one.text, evidence_node_ids=[leaf(action) for action in one.evidence])
+
+
+def _completion(parent: Subtask, analysis: Analysis, still_open: Sequence[Finding], is_root: bool) -> Completion:
+    if any(one.is_serious for one in still_open):
+        return "incomplete"
+    if is_root:
+        return "complete" if analysis.is_shown_done and not still_open else "unknown"
+    if still_open:
+        return "unknown"
+    return "complete" if analysis.is_shown_within(first_action(parent), last_action(parent)) else "unknown"
+
+
+def _key_actions(parent: Subtask, analysis: Analysis, allowed: Sequence[str]) -> list[str]:
+    """The telling actions in it, as far as they may be named: kept by rule, or direct children."""
+    may = {*allowed, *(child.id for child in parent.children if isinstance(child, Leaf))}
+    first, last = first_action(parent), last_action(parent)
+    telling = analysis.telling[bisect_left(analysis.telling, first) : bisect_right(analysis.telling, last)]
+    return [name for action in telling if (name := leaf(action)) in may]

@@ -1,0 +1,332 @@
+"""Short names for stretches of actions: what they were for, and what with.
+
+A title is made from the effects: files that were changed win over packages, packages over runs, runs over looks, looks
+over talk. How a check ended is part of the name, since it is what one looks for in an outline."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from dense.actions.files import UNNAMED
+from dense.analyst.rules.facts import host_of, same_file
+from dense.analyst.rules.files import base_name, is_passing
+from dense.analyst.rules.phrases import (
+    Deed,
+    capital,
+    first_sentence,
+    listed,
+    one_line,
+    open_file,
+    question,
+    quoted,
+)
+
+if TYPE_CHECKING:
+    from dense.analyst.rules.analysis import Analysis
+    from dense.analyst.rules.attempts import Attempt
+
+LONGEST = 60
+ABSENT = frozenset({"no_such_command", "no_such_module"})
+NOWHERE = frozenset({"", ".", "..", "~"})
+HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.:/]+")
+
+
+def title(deeds: Sequence[Deed], done: Products | None = None) -> str:
+    """What a stretch was for, in at most sixty characters."""
+    return one_line(_purpose(deeds, done or products(deeds)), LONGEST) if deeds else "Nothing"
+
+
+def attempt_title(attempt: Attempt, analysis: Analysis) -> str:
+    """What a stretch of tries was after, and how it ended."""
+    numbers = range(attempt.first, attempt.last + 1)
+    deeds = [Deed(analysis.of(n), analysis.step(n), analysis.history.phase(n)) for n in numbers]
+    absent = missing(deeds)
+    is_recovered = attempt.recovery is not None
+    if absent and not is_recovered:
+        return one_line(f"No {listed(absent, 3).replace(' and ', ' or ')} to be had", LONGEST)
+    done = products(deeds)
+    if absent and not done.made:
+        return one_line(f"Do without {listed(absent, 2)}", LONGEST)
+    if done.made or any(deed.is_check for deed in deeds):
+        return title(deeds, done)
+    name = _program(deeds[0])
+    return one_line(f"{name}: failed, then worked" if is_recovered else f"{name}: failed, given up", LONGEST)
+
+
+def missing(deeds: Iterable[Deed]) -> list[str]:
+    """Programs and packages that were found not to be there, each once."""
+    found = {
+        one_line(failure.subject, 24): None
+        for deed in deeds
+        for failure in deed.facts.seen.failures
+        if failure.family in ABSENT and failure.subject
+    }
+    return list(found)
+
+
+class Products(Struct, frozen=True):
+    """What became of the files that a stretch wrote."""
+
+    made: tuple[str, ...]
+    """Made or changed and still there at its end, in order of the first write."""
+    failed: tuple[str, ...]
+    """Meant to be made by actions that failed, and nothing shows that they are there."""
+
+    @property
+    def names(self) -> list[str]:
+        """The base names of what was made."""
+        return list(dict.fromkeys(map(base_name, self.made)))
+
+
+BARE = frozenset("ls file stat find test which du wc [ tree".split())
+"""Programs that say something of a file that is not there without failing."""
+
+
+def products(deeds: Iterable[Deed]) -> Products:
+    """What was made, as far as the actions show. A failed action made the program that it ran, and nothing else until
+    a later one runs that program with success or reads what it was to make."""
+    book = _Book()
+    for deed in deeds:
+        effects = deed.facts.effects
+        if not (effects.writes or effects.deletes or book.waits):
+            continue
+        for gone in effects.deletes[:40]:
+            book.remove(gone)
+        writes = [path for path in effects.writes[:40] if path != UNNAMED and not is_passing(path)]
+        if UNNAMED in effects.writes and (path := open_file(deed.step)) != UNNAMED:
+            writes.append(path)
+        if deed.has_failed:
+            for path in writes:
+                if path in effects.scripts:
+                    book.add(path)
+                else:
+                    book.attempt(path, effects.scripts)
+            continue
+        for path in writes:
+            book.add(path)
+        for path in effects.scripts[:8]:
+            book.settle_by(path)
+        if not set(effects.runs) <= BARE or not effects.runs:
+            for path in effects.reads[:12]:
+                book.settle(path)
+    return book.close()
+
+
+class _Book:
+    """Files by base name while the actions are gone through."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, list[str]] = {}
+        self._tried: dict[str, list[str]] = {}
+        self._by_program: dict[str, list[str]] = {}
+
+    @property
+    def waits(self) -> bool:
+        """Whether something was tried that a later action may show."""
+        return bool(self._tried)
+
+    def add(self, path: str) -> None:
+        same = self._made.setdefault(base_name(path), [])
+        for place, other in enumerate(same):
+            if same_file(path, other):
+                same[place] = max(path, other, key=len)
+                break
+        else:
+            same.append(path)
+        self._tried.pop(base_name(path), None)
+
+    def remove(self, path: str) -> None:
+        name = base_name(path)
+        if name in self._made:
+            self._made[name] = [other for other in self._made[name] if not same_file(path, other)]
+
+    def attempt(self, path: str, programs: Sequence[str]) -> None:
+        if not any(same_file(path, other) for other in self._made.get(base_name(path), ())):
+            self._tried.setdefault(base_name(path), []).append(path)
+            for program in programs[:1]:
+                self._by_program.setdefault(base_name(program), []).append(path)
+
+    def settle(self, path: str) -> None:
+        if any(same_file(path, other) for other in self._tried.get(base_name(path), ())):
+            self.add(max(path, *self._tried[base_name(path)], key=len))
+
+    def settle_by(self, program: str) -> None:
+        for path in self._by_program.pop(base_name(program), ()):
+            self.settle(path)
+
+    def close(self) -> Products:
+        made = [path for name, same in self._made.items() if name != ".git" for path in same]
+        folders = {path[: path.rfind("/")] for path in made}
+        tried = [same[-1] for name, same in self._tried.items() if name != ".git"]
+        return Products(tuple(path for path in made if path.rstrip("/") not in folders), tuple(tried))
+
+
+def _purpose(deeds: Sequence[Deed], done: Products) -> str:
+    if done.made or done.failed:
+        return _changing(deeds, done)
+    phases = {deed.phase for deed in deeds}
+    if "setup" in phases and (told := _setting_up(deeds)):
+        return told
+    removed = [base_name(path) for deed in deeds for path in deed.facts.effects.deletes[:12] if not deed.has_failed]
+    if removed:
+        return f"Remove {_files_told(removed)}"
+    if "produce" in phases:
+        return _doing([deed for deed in deeds if deed.phase == "produce"])
+    checks = [deed for deed in deeds if deed.is_check]
+    if checks:
+        return _checking(checks)
+    if "run" in phases:
+        return _running(deeds)
+    looks = [deed for deed in deeds if deed.phase in ("explore", "verify")]
+    if looks:
+        return _looking(looks)
+    return _talking(deeds)
+
+
+def _changing(deeds: Sequence[Deed], done: Products) -> str:
+    """`Fix a.py until the tests pass`, `Write summary.json`, `Try to make chart.png`."""
+    programs = {base_name(path) for deed in deeds for path in deed.facts.effects.scripts}
+    failed = [one_line(base_name(path), 30) for path in done.failed if base_name(path) not in programs]
+    names = sorted(done.names, key=lambda name: (name in programs, "." not in name))
+    if not names or (failed and all(name in programs for name in names)):
+        return f"Try to make {listed(failed or names, 2)}"
+    files = _files_told(names)
+    verb = "Edit" if all(_is_edit(deed, names[0]) for deed in deeds) else "Write"
+    checks = [deed for deed in deeds if deed.is_check]
+    if not checks:
+        return f"{verb} {files}; no {failed[0]}" if failed else f"{verb} {files}"
+    what, verb_end = ("the tests", "") if checks[-1].facts.seen.tests else (one_line(_program(checks[-1]), 24), "s")
+    if checks[-1].has_passed:
+        passes = "passes" if verb_end else "pass"
+        had_failed = any(deed.has_failed for deed in checks[:-1])
+        return f"Fix {files} until {what} {passes}" if had_failed else f"{verb} {files}; {what} {passes}"
+    return f"{verb} {files}; {what} still fail{verb_end}" if checks[-1].has_failed else f"{verb} {files}"
+
+
+def _files_told(names: Sequence[str]) -> str:
+    first = one_line(names[0], 30)
+    if len(names) > 2 or sum(map(len, names)) > 40:
+        return f"{first} and {len(names) - 1} more" if len(names) > 1 else first
+    return listed([one_line(name, 30) for name in names], 2)
+
+
+EDITING = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i|\bpatch\b|\bgit apply\b")
+
+
+def _is_edit(deed: Deed, name: str) -> bool:
+    """Whether a file, if it is changed at all, is changed in part and not written as a whole."""
+    if not any(base_name(path) == name for path in deed.facts.effects.writes[:40]):
+        return True
+    if deed.facts.commands:
+        return any(EDITING.search(text[:2000]) for text in deed.facts.commands)
+    return not any(
+        call.name.lower().startswith(("write", "create", "save")) or call.arguments.get("command") == "create"
+        for call in deed.step.calls
+    )
+
+
+def _setting_up(deeds: Sequence[Deed]) -> str:
+    installs = list(dict.fromkeys(name for deed in deeds for name in deed.facts.effects.installs))
+    if installs:
+        works = any(deed.facts.effects.installs and not deed.has_failed for deed in deeds)
+        return f"{'Install' if works else 'Try to install'} {listed([one_line(name, 24) for name in installs], 2)}"
+    services = [text for deed in deeds for text in deed.facts.effects.services]
+    return f"Start {one_line(services[-1], 50)}" if services else ""
+
+
+def _doing(deeds: Sequence[Deed]) -> str:
+    """What was done through a tool of the task's own: a booking, a message."""
+    done = [deed for deed in deeds if not deed.has_failed]
+    words = _tool_words(_program((done or deeds)[-1]))
+    return capital(words) if done else f"Try to {words}"
+
+
+def _checking(checks: Sequence[Deed]) -> str:
+    last = checks[-1]
+    if not last.facts.seen.tests:
+        ends = ": passes" if last.has_passed else ": fails" if last.has_failed else ""
+        return f"Check with {one_line(_program(last), 40)}{ends}"
+    failed = sum(run.failed for run in last.facts.seen.tests)
+    if failed:
+        return f"Run the tests: {failed} fail{'s' if failed == 1 else ''}"
+    return "Run tests and checks: not all pass" if last.has_failed else "Run the tests: all pass"
+
+
+def _running(deeds: Sequence[Deed]) -> str:
+    runs = [deed for deed in deeds if deed.phase == "run"]
+    scripts = list(dict.fromkeys(base_name(path) for deed in runs for path in deed.facts.effects.scripts))
+    names = scripts or list(dict.fromkeys(_program(deed) for deed in runs))
+    absent = missing(deeds)
+    if absent and all(deed.has_failed for deed in runs):
+        return f"Try {listed(absent, 3)}: not there"
+    if len(runs) == 1 and not scripts and any(deed.phase == "explore" for deed in deeds):
+        return _looking([deed for deed in deeds if deed.phase == "explore"])
+    if not scripts and runs[-1].facts.family.startswith("python"):
+        return f"Run {_last_ticked(runs[-1].did) or 'Python'}"
+    return f"Run {listed([one_line(name, 30) for name in names], 2)}"
+
+
+def _last_ticked(told: str) -> str:
+    """What stands in the last pair of backticks."""
+    parts = told.rsplit("`", 2)
+    return parts[1].strip() if len(parts) == 3 else ""
+
+
+def _looking(looks: Sequence[Deed]) -> str:
+    """By the files that were looked at most, by hosts, by queries, or by the names of the tools."""
+    backs = [
+        name
+        for deed in looks
+        if deed.phase == "verify"
+        for path in deed.facts.effects.reads[:12]
+        if (name := base_name(path)) not in NOWHERE
+    ]
+    if backs and len(backs) >= len(looks) / 2:
+        return f"Read back {listed([one_line(name, 30) for name in dict.fromkeys(backs)], 2)}"
+    counts = Counter(base_name(path) or path for deed in looks for path in deed.facts.effects.reads[:12])
+    names = [one_line(name, 30) for name, _ in counts.most_common() if name not in NOWHERE and "*" not in name]
+    asked = [address for deed in looks for address in deed.facts.effects.network]
+    if asked and len(asked) >= len(names):
+        return _asking(asked)
+    if names:
+        return f"Look at {listed(names, 2)}" if len(names) < 3 else f"Look at {names[0]} and {len(names) - 1} more"
+    if counts:
+        return "Look around in the folder"
+    words = list(dict.fromkeys(_tool_words(_program(deed)) for deed in looks))
+    return capital(listed(words, 2))
+
+
+def _asking(asked: Sequence[str]) -> str:
+    hosts = list(dict.fromkeys(host_of(one) for one in asked if "://" in one or ("." in one and " " not in one)))
+    hosts = [one_line(host, 30) for host in hosts if host]
+    return f"Look at {listed(hosts, 2)}" if hosts else f"Search the web for {quoted(asked[0], 36)}"
+
+
+def _talking(deeds: Sequence[Deed]) -> str:
+    last = deeds[-1]
+    handed = next((deed for deed in reversed(deeds) if deed.phase == "deliver" and deed.step.calls), None)
+    if handed is not None:
+        told = handed.did
+        return told.replace("handed in", "Hand in", 1) if told.startswith("handed in") else "Hand over and end"
+    agents = list(dict.fromkeys(deed.step.agent for deed in deeds if deed.step.agent))
+    who = f"{one_line(agents[0], 20)}: " if len(agents) == 1 else ""
+    if any(deed.facts.is_answered for deed in deeds):
+        asked = next((one for deed in deeds if (one := question(deed.step.message, 40))), "")
+        return f"{who}Ask the user {quoted(asked, 40)}" if asked else f"{who}Talk with the user"
+    words = first_sentence(last.step.message, 44)
+    return f"{who}{'Last word' if last.phase == 'deliver' else 'Say'} {quoted(words, 44)}" if words else "Say nothing"
+
+
+def _program(deed: Deed) -> str:
+    """The program or tool that tells most of an action."""
+    return deed.facts.family or next((call.name for call in deed.step.calls), "") or "nothing"
+
+
+def _tool_words(name: str) -> str:
+    """`get_user_details` as words."""
+    return " ".join(HUMP.sub(" ", name.rsplit("__", maxsplit=1)[-1]).split()).lower() or "nothing"

@@ -1,0 +1,130 @@
+"""What the task asks for, followed through the trace: who made it, who showed it, what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from dense.analyst.rules.facts import Facts, same_file
+from dense.analyst.rules.files import base_name
+from dense.requirements.requirement import Requirement
+from dense.trajectory import Step
+
+MOST = 12
+"""How many deliverables are followed. A task that names more is a listing, hardly all of which is asked for."""
+ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
+"""What a line says of a file that is not there, in small letters: programs say it in English where the locale is C."""
+HEAD = 64 * 1024
+"""How much of a text is looked through for a name."""
+
+
+class Tracked(Struct, frozen=True):
+    """What the trace shows of one file that the task asks for. Actions by number, in order."""
+
+    requirement: Requirement
+    made: tuple[int, ...] = ()
+    """Actions that wrote it, or ran a program that names it, and did not fail."""
+    tried: tuple[int, ...] = ()
+    """Actions that were to make it and failed."""
+    shown: tuple[int, ...] = ()
+    """Actions whose observation shows it: its contents, or its name in a listing or a message."""
+    missed: tuple[int, ...] = ()
+    """Actions that looked for it in vain."""
+    removed: int | None = None
+    """The action that removed it, where nothing made it again."""
+
+    @property
+    def subject(self) -> str:
+        return self.requirement.subject
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the trace shows that it is not there: nobody made it and nobody saw it, or it was looked for in vain
+        since."""
+        there = max((*self.made, *self.shown), default=0)
+        return there == 0 or max(self.missed, default=0) > there
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it was seen after it was last made."""
+        return bool(self.shown) and self.shown[-1] > max(self.made, default=0)
+
+
+def track(wanted: Sequence[Requirement], facts: Sequence[Facts], steps: Sequence[Step]) -> list[Tracked]:
+    """The files among the deliverables, each followed through all actions."""
+    files = [one for one in wanted if one.kind == "file" and one.role == "deliverable" and _is_plain(one.subject)]
+    return [_followed(one, facts, steps) for one in files[:MOST]]
+
+
+def _is_plain(path: str) -> bool:
+    """Whether a path names one file: no pattern, no placeholder, no folder."""
+    return not set(path) & set("*?<>{}[]$") and "." in base_name(path) and not path.endswith("/")
+
+
+def _followed(wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step]) -> Tracked:
+    name = base_name(wanted.subject)
+    made: list[int] = []
+    tried: list[int] = []
+    shown: list[int] = []
+    missed: list[int] = []
+    removed: int | None = None
+    programs: set[str] = set()
+    for fact, step in zip(facts, steps, strict=True):
+        is_named = _names(step, name)
+        writes = any(same_file(path, wanted.subject) for path in fact.effects.writes)
+        runs = bool(programs) and any(base_name(script) in programs for script in fact.effects.scripts)
+        by_itself = is_named and not _only_looks(fact) and not _only_writes(fact)
+        if writes or runs or by_itself:
+            (tried if fact.has_failed else made).append(fact.action)
+        if is_named:
+            programs |= {base_name(path) for path in fact.effects.writes if not same_file(path, wanted.subject)}
+        is_there = _is_there(step, name)
+        if is_there is False:
+            missed.append(fact.action)
+        elif is_there or (is_named and _only_looks(fact) and not fact.has_failed and not fact.seen.is_empty):
+            shown.append(fact.action)
+        if any(same_file(path, wanted.subject) for path in fact.effects.deletes) and not writes:
+            removed = fact.action
+    if removed is not None and made and made[-1] > removed:
+        removed = None
+    return Tracked(wanted, tuple(made), tuple(tried), tuple(shown), tuple(missed), removed)
+
+
+def _names(step: Step, name: str) -> bool:
+    return any(name in text[:HEAD] for call in step.calls for text in map(str, call.arguments.values()))
+
+
+def _is_there(step: Step, name: str) -> bool | None:
+    """Whether what a tool gave back shows a file of this name, says that there is none, or does neither. What the
+    action itself says about it is echo: a terminal repeats every command."""
+    found = [line for seen in step.observations if seen.origin == "tool" for line in _lines_with(seen.text, name)]
+    if not found:
+        return None
+    if any(sign in line.casefold() for line in found for sign in ABSENT):
+        return False
+    said = sum(str(value).count(name) for call in step.calls for value in call.arguments.values())
+    return True if sum(line.count(name) for line in found) > said else None
+
+
+def _lines_with(text: str, name: str) -> Iterator[str]:
+    """The lines that hold a name."""
+    text = text[:HEAD]
+    place = text.find(name)
+    while place >= 0:
+        start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        place = text.find(name, end)
+
+
+def _only_looks(fact: Facts) -> bool:
+    """Whether an action only looks at things."""
+    done = fact.effects
+    return fact.phase in {"explore", "verify"} and not done.changes_files and not done.scripts
+
+
+def _only_writes(fact: Facts) -> bool:
+    """Whether an action only writes files, so that a name in it may stand in a program that did not run yet."""
+    done = fact.effects
+    return bool(done.writes) and not done.scripts and not done.tests and not set(done.runs) - {"cat", "tee", "echo"}

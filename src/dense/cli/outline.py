@@ -1,0 +1,82 @@
+"""A reconciled tree in the terminal: what was done in a line each, what is left in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group
+from rich.text import Text
+from rich.tree import Tree
+
+from dense.cli.text import printable, shortened
+from dense.tree import Leaf, Node, ReconciledTree, Shortcut, State, Subtask, first_action, last_action
+
+STYLES: dict[str, str] = {
+    "complete": "green",
+    "incomplete": "yellow",
+    "broken": "red",
+    "unknown": "cyan",
+    "succeeded": "green",
+    "failed": "red",
+    "partial": "yellow",
+}
+TITLE = 70
+"""How wide a title is."""
+MOST = 12
+"""How many parts of one node are shown: the first and the last ones, the middle is counted."""
+LEVELS = 2
+"""How deep the tree is shown."""
+
+
+def outline(tree: ReconciledTree) -> Group:
+    """The tree, two levels of it, and the issues that are open."""
+    shown = Tree(_line(tree.root.title, _state(tree.root), tree.root), guide_style="dim")
+    _add(shown, tree.root.children, LEVELS)
+    return Group(shown, *_issues(tree))
+
+
+def _add(shown: Tree, children: tuple[Node, ...], levels: int) -> None:
+    for child in _some(children):
+        if isinstance(child, int):
+            shown.add(Text(f"… {child} more", style="dim"))
+        elif isinstance(child, Subtask):
+            branch = shown.add(_line(child.title, _state(child), child))
+            if levels > 1 and _state(child) != "complete":
+                _add(branch, tuple(one for one in child.children if not isinstance(one, Leaf)), levels - 1)
+        elif isinstance(child, Shortcut):
+            branch = shown.add(_line(child.title, f"shortcut, {child.outcome}", child, STYLES.get(child.outcome, "")))
+            for name, text in (("dead end", child.dead_end), ("what worked", child.working_path)):
+                if text.strip():
+                    branch.add(Text(f"{name}: {shortened(text, 160)}", style="dim"))
+        else:
+            shown.add(Text(f"a{child.action}", style="dim"))
+
+
+def _some(children: tuple[Node, ...]) -> Iterator[Node | int]:
+    """The children; of very many the first and the last, with the number of those between."""
+    if len(children) <= MOST:
+        yield from children
+        return
+    yield from children[: MOST // 2]
+    yield len(children) - MOST
+    yield from children[-(MOST // 2) :]
+
+
+def _line(title: str, state: str, node: Node, style: str = "") -> Text:
+    first, last = first_action(node), last_action(node)
+    span = f"a{first}" if first == last else f"a{first}-a{last}"
+    line = Text(shortened(title, TITLE))
+    line.append("  ")
+    line.append(state, style=style or STYLES.get(state, ""))
+    return line.append(f"  {span}", style="dim")
+
+
+def _state(node: Subtask) -> State:
+    return node.verdict.state if node.verdict is not None else "unknown"
+
+
+def _issues(tree: ReconciledTree) -> Iterator[Text]:
+    for issue in tree.issues:
+        if issue.resolved_at is None:
+            line = Text("open: ", style="bold yellow")
+            yield line.append(printable(issue.text), style="default")

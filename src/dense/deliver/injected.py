@@ -1,0 +1,205 @@
+"""Feedback that a run was given, out of the record of that run, whatever the record's format did to it.
+
+A message of ours stands between two lines that name its key (`message.py`). They are found in any text of a trajectory:
+wrapped into another prompt, escaped, indented, broken into lines, in base64, or split over several messages. Where a
+text holds only a piece of the message (an output that was cut, a file shown in part), what carries the key's markers
+goes.
+
+Only what a run was told may be cut over several texts: an agent that prints such lines cannot make its own actions, or
+what came of them, disappear."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Iterable
+from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dense.deliver.message import BEGINS
+from dense.redact.walk import rewrite_trajectory, texts_of
+from dense.trajectory import Observation, Step, Trajectory
+
+MARK = "[feedback that this run was given is left out]"
+"""What stands in the place of what was cut, except in the task: an output that showed it was not empty."""
+
+MOST_KEYS = 16
+"""How many messages are looked for in pieces: more than any run is given."""
+
+_NAME = BEGINS.partition("{")[0].strip("[")
+_BREAK = r"(?:[\s\"'+|>*#]|\\[nrt]){0,16}"
+"""What may have come between two characters: a line's end with the next one's indentation or quotation mark."""
+
+
+def _broken(word: str) -> str:
+    return _BREAK.join(map(re.escape, word))
+
+
+_KEY = _BREAK.join(["([0-9a-f])"] * 8)
+_LINE_END = r"[ \t]*(?:\r?\n|(?:\\+r)?\\+n|&#10;|&#xA;|<br ?/?>)"
+_LIMIT = re.compile(
+    rf"\[?{_BREAK}{_broken(_NAME)}{_BREAK}{_KEY}{_BREAK}(?:({_broken('begins')})|{_broken('ends')}){_BREAK}\]?"
+)
+_TWO_LINE_ENDS = re.compile(rf"(?:{_LINE_END}){{0,2}}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{64,}(?:\s{1,2}[A-Za-z0-9+/_-]{16,})*={0,2}")
+_BASE64_HINTS = tuple(b64encode(bytes(shift) + _NAME.encode())[4 if shift else 0 : -4].decode() for shift in range(3))
+"""How the first word looks in base64, by where it stands in its group of three."""
+
+
+class _Limit(Struct, frozen=True):
+    """A line that begins or ends a message."""
+
+    key: str
+    is_begin: bool
+    start: int
+    end: int
+
+
+def without_injected(trajectory: Trajectory) -> Trajectory:
+    """The trajectory as if the run had not been given any feedback; the same one where there is none."""
+    texts = texts_of(trajectory)
+    if not _may_hold("\0".join(texts)):
+        return trajectory
+    keys = dict.fromkeys(limit.key for text in texts for limit in _limits(_plain(text)))
+    return _cut_pieces(_cut_told(trajectory), list(keys)[:MOST_KEYS])
+
+
+def _cut_told(trajectory: Trajectory) -> Trajectory:
+    """What the run was told, as one text in parts: the task, then what users and the harness said."""
+    said = [seen for step in trajectory.steps for seen in step.observations if seen.origin != "tool"]
+    instruction = trajectory.task.instruction if trajectory.task else ""
+    first, *rest = _cut_parts([instruction, *(seen.text for seen in said)])
+    texts = iter(rest)
+    task = replace(trajectory.task, instruction=first) if trajectory.task else None
+    steps = tuple(_retold(step, texts) for step in trajectory.steps)
+    return replace(trajectory, task=task if task is not None and task.instruction.strip() else None, steps=steps)
+
+
+def _retold(step: Step, texts: Iterable[str]) -> Step:
+    """The step with the next texts in the place of what it was told, its sub-agents' trajectories cut likewise."""
+    told = iter(texts)
+
+    def retold(seen: Observation) -> Observation:
+        return seen if seen.origin == "tool" else replace(seen, text="".join(islice(told, 1)))
+
+    subagents = tuple(_cut_told(subagent) for subagent in step.subagents)
+    return replace(step, observations=tuple([retold(seen) for seen in step.observations]), subagents=subagents)
+
+
+def _cut_parts(parts: list[str]) -> list[str]:
+    """Texts that follow each other without the messages in them, also those that go over several parts."""
+    parts = [_plain(part) for part in parts]
+    found = [(place, limit) for place, part in enumerate(parts) for limit in _limits(part)]
+    matches = _matches([limit for _, limit in found])
+    cuts: dict[int, list[tuple[int, int]]] = {}
+    index = 0
+    while index < len(found):
+        place, begin = found[index]
+        last = matches[index]
+        index += 1
+        if last is None:
+            continue
+        until, end = found[last]
+        for between in range(place, until + 1):
+            start = begin.start if between == place else 0
+            cuts.setdefault(between, []).append((start, end.end if between == until else len(parts[between])))
+        index = last + 1
+    return [_without(part, cuts.get(place, []), "") for place, part in enumerate(parts)]
+
+
+def _matches(limits: list[_Limit]) -> list[int | None]:
+    """For each line that begins a message, which line ends it: the next end with its key."""
+    found: list[int | None] = [None] * len(limits)
+    ends: dict[str, int] = {}
+    for index in reversed(range(len(limits))):
+        limit = limits[index]
+        if limit.is_begin:
+            found[index] = ends.get(limit.key)
+        else:
+            ends[limit.key] = index
+    return found
+
+
+def _cut_pieces(trajectory: Trajectory, keys: list[str]) -> Trajectory:
+    """The rest, text by text: messages in it, and pieces of messages with these keys."""
+    markers = re.compile(rf"(?:{'|'.join(keys) or '(?!)'})-(?:note-\d+-)?\d+")
+
+    def cut(text: str) -> str:
+        return _without_pieces(_plain(text), markers)
+
+    task = trajectory.task
+    rewritten = rewrite_trajectory(trajectory, cut)
+    if task is None or rewritten.task is None:
+        return rewritten
+    instruction = rewritten.task.instruction.replace(MARK, "") if MARK not in task.instruction else task.instruction
+    return replace(rewritten, task=replace(rewritten.task, instruction=instruction) if instruction.strip() else None)
+
+
+def _without_pieces(text: str, markers: re.Pattern[str]) -> str:
+    """A text without whole messages, then without what begins or ends in it, then without lines that carry a marker."""
+    limits = list(_limits(text))
+    matches = _matches(limits)
+    cuts: list[tuple[int, int]] = []
+    done = 0
+    for index, limit in enumerate(limits):
+        if limit.start < done:
+            continue
+        if (last := matches[index]) is not None:
+            cuts.append((limit.start, limits[last].end))
+        elif limit.is_begin:
+            cuts.append((limit.start, len(text)))
+        else:
+            cuts.append((done, limit.end))
+        done = cuts[-1][1]
+    text = _without(text, cuts, MARK)
+    pieces = list(markers.finditer(text))
+    if not pieces:
+        return text
+    start = text.rfind("\n", 0, pieces[0].start()) + 1
+    end = text.find("\n", pieces[-1].end())
+    return _without(text, [(start, end if end >= 0 else len(text))], MARK)
+
+
+def _without(text: str, cuts: list[tuple[int, int]], mark: str) -> str:
+    kept, place = list[str](), 0
+    for start, end in cuts:
+        kept += [text[place:start], mark]
+        place = end
+    return "".join([*kept, text[place:]])
+
+
+def _may_hold(text: str) -> bool:
+    """Whether a message may be in it. One of its two lines is whole in practice, however the text was broken up: this
+    is asked of every trajectory, and must be cheap."""
+    return _NAME in text or any(hint in text for hint in _BASE64_HINTS)
+
+
+def _limits(text: str) -> Iterable[_Limit]:
+    """The lines that begin and end messages, in order. To an end belong the line ends up to the task."""
+    for match in _LIMIT.finditer(text):
+        *digits, begins = match.groups()
+        end = match.end()
+        if begins is None and (blank := _TWO_LINE_ENDS.match(text, end)):
+            end = blank.end()
+        yield _Limit("".join(digits), begins is not None, match.start(), end)
+
+
+def _plain(text: str) -> str:
+    """The text; where a message stands in it in base64, with what is left of that, encoded again."""
+    if not any(hint in text for hint in _BASE64_HINTS):
+        return text
+    return _BASE64.sub(_recoded, text)
+
+
+def _recoded(match: re.Match[str]) -> str:
+    encoded = "".join(match[0].split()).rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        told = b64decode(encoded + "=" * (-len(encoded) % 4)).decode("utf-8")
+    except ValueError:
+        return match[0]
+    limits = list(_limits(told))
+    if not limits:
+        return match[0]
+    return b64encode(_cut_parts([told])[0].encode()).decode() or MARK

@@ -1,0 +1,88 @@
+"""Who answers the baselines' questions: a language model, or what a script says. The built-in rules are in `rules`.
+
+Each of these is also an analyst of DENSE's own judgements, so that every method has one and the same to ask, and one
+panel counts everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from dense.analyst.answers import Answer
+from dense.analyst.model import ModelAnalyst
+from dense.analyst.prompt import prompt_size
+from dense.analyst.questions import AnyQuestion, Correction, Question
+from dense.distillation.panel import Panel
+from dense.errors import AnalystFailed, CallFailed
+from dense.methods.prompting import Views, request_for
+from dense.methods.questions import INQUIRIES, Inquiry
+from dense.model.chat import ChatModel, ChatReply, ChatRequest
+
+CONTEXT = 128_000
+OUTPUT = 8_192
+
+
+def room_in(context_tokens: int = CONTEXT, max_output_tokens: int = OUTPUT) -> int:
+    """How many bytes of a record a prompt may show: two a token, to be on the safe side, less what is around it."""
+    tokens = max(context_tokens - max_output_tokens, context_tokens // 4)
+    return max(2_000, 2 * tokens - 8_000)
+
+
+async def asked[A: Answer](
+    panel: Panel, question: Inquiry, model: type[A], check: Callable[[A], None] | None = None
+) -> A | None:
+    """The answer, with one corrective call; None if none could be used. Who sits on the panel knows these questions."""
+    return await panel.ask(cast("AnyQuestion", question), model, check, tries=2)
+
+
+class MethodModel:
+    """A language model that answers the baselines' questions, and leaves DENSE's judgements to its analyst."""
+
+    def __init__(
+        self,
+        analyst: ModelAnalyst,
+        model: ChatModel,
+        *,
+        room: int = room_in(),
+        max_output_tokens: int = OUTPUT,
+        temperature: float | None = None,
+    ) -> None:
+        self.name = analyst.name
+        self._analyst, self._model = analyst, model
+        self.views = Views(room)
+        self._max_output_tokens, self._temperature = max_output_tokens, temperature
+
+    async def ask(self, question: Question, correction: Correction | None = None) -> str:
+        """The model's reply; see `dense.analyst.questions.Analyst`."""
+        if not isinstance(question, INQUIRIES):
+            return await self._analyst.ask(cast("AnyQuestion", question), correction)
+        try:
+            reply = await self._complete(question, correction)
+        except CallFailed as error:
+            raise AnalystFailed(f"{question.key}: {error}") from error
+        if reply.finish == "refusal":
+            raise AnalystFailed(f"{question.key}: the model declined to answer: {reply.text[:200]}")
+        return reply.text
+
+    async def _complete(self, question: Inquiry, correction: Correction | None) -> ChatReply:
+        """The reply. A prompt that the model finds too long after all is put once more, half as long."""
+        request = self.render(question, correction)
+        try:
+            return await self._model.complete(request)
+        except CallFailed as error:
+            if not error.is_too_long:
+                raise
+            half = Views(min(self.views.room, prompt_size(request)) // 2)
+            return await self._model.complete(self.render(question, correction, views=half))
+
+    def render(
+        self, question: Inquiry, correction: Correction | None = None, *, views: Views | None = None
+    ) -> ChatRequest:
+        """What the model is asked, for whoever wants to measure it."""
+        return request_for(
+            question,
+            correction,
+            views=views or self.views,
+            max_output_tokens=self._max_output_tokens,
+            temperature=self._temperature,
+        )

@@ -1,0 +1,76 @@
+"""Whether an action was well founded by what was known before it: step-by-step's question, answered by rule.
+
+Only links to earlier actions are used, and of the action itself only what it set out to do: what came of it, and all
+that came later, changes nothing here (`tests/methods/test_foresight.py` holds it to that)."""
+
+from __future__ import annotations
+
+from dense.actions import EffectsOf
+from dense.analyst.rules.facts import Facts, facts
+from dense.analyst.rules.phrases import did, saw
+from dense.analyst.rules.sequence import History
+from dense.methods.answers import DecisionAnswer
+from dense.observations import seen
+from dense.trajectory import Trajectory
+from dense.tree import Leaf
+
+
+class Foresight:
+    """Goes over a trajectory once, and answers for each action."""
+
+    def __init__(self, trajectory: Trajectory, effects: EffectsOf) -> None:
+        self._steps = trajectory.steps
+        leaves = [Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)]
+        self._facts = [facts(leaf, done := effects(leaf.step), seen(leaf.step, done)) for leaf in leaves]
+        self._history = History(self._facts)
+        self._unchecked = _unchecked(self._facts, self._history)
+
+    def decision(self, action: int) -> DecisionAnswer:
+        """The label of the decision, and what it rested on."""
+        before = self._history.repeats(action)
+        if before is not None:
+            basis = f"The same was done at a{before} ({self._saw(before)}), and nothing was changed since."
+            return self._bad(action, basis, "It repeats what was known.")
+        changed = self._unchecked[action - 1]
+        if self._facts[action - 1].phase == "deliver" and changed:
+            basis = f"What a{changed} changed had not been run or looked at; that should have come first."
+            return self._bad(action, basis, "It hands over what nobody had checked.")
+        return self._good(action)
+
+    def _bad(self, action: int, basis: str, reasoning: str) -> DecisionAnswer:
+        return DecisionAnswer(action_index=action, known_basis=basis, reasoning=reasoning, label=-1)
+
+    def _good(self, action: int) -> DecisionAnswer:
+        """Nothing speaks against it: that is all that rules can say for a decision."""
+        basis, reasoning = self._ground(action)
+        return DecisionAnswer(action_index=action, known_basis=basis, reasoning=reasoning, label=0)
+
+    def _ground(self, action: int) -> tuple[str, str]:
+        history = self._history
+        if (failed := history.repairs(action)) is not None:
+            return f"a{failed} had failed ({self._saw(failed)}).", "It goes at what had failed."
+        if (failed := history.retries(action)) is not None:
+            return f"a{failed} had failed ({self._saw(failed)}).", "It tries the same in another way."
+        if (written := history.reads_back(action)) is not None:
+            has_failed = self._facts[written - 1].has_failed
+            basis = f"a{written} was to write it, and failed." if has_failed else f"a{written} had written it."
+            return basis, "It looks at what was made before."
+        if action == 1:
+            return "The task alone: nothing had been looked at.", "A first step."
+        return f"What a{action - 1} had shown ({self._saw(action - 1)}).", "Nothing that was known speaks against it."
+
+    def _saw(self, action: int) -> str:
+        fact, step = self._facts[action - 1], self._steps[action - 1]
+        return f"{did(fact, step)}: {saw(fact, step)}"
+
+
+def _unchecked(found: list[Facts], history: History) -> list[int]:
+    """For each action, the last change before it that nothing had run or looked at by then; 0 for none."""
+    last, result = 0, list[int]()
+    for fact in found:
+        result.append(last)
+        if last and (fact.effects.tests or fact.effects.scripts or history.reads_back(fact.action) is not None):
+            last = 0
+        if fact.effects.writes and not fact.has_failed:
+            last = fact.action
+    return result

@@ -1,0 +1,117 @@
+"""Runs any method in the same way: what the run was told before is cut out, credentials are replaced, the method
+drafts, and its draft is fitted into the same budgets and the same frame."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dense.actions import Remembered
+from dense.analyst.questions import Analyst
+from dense.deliver import delivered
+from dense.deliver.injected import without_injected
+from dense.deliver.markup import encodable
+from dense.distillation.panel import Asked, InstantAnalyst, Panel
+from dense.distillation.pipeline import Budgets, Profile
+from dense.errors import DenseError, MissingInput
+from dense.feedback import Feedback
+from dense.methods.asking import room_in
+from dense.methods.method import AnyMethod, Draft, Means
+from dense.model.chat import ChatModel
+from dense.outcome import Outcome
+from dense.redact import Redactions, redact, redact_text
+from dense.trajectory import Task, Trajectory
+
+
+class Made(Struct, frozen=True):
+    """Everything that came of one method on one trajectory."""
+
+    method: str
+    """The method's name."""
+    feedback: Feedback
+    """What the recipient gets."""
+    asked: tuple[Asked, ...]
+    """Every question and what became of it."""
+    redactions: Redactions
+    """What was taken out before anybody saw it."""
+    seconds: float
+    """How long it took."""
+    state: str = ""
+    """What the method says of the attempt in a word, where it does."""
+    files: Mapping[str, Struct] = {}
+    """What else is worth keeping, by file name."""
+
+
+async def run(
+    method: AnyMethod,
+    trajectory: Trajectory,
+    analyst: Analyst | InstantAnalyst,
+    *,
+    model: ChatModel | None = None,
+    outcome: Outcome | None = None,
+    profile: Profile = "fast",
+    budgets: Budgets = Budgets(),  # noqa: B008 - immutable
+    room: int = room_in(),
+    redacted: bool = True,
+) -> Made:
+    """One method on one trajectory. An outcome is handed on only to a method that is privileged by its type.
+
+    A question without a usable answer is the method's to deal with, and stands in `asked`; a refused key or a spending
+    limit ends the run."""
+    start = time.perf_counter()
+    trajectory, redactions = ready(trajectory, redacted=redacted)
+    panel = Panel(analyst, trajectory, Remembered())
+    means = Means(panel, model, profile, room, redactions.describe() if redactions else "")
+    try:
+        draft = await _draft(method, trajectory, outcome, means, redacted=redacted)
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None
+    feedback = _feedback(draft, trajectory.task, budgets)
+    took = time.perf_counter() - start
+    made = Made(method.name, feedback, panel.record(), redactions, took)
+    return made if draft is None else replace(made, state=draft.state, files=draft.files)
+
+
+def ready(trajectory: Trajectory, *, redacted: bool = True) -> tuple[Trajectory, Redactions]:
+    """The trajectory as methods get to see it: without earlier feedback, without credentials."""
+    trajectory = without_injected(trajectory)
+    return redact(trajectory) if redacted else (trajectory, Redactions())
+
+
+async def _draft(
+    method: AnyMethod, trajectory: Trajectory, outcome: Outcome | None, means: Means, *, redacted: bool
+) -> Draft | None:
+    """Hands each kind of method what its type declares, and nothing else."""
+    if method.sees == "task":
+        if trajectory.task is None:
+            raise MissingInput(f"{method.name} works on the task, and the trace has none: give it with --task")
+        return await method.feedback(trajectory.task, means)
+    if not trajectory.steps:
+        raise DenseError(f"{trajectory.source}: a trajectory without steps has nothing to learn from")
+    if method.sees == "trajectory":
+        return await method.feedback(trajectory, means)
+    if outcome is None:
+        raise MissingInput(f"{method.name} needs the outcome of the attempt: it reads those of Harbor trials")
+    return await method.feedback(trajectory, _readied(outcome) if redacted else outcome, means)
+
+
+def _readied(outcome: Outcome) -> Outcome:
+    """The outcome without credentials."""
+    return replace(outcome, verifier_output=redact_text(outcome.verifier_output)[0])
+
+
+def _feedback(draft: Draft | None, task: Task | None, budgets: Budgets) -> Feedback:
+    if draft is None:
+        return Feedback("", encodable(task.instruction) if task else "")
+    return delivered(draft.fit, task, tree_budget=budgets.tree, complete_budget=budgets.complete, frame=draft.frame)
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first exception of a group: tasks that ran together end together, for one reason."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error

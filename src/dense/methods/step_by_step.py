@@ -1,0 +1,68 @@
+"""One call for each action, on what was known when it was taken: its result and everything later are hidden."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from msgspec.structs import replace
+
+from dense.deliver import markup
+from dense.deliver.message import Frame
+from dense.methods.answers import DecisionAnswer
+from dense.methods.asking import asked
+from dense.methods.method import Draft, Means
+from dense.methods.questions import Decision
+from dense.methods.table import GUIDE_MARKERS, GUIDE_ROWS, Row, leaves_of, table
+from dense.trajectory import Task, Trajectory
+from dense.tree import Leaf
+
+AT_ONCE = 32
+"""How many questions are held at the same time: each shows all that came before, so that many would fill the memory."""
+
+FRAME = Frame(
+    guide="""\
+How to read it:
+- `label` is how the decision for an action was judged by what was known before it, without its result: 0 was well
+  founded, -1 was badly founded, -2 was gravely mistaken. `known-at-the-time` says what it rested on, or what should
+  have been checked first; `assessment` says why. An action without a label was not judged.
+- A good decision may have failed, and a bad one may have come out well: what came of each stands in its `observation`.
+"""
+    + GUIDE_ROWS
+    + GUIDE_MARKERS
+)
+
+
+class StepByStep:
+    """Every action judged by what was known before it, a call each."""
+
+    name = "step-by-step"
+    sees: Literal["trajectory"] = "trajectory"
+    calls = "one for each action"
+
+    async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
+        """All questions together; an action whose question has no usable answer stays without a label."""
+        actions = leaves_of(trajectory)
+        waiting = asyncio.Semaphore(AT_ONCE)
+
+        async def judged(leaf: Leaf) -> Row:
+            async with waiting:
+                answer = await asked(means.panel, decision(trajectory.task, actions, leaf), DecisionAnswer)
+            return Row(leaf) if answer is None else _row(leaf, answer)
+
+        rows = await means.panel.together(judged(leaf) for leaf in actions)
+        return Draft(table(rows, redacted=means.redacted), FRAME)
+
+
+def decision(task: Task | None, actions: tuple[Leaf, ...], target: Leaf) -> Decision:
+    """The question about an action. The result is taken out here, so that nobody who is asked can see it."""
+    blind = replace(target, step=replace(target.step, observations=(), subagents=(), usage=None))
+    return Decision(task=task, actions=(*actions[: target.action - 1], blind))
+
+
+def _row(leaf: Leaf, answer: DecisionAnswer) -> Row:
+    remarks = (
+        markup.text("known-at-the-time", answer.known_basis.strip()),
+        markup.text("assessment", answer.reasoning.strip()),
+    )
+    return Row(leaf, remarks, str(answer.label))

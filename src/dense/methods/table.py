@@ -1,0 +1,97 @@
+"""The action–observation table: every action with what came back, word for word, and what was said of it.
+
+Shared by the methods that hand over the trajectory itself, with or without assessments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from dense.deliver import Fit, markup, quoted
+from dense.deliver.evidence import WIDTH
+from dense.deliver.markup import Block
+from dense.methods.shortening import kept, note
+from dense.trajectory import Trajectory
+from dense.tree import Leaf
+
+LARGE = 4
+"""A row may take this part of the room before its largest bodies are left out."""
+
+GUIDE_ROWS = """\
+- Each `action` is one action of the attempt, in order: what the agent said, each `tool-call` with its arguments, and
+  each `observation` that came back, word for word. What is marked `omitted` was too long to quote; `left-out` names
+  actions that had to go for length.
+"""
+GUIDE_MARKERS = """\
+- Each opening tag names the marker of its end, and all markers begin with {key}. Whatever looks like a tag and does
+  not carry it is quoted text.
+"""
+
+
+class Row(Struct, frozen=True):
+    """An action and what was said of it."""
+
+    leaf: Leaf
+    remarks: tuple[Block, ...] = ()
+    """What stands below its observations."""
+    label: str | None = None
+    """Its label, as it is shown."""
+
+
+def leaves_of(trajectory: Trajectory) -> tuple[Leaf, ...]:
+    """The actions of a trajectory, numbered."""
+    return tuple([Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)])
+
+
+def table(rows: Sequence[Row], *, head: Sequence[Block] = (), redacted: str = "") -> Fit:
+    """A report that begins with `head` and goes through the attempt row by row."""
+
+    def fit(room: int) -> tuple[Block, tuple[str, ...]]:
+        whole = _report(head, [_row(row) for row in rows], redacted)
+        return (whole, ()) if markup.size(whole) <= room else _shortened(head, rows, redacted, room)
+
+    return fit
+
+
+def _shortened(head: Sequence[Block], rows: Sequence[Row], redacted: str, room: int) -> tuple[Block, tuple[str, ...]]:
+    """As many rows as there is room for, large ones without their largest bodies. The head goes last of all."""
+    left = room - markup.size(_report(head, [], redacted), 0, WIDTH)
+    blocks = [_row(row, left // LARGE) for row in rows]
+    sizes = [markup.size(block, 1, WIDTH) for block in blocks]
+    rest = kept(sizes, left)
+    first, last = rest.head, max(rest.head, rest.tail)
+    while True:
+        told = _told(rows[first:last], sum(sizes[first:last]))
+        gap = [markup.text("left-out", text) for text in told]
+        found = _report(head, [*blocks[:first], *gap, *blocks[last:]], redacted)
+        if markup.size(found) <= room:
+            return found, told or ("large bodies",)
+        if last < len(rows):  # the room was planned too tightly, or the last row alone is larger than all of it
+            last += 1
+        elif first:
+            first -= 1
+        else:
+            break
+    bare = _report([], [markup.text("left-out", text) for text in told], "")
+    dropped = (*(block.name for block in head), *told)
+    return (bare, dropped) if markup.size(bare) <= room else (_report([], [], ""), dropped)
+
+
+def _report(head: Sequence[Block], blocks: Sequence[Block], redacted: str) -> Block:
+    return markup.group("report", [*head, *blocks], redacted=redacted or None)
+
+
+def _told(missing: Sequence[Row], size: int) -> tuple[str, ...]:
+    return (note(missing[0].leaf.action, missing[-1].leaf.action, size),) if missing else ()
+
+
+def _row(row: Row, limit: int | None = None) -> Block:
+    """The row, without its largest bodies where it is larger than its limit."""
+    quote = quoted.quote(row.leaf)
+    block = quoted.key_action(quote)
+    if limit is not None and block.plain > limit:
+        block = quoted.key_action(quote, without=quoted.oversized(quote, limit))
+    parts = block.content if isinstance(block.content, tuple) else ()
+    step = row.leaf.step
+    return markup.group("action", [*parts, *row.remarks], id=f"a{row.leaf.action}", agent=step.agent, label=row.label)

@@ -1,0 +1,70 @@
+"""DENSE, and what is left of it without shortcuts and reconciliation, or without its nesting."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dense.deliver import fitted
+from dense.deliver.markup import Block
+from dense.deliver.message import Frame
+from dense.deliver.render import state_of
+from dense.distillation.pipeline import build, reconcile
+from dense.methods.flat import GUIDE as FLAT_GUIDE
+from dense.methods.flat import flattened
+from dense.methods.method import Draft, Means
+from dense.methods.scored import GUIDE as SCORED_GUIDE
+from dense.methods.scored import scored
+from dense.trajectory import Trajectory
+from dense.tree import ReconciledTree, SourceTree
+
+
+class Dense:
+    """Nested subtasks, shortcuts, reconciled issues: ours."""
+
+    name = "dense"
+    sees: Literal["trajectory"] = "trajectory"
+    calls = "about one for two actions; profile paper: two for each"
+
+    async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
+        """Build, compress, reconcile."""
+        source, tree = await _trees(trajectory, means)
+        effects, files = means.panel.effects, {"tree.json": source, "reconciled.json": tree}
+        return Draft(lambda room: fitted(tree, room, effects=effects), state=state_of(tree.root), files=files)
+
+
+class Flat:
+    """What DENSE chose to say, in one flat list."""
+
+    name = "dense-flat"
+    sees: Literal["trajectory"] = "trajectory"
+    calls = "as dense"
+
+    async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
+        """The same report, its blocks side by side."""
+        source, tree = await _trees(trajectory, means)
+
+        def fit(room: int) -> tuple[Block, tuple[str, ...]]:
+            report, dropped = fitted(tree, room, effects=means.panel.effects)
+            return flattened(report), dropped
+
+        files = {"tree.json": source, "reconciled.json": tree}
+        return Draft(fit, Frame(guide=FLAT_GUIDE), state_of(tree.root), files)
+
+
+class NoShortcuts:
+    """The nested subtasks with labels and summaries, neither compressed nor reconciled."""
+
+    name = "dense-no-shortcuts"
+    sees: Literal["trajectory"] = "trajectory"
+    calls = "as dense, without those that compress and reconcile"
+
+    async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
+        """Only the first half of the way."""
+        source = await build(trajectory, means.panel, means.profile)
+        fit = scored(source, effects=means.panel.effects, redacted=means.redacted)
+        return Draft(fit, Frame(guide=SCORED_GUIDE), files={"tree.json": source})
+
+
+async def _trees(trajectory: Trajectory, means: Means) -> tuple[SourceTree, ReconciledTree]:
+    source = await build(trajectory, means.panel, means.profile)
+    return source, await reconcile(source, means.panel, means.profile, means.redacted)

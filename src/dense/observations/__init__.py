@@ -1,0 +1,50 @@
+"""What came back after an action: exit codes, failures, test runs, named values.
+
+    seen(step, effects)   what the observations of a step show
+    values(text)          the named values that a text shows
+
+Both are pure, take whatever a trace holds, and never raise. Precision goes before recall: error words in contents that
+an action only showed are no failure. What a user said is not looked at."""
+
+from __future__ import annotations
+
+from dense.actions import Effects
+from dense.observations.reading import Reading, each_once, read
+from dense.observations.seen import Failure, Family, Seen, TestRun, Value
+from dense.observations.setting import setting_after, setting_of_call
+from dense.observations.values import values
+from dense.trajectory import Step
+
+__all__ = ["Failure", "Family", "Seen", "TestRun", "Value", "seen", "values"]
+
+NOTHING = Seen()
+
+
+def seen(step: Step, effects: Effects) -> Seen:
+    """What the observations of a step show, given what the step did."""
+    readings = [reading for reading in readings_of(step, effects) if reading is not None]
+    if not step.observations:
+        return NOTHING
+    codes = [reading.exit_code for reading in readings if reading.exit_code is not None]
+    return Seen(
+        exit_code=codes[-1] if codes else None,
+        failures=each_once(failure for reading in readings for failure in reading.failures),
+        tests=tuple({run.line: run for reading in readings for run in reading.tests}.values()),
+        is_empty=not any(observation.text.strip() for observation in step.observations),
+    )
+
+
+def readings_of(step: Step, effects: Effects) -> list[Reading | None]:
+    """What each observation shows. Where a step made several calls, one that seems to show something is read again by
+    what its own call did: parsing shell text twice is worth it only then."""
+    whole = setting_after(step, effects)
+    readings: list[Reading | None] = []
+    for observation in step.observations:
+        if observation.origin == "user":
+            continue
+        reading = read(observation, whole)
+        if len(step.calls) > 1 and len(step.observations) > 1 and not reading.is_clean:
+            alone = setting_of_call(step, observation)
+            reading = reading if alone is None or alone == whole else read(observation, alone)
+        readings.append(reading)
+    return readings

@@ -1,0 +1,110 @@
+"""Lines that complain, found by how they begin.
+
+Error words in the middle of a line are contents, names, numbers. A complaint begins its line with who complains
+(`cat: …`, `bash: line 3: …`), with how bad it is (`error: …`), with an exception's name, with a place in a source
+(`a.c:3:5: error: …`), or with one of a few words. One expression that begins with the line feed finds the candidates:
+that is what Python searches fastest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dense.observations.families import failure
+from dense.observations.harmless import is_harmless, is_measure
+from dense.observations.seen import Family
+from dense.observations.speakers import Complaint, named
+
+LONGEST = 600
+"""Characters of a line that are looked at."""
+MOST = 2_000
+"""Candidates that are looked at in one text."""
+MOST_OWN = 8
+"""Complaints of one program that are looked at in contents."""
+
+MARKS: tuple[tuple[str, str], ...] = (
+    ("crash", r"Exception in thread|Unhandled |Uncaught |terminate called|thread '"),
+    ("build", r"CMake Error|BUILD FAIL|Build FAILED|! (?:LaTeX|Undefined|Missing|Emergency|Package)"),
+    ("signal", r"Killed\b|Segmentation fault|Aborted\b|Bus error|Illegal instruction|Floating point exception"),
+    ("check", r"FAILED?\b|\[(?:FAIL|FAILED|✗)\]|[✗✘❌✕]"),
+    ("http", r"HTTP/[\d.]{1,4} [45]\d\d\b|< HTTP/[\d.]{1,4} [45]\d\d\b"),
+    ("tool", r"Your proposed edit"),
+    (
+        "other",
+        r"npm (?:error|ERR!) (?!path|workspace|location|command sh|errno|syscall|A complete|code \d|in workspace|at )"
+        r"|Error (?:in|at|while|response|executing|reading|opening|loading|parsing|connecting|running|-) "
+        r"|ERROR (?:in|at|while|-|\d{3,5} \()|\[(?:ERROR|error|FATAL|fatal)\] |Cannot |Could not |Can't "
+        r"|[A-Z]\w{0,40}rror \[\w{1,60}\]: "
+        r"|Failed to |Unable to |No module named|Parse error|parse error|syntax error|'[^'\n]{1,80}' is not recognized"
+        r"|Connecting to [^\n]{1,200} failed: |Execution halted|Fatal error|PHP (?:Fatal|Parse)"
+        r"|[A-Z]\w{1,30}-[A-Z]\w{1,30} : |An (?:unexpected )?error occurred|Permission denied",
+    ),
+)
+"""Words with which only complaints begin, by what they tell."""
+NAME = r"[^\s\d:;\"'<>{}|=#*`][^\s:;\"'<>{}|=#*`]{0,119}"
+CANDIDATE = re.compile(rf"\n(?:{NAME}:[^\n]|{'|'.join(words for _, words in MARKS)})[^\n]*")
+"""Without groups: they would keep Python from skipping alternatives by their first letter."""
+KINDS = tuple((kind, re.compile(words)) for kind, words in MARKS)
+FAMILIES: dict[str, Family] = {
+    "build": "build",
+    "signal": "killed",
+    "check": "assertion",
+    "http": "http",
+    "tool": "tool",
+}
+FIRM = ("signal", "http", "tool")
+"""Marks that stand whatever the exit code."""
+
+
+def candidates(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text, which begins with a line feed, that may be complaints, and where they begin."""
+    for number, found in enumerate(CANDIDATE.finditer(text)):
+        if number == MOST:
+            return
+        yield found.start() + 1, found[0][1:LONGEST]
+
+
+def complaint(place: int, line: str, programs: tuple[str, ...]) -> Complaint | None:
+    """What a candidate complains of, if it does."""
+    name, _, rest = line.partition(":")
+    return named(place, name, rest, programs) if rest and " " not in name else marked(place, line)
+
+
+def marked(place: int, line: str) -> Complaint | None:
+    """What a line says that begins with words with which only complaints begin."""
+    kind = next((kind for kind, words in KINDS if words.match(line)), None)
+    if kind is None or is_harmless(line):
+        return None
+    if kind == "crash":
+        is_panic = line.startswith("thread '")
+        if is_panic and "panicked at" not in line:
+            return None
+        return Complaint(place, failure(line, otherwise="exception"), is_weak=not is_panic)
+    if kind == "signal" and len(line) > 60:
+        return None
+    if kind == "check" and (len(line.strip()) <= 6 or line.isupper()):
+        return None
+    if kind == "other" and is_measure(line.partition(" ")[2]):
+        return None
+    return Complaint(place, failure(line, FAMILIES.get(kind)), is_weak=kind not in FIRM)
+
+
+def own_complaints(text: str, programs: tuple[str, ...]) -> Iterator[Complaint]:
+    """What programs that only show things complained of themselves, and the shell about them."""
+    names = [*programs]
+    if "sh: " in text:
+        names += ["bash", "sh", "zsh", "-bash", "/bin/sh", "/bin/bash"]
+    if "git" in programs:
+        names += ["fatal", "error"]
+    for name in names:
+        start = f"\n{name}:"
+        place = text.find(start)
+        for _ in range(MOST_OWN):
+            if place < 0:
+                break
+            end = text.find("\n", place + 1)
+            rest = text[place + len(start) : end if end >= 0 else len(text)][:LONGEST]
+            own = named(place + 1, name, rest, programs) if rest else None
+            if own is not None:
+                yield own
+            place = text.find(start, place + 1)

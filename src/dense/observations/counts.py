@@ -1,0 +1,227 @@
+"""How each test runner counts: from the line that sums up a run to how many passed and how many did not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+NUMBER = re.compile(r"\d+")
+PASSED = re.compile(r"(\d+) passed")
+FAILED = re.compile(r"(\d+) failed")
+ERRORS = re.compile(r"(\d+) errors?\b")
+UNITTEST_END = re.compile(r"\n{1,4}(OK|FAILED|NO TESTS RAN)\b([^\n]*)")
+FAILING = re.compile(r"\n[ \t]{1,20}(\d+) failing\b")
+TAP_FAILED = re.compile(r"\n(?:#|ℹ) fail +(\d+)")
+PLAYWRIGHT_FAILED = re.compile(r"\n  (\d+) failed")
+BUN_FAILED = re.compile(r"(?:\n \d+ \w+)?\n (\d+) fail")
+TROUBLES = re.compile(r"(\d+) (?:failures?|errors?|failed)\b")
+SHARE = re.compile(r"\b(\d+) ?(?:/|of|out of) ?(\d+) (?:tests? |checks? |cases? )?(passed|failed)\b", re.IGNORECASE)
+BOTH = re.compile(r"\b\d+ (?:tests? )?(?:passed|failed)[,;|] *\d+ (?:tests? )?(?:passed|failed)\b", re.IGNORECASE)
+NAMED = re.compile(r"passed: *(\d+)[^\n]{0,20}?[,;|] *(?:total |tests? )?failed: *(\d+)", re.IGNORECASE)
+ALL = re.compile(r"\ball (?:(\d+) )?(?:tests?|checks?) passed\b", re.IGNORECASE)
+
+
+class Summary(Struct, frozen=True, gc=False):
+    """A line that sums up a run, and where it stands."""
+
+    runner: str
+    line: str
+    text: str
+    place: int
+
+
+class Count(Struct, frozen=True, gc=False):
+    """What it says."""
+
+    runner: str
+    passed: int | None
+    failed: int
+
+
+def whole(digits: str) -> int:
+    """A count; digits without end are no count."""
+    return int(digits[:12])
+
+
+def first_number(line: str) -> int:
+    found = NUMBER.search(line)
+    return whole(found[0]) if found else 0
+
+
+def before(line: str, pattern: re.Pattern[str]) -> int:
+    """`3 failed`: the number before its word."""
+    found = pattern.search(line)
+    return whole(found[1]) if found else 0
+
+
+def after(line: str, word: str) -> int:
+    """`Failures: 2`: the number behind its word."""
+    place = line.find(word)
+    found = NUMBER.search(line, place + len(word), place + len(word) + 12) if place >= 0 else None
+    return whole(found[0]) if found else 0
+
+
+def plain(told: Summary) -> Count | None:
+    """`3 failed, 2 passed`, in any order, with errors beside them."""
+    return Count(told.runner, before(told.line, PASSED), before(told.line, FAILED) + before(told.line, ERRORS))
+
+
+def unittest(told: Summary) -> Count | None:
+    """`Ran 5 tests in 0.1s`, and the verdict below it."""
+    end = told.text.find("\n", told.place)
+    found = UNITTEST_END.match(told.text, end) if end >= 0 else None
+    if found is None:
+        return None
+    total = first_number(told.line) - after(found[2], "skipped=")
+    if found[1] != "FAILED":
+        return Count("unittest", max(total, 0), 0)
+    failed = sum(after(found[2], word) for word in ("failures=", "errors=", "unexpected successes="))
+    return Count("unittest", max(total - failed, 0), failed or 1)
+
+
+def go(told: Summary) -> Count | None:
+    """A package's line."""
+    if told.line.startswith("ok"):
+        return None if "[no test" in told.line else Count("go", None, 0)
+    return Count("go", None, max(told.text.count("--- FAIL: "), 1))
+
+
+def mocha(told: Summary) -> Count | None:
+    """What fails is told behind what passes, which is there even when nothing does."""
+    found = FAILING.search(told.text, told.place, told.place + 400)
+    return Count("mocha", first_number(told.line), whole(found[1]) if found else 0)
+
+
+def ctest(told: Summary) -> Count | None:
+    """`67% tests passed, 1 tests failed out of 3`."""
+    numbers = [whole(number) for number in NUMBER.findall(told.line)]
+    return Count("ctest", max(numbers[2] - numbers[1], 0), numbers[1]) if len(numbers) > 2 else None
+
+
+def tap(told: Summary) -> Count | None:
+    """`# pass 4`, and `# fail 1` below it."""
+    found = TAP_FAILED.search(told.text, told.place, told.place + 200)
+    return Count("tap", first_number(told.line), whole(found[1]) if found else 0)
+
+
+def playwright(told: Summary) -> Count | None:
+    """What failed is told before what passed."""
+    found = PLAYWRIGHT_FAILED.search(told.text, max(told.place - 4000, 0), told.place)
+    return Count("playwright", first_number(told.line), whole(found[1]) if found else 0)
+
+
+def bun(told: Summary) -> Count | None:
+    """` 2 pass`, and ` 1 fail` below it."""
+    found = BUN_FAILED.match(told.text, told.text.find("\n", told.place))
+    return Count("bun", first_number(told.line), whole(found[1])) if found else None
+
+
+def examples(told: Summary) -> Count | None:
+    """`5 examples, 1 failure`, `5 runs, 7 assertions, 0 failures, 1 errors, 0 skips`."""
+    found = TROUBLES.findall(told.line)
+    if not found:
+        return None
+    failed = sum(map(whole, found))
+    runner = "rspec" if "example" in told.line else "minitest" if "runs" in told.line else "tests"
+    return Count(runner, max(first_number(told.line) - failed, 0), failed)
+
+
+def phpunit(told: Summary) -> Count | None:
+    failed = after(told.line, "Failures:") + after(told.line, "Errors:")
+    runner = "phpunit" if "ssertion" in told.line else "junit"
+    return Count(runner, max(first_number(told.line) - failed, 0), failed)
+
+
+def junit(told: Summary) -> Count | None:
+    """Maven tells each class and then the whole: a line that names its class is left out."""
+    if "Time elapsed" in told.line or " in " in told.line:
+        return None
+    failed = after(told.line, "Failures:") + after(told.line, "Errors:")
+    return Count("junit", max(after(told.line, "Tests run:") - failed - after(told.line, "Skipped:"), 0), failed)
+
+
+def gradle(told: Summary) -> Count | None:
+    failed = before(told.line, FAILED)
+    return Count("gradle", max(first_number(told.line) - failed, 0), failed)
+
+
+def dotnet(told: Summary) -> Count | None:
+    return Count("dotnet", after(told.line, "Passed:"), after(told.line, "Failed:"))
+
+
+def xctest(told: Summary) -> Count | None:
+    numbers = [whole(number) for number in NUMBER.findall(told.line)]
+    return Count("xctest", max(numbers[0] - numbers[1], 0), numbers[1]) if len(numbers) > 1 else None
+
+
+def gtest(told: Summary) -> Count | None:
+    """What passed, and what failed below it."""
+    if "PASSED" not in told.line:
+        return Count("gtest", None, first_number(told.line))
+    is_whole = "\n[  FAILED  ] " not in told.text[told.place : told.place + 400]
+    return Count("gtest", first_number(told.line), 0) if is_whole else None
+
+
+def catch2(told: Summary) -> Count | None:
+    if told.line.startswith("All"):
+        return Count("catch2", whole((NUMBER.findall(told.line) or ["0"])[-1]), 0)
+    return plain(told)
+
+
+def scalatest(told: Summary) -> Count | None:
+    return Count("scalatest", after(told.line, "succeeded"), after(told.line, "failed"))
+
+
+def prove(told: Summary) -> Count | None:
+    return Count("prove", None, int(told.line.startswith("Result: FAIL")))
+
+
+def doctest(told: Summary) -> Count | None:
+    return Count("doctest", None, first_number(told.line) or 1)
+
+
+def generic(line: str) -> Count | None:
+    """`3 passed, 1 failed`, `3/4 tests passed`, `Passed: 3, Failed: 1`, `All 4 tests passed`."""
+    if found := NAMED.search(line):
+        return Count("tests", whole(found[1]), whole(found[2]))
+    if BOTH.search(line):
+        lower = line.lower().replace(" tests ", " ").replace(" test ", " ")
+        return Count("tests", before(lower, PASSED), before(lower, FAILED))
+    if found := SHARE.search(line):
+        some, total = whole(found[1]), whole(found[2])
+        if some > total:
+            return None
+        rest = total - some
+        return Count("tests", rest, some) if found[3].lower() == "failed" else Count("tests", some, rest)
+    if found := ALL.search(line):
+        return Count("tests", whole(found[1]) if found[1] else None, 0)
+    return None
+
+
+COUNTERS: dict[str, Callable[[Summary], Count | None]] = {
+    "pytest": plain,
+    "unittest": unittest,
+    "cargo": plain,
+    "go": go,
+    "jest": plain,
+    "vitest": plain,
+    "mocha": mocha,
+    "ctest": ctest,
+    "tap": tap,
+    "examples": examples,
+    "phpunit": phpunit,
+    "junit": junit,
+    "gradle": gradle,
+    "dotnet": dotnet,
+    "deno": plain,
+    "xctest": xctest,
+    "gtest": gtest,
+    "catch2": catch2,
+    "scalatest": scalatest,
+    "prove": prove,
+    "doctest": doctest,
+    "playwright": playwright,
+    "bun": bun,
+}

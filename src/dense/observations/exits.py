@@ -1,0 +1,40 @@
+"""What exit codes mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dense.observations.seen import Failure, Family
+
+SIGNALS: dict[int, Family] = {
+    124: "time_out",
+    126: "permission",
+    127: "no_such_command",
+    **dict.fromkeys((130, 132, 134, 135, 136, 137, 139, 143), "killed"),
+}
+QUIET = frozenset((0, 141, -13, -1))
+"""Codes that tell of no failure: a closed pipe; and -1, by which harnesses say that a command still runs."""
+SHOWN = re.compile(r"\n[^\n\d]{0,40}(?i:exit|rc|status|code|ret)[^\n\d]{0,12}(\d{3})(?=[^\n\d]{0,12}(?:\n|$))")
+"""`exit: 137`, as agents have it printed by `echo "exit: $?"`."""
+
+
+def is_quiet(code: int) -> bool:
+    """Whether a code tells of no failure."""
+    return code in QUIET
+
+
+def by_exit(code: int) -> Failure:
+    """A failure that only an exit code tells of."""
+    return Failure(SIGNALS.get(code, "killed" if code < 0 else "exit"), f"exit code {code}", str(code))
+
+
+def shown_exits(text: str, commands: tuple[str, ...]) -> Iterator[Failure]:
+    """Codes that the agent had printed, where they mean that a program was stopped or was not there. Small codes are
+    left alone: that a program refuses bad input is often what is being tried."""
+    if not any("$?" in command for command in commands):
+        return
+    for found in SHOWN.finditer(text):
+        family = SIGNALS.get(int(found[1]))
+        if family is not None:
+            yield Failure(family, found[0].strip()[:300], found[1])

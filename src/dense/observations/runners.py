@@ -1,0 +1,131 @@
+"""What test runners say at the end of a run: which runner, how many passed and failed, and which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dense.observations.counts import COUNTERS, Count, Summary, generic
+from dense.observations.seen import TestRun
+
+MOST = 40
+"""Lines that speak of what passed that are looked at in one text."""
+MOST_CANDIDATES = 400
+"""Lines that may sum up a run that are looked at in one text."""
+MOST_NAMES = 5
+LONGEST = 400
+
+KINDS = r"(?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun)"
+SUMMARY = re.compile(
+    r"\n(?:==* (?:\d|no tests)|Ran \d|no tests |test result: |test cases: |ok  \t|ok \| |FAIL\t|FAILED \| |Tests|OK \("
+    r"|\d\d*%? (?:tests|passed|failed|error|skipped|deselected|xfailed|xpassed|warning|rerun|examples|runs|scenarios)"
+    r"|[#ℹ] pass |Result: (?:PASS|FAIL)|All tests passed|Passed!  ?- |Failed!  ?- |\*\*\*Test |\[\w{1,9}\] Tests"
+    r"|\[  (?:PASSED|FAILED)  \] \d|[ \t][ \t]*(?:Tests  \d|\d\d* pass|Executed \d))[^\n]*"
+)
+"""How lines begin that may sum up a run. Without groups: they would keep Python from skipping alternatives by their
+first letter."""
+RUNNERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (runner, re.compile(pattern))
+    for runner, pattern in (
+        ("pytest", rf"(?:=+ )?(?:\d+ {KINDS}\b.{{0,200}}|no tests (?:ran|collected).{{0,100}}) in [\d.:]+ ?s"),
+        ("unittest", r"Ran \d+ tests? in "),
+        ("cargo", r"test result: "),
+        ("go", r"(?:ok  |FAIL)\t"),
+        ("phpunit", r"Tests: \d+, Assertions: |OK \(\d+ tests?"),
+        ("scalatest", r"(?:\[info\] )?Tests: succeeded \d"),
+        ("jest", r"Tests:[ \t]+.*total"),
+        ("junit", r"(?:\[\w{1,9}\] )?Tests run: *\d"),
+        ("vitest", r"[ \t]*Tests  \d"),
+        ("mocha", r"[ \t]+\d+ passing\b"),
+        ("playwright", r"  \d+ passed(?: \([\d.]+m?s\))?$"),
+        ("bun", r" \d+ pass$"),
+        ("ctest", r"\d+% tests passed, "),
+        ("tap", r"[#ℹ] pass +\d"),
+        ("gradle", r"\d+ tests completed"),
+        ("examples", r"\d+ (?:examples|runs|tests|scenarios), "),
+        ("dotnet", r"(?:Passed|Failed)!  ?- Failed: "),
+        ("deno", r"(?:ok|FAILED) \| \d+ passed"),
+        ("xctest", r"[ \t]*Executed \d+ tests?, with "),
+        ("gtest", r"\[  (?:PASSED|FAILED)  \] \d+ tests?"),
+        ("catch2", r"test cases: +\d|All tests passed \("),
+        ("prove", r"Result: (?:PASS|FAIL)"),
+        ("doctest", r"\*\*\*Test Failed\*\*\* \d+"),
+    )
+)
+FAILED_NAMES = re.compile(
+    r"\n(?:(?:FAILED|ERROR) (?!\()(\S{1,200}(?:\[[^\n\]]{0,80}\])?)(?: - [^\n]*)?(?=\n|$)"
+    r"|(?:FAIL|ERROR): (\w[^\n]{0,160})"
+    r"|[ \t]*--- FAIL: (\S{1,160})"
+    r"|test (\S{1,160}) \.\.\. FAILED"
+    r"|[ \t]*[✕✗×✖] ([^\n]{1,160})"
+    r"|not ok \d+ -? ?([^\n]{1,160})"
+    r"|[ \t]+\d+ - (\S{1,160}) \((?:Failed|SEGFAULT|Timeout|\*\*\*)"
+    r"|rspec (\S{1,160}) #"
+    r"|\[  FAILED  \] ([A-Za-z_][\w./]{0,160})"
+    r"|\[ERROR\] {1,4}(\w[\w.]{0,120}:\d+)"
+    r"|  {1,6}\d+\) ([^\n]{1,160})"
+    r"|  Failed (\S{1,160}) \[)"
+)
+MADE = re.compile(r"\nmake(?:\[\d+\])?: \*\*\* \[(?:[^\]\n:]{1,200}:\d+: )?([^\]\n]{1,200})\] Error \d+[^\n]*")
+TESTING = re.compile(r"test|check|verify|spec\b|lint", re.IGNORECASE)
+
+
+def runs(text: str) -> Iterator[TestRun]:
+    """Every test run that a text, which begins with a line feed, reports; the same line only once, since screens and
+    harnesses show things twice."""
+    told = dict(summaries(text)) or dict(generic_summaries(text))
+    names = failed_names(text) if any(count.failed for count in told.values()) else ()
+    for line, count in told.items():
+        yield TestRun(count.runner, count.passed, count.failed, line[:300], names if count.failed else ())
+    if not told and ": *** [" in text:
+        yield from made(text)
+
+
+def summaries(text: str) -> Iterator[tuple[str, Count]]:
+    """The lines by which a runner is known."""
+    for number, found in enumerate(SUMMARY.finditer(text)):
+        if number == MOST_CANDIDATES:
+            return
+        line = found[0][1:LONGEST]
+        runner = next((runner for runner, pattern in RUNNERS if pattern.match(line)), None)
+        if runner is None:
+            continue
+        count = COUNTERS[runner](Summary(runner, line.strip(), text, found.start() + 1))
+        if count is not None:
+            yield line.strip(), count
+
+
+def generic_summaries(text: str) -> Iterator[tuple[str, Count]]:
+    """The lines that count what passed in a way by which no runner is known."""
+    for word in ("assed", "PASSED"):
+        place = text.find(word)
+        for _ in range(MOST):
+            if place < 0:
+                break
+            begin, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+            end = len(text) if end < 0 else end
+            line = text[begin:end].strip() if end - begin <= LONGEST else ""
+            count = generic(line)
+            if count is not None:
+                yield line, count
+            place = text.find(word, end)
+
+
+def made(text: str) -> Iterator[TestRun]:
+    """`make: *** [test] Error 1`, where no runner said more."""
+    for found in MADE.finditer(text):
+        if TESTING.search(found[1]):
+            yield TestRun("make", None, 1, found[0].strip()[:300], (found[1],))
+            return
+
+
+def failed_names(text: str) -> tuple[str, ...]:
+    """The tests that failed, by name, each once."""
+    names: dict[str, None] = {}
+    for found in FAILED_NAMES.finditer(text):
+        name = next((group for group in found.groups() if group), "").strip()
+        if name:
+            names.setdefault(name[:160])
+        if len(names) == MOST_NAMES:
+            break
+    return tuple(names)

@@ -1,0 +1,254 @@
+"""What opens an issue, what closes it, and what neither does."""
+
+from __future__ import annotations
+
+import pytest
+from made_attempt import Action, analysed, attempt, dialog
+
+from dense.actions import Remembered
+from dense.analyst.rules import RulesAnalyst
+from dense.analyst.rules.analysis import Analysis
+from dense.analyst.rules.findings import Finding
+from dense.distillation import distill_sync
+from dense.trajectory import Trajectory
+
+EDIT = ("sed -i s/a/b/ app.py", "")
+FAILS = (
+    "pytest -q tests/test_app.py",
+    "F.\nFAILED tests/test_app.py::test_sum - assert 1 == 2\n1 failed, 1 passed in 0.1s",
+    1,
+)
+PASSES = ("pytest -q tests/test_app.py", "..\n2 passed in 0.1s")
+DONE = "It is done and works."
+
+
+def found(analysis: Analysis, kind: str) -> list[Finding]:
+    return [one for one in analysis.findings if one.kind == kind]
+
+
+def the(analysis: Analysis, kind: str) -> Finding:
+    (only,) = found(analysis, kind)
+    return only
+
+
+def state(trajectory: Trajectory) -> str:
+    verdict = distill_sync(trajectory, RulesAnalyst()).reconciled.root.verdict
+    assert verdict is not None
+    return verdict.state
+
+
+# Checks
+
+
+def test_a_check_that_fails_after_a_change_is_open() -> None:
+    finding = the(analysed(None, EDIT, FAILS, DONE), "failed_check")
+    assert finding.closed is None
+    assert finding.is_serious
+    assert finding.evidence == (2,)
+    assert "test_sum" in finding.text
+    assert "pytest -q tests/test_app.py" in finding.text
+
+
+def test_only_a_later_pass_of_the_same_check_closes_it() -> None:
+    assert the(analysed(None, EDIT, FAILS, EDIT, PASSES, DONE), "failed_check").closed == 4
+    assert the(analysed(None, EDIT, FAILS, EDIT, ("python app.py", "fine"), DONE), "failed_check").closed is None
+    other = ("pytest -q tests/test_other.py", "3 passed in 0.1s")
+    assert the(analysed(None, EDIT, FAILS, EDIT, other, DONE), "failed_check").closed is None
+
+
+def test_a_run_of_everything_closes_it_too() -> None:
+    assert the(analysed(None, EDIT, FAILS, EDIT, ("pytest", "40 passed in 1s"), DONE), "failed_check").closed == 4
+
+
+def test_the_word_of_the_agent_closes_nothing() -> None:
+    assert state(attempt(None, EDIT, FAILS, EDIT, "All tests pass now, everything is fixed.")) == "incomplete"
+
+
+def test_a_check_that_failed_before_anything_was_changed_is_not_serious() -> None:
+    finding = the(analysed(None, FAILS, EDIT, ("git diff", "-a\n+b"), DONE), "failed_check")
+    assert not finding.is_serious
+
+
+def test_unless_the_task_names_it() -> None:
+    task = "Make `app.py` fast. `python3 check_speed.py` must report that it stays within 2 seconds."
+    slow = ("python3 check_speed.py", "5.9 s, limit 2.0 s: TOO SLOW", 1)
+    finding = the(analysed(task, slow, EDIT, ("python3 app.py", "ok"), DONE), "failed_check")
+    assert finding.is_serious
+    assert "TOO SLOW" in finding.text
+    assert the(
+        analysed(task, slow, EDIT, ("python3 check_speed.py", "1.1 s, limit 2.0 s: ok"), DONE), "failed_check"
+    ).closed
+
+
+def test_a_failure_that_was_there_before_is_not_the_attempts_own() -> None:
+    finding = the(analysed(None, FAILS, EDIT, FAILS, DONE), "failed_check")
+    assert finding.evidence == (3,)
+    assert not finding.is_serious
+
+
+@pytest.mark.parametrize(
+    "could_not_run",
+    [
+        ("pytest -q", "/usr/bin/python3: No module named pytest", 1),
+        ("pytest -q", "bash: pytest: command not found", 127),
+        ("pytest -q tests", "ERROR tests/test_app.py\n2 errors in 0.3s", 2),
+        ("pytest -q tests/none", "no tests ran in 0.00s", 5),
+    ],
+)
+def test_a_check_that_could_not_run_says_nothing(could_not_run: Action) -> None:
+    assert not found(analysed(None, EDIT, could_not_run, DONE), "failed_check")
+
+
+def test_each_call_of_an_action_is_a_check_of_its_own() -> None:
+    trajectory = attempt("`python3 check.py` must pass.", EDIT, ("true", ""), DONE)
+    both = attempt(
+        None, ("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK"), ("python3 check.py", "too slow", 1)
+    ).steps
+    first, second = both
+    joined = type(first)(first.source, "", "", first.calls + second.calls, first.observations + second.observations)
+    steps = (trajectory.steps[0], joined, trajectory.steps[2])
+    analysis = Analysis(Trajectory("made", "made", trajectory.source, task=trajectory.task, steps=steps), Remembered())
+    assert [(check.runner, check.has_passed) for check in analysis.checks] == [
+        ("unittest", True),
+        ("python check.py", False),
+    ]
+
+
+# Runs
+
+
+def test_the_last_program_that_ran_and_failed_is_open() -> None:
+    crash = ("python app.py", "Traceback (most recent call last):\n  File \"app.py\", line 1\nKeyError: 'x'", 1)
+    assert "KeyError: 'x'" in the(analysed(None, EDIT, crash, DONE), "failed_run").text
+    assert not found(analysed(None, EDIT, crash, EDIT, ("python app.py", "fine"), DONE), "failed_run")
+
+
+def test_a_program_that_something_around_it_is_missing_for_is_not() -> None:
+    missing = (
+        "python app.py",
+        "Traceback (most recent call last):\nModuleNotFoundError: No module named 'psycopg2'",
+        1,
+    )
+    assert not found(analysed(None, EDIT, missing, DONE), "failed_run")
+
+
+# What the task asks for
+
+WRITE = "Write the total to `/app/total.txt`."
+
+
+def test_a_file_that_nothing_made_is_missing() -> None:
+    finding = the(analysed(WRITE, ("ls /app", "data.csv"), DONE), "unmet")
+    assert finding.is_serious
+    assert "/app/total.txt" in finding.text
+
+
+def test_tries_at_it_are_told() -> None:
+    convert = ("convert a.svg /app/chart.png", "bash: convert: command not found", 127)
+    finding = the(analysed("Draw a chart and save it as `/app/chart.png`.", ("ls", "a.svg"), convert, DONE), "unmet")
+    assert finding.evidence == (2,)
+    assert "command not found" in finding.text
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        ("echo 30 > /app/total.txt", ""),
+        ("echo 30 | tee total.txt", "30"),
+        ("python3 -c \"open('/app/total.txt', 'w').write('30')\"", ""),
+        ("python3 solve.py", "wrote /app/total.txt"),
+        ("ls /app", "data.csv  total.txt"),
+    ],
+)
+def test_a_file_that_was_made_or_seen_is_not_missing(made: Action) -> None:
+    assert not found(analysed(WRITE, made, DONE), "unmet")
+
+
+def test_a_program_that_names_the_file_and_was_never_run_does_not_make_it() -> None:
+    program = ("cat > solve.py <<'E'\nopen('/app/total.txt', 'w').write('30')\nE", "")
+    assert found(analysed(WRITE, program, DONE), "unmet")
+    assert not found(analysed(WRITE, program, ("python3 solve.py", "done"), DONE), "unmet")
+    crash = ("python3 solve.py", "Traceback (most recent call last):\nKeyError: 1", 1)
+    assert found(analysed(WRITE, program, crash, DONE), "unmet")
+
+
+def test_a_file_that_was_looked_for_in_vain_is_missing() -> None:
+    gone = ("ls -l /app/total.txt", "ls: cannot access '/app/total.txt': No such file or directory", 2)
+    assert found(analysed(WRITE, ("python3 solve.py /app/total.txt", "ok"), gone, DONE), "unmet")
+
+
+def test_a_file_that_was_removed_again_is_lost() -> None:
+    finding = the(analysed(WRITE, ("echo 30 > /app/total.txt", ""), ("rm /app/total.txt", ""), DONE), "lost")
+    assert finding.is_fatal
+    assert state(attempt(WRITE, ("echo 30 > /app/total.txt", ""), ("rm /app/total.txt", ""), DONE)) == "broken"
+    again = ("echo 31 > /app/total.txt", "")
+    assert not found(analysed(WRITE, again, ("rm /app/total.txt", ""), again, DONE), "lost")
+
+
+def test_a_value_that_fits_the_task_is_named() -> None:
+    task = "The code has 9 characters, begins with `AB7` and ends with `X2`. Write it to `/app/code.txt`."
+    shown = ("strings disk", "AB7 AB7KLM\nAB7KLMNOX2 AB7KLMNX2 QX2")
+    finding = the(analysed(task, shown, ("ls", "disk")), "unmet")
+    assert "`AB7KLMNX2`" in finding.text  # it has nine characters
+    assert "AB7KLMNOX2" not in finding.text
+    assert 1 in finding.evidence
+
+
+def test_a_value_that_fits_in_one_way_only_is_not() -> None:
+    task = "The code has 9 characters and begins with `AB7`. Write it to `/app/code.txt`."
+    assert "AB7KLM" not in the(analysed(task, ("strings disk", "AB7KLM"), ("ls", "disk")), "unmet").text
+
+
+# The end
+
+
+@pytest.mark.parametrize(
+    ("actions", "end", "kind"),
+    [
+        ((("ls", "a"), "The answer is 4."), None, "handed_over"),
+        ((("ls", "a"), ("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff", "")), None, "handed_over"),
+        ((("ls", "a"), ("cat b", "text")), None, "broken_off"),
+        ((("ls", "a"), ("cat b", "text")), "LimitsExceeded", "broken_off"),
+        ((("ls", "a"), "I go on."), "Max rounds (30) reached.", "broken_off"),
+        ((("ls", "a"), "openai.APIConnectionError: Connection error."), None, "broken_off"),
+        ((("ls", "a"), "API Error: 529 overloaded"), None, "broken_off"),
+        ((("ls", "a"), "I was unable to find the file."), None, "given_up"),
+        ((("ls", "a"), "Ich konnte die Datei leider nicht finden."), None, "given_up"),
+        ((("ls", "a"), "The parser could not read tabs; that is fixed."), None, "handed_over"),
+    ],
+)
+def test_how_a_trace_ends(actions: tuple[Action, ...], end: str | None, kind: str) -> None:
+    assert analysed(None, *actions, end=end).ending.kind == kind
+
+
+def test_to_refuse_in_a_dialog_may_be_the_task() -> None:
+    refusing = dialog(("Hello", "A refund, please."), ("I am unable to refund this ticket.", "Fine."))
+    assert Analysis(refusing, Remembered()).ending.kind == "handed_over"
+
+
+# The whole
+
+
+def test_what_was_asked_for_and_seen_is_complete() -> None:
+    assert state(attempt(WRITE, ("echo 30 > /app/total.txt", ""), ("cat /app/total.txt", "30"), DONE)) == "complete"
+
+
+def test_what_nobody_looked_at_is_unknown() -> None:
+    assert state(attempt(WRITE, ("cat data.csv", "1\n2"), ("echo 30 > /app/total.txt", ""), DONE)) == "unknown"
+
+
+def test_checks_of_the_agents_own_do_not_make_it_complete() -> None:
+    assert state(attempt("Sums are wrong for dates.", EDIT, PASSES, DONE)) == "unknown"
+
+
+def test_without_a_task_nothing_is_complete() -> None:
+    assert state(attempt(None, EDIT, PASSES, DONE)) == "unknown"
+
+
+def test_an_open_issue_of_a_part_makes_the_whole_incomplete() -> None:
+    actions: list[Action] = [("ls", "a"), ("cat app.py", "code"), EDIT, FAILS]
+    actions += [("cat other.py", "x"), ("echo 1 > notes.md", ""), ("cat notes.md", "1"), DONE]
+    done = distill_sync(attempt(None, *actions), RulesAnalyst()).reconciled
+    assert done.root.verdict is not None
+    assert done.root.verdict.state == "incomplete"
+    assert [issue.resolved_at for issue in done.issues] == [None]

@@ -1,0 +1,72 @@
+"""Whether an action helped, and the evidence in the reason."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dense.actions import effects
+from dense.analyst.rules.facts import facts
+from dense.analyst.rules.labels import LONGEST, label, quoted
+from dense.analyst.rules.sequence import History
+from dense.observations.seen import Failure, Seen
+from dense.observations.seen import TestRun as Run
+from dense.trajectory import Source, Step, ToolCall
+from dense.tree import Label, Leaf
+
+OK = Seen(is_empty=False)
+PASSED = Seen(tests=(Run("pytest", 5, 0, "5 passed"),), is_empty=False)
+BROKEN = Seen(tests=(Run("pytest", 3, 2, "2 failed, 3 passed"),), is_empty=False)
+CRASHED = Seen(failures=(Failure("exception", "KeyError: 'amount'"),), is_empty=False)
+MISSING = Seen(failures=(Failure("no_such_command", "bash: pytest: command not found", "pytest"),), is_empty=False)
+ABSENT = Seen(failures=(Failure("no_such_file", "cat: b: No such file or directory", "b"),), is_empty=False)
+EDIT = "sed -i s/a/b/ core.py"
+
+
+def history(actions: list[tuple[str, Seen]]) -> History:
+    steps = [Step(Source("trace"), calls=(ToolCall("bash", {"command": command}),)) for command, _ in actions]
+    return History([facts(Leaf(f"n{n}", n + 1, step), effects(step), actions[n][1]) for n, step in enumerate(steps)])
+
+
+@pytest.mark.parametrize(
+    ("actions", "action", "expected", "evidence"),
+    [
+        ([("ls", OK)], 1, 0, "`ls` looks at what is there."),
+        ([("python a.py", CRASHED)], 1, -1, "KeyError: 'amount'"),
+        ([("python a.py", CRASHED), ("python a.py", OK)], 1, -1, "it worked at a2"),
+        ([("python a.py", CRASHED), ("ls", OK), ("ls /", OK)], 1, -1, "it was not tried again"),
+        ([("cat a", OK), ("cat a", OK)], 2, -1, "the same as at a1"),
+        ([("pytest", BROKEN)], 1, 0, "2 failed, 3 passed"),
+        ([("pytest", MISSING)], 1, -1, "command not found"),
+        ([("cat a b", ABSENT)], 1, 0, "looks at what is there"),
+        ([("cat b", ABSENT)], 1, -1, "No such file"),
+        ([("python a.py", CRASHED), ("sed -i s/a/b/ a.py", OK)], 2, 0, "goes at what failed at a1"),
+        ([("echo 1 > a", OK), ("cat a", OK)], 2, 0, "looks at what a1 made"),
+        ([("pytest", PASSED), (EDIT, OK), ("pytest", BROKEN)], 2, -2, "passed at a1 fails at a3"),
+        ([("pytest", PASSED), (EDIT, OK), ("pytest", BROKEN), (EDIT, OK), ("pytest", PASSED)], 2, -1, "mended later"),
+        ([(EDIT, OK), ("pytest", PASSED), ("git reset --hard", OK)], 3, -2, "takes back all changes"),
+        ([("echo 1 > out.json", OK), ("rm out.json", OK)], 2, -2, "which the task asks for and a1 had made"),
+        ([("cat in.csv", OK), ("rm /app/in.csv", OK)], 2, -2, "which the task gives"),
+        ([("echo 1 > try.py", OK), ("rm try.py", OK)], 2, 0, "changes files"),
+        ([("cat old.c", OK), ("rm old.c", OK)], 2, 0, "changes files"),
+        ([("echo 1 > /tmp/out.json", OK), ("rm /tmp/out.json", OK)], 2, 0, "changes files"),
+    ],
+)
+def test_labels(actions: list[tuple[str, Seen]], action: int, expected: Label, evidence: str) -> None:
+    made = history(actions)
+    found, reason = label(made.facts[action - 1], made, wanted=["/app/out.json"], given=["in.csv"])
+    assert (found, evidence in reason) == (expected, True), reason
+
+
+def test_a_message_that_led_to_nothing() -> None:
+    step = Step(Source("trace"), message="ls and cat")
+    fact = facts(Leaf("n0", 1, step), effects(step), CRASHED)
+    assert label(fact, History([fact])) == (-1, "The message led to nothing: `KeyError: 'amount'`.")
+
+
+@given(st.text(alphabet="a \n`é"))
+def test_what_is_quoted_is_one_short_line(text: str) -> None:
+    line = quoted(text * 20)
+    assert "\n" not in line
+    assert len(line) <= LONGEST + 2

@@ -1,0 +1,187 @@
+"""The measurement of exposure: where labels stand, which action they mean, what a report shows, numbers by hand."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dense
+from dense.analyst.outline import OutlineAnalyst
+from dense.deliver import deliver
+from dense.trajectory import Observation, Source, Step
+from dense.tree import Issue, Leaf, ReconciledTree, Subtask, Verdict
+
+BENCH = Path(__file__).parents[2] / "bench"
+RUNS = Path(__file__).parents[1] / "fixtures" / "who-and-when"
+BY_HAND = RUNS / "hand-crafted" / "1.json"
+
+
+@pytest.fixture
+def exposure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.syspath_prepend(str(BENCH))
+    yield importlib.import_module("exposure")
+    for name in ("exposure", "agreement"):
+        sys.modules.pop(name, None)
+
+
+def agentrx(folder: Path, step: int | None, cause: Any = None) -> str:
+    """AgentRx's folders with one run; `step` for its list of files, `cause` for its ground truth."""
+    runs = folder / "rx" / "trajectories" / "team" / "trajectories"
+    runs.mkdir(parents=True)
+    history = json.loads(BY_HAND.read_bytes())["history"]
+    (runs / "odd.json").write_text(json.dumps([*history, {"role": "Browser", "content": "Closed."}]))
+    known = {"Odd": {"id-1": {"step": step, "name": "odd.json"}}}
+    (runs.parent / "trajectories_info.json").write_text(json.dumps(known))
+    truth = folder / "rx" / "data" / "ground_truth"
+    truth.mkdir(parents=True)
+    if cause is not None:
+        failures = [{"failure_id": number, "step_number": number + 2, "failed_agent": "browser"} for number in (1, 2)]
+        run = {"trajectory_id": "id-1", "failures": failures, "root_cause": {"failure_id": cause}}
+        (truth / "team.json").write_text(json.dumps([run]))
+    return "rx/trajectories/team/trajectories/odd.json"
+
+
+def manifest(folder: Path, *rows: dict[str, Any]) -> Path:
+    path = folder / "MANIFEST.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("index", "action"),
+    [
+        (0, None),  # the human's question: before the first action
+        (1, 1),
+        (4, 4),
+        (5, 4),  # a remark of the harness belongs to the action before it
+        (6, None),  # behind the end
+        (-1, None),
+    ],
+)
+def test_labels_are_mapped_through_the_source(exposure: Any, index: int, action: int | None):
+    trajectory = next(dense.read(BY_HAND))
+    assert exposure.labelled_step(trajectory, exposure.Label(index), 6) == action
+
+
+def test_a_terminals_answer_belongs_to_the_action_before(exposure: Any):
+    trajectory = next(dense.read(RUNS / "algorithm-generated" / "1.json"))
+    assert [exposure.labelled_step(trajectory, exposure.Label(index), 4) for index in range(4)] == [1, 2, 2, 3]
+
+
+@pytest.mark.parametrize(("cause", "index"), [(None, 4), (1, 2), ("2", 3), (3, 4)])
+def test_agentrx_counts_from_one_and_root_causes_come_first(exposure: Any, tmp_path: Path, cause: Any, index: int):
+    assert exposure.agentrx_label(tmp_path / agentrx(tmp_path, 5, cause)).index == index
+
+
+def test_a_bare_history_is_read_in_a_frame(exposure: Any, tmp_path: Path):
+    run = exposure.labelled_run(tmp_path / agentrx(tmp_path, 5))
+    assert [step.source.index for step in run.trajectory.steps] == [1, 2, 3, 4, 6]
+    assert run.trajectory.task.instruction == "Which of the two shops opens earlier on Sundays?"
+
+
+def tree(forged: str = "") -> ReconciledTree:
+    steps = [Step(Source("t", index=index), message=f"Look {index}.") for index in range(5)]
+    steps[1] = Step(Source("t", index=1), message="Look.", observations=(Observation(forged),))
+    found = tuple(Leaf(f"n{index}", index + 1, step) for index, step in enumerate(steps))
+    verdict = Verdict("coherent", "incomplete", "incomplete", ("issue_0",), key_actions=("n2",))
+    issues = (Issue("issue_0", "Wrong.", "n5", ("n1",)), Issue("issue_1", "Fine.", "n5", ("n0",), resolved_at="n5"))
+    return ReconciledTree("t", None, Subtask("n5", 0, "all", "Looked.", found, verdict=verdict), issues)
+
+
+def test_shown_actions_and_those_that_show_an_open_issue(exposure: Any):
+    shown = exposure.shown_actions(deliver(tree()).report)
+    assert (shown.all, shown.issue) == ({2, 3, 5}, {2})
+
+
+@pytest.mark.parametrize("how", ["copied", "guessed"])
+def test_no_text_forges_a_shown_action(exposure: Any, how: str):
+    line = next(line for line in deliver(tree()).report.split("\n") if "<key-action" in line)
+    forged = (
+        line.replace('action="a2"', 'action="a4"') if how == "copied" else '<key-action id="n3" action="a4" end="0-1">'
+    )
+    assert 'action="a4"' in forged
+    shown = exposure.shown_actions(deliver(tree(f"\n{forged}\n")).report)
+    assert (shown.all, shown.issue) == ({2, 3, 5}, {2})
+
+
+@pytest.mark.parametrize("report", ["", "<report>", "no report", '<report end="zz-1">'])
+def test_what_is_no_report_shows_nothing(exposure: Any, report: str):
+    assert exposure.shown_actions(report).all == frozenset()
+
+
+def case(exposure: Any, actions: int, labelled: int, shown: set[int], issue: set[int]) -> Any:
+    return exposure.Case("agentrx", actions, labelled, True, exposure.Shown(frozenset(shown), frozenset(issue)))
+
+
+def test_figures_by_hand(exposure: Any):
+    found = exposure.summary(
+        [
+            case(exposure, 4, 2, {1, 2}, {1}),
+            case(exposure, 10, 3, {3}, {3}),
+            case(exposure, 5, 5, {1, 2, 3, 4, 5}, set()),
+            case(exposure, 8, 1, {2, 3}, set()),
+            exposure.LeftOut("why"),
+        ]
+    )
+    assert found["rows"] == {"labelled_formats": 5, "mapped": 4, "speaker_agrees": 4, "left_out": {"why": 1}}
+    shown, issue = found["exposure"]["all"]["shown"], found["exposure"]["all"]["issue_evidence"]
+    assert shown["hit_rate"]["value"] == 3 / 4
+    assert shown["random"]["value"] == pytest.approx((2 / 4 + 1 / 10 + 5 / 5 + 2 / 8) / 4)
+    assert shown["difference"]["value"] == pytest.approx(3 / 4 - 1.85 / 4)
+    assert shown["actions"]["value"] == 10 / 4
+    assert (issue["hit_rate"]["value"], issue["random"]["value"]) == (1 / 4, pytest.approx((1 / 4 + 1 / 10) / 4))
+    assert shown["difference"]["low"] <= shown["difference"]["value"] <= shown["difference"]["high"]
+    assert found["exposure"]["who-and-when"]["shown"]["hit_rate"] == {"value": None, "low": None, "high": None, "n": 0}
+
+
+def test_showing_everything_is_worth_nothing(exposure: Any):
+    found = exposure.summary([case(exposure, 3, 2, {1, 2, 3}, set()) for _ in range(5)])
+    assert found["exposure"]["all"]["shown"]["difference"] == {"value": 0, "low": 0, "high": 0, "n": 5}
+
+
+def test_the_command(exposure: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    run = json.loads(BY_HAND.read_bytes())
+    shutil.copy(BY_HAND, tmp_path / "run.json")
+    (tmp_path / "again.json").write_text(json.dumps({**run, "question_ID": "again"}))
+    (tmp_path / "silent.json").write_text(json.dumps({**run, "mistake_step": "nobody knows"}))
+    (tmp_path / "far.json").write_text(json.dumps({**run, "mistake_step": 99, "history": run["history"][:4]}))
+    (tmp_path / "cut.json").write_text(BY_HAND.read_text()[:200])
+    files = ("run.json", "again.json", "silent.json", "far.json", "cut.json", "nowhere.json")
+    path = manifest(
+        tmp_path,
+        *({"path": name, "format": "who-and-when", "outcome": 0} for name in files),
+        {"path": agentrx(tmp_path, 3), "format": "agentrx"},
+        {"path": "run.json", "format": "mini-swe-agent-traj"},
+        {"format": "agentrx"},
+    )
+    exposure.main([str(path), "--json"], OutlineAnalyst)
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"]["labelled_formats"] == 7
+    assert found["rows"]["left_out"] == {
+        exposure.SAME_RUN: 1,
+        exposure.NO_LABEL: 1,
+        exposure.NOT_MAPPED: 1,
+        exposure.BROKEN: 1,
+        "no such file": 1,
+    }
+    # The outline's issue rests on the last action: the labelled one of four in the first run, not so in the second.
+    issue = found["exposure"]["all"]["issue_evidence"]
+    assert (issue["hit_rate"]["value"], issue["hit_rate"]["n"]) == (1 / 2, 2)
+    assert issue["random"]["value"] == pytest.approx((1 / 4 + 1 / 5) / 2)
+    exposure.main([str(path)], OutlineAnalyst)
+    text = capsys.readouterr().out
+    assert "2 labels mapped" in text and "left out: 1 with no labelled step" in text
+
+
+def test_a_bad_manifest(exposure: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as ended:
+        exposure.main([str(tmp_path / "none.jsonl")], OutlineAnalyst)
+    assert ended.value.code == 2
+    assert "cannot be read" in capsys.readouterr().err

@@ -1,0 +1,190 @@
+"""Each method on one example: what it says, as it was read and found good, and that all share frame and budget."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dense.analyst.rules import RulesAnalyst
+from dense.analyst.scripted import ScriptedAnalyst
+from dense.deliver.message import WRAPPER
+from dense.distillation import Budgets, distill_sync
+from dense.errors import MissingInput
+from dense.methods import METHODS, Made
+from dense.methods.rules import MethodRules
+from dense.trajectory import Trajectory
+
+type Making = Callable[..., Made]
+NAMES = sorted(METHODS)
+BY_MODEL = {"advisor": 1, "all-at-once": 1, "step-by-step": 14, "dense-no-hierarchy": 1}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_golden_feedback(name: str, made: Making, golden: Callable[[str, str], None]) -> None:
+    found = made(name)
+    assert [asked.key for asked in found.asked if asked.fell_back or asked.problems] == []
+    golden(f"methods/{name}.txt", found.feedback.message)
+
+
+@pytest.mark.parametrize("name", sorted(BY_MODEL))
+def test_golden_feedback_by_rule(name: str, made: Making, golden: Callable[[str, str], None]) -> None:
+    found = made(name, MethodRules(RulesAnalyst()))
+    assert [asked.key for asked in found.asked if asked.fell_back or asked.problems] == []
+    golden(f"methods/{name}-by-rule.txt", found.feedback.message)
+
+
+def test_golden_list(golden: Callable[[str, str], None]) -> None:
+    done = subprocess.run([sys.executable, "-m", "dense", "methods"], capture_output=True, text=True, check=True)
+    golden("methods/list.txt", done.stdout)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_calls_are_as_listed(name: str, made: Making) -> None:
+    asked = made(name).asked
+    assert len(asked) == BY_MODEL.get(name, len(asked))
+    if name in {"none", "self-reflection", "verifier-feedback"}:
+        assert asked == ()
+
+
+def test_dense_is_what_distilling_gives(made: Making, trajectory: Trajectory, script: dict[str, Any]) -> None:
+    done, found = distill_sync(trajectory, ScriptedAnalyst(script)), made("dense")
+    assert found.feedback == done.feedback
+    assert found.files == {"tree.json": done.source, "reconciled.json": done.reconciled}
+
+
+def test_none_is_the_task_byte_for_byte(made: Making, trajectory: Trajectory) -> None:
+    assert trajectory.task is not None
+    feedback = made("none").feedback
+    assert (feedback.report, feedback.message) == ("", trajectory.task.instruction)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "none"])
+def test_the_frame_is_the_same(name: str, made: Making, trajectory: Trajectory) -> None:
+    assert trajectory.task is not None
+    message = made(name).feedback.message
+    first, *_ = message.splitlines()
+    (key,) = re.findall(r"^\[dense-feedback-([0-9a-f]{8}) begins\]$", first)
+    assert message.endswith(f"\n[dense-feedback-{key} ends]\n\n{trajectory.task.instruction}")
+    assert (WRAPPER in message) == (name != "advisor")
+
+
+def test_the_advisor_claims_no_observation(made: Making) -> None:
+    message = made("advisor").feedback.message
+    assert "from the text of your task alone" in message
+    assert "earlier attempt" not in message
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [512, 700, 1_500, 3_000, 6_000, 12_000])
+def test_the_budget_holds(name: str, size: int, made: Making, trajectory: Trajectory) -> None:
+    assert trajectory.task is not None
+    feedback = made(name, budgets=Budgets(size, size)).feedback
+    assert len(feedback.message.encode()) - len(trajectory.task.instruction.encode()) <= size
+    # Whole blocks: what is opened is closed, in the right order.
+    open_markers: list[str] = []
+    key = re.findall(r"dense-feedback-([0-9a-f]{8})", feedback.message)[:1]
+    for opens, closes in re.findall(
+        rf'end="({key[0]}-\d+)">|</[a-z-]+ ({key[0]}-\d+)>' if key else "(?!)()", feedback.report
+    ):
+        if opens:
+            open_markers.append(opens)
+        else:
+            assert open_markers.pop() == closes
+    assert open_markers == []
+
+
+@pytest.mark.parametrize("name", ["self-reflection", "all-at-once", "step-by-step", "verifier-feedback"])
+def test_a_shortened_table_says_what_is_missing(name: str, made: Making) -> None:
+    report = made(name, budgets=Budgets(6_000, 8_000)).feedback.report
+    shown = [int(number) for number in re.findall(r'<action id="a(\d+)"', report)]
+    ((first, last),) = re.findall(r"<left-out [^>]*>a(\d+) to a(\d+) left out here", report)
+    assert sorted({*shown, *range(int(first), int(last) + 1)}) == list(range(1, 15))
+    assert shown[-1] == 14
+    assert int(first) <= int(last) < 14
+
+
+def test_labels_stand_in_the_tables(made: Making) -> None:
+    assert '<action id="a13" label="-2"' in made("all-at-once").feedback.report
+    report = made("step-by-step").feedback.report
+    assert report.count("<known-at-the-time") == 14
+    assert report.index("<known-at-the-time") < report.index("<assessment")
+
+
+def test_labels_are_not_in_dense(made: Making) -> None:
+    for name in ("dense", "dense-flat"):
+        assert "label" not in made(name).feedback.report
+
+
+def test_without_shortcuts_there_is_no_verdict(made: Making) -> None:
+    found = made("dense-no-shortcuts")
+    assert not re.search(r"<shortcut|open-issue |state=|resolved", found.feedback.report)
+    assert "a3 -1: pandas is not installed." in found.feedback.report
+    assert list(found.files) == ["tree.json"]
+    assert not any(asked.key.startswith("settlement") for asked in found.asked)
+
+
+@pytest.mark.parametrize("name", ["none", "advisor"])
+def test_no_task_is_told(name: str, made: Making, trajectory: Trajectory) -> None:
+    import msgspec
+
+    with pytest.raises(MissingInput, match="--task"):
+        made(name, of=msgspec.structs.replace(trajectory, task=None))
+
+
+def test_all_methods_work_without_a_task_that_can(made: Making, trajectory: Trajectory) -> None:
+    import msgspec
+
+    bare = msgspec.structs.replace(trajectory, task=None)
+    for name in NAMES:
+        if name not in {"none", "advisor"}:
+            assert "was not recorded" in made(name, MethodRules(RulesAnalyst()), of=bare).feedback.message
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_every_time(name: str, made: Making) -> None:
+    rules = [made(name, MethodRules(RulesAnalyst())).feedback for _ in range(2)]
+    assert rules[0] == rules[1]
+    assert made(name).feedback == made(name).feedback
+
+
+def test_the_script_answers_nothing_in_vain(script: dict[str, Any], made: Making) -> None:
+    asked = {asked.key for name in NAMES for asked in made(name).asked}
+    assert asked == set(script) - {"about"}
+
+
+def test_usable_parts_of_an_incomplete_assessment_count(made: Making, script: dict[str, Any]) -> None:
+    key = "assessment of 14 actions"
+    entries = script[key]["actions"]
+    wrong = {"actions": [*entries[:3], entries[2], {**entries[0], "action_index": 99}]}
+    once = made("all-at-once", ScriptedAnalyst({key: [wrong, json.dumps(entries)]}))
+    assert once.asked[0].attempts == 2
+    (problem,) = once.asked[0].problems
+    assert "no entry for action_index: 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14" in problem
+    assert "more than one entry for action_index: 3" in problem
+    assert "not asked for: 99" in problem
+    assert once.feedback.report.count("<assessment") == 14
+    twice = made("all-at-once", ScriptedAnalyst({key: wrong}))
+    assert twice.asked[0].fell_back
+    assert twice.feedback.report.count("<assessment") == 3
+    assert twice.feedback.report.count("<action ") == 14
+
+
+def test_a_decision_without_an_answer_stays_without_a_label(made: Making, script: dict[str, Any]) -> None:
+    less = {key: value for key, value in script.items() if key != "decision a5"}
+    report = made("step-by-step", ScriptedAnalyst(less)).feedback.report
+    assert '<action id="a5" end=' in report
+    assert report.count("<assessment") == 13
+
+
+def test_an_overview_that_cites_what_is_not_there_is_asked_again(made: Making, script: dict[str, Any]) -> None:
+    key = "overview of 14 actions"
+    bad = script[key] | {"evidence": [{"action_index": 77, "shows": "x"}]}
+    found = made("dense-no-hierarchy", ScriptedAnalyst({key: [bad, script[key]]}))
+    assert (found.asked[0].attempts, found.state) == (2, "incomplete")
+    assert made("dense-no-hierarchy", ScriptedAnalyst({})).state == "unknown"
