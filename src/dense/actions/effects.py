@@ -9,7 +9,7 @@ from msgspec import Struct
 from dense.trajectory import Step
 
 
-class Effects(Struct, frozen=True, omit_defaults=True):
+class Effects(Struct, frozen=True, omit_defaults=True, gc=False):
     """What the calls of one step did, or tried to do. Paths and names as they were written, in order, each once."""
 
     reads: tuple[str, ...] = ()

@@ -50,14 +50,14 @@ BLOCKS = frozenset(
 )
 
 
-class Redirect(Struct, frozen=True):
+class Redirect(Struct, frozen=True, gc=False):
     """One redirection: `2> log` is `>` and `log`."""
 
     operator: str
     target: str
 
 
-class Command(Struct, frozen=True):
+class Command(Struct, frozen=True, gc=False):
     """One simple command: what is left when pipes, lists, loops and functions are taken apart."""
 
     words: tuple[str, ...]
@@ -76,7 +76,7 @@ class Command(Struct, frozen=True):
     """The one that writes into it through a pipe."""
 
 
-class Heredoc(Struct, frozen=True):
+class Heredoc(Struct, frozen=True, gc=False):
     """A heredoc that was taken out of the text."""
 
     token: str
@@ -87,7 +87,7 @@ class Heredoc(Struct, frozen=True):
     """Whether the shell leaves the body alone."""
 
 
-class Wiring(Struct, frozen=True):
+class Wiring(Struct, frozen=True, gc=False):
     """What a statement hands to the command at its end."""
 
     redirects: tuple[Redirect, ...] = ()

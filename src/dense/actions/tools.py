@@ -152,7 +152,7 @@ RUNNING = re.compile(r"(?:^|[_-])(?:bash|shell|exec|execute|terminal|command|cmd
 SHELL_FENCES = ("sh", "bash", "shell", "console")
 
 
-class Call(Struct, frozen=True):
+class Call(Struct, frozen=True, gc=False):
     """A tool's call with the name as the tables know it."""
 
     name: str

@@ -33,11 +33,12 @@ from dense.analyst.rules import RulesAnalyst
 from dense.analyst.scripted import Recording, ScriptedAnalyst
 from dense.analyst.views import FULL, SMALL
 from dense.cli.distill import ASK_ABOVE
-from dense.cli.text import printable, shortened
+from dense.cli.outline import outline
+from dense.cli.text import printable, shortened, size
 from dense.distillation import Budgets, Profile
 from dense.distillation.estimate import Estimate, Nobody
 from dense.distillation.panel import InstantAnalyst
-from dense.distillation.record import run_record
+from dense.distillation.record import read_reconciled, run_record
 from dense.errors import CallFailed, DenseError, MissingInput, ModelError
 from dense.methods import AnyMethod, method
 from dense.methods import run as run_method
@@ -57,6 +58,8 @@ ANSWERS = "answers.jsonl"
 """What recorded answers are called, in the folder of their trajectory: questions are named within a trajectory."""
 
 
+TREES = 5
+"""Of so many trajectories at most the trees are shown at the end."""
 SMALL_CONTEXT, SMALL_OUTPUT = 8_000, 450
 """The window of a small local model, and how long its answers may be."""
 
@@ -203,6 +206,7 @@ class Report:
         for folder, state, fallbacks in self.done:
             made_up = f", {fallbacks} judgements fell back" if fallbacks else ""
             out.print(f"{self.out / folder}: {state}{made_up}", markup=False)
+            self._tree(out, folder)
         if self.ledger is not None:
             totals = self.ledger.totals
             usd = "price unknown" if totals.usd is None else f"{totals.usd:.4f} USD"
@@ -214,6 +218,16 @@ class Report:
             err.print(f"warning: {printable(warning)}", markup=False)
         for failure in self.failures:
             err.print(f"error: {printable(failure)}", markup=False)
+
+
+    def _tree(self, out: Console, folder: str) -> None:
+        """The tree of a trajectory, where there are only a few, and where its feedback stands."""
+        path = self.out / folder
+        if len(self.done) > TREES or not (path / "reconciled.json").exists():
+            return
+        out.print(outline(read_reconciled(path / "reconciled.json")), soft_wrap=False)
+        feedback = path / "feedback.txt"
+        out.print(f"feedback for the next attempt ({size(feedback.stat().st_size)}): {feedback}\n", markup=False)
 
 
 async def _run(trajectories: Trajectories, settings: Settings) -> Report:

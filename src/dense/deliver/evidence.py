@@ -43,7 +43,7 @@ WIDTH = 5
 """Digits of a block's number that sizes are planned with: more than there will be."""
 
 
-class Choice(Struct, frozen=True):
+class Choice(Struct, frozen=True, gc=False):
     """An action that is shown."""
 
     leaf: Leaf

@@ -33,7 +33,7 @@ _MUST_ESCAPE = re.compile('[&<>"]')
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
-class Block(Struct, frozen=True):
+class Block(Struct, frozen=True, gc=False):
     """A piece of the report. Made by `text` and `group`, which know the sizes."""
 
     name: str

@@ -17,7 +17,7 @@ from dense.deliver.markup import Block
 from dense.tree import Leaf
 
 
-class Body(Struct, frozen=True):
+class Body(Struct, frozen=True, gc=False):
     """One body of an action."""
 
     place: str
@@ -43,7 +43,7 @@ class Body(Struct, frozen=True):
         return self.whole.plain - self.stub.plain
 
 
-class Quote(Struct, frozen=True):
+class Quote(Struct, frozen=True, gc=False):
     """An action whose bodies are measured, before it is known which of them there is room for."""
 
     leaf: Leaf

@@ -61,8 +61,8 @@ class VerifierFeedback:
 
 def _grade(outcome: Outcome) -> Block:
     rewards = {name: value for name, value in outcome.rewards.items() if name != "reward"}
-    blocks = [markup.text("reward", "not graded" if outcome.reward is None else f"{outcome.reward:g}")]
-    blocks += [markup.text("reward", f"{value:g}", name=name) for name, value in rewards.items()]
+    blocks = [markup.text("reward", "not graded" if outcome.reward is None else f"{outcome.reward:.12g}")]
+    blocks += [markup.text("reward", f"{value:.12g}", name=name) for name, value in rewards.items()]
     if outcome.exception:
         blocks.append(markup.text("ended-by", outcome.exception))
     return markup.group("grade", [*blocks, *_output(outcome.verifier_output)])

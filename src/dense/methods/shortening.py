@@ -12,7 +12,7 @@ from msgspec import Struct
 NOTE = 160
 """Bytes that the note takes, at the most."""
 BEGINNING = 4
-"""The first steps may take this part of the room."""
+"""The first steps may take this part of the room; the very first one twice as much."""
 
 
 class Kept(Struct, frozen=True):
@@ -36,7 +36,7 @@ def kept(sizes: Sequence[int], room: int) -> Kept:
         return Kept(len(sizes), len(sizes))
     room -= NOTE
     head, used = 0, 0
-    while head < len(sizes) - 1 and used + sizes[head] <= room // BEGINNING:
+    while head < len(sizes) - 1 and used + sizes[head] <= (room // BEGINNING if head else room // 2):
         used += sizes[head]
         head += 1
     tail = len(sizes)

@@ -36,7 +36,7 @@ MARKS: tuple[tuple[str, str], ...] = (
         r"|ERROR (?:in|at|while|-|\d{3,5} \()|\[(?:ERROR|error|FATAL|fatal)\] |Cannot |Could not |Can't "
         r"|[A-Z]\w{0,40}rror \[\w{1,60}\]: "
         r"|Failed to |Unable to |No module named|Parse error|parse error|syntax error|'[^'\n]{1,80}' is not recognized"
-        r"|Connecting to [^\n]{1,200} failed: |Execution halted|Fatal error|PHP (?:Fatal|Parse)"
+        r"|Connecting to [^\n]{1,200} failed: |Execution halted|Fatal error|FATAL ERROR|PHP (?:Fatal|Parse)"
         r"|[A-Z]\w{1,30}-[A-Z]\w{1,30} : |An (?:unexpected )?error occurred|Permission denied",
     ),
 )
@@ -52,6 +52,14 @@ FAMILIES: dict[str, Family] = {
     "http": "http",
     "tool": "tool",
 }
+FETCHERS = frozenset("curl wget http https".split())
+FETCHED = re.compile(
+    r"\n(?:HTTP/[\d.]{1,4} [45]\d\d\b|< HTTP/[\d.]{1,4} [45]\d\d\b|Connecting to [^\n]{1,200} failed: "
+    r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ERROR [45]\d\d: )[^\n]*"
+)
+"""What programs that fetch pages say of the answer, besides the page."""
+NOT_OPENED = re.compile(r"\n[^\s:][^\n:]{0,200}: +cannot open [`'][^\n]*\(No such file or directory\)")
+"""How `file` says so: it begins with the file, not with itself."""
 FIRM = ("signal", "http", "tool")
 """Marks that stand whatever the exit code."""
 
@@ -96,6 +104,14 @@ def own_complaints(text: str, programs: tuple[str, ...]) -> Iterator[Complaint]:
         names += ["bash", "sh", "zsh", "-bash", "/bin/sh", "/bin/bash"]
     if "git" in programs:
         names += ["fatal", "error"]
+    if "(eval):" in text:
+        names.append("(eval)")
+    if not FETCHERS.isdisjoint(programs):
+        for found in FETCHED.finditer(text):
+            yield Complaint(found.start() + 1, failure(found[0]))
+    if "file" in programs:
+        for found in NOT_OPENED.finditer(text):
+            yield Complaint(found.start() + 1, failure(found[0], "no_such_file"))
     for name in names:
         start = f"\n{name}:"
         place = text.find(start)

@@ -69,11 +69,12 @@ def plain(told: Summary) -> Count | None:
 
 
 def unittest(told: Summary) -> Count | None:
-    """`Ran 5 tests in 0.1s`, and the verdict below it."""
+    """`Ran 5 tests in 0.1s`, and the verdict below it; where that was cut off, the headings above it."""
     end = told.text.find("\n", told.place)
     found = UNITTEST_END.match(told.text, end) if end >= 0 else None
     if found is None:
-        return None
+        failed = told.text.count("\nFAIL: ", 0, told.place) + told.text.count("\nERROR: ", 0, told.place)
+        return Count("unittest", max(first_number(told.line) - failed, 0), failed) if failed else None
     total = first_number(told.line) - after(found[2], "skipped=")
     if found[1] != "FAILED":
         return Count("unittest", max(total, 0), 0)

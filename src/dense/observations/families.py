@@ -223,15 +223,15 @@ OTHERWISE: tuple[tuple[Family, re.Pattern[str]], ...] = (
         "http",
         re.compile(
             r"(?:HTTP\w*|status(?: code)?|returned error|Client Error|Server Error)\D{0,12}\b[45]\d\d\b"
-            r"|\b[45]\d\d (?:Client|Server) Error|ERROR [45]\d\d:"
+            r"|\b[45]\d\d (?:Client|Server) Error|ERROR [45]\d\d:|HTTP/[\d.]{1,4} [45]\d\d\b"
         ),
     ),
 )
 
 SUBJECTS: dict[Family, re.Pattern[str]] = {
     "no_such_command": re.compile(
-        r"command not found: (\S+)|([^\s:'\"‘’`]+): (?:command )?not found|Unknown command: (\S+)|exec: \"?([^\s\":]+)"
-        r"|'([^']+)' is not recognized"
+        r"command not found: (\S+)|([^\s:'\"‘’`]+): (?:command )?not found(?!:)|Unknown command: (\S+)"
+        r"|exec: \"?([^\s\":]+)|'([^']+)' is not recognized"
     ),
     "no_such_module": re.compile(
         r"No module named '?([\w.-]+)|Cannot find (?:module|package) '([^']+)|Can't locate (\S+)|such file -- (\S+)"
@@ -239,11 +239,11 @@ SUBJECTS: dict[Family, re.Pattern[str]] = {
         r"|cannot import name '(\w+)|NotFoundException: (\S+)|package (\S+) does not|import `([\w:]+)|crate for `(\w+)"
     ),
     "no_such_file": re.compile(
-        r"[‘'\"`]([^‘'\"`’\n]{1,200})[’'\"`]|(?:^|: )([^\s:]{1,200}): (?:Cannot open: )?[Nn]o such file"
+        r"(?<!\w)[‘'\"`]([^‘'\"`’\n]{1,200})[’'\"`]|(?:^|: )([^\s:]{1,200}): (?:Cannot open: )?[Nn]o such file"
         r"|(?:can't read|can't cd to|cannot open|directory:|found:|open file) ([^\s:]{1,200})"
     ),
     "permission": re.compile(
-        r"[‘'\"`]([^‘'\"`’\n]{1,200})[’'\"`]"
+        r"(?<!\w)[‘'\"`]([^‘'\"`’\n]{1,200})[’'\"`]"
         r"|(?:^|: )([^\s:]{1,200}): (?:Permission denied|Operation not permitted|Read-only)"
     ),
     "port_in_use": re.compile(r"(?:[Pp]ort |:)(\d{2,5})\b|, (\d{2,5})\)"),
@@ -282,4 +282,4 @@ def subject(family: Family, line: str) -> str:
     found = pattern.search(line) if pattern else None
     if found is None:
         return ""
-    return next((group for group in found.groups() if group), "").strip("\"' ")[:200]
+    return next((group for group in found.groups() if group), "").strip("\"'‘’` ")[:200]

@@ -47,7 +47,8 @@ NUMBERED = re.compile(r"[1-9]0 error|[1-9]0 failures")
 
 MEASURE = re.compile(
     r"\s{0,9}(?:[-+±~<>=≈]{0,3}\s{0,9}[\d.]{1,40}(?:e[-+]?\d{1,4})?\s{0,9}(?:%|\w{0,12}|\([^)]{0,60}\))\s{0,9}$"
-    r"|[-+]?\d+\.\d|nan\b|none\b|no\b|null\b|false\b|n/a\b|-{1,40}\s{0,9}$|\[\]|\{\}|0\b|undefined$|''$|\"\"$)",
+    r"|[-+]?\d+\.\d|exit code \d{1,10}$"
+    r"|(?:nan|\(?none|no|null|false|n/a|undefined)\W{0,3}$|-{1,40}\s{0,9}$|\[\]|\{\}|0\b|''$|\"\"$)",
     re.IGNORECASE,
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -13,7 +13,7 @@ from dense.observations.exits import by_exit, is_quiet, shown_exits
 from dense.observations.families import LONGEST_LINE, failure
 from dense.observations.frames import REPORTED, Frame, first_line, frame
 from dense.observations.runners import runs
-from dense.observations.screen import first_words, new_part, plain, typed_before
+from dense.observations.screen import first_words, new_part, plain, prompts, typed_before
 from dense.observations.seen import Failure, Family, TestRun
 from dense.observations.setting import SHOWERS, Setting, answers_by_code, decides, provides_for_failure
 from dense.observations.speakers import Complaint
@@ -93,7 +93,7 @@ def said(text: str, setting: Setting) -> list[Callable[[], Complaint | None]]:
     found = [(place, line, True) for place, line in raised.items()]
     found += [(place, line, False) for place, line in candidates(text) if place not in raised]
     found.sort()
-    has_prompts = "@" in text
+    typed = prompts(text) if found and "@" in text else []
 
     def look(place: int, line: str, *, is_raised: bool) -> Complaint | None:
         if is_raised:
@@ -102,7 +102,7 @@ def said(text: str, setting: Setting) -> list[Callable[[], Complaint | None]]:
             item = complaint(place, line, setting.programs)
         if item is None or (item.is_weak and setting.echoes(item.failure.line)):
             return None
-        return None if has_prompts and is_shown_on_screen(text, item) else item
+        return None if typed and is_shown_on_screen(typed, item) else item
 
     unique = {line: (place, is_raised) for place, line, is_raised in reversed(found)}
     return [
@@ -122,9 +122,9 @@ def few(looks: list[Callable[[], Complaint | None]]) -> list[Complaint]:
     return kept
 
 
-def is_shown_on_screen(text: str, item: Complaint) -> bool:
+def is_shown_on_screen(prompts_above: Sequence[tuple[int, str]], item: Complaint) -> bool:
     """Whether a terminal shows the line as the contents of something, not as what a program said."""
-    typed = typed_before(text, item.place)
+    typed = typed_before(prompts_above, item.place)
     names = first_words(typed) if typed is not None else []
     if not names or not all(name in SHOWERS for name in names):
         return False

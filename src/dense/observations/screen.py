@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 LONGEST = 65_536
@@ -41,12 +42,15 @@ def new_part(text: str, commands: Sequence[str]) -> str:
     return text
 
 
-def typed_before(text: str, place: int) -> str | None:
-    """What was typed at the prompt above a place; None where there is no prompt."""
-    typed = None
-    for found in PROMPT.finditer(text, 0, place):
-        typed = found[1]
-    return typed
+def prompts(text: str) -> list[tuple[int, str]]:
+    """Where each prompt of a screen stands, and what was typed at it."""
+    return [(found.start(), found[1]) for found in PROMPT.finditer(text)]
+
+
+def typed_before(typed: Sequence[tuple[int, str]], place: int) -> str | None:
+    """What was typed at the last prompt above a place; None where there is none."""
+    number = bisect_left(typed, (place, ""))
+    return typed[number - 1][1] if number else None
 
 
 def first_words(typed: str) -> list[str]:

@@ -36,7 +36,7 @@ GIT = re.compile(r"\bgit(?: -C \S+| --no-pager| -c \S+| -P)* ([a-z-]+)")
 LOG_READERS = frozenset("docker docker-compose podman kubectl systemctl service supervisorctl".split())
 LOGS = re.compile(
     r"\b(?:docker|podman|kubectl|compose|docker-compose|systemctl|service|supervisorctl)\b[^|;&\n]{0,200}?"
-    r" (?:logs?|status|describe|ps)\b"
+    r" (?:logs?|status|describe)\b"
 )
 ANSWERERS = frozenset(
     """
@@ -48,7 +48,7 @@ HIDDEN = ("2>/dev/null", "2> /dev/null", "&>/dev/null", "&> /dev/null")
 LAST_PROGRAM = re.compile(r"(?:^|&&|\|\||[|;\n&(!])\s*(?:(?:sudo|time|then|do|else|if|command)\s+)*([\w./\[-]+)")
 HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 QUOTED = re.compile(r"'[^']*+(?:'|$)|\"(?:[^\"\\]|\\.)*+(?:\"|$)", re.DOTALL)
-LOG_FILE = re.compile(r"\.(?:log|out|txt|err)$|(?:^|/)nohup\.out$|/tasks/|\.output$")
+LOG_FILE = re.compile(r"\.(?:log|out|err|output)$|(?:out|output|results?|log)\.txt$")
 
 
 class Setting(Struct, frozen=True, gc=False):

@@ -13,7 +13,8 @@ from dense.observations.seen import Failure, Family
 SHELLS = frozenset("bash sh dash zsh ksh fish ash -bash -sh -zsh (eval) busybox".split())
 SEVERITIES = frozenset("error fatal failure panic e fail failed critical".split())
 EXCEPTION = re.compile(r"(?:\w{1,80}[./\\]){0,12}\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure)$")
-COMPILED = re.compile(r"[\d:,.() -]{1,40}(?:fatal |syntax )?(?:[Ee]rror|ERROR)\b")
+COMPILED = re.compile(r"\d[\d:,.() -]{0,40}(?:fatal |syntax )?(?:[Ee]rror|ERROR)\b")
+STATEMENT = re.compile(r"[\w./-]{1,120}:\d+: (?:ERROR|FATAL): ")
 PLACED = re.compile(r"[^\s()]{1,200}\(\d+(?:,\d+)?\)$")
 SIGNALLED = re.compile(
     r"line \d+: +\d+ (Killed|Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point)"
@@ -30,7 +31,7 @@ TELLING = (
     "rror",
     "already in use",
 )
-TELLING_TOO = ("not permitted", "ssertion", "not exist", "o space left", "o module named")
+TELLING_TOO = ("ould not ", "not permitted", "ssertion", "not exist", "o space left", "o module named")
 """What the rest of a line must hold for an unknown name in front of it to be somebody who complains."""
 WALKERS = frozenset("find du grep egrep fgrep rg ls tree".split())
 """Programs that walk over trees: that they may not look everywhere is no failure."""
@@ -90,6 +91,10 @@ def named(place: int, name: str, rest: str, programs: tuple[str, ...]) -> Compla
         return by_compiler(place, name, rest)
     if who in SEVERITIES:
         return by_severity(place, name, rest)
+    if who == "(eval)":
+        return by_zsh(place, name, rest)
+    if who == "psql" and STATEMENT.match(rest):
+        return Complaint(place, failure(f"{name}:{rest}"))
     first = rest[0]
     if first not in " \t" and not first.isdigit():
         return None
@@ -119,6 +124,11 @@ def by_shell(place: int, name: str, rest: str) -> Complaint | None:
     if ": " not in rest and not family_of(line):
         return None
     return Complaint(place, failure(line))
+
+
+def by_zsh(place: int, name: str, rest: str) -> Complaint | None:
+    """`(eval):cd:1: no such file or directory: x`, as zsh speaks within a harness."""
+    return None if is_harmless(rest) else Complaint(place, failure(f"{name}:{rest}"))
 
 
 def by_severity(place: int, name: str, rest: str) -> Complaint | None:

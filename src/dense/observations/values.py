@@ -12,7 +12,7 @@ LONGEST = 32_768
 """Longer texts are read at their head and their tail only."""
 LONGEST_LINE = 400
 
-NUMBER = r"[-+]?[$€£]?(?:\d[\d_,]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
+NUMBER = r"[-+]?[$€£]?(?:\d+(?:[_,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
 FIELD = re.compile(
     r"[\"']([^\"'\n\\]{1,60})[\"']\s{0,4}:\s{0,4}(?:\"([^\"\n\\]{0,120})\"|'([^'\n\\]{0,120})'|("
     + NUMBER

@@ -93,10 +93,16 @@ def test_a_failure_that_was_there_before_is_not_the_attempts_own() -> None:
         ("pytest -q", "bash: pytest: command not found", 127),
         ("pytest -q tests", "ERROR tests/test_app.py\n2 errors in 0.3s", 2),
         ("pytest -q tests/none", "no tests ran in 0.00s", 5),
+        ("./test", "bash: /opt/build/bin/ponyc: No such file or directory", 127),
     ],
 )
 def test_a_check_that_could_not_run_says_nothing(could_not_run: Action) -> None:
     assert not found(analysed(None, EDIT, could_not_run, DONE), "failed_check")
+
+
+def test_a_check_of_texts_is_not_serious() -> None:
+    complaint = ("npx tsc --noEmit", "src/old.ts(5,4): error TS2353: Object literal may only specify known", 2)
+    assert not any(one.is_serious for one in analysed(None, EDIT, complaint, DONE).findings)
 
 
 def test_each_call_of_an_action_is_a_check_of_its_own() -> None:
@@ -207,6 +213,8 @@ def test_a_value_that_fits_in_one_way_only_is_not() -> None:
     [
         ((("ls", "a"), "The answer is 4."), None, "handed_over"),
         ((("ls", "a"), ("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff", "")), None, "handed_over"),
+        ((("ls", "a"), ("submit FLAG{x}", "")), None, "handed_over"),
+        ((("ls", "a"), ("cat b", "text")), "Performed context summarization and handoff to continue.", "handed_over"),
         ((("ls", "a"), ("cat b", "text")), None, "broken_off"),
         ((("ls", "a"), ("cat b", "text")), "LimitsExceeded", "broken_off"),
         ((("ls", "a"), "I go on."), "Max rounds (30) reached.", "broken_off"),

@@ -9,7 +9,7 @@ from functools import cached_property
 from dense.actions import EffectsOf
 from dense.analyst.rules.attempts import Attempt, attempts
 from dense.analyst.rules.candidates import candidates
-from dense.analyst.rules.checks import Check, checks, takes_back
+from dense.analyst.rules.checks import Check, checks, is_static, takes_back
 from dense.analyst.rules.ending import Ending, ending
 from dense.analyst.rules.facts import Facts, facts, same_file
 from dense.analyst.rules.files import base_name, is_passing
@@ -181,7 +181,7 @@ class Analysis:
         if not changed:
             return any(not fact.seen.is_empty and not fact.has_failed for fact in acted)
         return any(
-            (fact.action > changed[-1] and not fact.has_failed and (fact.is_check or fact.effects.scripts))
+            (fact.action >= changed[-1] and not fact.has_failed and (fact.is_check or fact.effects.scripts))
             or ((reads := self.history.reads_back(fact.action)) is not None and reads >= changed[-1])
             for fact in inside
         )
@@ -221,7 +221,7 @@ class Analysis:
         text += _since(closing, before=before, changed=changed, as_before=as_before)
         if is_named and closing is None:
             text += " The task itself names this check."
-        is_serious = is_named or not (before or as_before)
+        is_serious = is_named or not (before or as_before or is_static(check))
         return Finding("failed_check", text, (check.action,), closing, is_serious)
 
     def _failed_run(self) -> list[Finding]:

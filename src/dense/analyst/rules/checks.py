@@ -19,6 +19,16 @@ RUNNERS = frozenset("pytest unittest jest vitest mocha tox nox rspec phpunit cte
 output was cut, the run tells nothing."""
 
 
+SHELLS = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
+"""How the line begins in which a shell says that there is no such program."""
+STATIC = frozenset(
+    """tsc vue-tsc mypy pyright basedpyright pylint flake8 ruff eslint oxlint biome stylelint shellcheck bandit vulture
+    pycodestyle pydocstyle pyflakes yamllint markdownlint golangci-lint staticcheck clippy cppcheck clang-tidy rubocop
+    black isort prettier gofmt rustfmt clang-format diff cmp""".split()
+)
+"""Checks that look at the text of programs and not at what they do: they complain about much that was there before."""
+
+
 class Check(Struct, frozen=True):
     """One run of a test or a check, by one call."""
 
@@ -89,6 +99,8 @@ def _is_no_run(failure: Failure, family: str) -> bool:
     """Whether a failure says that the check itself could not run: then it tells nothing about what it checks."""
     if failure.family in {"tool", "no_such_command", "usage", "time_out", "permission"}:
         return True
+    if failure.family == "no_such_file" and failure.line.startswith(SHELLS):
+        return True
     return failure.family == "no_such_module" and failure.subject.split(".")[0] == family
 
 
@@ -129,6 +141,11 @@ def _subjects(command: str) -> Iterator[str]:
             yield name
         if "::" in word:
             yield word.rsplit("::", 1)[-1]
+
+
+def is_static(check: Check) -> bool:
+    """Whether a check only looks at texts."""
+    return not STATIC.isdisjoint(check.runner.split())
 
 
 def takes_back(later: Check, earlier: Check) -> bool:

@@ -35,7 +35,9 @@ CRASHES = re.compile(
 ADMISSIONS = re.compile(
     r"""
     \b(?:i|we)\s+(?:was|were|am|are|have\s+been)\s+(?:unable|not\s+able)\s+to\b
-    | \b(?:i|we)\s+(?:could\s*n[o']t|could\s+not|can\s*not|can't|did\s+not\s+manage|failed\s+to|ran\s+out\s+of)\b
+    | \b(?:i|we)\s+(?:could\s*n[o']t|could\s+not|can\s*not|can't)\s+(?:complete|finish|find|determine|solve
+        |access|get|make|run|verify|reproduce|proceed|continue|install|fix|locate|answer|retrieve|confirm|open|read|write)\b
+    | \b(?:i|we)\s+(?:did\s+not\s+manage|failed\s+to|ran\s+out\s+of)\b
     | \b(?:unable|not\s+possible)\s+to\s+(?:determine|complete|finish|find|solve|answer|access|retrieve|verify|locate)\b
     | \b(?:is|are|remains?)\s+(?:still\s+)?(?:unresolved|unfinished|incomplete)\b
     | \b(?:is|are|remains?)\s+(?:still\s+)?not\s+(?:yet\s+)?(?:done|completed?|finished|implemented|working|solved)\b
@@ -64,6 +66,8 @@ def ending(facts: Sequence[Facts], steps: Sequence[Step]) -> Ending:
     """By the last action: a hand-over, a last word, or anything else, which means that there was to be more."""
     last, step = facts[-1], steps[-1]
     harness = next((seen.text for seen in reversed(step.observations) if seen.origin == "system"), "").strip()
+    if "continu" in harness[:HEAD].casefold():
+        return Ending("handed_over", last.action, harness)  # to another trace: what became of it is not told here
     if last.phase != "deliver" and not _is_last_word(last, step):
         return Ending("broken_off", last.action, harness)
     if STOPPED.search(harness[:HEAD]):

@@ -228,7 +228,7 @@ def hands_over(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[
     for text in texts:
         if any(mark in text for mark in SHELL_HAND_OVERS) and "echo" in text:
             return True
-        if text.strip() == "submit":
+        if text.split(None, 1)[:1] == ["submit"]:
             return True
     return False
 

@@ -289,11 +289,15 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
     if not facts.commands or len(step.calls) > 1:
         deeds += tool_deeds(step, is_mixed=bool(facts.commands))
     deeds = list(dict.fromkeys(filter(None, deeds)))
+    if facts.has_failed and not facts.commands:
+        deeds = [FAILED_VERB.sub(lambda found: f"tried to {PRESENT[found[0]]}", deed) for deed in deeds]
     if not deeds:
         return said(step) if step.message.strip() else "pressed keys"
     return joined(deeds, limit)
 
 
+PRESENT = {"edited": "edit", "wrote": "write", "deleted": "delete", "moved": "move", "opened": "open"}
+FAILED_VERB = re.compile(r"^(?:edited|wrote|deleted|moved|opened)\b")
 OPEN_FILE = re.compile(r"\[File: ([^\n(]{1,300}) \(")
 
 
@@ -357,9 +361,9 @@ def first_sentence(message: str, limit: int = 100) -> str:
 
 
 def intent(message: str, limit: int = 90) -> str:
-    """What a message says that its action is for: before a call that stands at the end, as far as there is one."""
+    """What a message says that its action is for: before a call that stands at its end."""
     found = list(sentences(message, limit)) if len(message) <= 600 else []
-    return found[-1] if found else first_sentence(message, limit)
+    return max(found[-2:], key=len) if found else first_sentence(message, limit)
 
 
 def question(message: str, limit: int = 100) -> str:
@@ -661,11 +665,16 @@ def tests_told(runs: Sequence[TestRun]) -> str:
     if not run.failed:
         passed = run.passed or 0
         return "no tests ran" if not passed else "the one test passes" if passed == 1 else f"all {passed} tests pass"
-    names = f": {listed([ticked(name.rpartition('::')[2] or name, 50) for name in run.names])}" if run.names else ""
+    names = f": {listed([ticked(test_name(name), 50) for name in run.names])}" if run.names else ""
     count = f"{run.failed} of {run.passed + run.failed}" if run.passed is not None else f"{run.failed}"
     if run.passed == 0:
         count = f"all {run.failed}" if run.failed > 1 else "the only"
     return f"{count} {'test fails' if count in ('1', 'the only') else 'tests fail'}{names}"
+
+
+def test_name(name: str) -> str:
+    """Without its file, and without the class that some runners put behind it in brackets."""
+    return (name.rpartition("::")[2] or name).partition(" (")[0]
 
 
 VAGUE = ("exit", "other", "tool")
@@ -711,7 +720,7 @@ FRAME_HEAD = re.compile(
 FRAME_TAIL = re.compile(
     r"\n?(?:</output>|\[(?:The command completed|Current working directory|Python interpreter|Command finished)[^\n]*\]"
     r"|\((?:Open file|Current directory):[^\n]*\)|bash-\$|\[metadata\] [^\n]*|Exit Code: -?\d+"
-    r"|Process exited with code -?\d+)\s*$"
+    r"|(?:Process|Command) exited with code -?\d+)\s*$"
 )
 FRAME_STARTS = (
     "<returncode",
@@ -723,7 +732,7 @@ FRAME_STARTS = (
     "current term",
     "observation:",
 )
-FRAME_SIGN = re.compile(r"</output>|\[(?:The comm|Curr|Pyth|Comm|meta)|\((?:Open|Curr)|bash-\$|xit Code|Process exi")
+FRAME_SIGN = re.compile(r"</output>|\[(?:The comm|Curr|Pyth|Comm|meta)|\((?:Open|Curr)|bash-\$|xit Code| exited with")
 """Without one of these there is no frame, and nothing to be searched for."""
 NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*$", re.IGNORECASE)
 """How harnesses say that there is nothing."""

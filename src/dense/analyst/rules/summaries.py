@@ -123,10 +123,11 @@ class Stretch:
             return "Nothing was done."
         proof = self._proof()
         word = self._last_word()
-        left = self._left_told() if tells_left else ""
+        left = self._left_told() if tells_left or not (self.changes or self.last_success) else ""
         room = LONGEST - len(left) - len(proof) - len(word) - 3
         way = self._way(max(room, 160))
-        return " ".join(filter(None, [way, proof, word, left])) or sentence(self._did(self.deeds[-1]))
+        told = " ".join(filter(None, [way, proof, word, left])) or sentence(self._did(self.deeds[-1]))
+        return told if told.strip() else "Nothing was done."
 
     def _way(self, room: int) -> str:
         """What was done that worked, in order, as much as there is room for; where there is too much, the last of
@@ -135,9 +136,16 @@ class Stretch:
         if not self.changes:
             clauses += self._looks_told()[-1:] if clauses and self._ends_looking() else []
             clauses = clauses or self._looks_told()
+            clauses += self._replies() if len(self.agents) > 1 else []
         while len(clauses) > 1 and sum(map(len, clauses)) + 2 * len(clauses) > room:
             clauses.pop(0 if len(clauses) > 2 else 1)
         return sentence("; ".join(clauses)) if clauses else ""
+
+    def _replies(self) -> list[str]:
+        """What other agents said in answer to the one that called them last."""
+        caller = next((deed.step.agent for deed in reversed(self.worked) if deed.step.calls), None)
+        replies = [deed for deed in self.worked if deed.phase == "talk" and deed.step.agent not in (caller, None)]
+        return [self._told(deed) for deed in replies[-2:]] if caller is not None else []
 
     def _ends_looking(self) -> bool:
         """Whether something was found by looking after the last run."""
@@ -157,7 +165,7 @@ class Stretch:
         if len(self.changes) <= FEW and len(set(told)) == len(self.changes):
             return told
         last = told[-1]
-        named = [path for path in self.made if base_name(path) not in last]
+        named = [path for path in self.made if "." in base_name(path) and base_name(path) not in last]
         return [f"changed {paths_told(named[-40:], 4)}", last] if named else [last]
 
     def _change(self, deed: Deed) -> str:
@@ -233,6 +241,8 @@ class Stretch:
         told = list(dict.fromkeys(self._failure(deed) for deed in self.left[-3:]))
         if not told:
             return ""
+        while len(told) > 1 and sum(map(len, told)) > LONGEST // 2:
+            told.pop(0)
         how = "Still failing" if self.left[-1].is_check else "Did not work"
         return f"{how}: {'; '.join(told)}."
 
@@ -266,7 +276,7 @@ class Stretch:
     def _is_left(self, deed: Deed) -> bool:
         """Whether a failure is still one at the end of the stretch: nothing did the same and worked; and where
         something was only not there, or a call was wrong, nothing else worked in its place."""
-        if deed.phase in ("explore", "talk"):
+        if _only_looks(deed):
             return False
         if len(deed.facts.effects.tests) > 1 and not self._all_passed(deed):
             return True
@@ -353,7 +363,7 @@ class Stretch:
             mends = [change for other in (*between, recovery) for change in _changes(other)]
             if mends:
                 yield from mends[-2:]
-            elif not deed.is_check and not any(_is_change(other) for other in between):
+            elif not _only_looks(deed) and not deed.is_check and not any(_is_change(other) for other in between):
                 yield from filter(None, [_other_way(deed, recovery)])
 
     def _recoveries(self) -> Iterator[tuple[Deed, Deed, Sequence[Deed]]]:
@@ -391,7 +401,7 @@ class Stretch:
         for deed in self.failed[-MOST_FAILURES:]:
             failures = deed.facts.seen.failures
             is_lacking = any(failure.family in ABSENT for failure in failures)
-            if not failures or (not is_lacking and (deed.is_check or deed.phase in ("explore", "talk"))):
+            if not failures or (not is_lacking and (deed.is_check or _only_looks(deed))):
                 continue
             recovery = self._recovery(deed)
             is_slip = main_failure(failures).family in SLIPS
@@ -407,7 +417,7 @@ class Stretch:
             return
         later = [deed for deed in self.deeds if deed.action > last.action]
         if not any(deed.phase in ("verify", "run") or deed.is_check for deed in later):
-            names = [path for path in last.facts.effects.writes if path in self.made]
+            names = [path for path in last.facts.effects.writes if path in self.made and "." in base_name(path)]
             if names:
                 yield f"unverified: {paths_told(names)} after the last change"
 
@@ -418,6 +428,12 @@ def _is_change(deed: Deed) -> bool:
     if not effects.writes:
         return deed.phase == "produce" and not effects.deletes
     return any(not is_passing(path) and base_name(path) != ".git" for path in effects.writes)
+
+
+def _only_looks(deed: Deed) -> bool:
+    """Whether it gets nothing done by itself, also where it looks for what was made: that something is not there is an
+    answer."""
+    return deed.facts.phase in ("explore", "talk")
 
 
 def _is_setup(deed: Deed) -> bool:
@@ -438,7 +454,7 @@ def _is_found(deed: Deed) -> bool:
 
 def _is_telling(deed: Deed) -> bool:
     """Whether a look is more than reading or listing: its command says what was looked for."""
-    return not deed.did.startswith(("read ", "listed "))
+    return not deed.did.startswith(("read ", "listed ", "ran `ls"))
 
 
 def _is_quotable(deed: Deed) -> bool:
@@ -482,7 +498,7 @@ SUBSTITUTION = re.compile(r"\bs([/|#@,])")
 
 def _changes(deed: Deed) -> Iterator[str]:
     """The short changes of an action: `old` → `new` in a file."""
-    where = paths_told(deed.facts.effects.writes[:1])
+    where = paths_told(deed.facts.effects.writes[-1:])
     for text in deed.facts.commands:
         if "sed -i" not in text[:2000] or (found := SUBSTITUTION.search(text[:2000])) is None:
             continue

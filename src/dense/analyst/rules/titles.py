@@ -38,7 +38,8 @@ HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.:/]+")
 
 def title(deeds: Sequence[Deed], done: Products | None = None) -> str:
     """What a stretch was for, in at most sixty characters."""
-    return one_line(_purpose(deeds, done or products(deeds)), LONGEST) if deeds else "Nothing"
+    name = one_line(_purpose(deeds, done or products(deeds)), LONGEST) if deeds else "Nothing"
+    return name or "Something without a name"
 
 
 def attempt_title(attempt: Attempt, analysis: Analysis) -> str:
@@ -101,7 +102,7 @@ def products(deeds: Iterable[Deed]) -> Products:
         if UNNAMED in effects.writes and (path := open_file(deed.step)) != UNNAMED:
             writes.append(path)
         if deed.has_failed:
-            for path in writes:
+            for path in writes if deed.facts.commands else ():  # a tool that fails changes nothing
                 if path in effects.scripts:
                     book.add(path)
                 else:
@@ -192,20 +193,42 @@ def _changing(deeds: Sequence[Deed], done: Products) -> str:
     """`Fix a.py until the tests pass`, `Write summary.json`, `Try to make chart.png`."""
     programs = {base_name(path) for deed in deeds for path in deed.facts.effects.scripts}
     failed = [one_line(base_name(path), 30) for path in done.failed if base_name(path) not in programs]
-    names = sorted(done.names, key=lambda name: (name in programs, "." not in name))
+    names = sorted(done.names, key=lambda name: ("." not in name, name in programs))
     if not names or (failed and all(name in programs for name in names)):
         return f"Try to make {listed(failed or names, 2)}"
     files = _files_told(names)
+    if "." not in names[0] and any("mkdir" in text for deed in deeds for text in deed.facts.commands):
+        return f"Make {files}"
     verb = "Edit" if all(_is_edit(deed, names[0]) for deed in deeds) else "Write"
     checks = [deed for deed in deeds if deed.is_check]
     if not checks:
         return f"{verb} {files}; no {failed[0]}" if failed else f"{verb} {files}"
-    what, verb_end = ("the tests", "") if checks[-1].facts.seen.tests else (one_line(_program(checks[-1]), 24), "s")
-    if checks[-1].has_passed:
-        passes = "passes" if verb_end else "pass"
-        had_failed = any(deed.has_failed for deed in checks[:-1])
-        return f"Fix {files} until {what} {passes}" if had_failed else f"{verb} {files}; {what} {passes}"
-    return f"{verb} {files}; {what} still fail{verb_end}" if checks[-1].has_failed else f"{verb} {files}"
+    return _fixing(checks, files) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
+
+
+def _was_mended(checks: Sequence[Deed]) -> bool:
+    return _is_shown_passed(checks[-1]) and any(deed.has_failed for deed in checks[:-1])
+
+
+def _is_shown_passed(check: Deed) -> bool:
+    """Whether a runner or an exit code says so; that nothing speaks against it is not enough for a title."""
+    return check.has_passed and (bool(check.facts.seen.tests) or check.facts.seen.exit_code == 0)
+
+
+def _fixing(checks: Sequence[Deed], files: str) -> str:
+    return f"Fix {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.seen.tests else 'passes'}"
+
+
+def _checked(check: Deed) -> str:
+    s = "" if check.facts.seen.tests else "s"
+    if check.has_failed:
+        return f"; {_checker(check)} still fail{s}"
+    return f"; {_checker(check)} pass{'es' if s else ''}" if _is_shown_passed(check) else ""
+
+
+def _checker(check: Deed) -> str:
+    """What checks: the tests, or a program by its last name."""
+    return "the tests" if check.facts.seen.tests else one_line(_program(check).rpartition(" ")[2], 24)
 
 
 def _files_told(names: Sequence[str]) -> str:

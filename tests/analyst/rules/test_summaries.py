@@ -1,0 +1,209 @@
+"""Summaries and facets of stretches."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dense
+from dense.actions import Remembered, effects
+from dense.analyst.answers import SummaryAnswer
+from dense.analyst.rules.analysis import Analysis
+from dense.analyst.rules.facts import Facts, facts
+from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.sequence import History
+from dense.analyst.rules.summaries import LONGEST, digest, final
+from dense.observations import seen
+from dense.trajectory import Observation, Source, Step, ToolCall, Trajectory
+from dense.tree import Leaf, Subtask
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+FAILED = "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s\n"
+PASSED = "....\n4 passed in 0.10s\n"
+NO_MODULE = "Traceback (most recent call last):\n  File \"s.py\", line 1\nModuleNotFoundError: No module named 'yaml'\n"
+
+
+def shell(command: str, text: str = "", code: int = 0) -> Step:
+    call = ToolCall("bash", {"command": command})
+    return Step(Source("t"), calls=(call,), observations=(Observation(text, exit_code=code),))
+
+
+def told(*steps: Step) -> SummaryAnswer:
+    leaves = [Leaf(f"n{n}", n + 1, step) for n, step in enumerate(steps)]
+    known: list[Facts] = []
+    for leaf in leaves:
+        done = effects(leaf.step)
+        known.append(facts(leaf, done, seen(leaf.step, done)))
+    return digest(leaves, lambda leaf: known[leaf.action - 1], History(known))
+
+
+def test_the_way_that_worked_and_what_showed_it() -> None:
+    answer = told(shell("pytest -q", FAILED, 1), shell("sed -i 's/360/3600/' dur.py"), shell("pytest -q", PASSED))
+    assert answer.summary == "Ran `sed -i 's/360/3600/' dur.py`. `pytest -q`: all 4 tests pass."
+    assert answer.key_mechanisms == "`360` → `3600` in `dur.py`"
+    assert answer.artifacts == "`dur.py`"
+    assert answer.dead_ends == "none"
+    assert answer.open_issues == "none"
+
+
+def test_a_check_that_passed_before_the_last_change_says_so() -> None:
+    answer = told(shell("pytest -q", PASSED), shell("sed -i 's/a/b/' dur.py"))
+    assert "all 4 tests pass, before the last change." in answer.summary
+    assert answer.open_issues == "unverified: `dur.py` after the last change"
+
+
+def test_a_failed_check_that_nothing_mended_is_left() -> None:
+    answer = told(shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
+    assert answer.summary.endswith("Still failing: `pytest -q`: 1 of 4 tests fail: `test_a`.")
+    assert answer.open_issues == "`pytest -q`: 1 of 4 tests fail: `test_a`"
+
+
+def test_of_two_checks_in_one_action_the_other_one_does_not_take_back_both() -> None:
+    both = shell("python3 -m unittest; python3 check_speed.py", "Ran 4 tests in 0.1s\n\nOK\n5.9 s: TOO SLOW\n", 1)
+    answer = told(both, shell("sed -i 's/a/b/' p.py"), shell("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK\n"))
+    assert "check_speed.py" in answer.open_issues
+
+
+def test_what_is_missing_is_a_dead_end() -> None:
+    answer = told(
+        shell("gnuplot x", "bash: gnuplot: command not found", 127),
+        shell("convert y", "bash: convert: command not found", 127),
+    )
+    assert answer.dead_ends == "`gnuplot`: command not found; `convert`: command not found"
+    assert answer.summary == "Did not work: `gnuplot`: command not found; `convert`: command not found."
+
+
+def test_what_was_missing_and_installed_comes_first() -> None:
+    answer = told(
+        shell("python3 s.py", NO_MODULE, 1), shell("pip install pyyaml", "done"), shell("python3 s.py", "7 rows")
+    )
+    assert answer.critical_order == "install `pyyaml` before `python3 s.py`"
+    assert answer.final_state == "installed `pyyaml`"
+    assert answer.summary == "Installed `pyyaml`; ran `python3 s.py`: `7 rows`."
+
+
+def test_a_value_is_key_only_when_a_later_action_shows_it_again() -> None:
+    made = shell("echo '{\"total\": 30}' > out.json; python3 sum.py", "total: 30\n")
+    assert told(made).key_values == "none"
+    assert told(made, shell("cat out.json", '{"total": 30}')).key_values == "total `30`"
+    assert told(made, shell("cat out.json", '{"total": 31}')).key_values == "none"
+
+
+def test_a_claim_is_quoted_as_a_claim() -> None:
+    answer = told(shell("cat a.py", "x\n" * 30), Step(Source("t"), message="Everything works and is tested."))
+    assert answer.summary == 'Looked at `a.py`. Said "Everything works and is tested."'
+
+
+def test_agents_are_named_where_there_are_several() -> None:
+    steps = [
+        Step(Source("t"), message="Please find the opening hours of the museum.", agent="Lead"),
+        Step(
+            Source("t"),
+            agent="Surfer",
+            calls=(ToolCall("visit", {"url": "http://m.org"}),),
+            observations=(Observation("open 9 to 5"),),
+        ),
+    ]
+    assert "`Surfer` opened `http://m.org`: `open 9 to 5`" in told(*steps).summary
+
+
+def test_what_an_agent_answers_to_another_is_told() -> None:
+    asked = Step(Source("t"), agent="Lead", calls=(ToolCall("Surfer", {"input": "Find the opening hours. " * 5}),))
+    answered = Step(Source("t"), agent="Surfer", message="I clicked 'Opening hours' on the page of the museum.")
+    assert (
+        """`Surfer` said "I clicked 'Opening hours' on the page of the museum.\""""
+        in told(asked, answered, asked).summary
+    )
+
+
+def test_a_user_is_heard() -> None:
+    step = Step(Source("t"), message="Which day do you mean?", observations=(Observation("Friday.", origin="user"),))
+    assert told(shell("cat a.py", "x\n" * 9), step).summary.endswith('The user said "Friday."')
+
+
+def test_files_that_were_removed_again_are_no_artifacts() -> None:
+    answer = told(shell("echo 1 > a.txt"), shell("echo 2 > b.txt"), shell("rm a.txt"))
+    assert answer.artifacts == "`b.txt`"
+    assert answer.final_state == "removed `a.txt`"
+
+
+def test_the_final_summary_leaves_what_is_open_to_the_issues() -> None:
+    steps = (shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
+    analysis = Analysis(Trajectory("made", "made", Source("t"), steps=steps), Remembered())
+    root = Subtask("n2", 0, "all", "", tuple(Leaf(f"n{n}", n + 1, step) for n, step in enumerate(steps)))
+    finding = Finding("failed_check", "the tests fail", (2,))
+    assert final(root, analysis, [finding]) == "Ran `sed -i 's/a/b/' dur.py`."
+    assert "Still failing" in final(root, analysis)
+
+
+def of_example(path: str) -> SummaryAnswer:
+    return told(*next(iter(dense.read(EXAMPLES / path))).steps)
+
+
+def test_the_csv_example() -> None:
+    answer = of_example("csv-report/trial")
+    assert "`6 rows, total 30`" in answer.summary
+    assert "`/app/summary.json`" in answer.artifacts
+    assert "chart.png" not in answer.artifacts
+    assert answer.key_values == "total `30`"
+    assert "delimiter=';'" in answer.key_mechanisms
+    assert "`gnuplot`: command not found" in answer.dead_ends
+
+
+def test_the_example_that_only_looks_successful() -> None:
+    assert "TOO SLOW" in of_example("looks-successful/rollout.jsonl").open_issues
+
+
+def test_the_password_example_shows_the_candidate() -> None:
+    assert "8XDR7K2MQ9T4HBV6NC3LW54 23 True True" in of_example("password-recovery/recovery.traj.json").summary
+
+
+def test_the_example_that_succeeded() -> None:
+    answer = of_example("clean-success/session.jsonl")
+    assert "`python3 -m unittest -v`: all 5 tests pass." in answer.summary
+    assert answer.open_issues == "none"
+
+
+TEXTS = st.text(st.sampled_from("ab /'\"`$()<>|&;\n\\{}:=1. \x1b"), max_size=60)
+COMMANDS = (
+    st.sampled_from(["cat a.py", "python3 s.py", "echo 1 > a.txt", "rm a.txt", "pytest", "pip install x", ""]) | TEXTS
+)
+
+
+@given(
+    st.lists(
+        st.tuples(COMMANDS, TEXTS | st.sampled_from([FAILED, PASSED, NO_MODULE]), st.sampled_from([0, 1])), max_size=8
+    )
+)
+def test_any_stretch_has_words(actions: list[tuple[str, str, int]]) -> None:
+    steps = [shell(*action) if action[0] else Step(Source("t"), message=action[1]) for action in actions]
+    answer = told(*steps)
+    assert 0 < len(answer.subtitle) <= 60
+    assert 0 < len(answer.summary) <= LONGEST + 300
+    assert "\n" not in answer.summary
+    assert answer == told(*steps)
+
+
+@pytest.mark.parametrize("kind", ["edit", "fail", "look"])
+def test_a_long_stretch_costs_in_proportion(kind: str) -> None:
+    def steps(count: int) -> list[Step]:
+        if kind == "edit":
+            return [shell(f"echo 1 > f{n}.txt; rm f{n - 3}.txt") for n in range(count)]
+        if kind == "fail":
+            return [shell(f"python3 s{n % 9}.py", NO_MODULE if n % 3 else "7", 1 if n % 3 else 0) for n in range(count)]
+        return [shell(f"cat f{n}.txt", "x") for n in range(count)]
+
+    def cost(count: int) -> float:
+        leaves = [Leaf(f"n{n}", n + 1, step) for n, step in enumerate(steps(count))]
+        known = [facts(leaf, effects(leaf.step), seen(leaf.step, effects(leaf.step))) for leaf in leaves]
+        history = History(known)
+        start = time.process_time()
+        digest(leaves, lambda leaf: known[leaf.action - 1], history)
+        return time.process_time() - start
+
+    short, long = (min(cost(count) for _ in range(3)) for count in (1000, 4000))
+    assert long < 12 * short + 0.02

@@ -1,0 +1,112 @@
+"""Names of stretches."""
+
+from __future__ import annotations
+
+import pytest
+
+from dense.actions import Remembered, effects
+from dense.analyst.rules.analysis import Analysis
+from dense.analyst.rules.attempts import Attempt
+from dense.analyst.rules.facts import facts
+from dense.analyst.rules.phrases import Deed
+from dense.analyst.rules.sequence import History
+from dense.analyst.rules.titles import LONGEST, attempt_title, products, title
+from dense.observations import seen
+from dense.trajectory import Observation, Source, Step, ToolCall, Trajectory
+from dense.tree import Leaf
+
+FAILED = "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s\n"
+PASSED = "....\n4 passed in 0.10s\n"
+KEY_ERROR = "Traceback (most recent call last):\n  File \"s.py\", line 1, in <module>\nKeyError: 'a'\n"
+
+
+def deeds(*actions: tuple[str, str, int] | Step) -> list[Deed]:
+    """Shell commands with their output and exit code, or steps."""
+    found: list[tuple[Step, Leaf]] = []
+    for number, action in enumerate(actions, 1):
+        if isinstance(action, Step):
+            step = action
+        else:
+            command, text, code = action
+            call = ToolCall("bash", {"command": command})
+            step = Step(Source("t"), calls=(call,), observations=(Observation(text, exit_code=code),))
+        found.append((step, Leaf(f"n{number - 1}", number, step)))
+    known = [facts(leaf, effects(step), seen(step, effects(step))) for step, leaf in found]
+    history = History(known)
+    return [Deed(fact, step, history.phase(fact.action)) for fact, (step, _) in zip(known, found, strict=True)]
+
+
+def call(name: str, text: str = "{}", **arguments: str) -> Step:
+    return Step(Source("t"), calls=(ToolCall(name, {**arguments}),), observations=(Observation(text),))
+
+
+@pytest.mark.parametrize(
+    ("actions", "name"),
+    [
+        (
+            [("pytest -q", FAILED, 1), ("sed -i s/a/b/ dur.py", "", 0), ("pytest -q", PASSED, 0)],
+            "Fix dur.py until the tests pass",
+        ),
+        ([("sed -i s/a/b/ dur.py", "", 0), ("pytest -q", FAILED, 1)], "Edit dur.py; the tests still fail"),
+        ([("pytest -q", FAILED, 1)], "Run the tests: 1 fails"),
+        ([("pytest -q", PASSED, 0)], "Run the tests: all pass"),
+        ([("echo 30 > /app/total.txt", "", 0)], "Write total.txt"),
+        ([("sort a > /app/b.dat\ngnuplot x", "bash: gnuplot: command not found", 127)], "Try to make b.dat"),
+        ([("pip install numpy", "Successfully installed numpy-2.0", 0)], "Install numpy"),
+        ([("cat a.py", "x", 0), ("cat b.py", "y", 0)], "Look at a.py and b.py"),
+        ([("cat a.py b.py c.py", "x", 0), ("cat a.py", "x", 0)], "Look at a.py and 2 more"),
+        ([("rm old.txt", "", 0)], "Remove old.txt"),
+        ([("mkdir -p /app/output", "", 0)], "Make output"),
+        ([("sed -i s/a/b/ p.py", "", 0), ("python3 check_speed.py", "ok", 0)], "Edit p.py; check_speed.py passes"),
+        ([call("get_user_details", user_id="mia")], "Get user details"),
+        ([call("final_answer", answer="42")], 'Hand in "42"'),
+        ([call("WebSearch", query="moon")], 'Search the web for "moon"'),
+    ],
+)
+def test_a_stretch_is_named_by_what_it_was_for(actions: list[tuple[str, str, int] | Step], name: str) -> None:
+    assert title(deeds(*actions)) == name
+
+
+def test_a_title_is_short_whatever_the_names_are() -> None:
+    long = [(f"echo x > {'name' * 30}{n}.txt", "", 0) for n in range(5)]
+    assert 0 < len(title(deeds(*long))) <= LONGEST
+    assert title([]) == "Nothing"
+    assert title(deeds(call("edit", path="\x1b"))) != ""
+
+
+SCRIPT = "cat > s.py <<'E'\nopen('/app/out.json', 'w').write('1')\nE\npython3 s.py"
+
+
+def test_a_program_that_failed_made_nothing_but_itself() -> None:
+    done = products(deeds((SCRIPT, KEY_ERROR, 1)))
+    assert done.made == ("s.py",)
+    assert done.failed == ("/app/out.json",)
+
+
+def test_what_a_program_was_to_make_is_there_once_it_ran() -> None:
+    done = products(deeds((SCRIPT, KEY_ERROR, 1), ("sed -i s/a/b/ s.py; python3 s.py", "done", 0)))
+    assert set(done.made) == {"s.py", "/app/out.json"}
+    assert not done.failed
+
+
+def test_a_look_at_a_file_that_may_be_missing_shows_nothing() -> None:
+    done = products(deeds((SCRIPT, KEY_ERROR, 1), ("file /app/out.json", "cannot open", 0)))
+    assert done.failed == ("/app/out.json",)
+
+
+def test_what_was_removed_is_not_made() -> None:
+    assert products(deeds(("echo 1 > a.txt", "", 0), ("rm ./a.txt", "", 0))).made == ()
+
+
+def test_an_edit_that_a_tool_refused_changed_nothing() -> None:
+    call = ToolCall("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "z"})
+    refused = Step(Source("t"), calls=(call,), observations=(Observation("not found in file", is_error=True),))
+    assert products(deeds(refused, ("cat a.py", "x", 0))).made == ()
+
+
+def test_an_attempt_is_named_by_how_it_ended() -> None:
+    steps = [deed.step for deed in deeds(("gnuplot x", "bash: gnuplot: command not found", 127), ("cat a", "x", 0))]
+    trajectory = Trajectory("made", "made", Source("t"), steps=tuple(steps))
+    analysis = Analysis(trajectory, Remembered())
+    assert attempt_title(Attempt(1, 2, (1,), None), analysis) == "No gnuplot to be had"
+    assert attempt_title(Attempt(1, 2, (1,), 2), analysis) == "Do without gnuplot"

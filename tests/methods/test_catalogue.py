@@ -1,0 +1,117 @@
+"""Methods by short name, by import path, by entry point; and the one in the docs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from aiohttp import web
+from loopback import Loopback, said
+
+from dense.errors import UnknownMethod
+from dense.methods import METHODS, method, names
+
+ROOT = Path(__file__).parents[2]
+
+
+def example() -> str:
+    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "add-a-method.md").read_text(), re.DOTALL | re.M)
+    return code
+
+
+def command(*arguments: object, path: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dense", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "TERM": "dumb", "PYTHONPATH": str(path)},
+        check=False,
+    )
+
+
+def test_every_name_leads_to_a_method_of_that_name() -> None:
+    assert [method(name).name for name in METHODS] == list(METHODS)
+    assert list(names())[: len(METHODS)] == list(METHODS)
+    assert [name for name in METHODS if method(name).sees == "outcome"] == ["verifier-feedback"]
+
+
+def test_the_example_is_short() -> None:
+    assert len(example().strip().splitlines()) < 30
+
+
+def test_the_example_in_the_docs_works(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(example())
+    done = command(
+        "distill", "examples/csv-report", "--method", "own:Failures", "--out", tmp_path / "out", path=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "out").iterdir()
+    assert done.stdout == f"{folder}: failures\n"
+    assert re.search(r">\d+ of 14 actions failed\.<", (folder / "feedback.txt").read_text())
+
+
+def test_its_calls_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(example())
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return web.json_response(said("Nothing is installed."))
+
+    with Loopback(default=answer) as server:
+        options = ("--model", f"{server.url}#m", "--yes", "--out", tmp_path / "out")
+        done = command("distill", "examples/clean-success", "--method", "own:Failures", *options, path=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 calls" in done.stdout
+    (folder,) = (path for path in (tmp_path / "out").iterdir() if path.is_dir())
+    assert ">Nothing is installed.<" in (folder / "feedback.txt").read_text()
+    assert '"method": "failures"' in (folder / "run.json").read_text()
+
+
+def test_an_entry_point_is_listed_and_run(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(example())
+    info = tmp_path / "own-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[dense.methods]\nfailures = own:Failures\n")
+    listed = command("methods", path=tmp_path)
+    assert re.search(r"^failures +task, trajectory +no +1$", listed.stdout, re.MULTILINE), listed.stdout + listed.stderr
+    done = command(
+        "distill", "examples/clean-success", "--method", "failures", "--out", tmp_path / "out", path=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("densest", "unknown method 'densest'; known are none, advisor"),
+        ("no.such.module:Class", "cannot be loaded: No module named"),
+        ("dense.methods:Nothing", "cannot be loaded"),
+        ("types:SimpleNamespace", "lacks the text `name`"),
+        (f"{__name__}:Blind", "must say what it `sees`: task, trajectory, outcome"),
+        (f"{__name__}:Mute", "has no function `feedback`"),
+    ],
+)
+def test_what_is_no_method_is_told(name: str, told: str) -> None:
+    sys.modules.setdefault(__name__, SimpleNamespace(Blind=Blind, Mute=Mute))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UnknownMethod, match=re.escape(told)):
+        method(name)
+
+
+def test_the_command_tells_it_too(tmp_path: Path) -> None:
+    done = command("distill", "examples", "--method", "densest", "--out", tmp_path, path=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: unknown method 'densest'")
+
+
+class Blind:
+    name, calls = "blind", "0"
+
+
+class Mute:
+    name, calls, sees = "mute", "0", "task"
