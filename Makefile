@@ -3,8 +3,8 @@
 BIN := .venv/bin
 export PYTHON
 
-demo: .venv/.ready  ## read the bundled example traces and show what they hold
-	@$(BIN)/dense read examples
+demo: .venv/.ready  ## distill the bundled example traces with the built-in analyst: no key, no network
+	@$(BIN)/dense distill examples --out out/demo
 
 test: .venv/.ready  ## the test suite
 	$(BIN)/python -m pytest -n 2
@@ -27,6 +27,7 @@ bench: .venv/.ready  ## speed, as ratios to a reference measured in the same run
 	$(BIN)/python bench/actions.py
 	$(BIN)/python bench/redact.py
 	$(BIN)/python bench/model_overhead.py
+	$(BIN)/python bench/rules.py
 
 golden: .venv/.ready  ## write the expected outputs and the docs made from code anew; look at the diff before you commit it
 	DENSE_WRITE_GOLDENS=1 $(BIN)/python -m pytest -n 0 -k golden

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 import dense
+from dense.cli.outline import outline
 from dense.readers import READERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,11 +83,16 @@ def schema_page(page: str) -> str:
     )
 
 
-def picture(text: str) -> str:
-    """A terminal with this text, as an SVG without anything from outside."""
-    console = Console(record=True, width=max(map(len, text.splitlines())) + 1, file=io.StringIO(), force_terminal=True)
-    console.print(Text("$ dense read examples", style="bold green"))
-    console.print(Text(text.rstrip()))
+EXAMPLE = "examples/password-recovery/recovery.traj.json"
+
+
+def picture() -> str:
+    """A terminal with the tree of an example, as an SVG without anything from outside."""
+    (trajectory,) = dense.read(ROOT / EXAMPLE)
+    tree = dense.distill_sync(trajectory).reconciled
+    console = Console(record=True, width=118, file=io.StringIO(), force_terminal=True, highlight=False)
+    console.print(Text("$ dense distill examples/password-recovery --out out/demo", style="bold green"))
+    console.print(outline(tree, EXAMPLE))
     svg = console.export_svg(title=f"dense {dense.__version__}", unique_id="dense")
     svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL).replace(
         "Fira Code", "DejaVu Sans Mono, Menlo, Consolas"
@@ -94,13 +100,21 @@ def picture(text: str) -> str:
     return re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE)
 
 
+def readme_page(page: str) -> str:
+    """The README with the true output of its first command."""
+    shown = (ROOT / "tests" / "goldens" / "distill-example.txt").read_text()
+    command = r"(?<=\$ dense distill examples/password-recovery --out out/demo\n).*?(?=```)"
+    return re.sub(command, lambda _: shown, page, count=1, flags=re.DOTALL)
+
+
 def main() -> None:
     (DOCS / "formats.md").write_text(formats_page())
     schema = DOCS / "schema.md"
     schema.write_text(schema_page(schema.read_text()))
-    table = (ROOT / "tests" / "goldens" / "read-examples.txt").read_text()
     (DOCS / "pictures").mkdir(exist_ok=True)
-    (DOCS / "pictures" / "read-examples.svg").write_text(picture(table))
+    (DOCS / "pictures" / "distill-example.svg").write_text(picture())
+    readme = ROOT / "README.md"
+    readme.write_text(readme_page(readme.read_text()))
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ NEVER = values("""
 def is_service(words: Sequence[str]) -> bool:
     """Whether a command is known to keep running, or to start something that does."""
     name = program_name(words[0])
-    if any(word in NOT_SERVING for word in words[1:]):
+    if not NOT_SERVING.isdisjoint(words[1:]):
         return False
     if name in SERVERS:
         return not has_flag(words, "", "-s", "ping")

@@ -241,7 +241,7 @@ class Walk:
         return is_clean
 
     def text(self, node: Node) -> str:
-        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        return str(self.source[node.start_byte : node.end_byte], "utf-8", "replace")
 
     # Statements
 

@@ -122,7 +122,7 @@ PARTS = re.compile(r"[a-z]+\d*|[A-Z]+(?![a-z])|[A-Z][a-z]+\d*")
 def is_check(words: Sequence[str]) -> bool:
     """Whether a command, without the programs around it, tests or checks something."""
     name = program_name(words[0])
-    if any(word in NO_RUN for word in words[1:]) and name != "gofmt":
+    if not NO_RUN.isdisjoint(words[1:]) and name != "gofmt":
         return False
     if name in CHECKERS:
         return True

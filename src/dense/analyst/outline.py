@@ -66,7 +66,8 @@ def _answer(question: AnyQuestion) -> dict[str, Any]:
         case Reconciliation():
             return _verdict(question.subtree.children)
         case Settlement():
-            return {"groups": _groups(question.parent.children), "verdict": _verdict(question.parent.children)}
+            shortcuts = [group for group in _groups(question.parent.children) if group["mode"] == "shortcut"]
+            return {"groups": shortcuts, "verdict": _verdict(question.parent.children)}
 
 
 def _first_end(queue: Sequence[Node]) -> int:
@@ -122,12 +123,13 @@ def _groups(children: Sequence[Node]) -> list[dict[str, Any]]:
         {
             "mode": "keep" if len(group) == 1 else "shortcut",
             "source_node_ids": [node.id for node in group],
-            "title": SENTENCE[:40],
-            "dead_end": SENTENCE,
-            "working_path": SENTENCE,
+            # What is kept is kept as it is: only a shortcut has something to say.
+            "title": SENTENCE[:40] if len(group) > 1 else "",
+            "dead_end": SENTENCE if len(group) > 1 else "",
+            "working_path": SENTENCE if len(group) > 1 else "",
             "outcome": "unknown",
             "open_issue": "",
-            "evidence_node_ids": [group[-1].id],
+            "evidence_node_ids": [group[-1].id] if len(group) > 1 else [],
             "key_action_ids": [],
         }
         for group in groups

@@ -66,7 +66,8 @@ def schema_for(question: AnyQuestion, limits: Limits = FULL) -> Schema:
             return tree.verdict() | tree.definitions(has_verdict=True)
         case Settlement():
             tree = _Tree(question.parent, question.issues, question.key_actions, limits)
-            return _object(groups=tree.groups(), verdict=tree.verdict()) | tree.definitions(has_verdict=True)
+            # What is in no group is kept: only shortcuts need to be listed.
+            return _object(groups=tree.groups(least=0), verdict=tree.verdict()) | tree.definitions(has_verdict=True)
 
 
 def _short(limits: Limits) -> int:
@@ -99,7 +100,7 @@ class _Tree:
         self.issues = [issue.id for issue in issues]
         self.long, self.short = limits.answer, _short(limits)
 
-    def groups(self) -> Schema:
+    def groups(self, *, least: int = 1) -> Schema:
         group = _object(
             mode=_enum(["keep", "shortcut"]),
             source_node_ids=_list(_name(self.children), most=len(self.children), least=1),
@@ -111,7 +112,7 @@ class _Tree:
             evidence_node_ids=_defined("nodes"),
             key_action_ids=_defined("actions"),
         )
-        return _list(group, most=len(self.children), least=1)
+        return _list(group, most=len(self.children), least=least)
 
     def verdict(self) -> Schema:
         return _object(

@@ -196,17 +196,18 @@ class Report:
     """What is said at the end."""
 
     out: Path
-    done: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
+    done: list[tuple[str, str, int, str]] = field(default_factory=list[tuple[str, str, int, str]])
+    """Folder, state in a word, how many judgements fell back, where the trace stands."""
     failures: list[str] = field(default_factory=list[str])
     warnings: list[str] = field(default_factory=list[str])
     ledger: Ledger | None = None
 
     def show(self) -> None:
         out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
-        for folder, state, fallbacks in self.done:
+        for folder, state, fallbacks, source in self.done:
             made_up = f", {fallbacks} judgements fell back" if fallbacks else ""
             out.print(f"{self.out / folder}: {state}{made_up}", markup=False)
-            self._tree(out, folder)
+            self._tree(out, folder, source)
         if self.ledger is not None:
             totals = self.ledger.totals
             usd = "price unknown" if totals.usd is None else f"{totals.usd:.4f} USD"
@@ -220,12 +221,12 @@ class Report:
             err.print(f"error: {printable(failure)}", markup=False)
 
 
-    def _tree(self, out: Console, folder: str) -> None:
+    def _tree(self, out: Console, folder: str, source: str) -> None:
         """The tree of a trajectory, where there are only a few, and where its feedback stands."""
         path = self.out / folder
         if len(self.done) > TREES or not (path / "reconciled.json").exists():
             return
-        out.print(outline(read_reconciled(path / "reconciled.json")), soft_wrap=False)
+        out.print(outline(read_reconciled(path / "reconciled.json"), source), soft_wrap=False)
         feedback = path / "feedback.txt"
         out.print(f"feedback for the next attempt ({size(feedback.stat().st_size)}): {feedback}\n", markup=False)
 
@@ -263,7 +264,7 @@ async def _run_all(
         folder = names.of(trajectory)
         try:
             state, fallbacks = await _distill(chosen, trajectory, settings, model, settings.out / folder)
-            report.done.append((folder, state, fallbacks))
+            report.done.append((folder, state, fallbacks, str(trajectory.source)))
         except ModelError:
             raise
         except DenseError as error:

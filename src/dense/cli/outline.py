@@ -28,9 +28,9 @@ LEVELS = 2
 """How deep the tree is shown."""
 
 
-def outline(tree: ReconciledTree) -> Group:
-    """The tree, two levels of it, and the issues that are open."""
-    shown = Tree(_line(tree.root.title, _state(tree.root), tree.root), guide_style="dim")
+def outline(tree: ReconciledTree, source: str) -> Group:
+    """The tree, two levels of it, below the name of its trace, and the issues that are open."""
+    shown = Tree(_line(source, _state(tree.root), tree.root), guide_style="dim")
     _add(shown, tree.root.children, LEVELS)
     return Group(shown, *_issues(tree))
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from dense.actions import remembered
 from dense.analyst.questions import Analyst
+from dense.analyst.rules import RulesAnalyst
 from dense.deliver import deliver
 from dense.deliver.injected import without_injected
 from dense.distillation.build import FastBuilder, PaperBuilder
@@ -53,13 +54,14 @@ class Distillation(Struct, frozen=True):
 
 async def distill(
     trajectory: Trajectory,
-    analyst: Analyst | InstantAnalyst,
+    analyst: Analyst | InstantAnalyst | None = None,
     *,
     profile: Profile = "fast",
     budgets: Budgets = Budgets(),  # noqa: B008 - immutable
     redacted: bool = True,
 ) -> Distillation:
-    """Build nested subtasks, compress attempts, reconcile issues, render what is left to do.
+    """Build nested subtasks, compress attempts, reconcile issues, render what is left to do. Without an analyst the
+    built-in rules judge.
 
     The same trajectory and the same answers give the same result, however the calls overlapped. A judgement without a
     usable answer takes its fallback, which stands in `asked`; a refused key or a spending limit ends the run."""
@@ -67,7 +69,7 @@ async def distill(
     trajectory = without_injected(trajectory)
     trajectory, redactions = redact(trajectory) if redacted else (trajectory, Redactions())
     effects = remembered()
-    panel = Panel(analyst, trajectory, effects)
+    panel = Panel(analyst or RulesAnalyst(), trajectory, effects)
     try:
         source = await build(trajectory, panel, profile)
         reconciled = await reconcile(source, panel, profile, redactions.describe() if redactions else "")
@@ -79,7 +81,7 @@ async def distill(
 
 def distill_sync(
     trajectory: Trajectory,
-    analyst: Analyst | InstantAnalyst,
+    analyst: Analyst | InstantAnalyst | None = None,
     *,
     profile: Profile = "fast",
     budgets: Budgets = Budgets(),  # noqa: B008 - immutable
@@ -87,7 +89,7 @@ def distill_sync(
 ) -> Distillation:
     """The same, for callers without an event loop."""
     work = distill(trajectory, analyst, profile=profile, budgets=budgets, redacted=redacted)
-    if isinstance(analyst, InstantAnalyst):
+    if analyst is None or isinstance(analyst, InstantAnalyst):
         return at_once(work)
     done: list[Distillation] = []
 

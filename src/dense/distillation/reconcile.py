@@ -16,7 +16,7 @@ from dense.analyst.questions import Compression, Reconciliation, Settlement
 from dense.distillation.panel import Panel
 from dense.distillation.retained import Reach, Retention
 from dense.distillation.state import state_of
-from dense.distillation.validate import Known, check_groups, check_verdict
+from dense.distillation.validate import Known, check_groups, check_verdict, completed
 from dense.distillation.words import own_summary
 from dense.trajectory import Task
 from dense.tree import NONE, Issue, Leaf, Node, Shortcut, Subtask, Verdict
@@ -156,8 +156,9 @@ class FastReconciler(Reconciler):
         def check(answer: SettlementAnswer) -> None:
             problems: list[BadAnswer] = []
             usable.clear()
+            groups = completed(answer.groups, known)
             for name, part, test in (
-                ("groups", answer.groups, lambda: None if is_single else check_groups(answer.groups, known)),
+                ("groups", groups, lambda: None if is_single else check_groups(groups, known)),
                 ("verdict", answer.verdict, lambda: check_verdict(answer.verdict, known)),
             ):
                 try:

@@ -34,6 +34,15 @@ class Known:
         return max((last_action(self.nodes[i]) for i in identifiers if i in self.nodes), default=0)
 
 
+def completed(groups: Sequence[Group], known: Known) -> list[Group]:
+    """The groups in the order of the children, with those children that none of them names, each kept. Whatever else
+    is wrong with them is left for `check_groups` to find."""
+    order = {child: number for number, child in enumerate(known.children)}
+    named = {source for group in groups for source in group.source_node_ids}
+    kept = [Group(mode="keep", source_node_ids=[child]) for child in known.children if child not in named]
+    return sorted([*groups, *kept], key=lambda group: order.get(next(iter(group.source_node_ids), ""), len(order)))
+
+
 def check_groups(groups: Sequence[Group], known: Known) -> None:
     """A complete, ordered partition of the children; known references only."""
     order = [source for group in groups for source in group.source_node_ids]

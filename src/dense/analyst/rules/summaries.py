@@ -14,25 +14,16 @@ from weakref import WeakKeyDictionary
 from dense.actions.files import UNNAMED
 from dense.actions.tools import known
 from dense.analyst.answers import SummaryAnswer
+from dense.analyst.rules.commands_told import SHOWING, short_command
 from dense.analyst.rules.facts import Facts, same_file
 from dense.analyst.rules.files import base_name, is_passing
-from dense.analyst.rules.phrases import (
-    SHOWING,
-    Deed,
-    capital,
-    change_told,
-    intent,
-    listed,
-    main_failure,
-    one_line,
-    paths_told,
-    quoted,
-    sentence,
-    short_command,
-    ticked,
-)
+from dense.analyst.rules.messages import intent
+from dense.analyst.rules.outputs_told import main_failure
+from dense.analyst.rules.phrases import Deed
+from dense.analyst.rules.quoting import capital, listed, one_line, paths_told, quoted, sentence, ticked
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.titles import products, title
+from dense.analyst.rules.tools_told import change_told
 from dense.observations import values
 from dense.tree import NONE, Leaf, Node, Subtask, leaves
 

@@ -13,18 +13,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from dense.actions.files import UNNAMED
-from dense.analyst.rules.facts import host_of, same_file
 from dense.analyst.rules.files import base_name, is_passing
-from dense.analyst.rules.phrases import (
-    Deed,
-    capital,
-    first_sentence,
-    listed,
-    one_line,
-    open_file,
-    question,
-    quoted,
-)
+from dense.analyst.rules.messages import first_sentence, question
+from dense.analyst.rules.outputs import open_file
+from dense.analyst.rules.phrases import Deed
+from dense.analyst.rules.quoting import capital, listed, one_line, quoted
+from dense.analyst.rules.targets import host_of, same_file
 
 if TYPE_CHECKING:
     from dense.analyst.rules.analysis import Analysis

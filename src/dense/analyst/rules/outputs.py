@@ -1,0 +1,102 @@
+"""What came back, without what is not of the program: frames of harnesses, prompts, echoed commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dense.actions.files import UNNAMED
+from dense.analyst.rules.facts import Facts
+from dense.analyst.rules.quoting import HEAD
+from dense.trajectory import Observation, Step
+
+FRAME_HEAD = re.compile(
+    r"\s*(?:<returncode>-?\d+</returncode>\s*(?:<output>\n?)?"
+    r"|(?:Chunk ID|Exit code|Wall time|Command)\b[^\n]*\n(?:[A-Z][^\n]{0,80}\n){0,6}?Output:[ \t]*\n?"
+    r"|Exit code:? -?\d+\n|(?:New|Current) Terminal (?:Output|Screen):\n|Current terminal state:\n|Observation:\s)",
+    re.IGNORECASE,
+)
+FRAME_TAIL = re.compile(
+    r"\n?(?:</output>|\[(?:The command completed|Current working directory|Python interpreter|Command finished)[^\n]*\]"
+    r"|\((?:Open file|Current directory):[^\n]*\)|bash-\$|\[metadata\] [^\n]*|Exit Code: -?\d+"
+    r"|(?:Process|Command) exited with code -?\d+)\s*$"
+)
+FRAME_STARTS = (
+    "<returncode",
+    "chunk id",
+    "exit code",
+    "wall time",
+    "command",
+    "new term",
+    "current term",
+    "observation:",
+)
+FRAME_SIGN = re.compile(r"</output>|\[(?:The comm|Curr|Pyth|Comm|meta)|\((?:Open|Curr)|bash-\$|xit Code| exited with")
+"""Without one of these there is no frame, and nothing to be searched for."""
+NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*$", re.IGNORECASE)
+"""How harnesses say that there is nothing."""
+PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,120}[#$](?: |$)|bash-[\d.]+[#$](?: |$)")
+
+
+def output(facts: Facts, step: Step) -> str:
+    """What came back, its ends only, without the frames of harnesses, prompts and echoed commands."""
+    texts = [observed(seen, facts.commands) for seen in step.observations[:8]]
+    return "\n".join(filter(None, texts))
+
+
+def observed(seen: Observation, commands: Sequence[str]) -> str:
+    text = seen.text
+    if len(text) > 8 * HEAD:
+        text = text[: 4 * HEAD] + "\n" + text[-2 * HEAD :]
+    text = without_frame(text)
+    if not text or (len(text) < 90 and NO_OUTPUT.match(text)):
+        return ""
+    if ("@" in text and (":/" in text or ":~" in text)) or text.startswith("bash-"):
+        text = without_screen(text, commands)
+    return text
+
+
+def without_frame(text: str) -> str:
+    """Without what a harness writes before and behind an output."""
+    for _ in range(3):
+        if not text[:24].lstrip().lower().startswith(FRAME_STARTS) or (found := FRAME_HEAD.match(text)) is None:
+            break
+        text = text[found.end() :]
+    for _ in range(4):
+        tail = text[-300:]
+        if FRAME_SIGN.search(tail) is None or (found := FRAME_TAIL.search(tail)) is None:
+            break
+        text = text[: len(text) - len(tail) + found.start()]
+    return text.strip("\n") if text.strip() else ""
+
+
+def without_screen(text: str, commands: Sequence[str]) -> str:
+    """A terminal's screen without prompts and what was typed at them."""
+    lines = text.split("\n")
+    if not any(PROMPT.match(line) for line in lines):
+        return text
+    kept: list[str] = []
+    is_echo = False
+    for line in lines:
+        if PROMPT.match(line):
+            is_echo = True
+            continue
+        # What is echoed may run over several lines: of a heredoc, or of a screen that is too narrow.
+        if is_echo and (
+            line.startswith("> ") or line == ">" or (line.strip() and any(line in one for one in commands))
+        ):
+            continue
+        is_echo = False
+        kept.append(line)
+    return "\n".join(kept).strip("\n")
+
+
+OPEN_FILE = re.compile(r"\[File: ([^\n(]{1,300}) \(")
+
+
+def open_file(step: Step) -> str:
+    """The file that an editor without names says that it shows."""
+    for seen in step.observations:
+        if (found := OPEN_FILE.search(seen.text[:HEAD])) is not None:
+            return found[1]
+    return UNNAMED

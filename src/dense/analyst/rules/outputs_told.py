@@ -1,0 +1,63 @@
+"""What came back, in a few words: tests that ran, what failed, an output that is short."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dense.analyst.rules.facts import Facts
+from dense.analyst.rules.outputs import output
+from dense.analyst.rules.quoting import HEAD, last_line, lines_told, listed, ticked
+from dense.observations.seen import Failure, TestRun
+from dense.trajectory import Step
+
+
+def tests_told(runs: Sequence[TestRun]) -> str:
+    """The last run that failed, else the last one."""
+    run = next((one for one in reversed(runs) if one.failed), runs[-1])
+    if run.passed is None and not run.failed:
+        return ticked(run.line, 80)
+    if run.runner == "make":
+        return ticked(run.line, 120)
+    if not run.failed:
+        passed = run.passed or 0
+        return "no tests ran" if not passed else "the one test passes" if passed == 1 else f"all {passed} tests pass"
+    names = f": {listed([ticked(test_name(name), 50) for name in run.names])}" if run.names else ""
+    count = f"{run.failed} of {run.passed + run.failed}" if run.passed is not None else f"{run.failed}"
+    if run.passed == 0:
+        count = f"all {run.failed}" if run.failed > 1 else "the only"
+    return f"{count} {'test fails' if count in ('1', 'the only') else 'tests fail'}{names}"
+
+
+def test_name(name: str) -> str:
+    """Without its file, and without the class that some runners put behind it in brackets."""
+    return (name.rpartition("::")[2] or name).partition(" (")[0]
+
+
+VAGUE = ("exit", "other", "tool")
+
+
+def main_failure(failures: Sequence[Failure]) -> Failure:
+    """The failure that tells most: the first of a known family."""
+    return next((failure for failure in failures if failure.family not in VAGUE), failures[0])
+
+
+def failure_told(failure: Failure, facts: Facts, step: Step) -> str:
+    if failure.family != "exit":
+        return ticked(failure.line, 130)
+    code = facts.seen.exit_code
+    last = last_line(output(facts, step))
+    told = f"exit code {code}" if code else "it failed"
+    return f"{told}: {ticked(last, 110)}" if last else told
+
+
+def shown(text: str, limit: int, *, has_run: bool) -> str:
+    """An output by itself where it is short, else by its size and, for a run, its last line."""
+    lines = [line for line in text[: 4 * HEAD].split("\n") if line.strip()]
+    if not lines:
+        return "nothing"
+    if len(lines) == 1:
+        return ticked(lines[0], limit - 20)
+    if len(text) <= 4 * HEAD and len(lines) <= 4 and sum(map(len, lines)) <= limit - 40:
+        return ", ".join([ticked(line, 80) for line in lines])
+    size = lines_told(text.count("\n") + 1)
+    return f"{size}, last {ticked(last_line(text), 80)}" if has_run else size
