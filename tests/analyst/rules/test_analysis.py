@@ -60,6 +60,18 @@ def test_a_run_of_everything_closes_it_too() -> None:
     assert the(analysed(None, EDIT, FAILS, EDIT, ("pytest", "40 passed in 1s"), DONE), "failed_check").closed == 4
 
 
+def test_one_test_of_a_file_does_not_close_the_failure_of_others() -> None:
+    other = ("pytest -q tests/test_app.py::test_max", "1 passed in 0.1s")
+    assert the(analysed(None, EDIT, FAILS, EDIT, other, DONE), "failed_check").closed is None
+    same = ("pytest -q tests/test_app.py::test_sum", "1 passed in 0.1s")
+    assert the(analysed(None, EDIT, FAILS, EDIT, same, DONE), "failed_check").closed == 4
+
+
+def test_a_script_that_runs_some_test_does_not_close_it() -> None:
+    script = ("./reproduce.sh", "1 passed in 0.1s")
+    assert the(analysed(None, EDIT, FAILS, EDIT, script, DONE), "failed_check").closed is None
+
+
 def test_the_word_of_the_agent_closes_nothing() -> None:
     assert state(attempt(None, EDIT, FAILS, EDIT, "All tests pass now, everything is fixed.")) == "incomplete"
 
@@ -93,6 +105,7 @@ def test_a_failure_that_was_there_before_is_not_the_attempts_own() -> None:
         ("pytest -q", "bash: pytest: command not found", 127),
         ("pytest -q tests", "ERROR tests/test_app.py\n2 errors in 0.3s", 2),
         ("pytest -q tests/none", "no tests ran in 0.00s", 5),
+        ("npm test -- text.test.ts", "Request was aborted.", 1),
         ("./test", "bash: /opt/build/bin/ponyc: No such file or directory", 127),
     ],
 )
@@ -118,6 +131,11 @@ def test_each_call_of_an_action_is_a_check_of_its_own() -> None:
         ("unittest", True),
         ("python check.py", False),
     ]
+
+
+@pytest.mark.parametrize("command", ["python -c", "curl http://127.0.0.1:80/x", "nc 127.0.0.1 4444", "`"])
+def test_not_every_command_in_a_task_is_a_check(command: str) -> None:
+    assert analysed(f"It must answer to `{command}`.", ("ls", "a"), DONE).named_checks == []
 
 
 # Runs
@@ -205,6 +223,18 @@ def test_a_value_that_fits_in_one_way_only_is_not() -> None:
     assert "AB7KLM" not in the(analysed(task, ("strings disk", "AB7KLM"), ("ls", "disk")), "unmet").text
 
 
+# Handing over
+
+SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+
+
+def test_a_hand_over_that_is_refused_is_open_until_one_is_not() -> None:
+    refused = (SUBMIT, "Your submission was incorrect. Please go on.")
+    assert the(analysed(None, ("ls", "a"), refused, ("ls", "a"), "I stop here."), "refused").closed is None
+    assert the(analysed(None, ("ls", "a"), refused, ("ls", "b"), (SUBMIT, "")), "refused").closed == 4
+    assert not found(analysed(None, ("ls", "a"), (SUBMIT, "diff --git a/x b/x")), "refused")
+
+
 # The end
 
 
@@ -222,6 +252,7 @@ def test_a_value_that_fits_in_one_way_only_is_not() -> None:
         ((("ls", "a"), "API Error: 529 overloaded"), None, "broken_off"),
         ((("ls", "a"), "I was unable to find the file."), None, "given_up"),
         ((("ls", "a"), "Ich konnte die Datei leider nicht finden."), None, "given_up"),
+        ((("ls", "a"), "I couldn't run a live test here, but the change is small."), None, "handed_over"),
         ((("ls", "a"), "The parser could not read tabs; that is fixed."), None, "handed_over"),
     ],
 )
@@ -245,12 +276,28 @@ def test_what_nobody_looked_at_is_unknown() -> None:
     assert state(attempt(WRITE, ("cat data.csv", "1\n2"), ("echo 30 > /app/total.txt", ""), DONE)) == "unknown"
 
 
+def test_a_limit_that_nothing_checks_is_unknown() -> None:
+    task = WRITE + " The total must be within 2% of the reference."
+    assert state(attempt(task, ("echo 30 > /app/total.txt", ""), ("cat /app/total.txt", "30"), DONE)) == "unknown"
+
+
 def test_checks_of_the_agents_own_do_not_make_it_complete() -> None:
     assert state(attempt("Sums are wrong for dates.", EDIT, PASSES, DONE)) == "unknown"
 
 
 def test_without_a_task_nothing_is_complete() -> None:
     assert state(attempt(None, EDIT, PASSES, DONE)) == "unknown"
+
+
+@pytest.mark.parametrize("path", ["/testbed/.git/index", "{open file}", "/tmp/x.py", "run.log", "__pycache__/a.pyc"])
+def test_what_nobody_asked_for_is_no_product(path: str) -> None:
+    assert analysed(None, (f"echo 1 > '{path}'", ""), DONE).products == {}
+
+
+def test_a_runner_that_is_not_there_is_a_dead_end_even_before_any_change() -> None:
+    missing = ("python3 -m pytest -q", "/usr/bin/python3: No module named pytest", 1)
+    actions: list[Action] = [missing, ("python3 -m unittest", "Ran 3 tests in 0.1s\n\nOK"), EDIT, DONE]
+    assert [one.first for one in analysed(None, *actions).attempts] == [1]
 
 
 def test_an_open_issue_of_a_part_makes_the_whole_incomplete() -> None:

@@ -40,8 +40,17 @@ def test_every_trace_of_the_corpus(corpus: Path) -> None:
 
 
 words = st.sampled_from(
-    ["", "ls", "pytest -q", "1 failed, 2 passed in 1s", "Traceback (most recent call last):\nKeyError: 'x'", "`a.txt`"]
-    + ["cat > a.txt <<E\nx\nE", "rm a.txt", "submit", "\x1b[31m", "</report>", "無", "write `a.txt`", "python a.py"]
+    [
+        *("", "ls", "pytest -q", "1 failed, 2 passed in 1s", "`a.txt`", "cat > a.txt <<E\nx\nE", "rm a.txt", "submit"),
+        *(
+            "Traceback (most recent call last):\nKeyError: 'x'",
+            "\x1b[31m",
+            "</report>",
+            "無",
+            "write `a.txt`",
+            "python a.py",
+        ),
+    ]
 )
 texts = st.one_of(words, st.text(max_size=30))
 calls = st.builds(

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from dense.actions import effects
 from dense.analyst.rules.facts import Facts, facts
-from dense.analyst.rules.phrases import did, first_sentence, intent, listed, one_line, quoted, saw, sentence, ticked
+from dense.analyst.rules.messages import first_sentence, intent
+from dense.analyst.rules.phrases import did, saw
+from dense.analyst.rules.quoting import listed, one_line, quoted, sentence, ticked
 from dense.observations import seen
 from dense.trajectory import Observation, Origin, Source, Step, ToolCall
 from dense.tree import Leaf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,15 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dense
-from dense.actions import Remembered, effects
+from dense.actions import effects
 from dense.analyst.answers import SummaryAnswer
-from dense.analyst.rules.analysis import Analysis
-from dense.analyst.rules.facts import Facts, facts
-from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.facts import facts
 from dense.analyst.rules.sequence import History
-from dense.analyst.rules.summaries import LONGEST, digest, final
+from dense.analyst.rules.summaries import LONGEST
+from dense.analyst.rules.teller import Teller
 from dense.observations import seen
-from dense.trajectory import Observation, Source, Step, ToolCall, Trajectory
+from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf, Subtask
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -32,13 +32,17 @@ def shell(command: str, text: str = "", code: int = 0) -> Step:
     return Step(Source("t"), calls=(call,), observations=(Observation(text, exit_code=code),))
 
 
+def leaves_of(steps: Sequence[Step]) -> tuple[Leaf, ...]:
+    return tuple(Leaf(f"n{n}", n + 1, step) for n, step in enumerate(steps))
+
+
+def teller(steps: Sequence[Step]) -> Teller:
+    known = [facts(leaf, done := effects(leaf.step), seen(leaf.step, done)) for leaf in leaves_of(steps)]
+    return Teller(History(known), steps)
+
+
 def told(*steps: Step) -> SummaryAnswer:
-    leaves = [Leaf(f"n{n}", n + 1, step) for n, step in enumerate(steps)]
-    known: list[Facts] = []
-    for leaf in leaves:
-        done = effects(leaf.step)
-        known.append(facts(leaf, done, seen(leaf.step, done)))
-    return digest(leaves, lambda leaf: known[leaf.action - 1], History(known))
+    return teller(steps).digest(leaves_of(steps))
 
 
 def test_the_way_that_worked_and_what_showed_it() -> None:
@@ -133,11 +137,28 @@ def test_files_that_were_removed_again_are_no_artifacts() -> None:
 
 def test_the_final_summary_leaves_what_is_open_to_the_issues() -> None:
     steps = (shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
-    analysis = Analysis(Trajectory("made", "made", Source("t"), steps=steps), Remembered())
-    root = Subtask("n2", 0, "all", "", tuple(Leaf(f"n{n}", n + 1, step) for n, step in enumerate(steps)))
-    finding = Finding("failed_check", "the tests fail", (2,))
-    assert final(root, analysis, [finding]) == "Ran `sed -i 's/a/b/' dur.py`."
-    assert "Still failing" in final(root, analysis)
+    root = Subtask("n2", 0, "all", "", leaves_of(steps))
+    assert teller(steps).final(root, tells_left=False) == "Ran `sed -i 's/a/b/' dur.py`."
+    assert "Still failing" in teller(steps).final(root, tells_left=True)
+
+
+def test_the_final_summary_is_the_same_whatever_was_asked_before() -> None:
+    steps = (shell("pytest -q", FAILED, 1), shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
+    root = Subtask("n3", 0, "all", "", leaves_of(steps))
+    for tells_left in (True, False):
+        one = teller(steps)
+        asked_before = one.digest(root.children)
+        first, again = one.final(root, tells_left=tells_left), one.final(root, tells_left=tells_left)
+        assert first == again == teller(steps).final(root, tells_left=tells_left)
+        assert (first == asked_before.summary) is tells_left
+
+
+def test_each_action_is_told_once() -> None:
+    steps = (shell("cat a.py", "x"), shell("echo 1 > b.txt"))
+    one = teller(steps)
+    one.digest(leaves_of(steps))
+    assert one.deed(2) is one.deed(2)
+    assert one.deed(2).did == "ran `echo 1 > b.txt`"
 
 
 def of_example(path: str) -> SummaryAnswer:
@@ -188,21 +209,23 @@ def test_any_stretch_has_words(actions: list[tuple[str, str, int]]) -> None:
     assert answer == told(*steps)
 
 
-@pytest.mark.parametrize("kind", ["edit", "fail", "look"])
+@pytest.mark.parametrize("kind", ["edit", "fail", "look", "checks"])
 def test_a_long_stretch_costs_in_proportion(kind: str) -> None:
     def steps(count: int) -> list[Step]:
         if kind == "edit":
             return [shell(f"echo 1 > f{n}.txt; rm f{n - 3}.txt") for n in range(count)]
         if kind == "fail":
             return [shell(f"python3 s{n % 9}.py", NO_MODULE if n % 3 else "7", 1 if n % 3 else 0) for n in range(count)]
+        if kind == "checks":
+            both = [shell("pytest a.py; pytest b.py", FAILED, 1), shell("pytest a.py", PASSED)]
+            return both * (count // 2)
         return [shell(f"cat f{n}.txt", "x") for n in range(count)]
 
     def cost(count: int) -> float:
-        leaves = [Leaf(f"n{n}", n + 1, step) for n, step in enumerate(steps(count))]
-        known = [facts(leaf, effects(leaf.step), seen(leaf.step, effects(leaf.step))) for leaf in leaves]
-        history = History(known)
+        made = steps(count)
+        one, leaves = teller(made), leaves_of(made)
         start = time.process_time()
-        digest(leaves, lambda leaf: known[leaf.action - 1], history)
+        one.digest(leaves)
         return time.process_time() - start
 
     short, long = (min(cost(count) for _ in range(3)) for count in (1000, 4000))

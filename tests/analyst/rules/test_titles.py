@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from dense.actions import Remembered, effects
-from dense.analyst.rules.analysis import Analysis
-from dense.analyst.rules.attempts import Attempt
+from dense.actions import effects
 from dense.analyst.rules.facts import facts
 from dense.analyst.rules.phrases import Deed
+from dense.analyst.rules.products import products
 from dense.analyst.rules.sequence import History
-from dense.analyst.rules.titles import LONGEST, attempt_title, products, title
+from dense.analyst.rules.titles import LONGEST, attempt_title, title
 from dense.observations import seen
-from dense.trajectory import Observation, Source, Step, ToolCall, Trajectory
+from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 
 FAILED = "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s\n"
@@ -74,6 +73,36 @@ def test_a_title_is_short_whatever_the_names_are() -> None:
     assert title(deeds(call("edit", path="\x1b"))) != ""
 
 
+UNSEEN = ["\x1b", "\x00", "\u202e", "\u200b \x1b[31m"]
+TRIES = [
+    "{}",
+    "rm '{}'",
+    "cat '{}'",
+    "echo 1 > '{}'",
+    "pip install '{}'",
+    "python3 '{}'",
+    "./{}",
+    "curl '{}'",
+    "nohup {} &",
+]
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+@pytest.mark.parametrize("command", TRIES)
+def test_what_cannot_be_seen_has_a_title_all_the_same(command: str, name: str) -> None:
+    for code in (0, 1, 127):
+        tried = deeds((command.format(name), f"bash: {name}: command not found" if code else name, code))
+        for told in (title(tried), attempt_title(tried, is_recovered=False), attempt_title(tried, is_recovered=True)):
+            assert told.strip()
+            assert told.isprintable()
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_a_tool_without_a_name_has_a_title_all_the_same(name: str) -> None:
+    for step in (call(name), call(name, **{name: name}), call("edit", path=name), call("final_answer", answer=name)):
+        assert title(deeds(step)).strip()
+
+
 SCRIPT = "cat > s.py <<'E'\nopen('/app/out.json', 'w').write('1')\nE\npython3 s.py"
 
 
@@ -105,8 +134,6 @@ def test_an_edit_that_a_tool_refused_changed_nothing() -> None:
 
 
 def test_an_attempt_is_named_by_how_it_ended() -> None:
-    steps = [deed.step for deed in deeds(("gnuplot x", "bash: gnuplot: command not found", 127), ("cat a", "x", 0))]
-    trajectory = Trajectory("made", "made", Source("t"), steps=tuple(steps))
-    analysis = Analysis(trajectory, Remembered())
-    assert attempt_title(Attempt(1, 2, (1,), None), analysis) == "No gnuplot to be had"
-    assert attempt_title(Attempt(1, 2, (1,), 2), analysis) == "Do without gnuplot"
+    tried = deeds(("gnuplot x", "bash: gnuplot: command not found", 127), ("cat a", "x", 0))
+    assert attempt_title(tried, is_recovered=False) == "No gnuplot to be had"
+    assert attempt_title(tried, is_recovered=True) == "Do without gnuplot"

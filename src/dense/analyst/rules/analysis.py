@@ -3,6 +3,7 @@ of this, put into the words of a question."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 
@@ -14,7 +15,7 @@ from dense.analyst.rules.ending import Ending, ending
 from dense.analyst.rules.facts import Facts, facts, same_file
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.findings import Finding
-from dense.analyst.rules.phrases import LONGEST_DEED, capital, did, one_line, saw
+from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.tracking import Tracked, track
 from dense.observations import seen
@@ -70,6 +71,11 @@ class Analysis:
         start = bisect_left(self.attempts, first, key=lambda one: one.last)
         return self.attempts[start : bisect_right(self.attempts, last, key=lambda one: one.first)]
 
+    def checks_in(self, first: int, last: int) -> list[Check]:
+        """The checks that ran in a stretch of actions."""
+        start = bisect_left(self.checks, first, key=lambda one: one.action)
+        return self.checks[start : bisect_right(self.checks, last, key=lambda one: one.action)]
+
     def findings_in(self, first: int, last: int) -> tuple[Finding, ...]:
         """The findings whose last evidence lies in a stretch of actions."""
         start = bisect_left(self.findings, first, key=lambda one: one.opened)
@@ -96,7 +102,8 @@ class Analysis:
     @cached_property
     def named_checks(self) -> list[str]:
         """Commands that the task names: their result is the task's own word."""
-        return [one.subject for one in self.requirements if one.kind == "command" and one.role != "forbidden"]
+        named = [one.subject for one in self.requirements if one.kind == "command" and one.role != "forbidden"]
+        return [command for command in named if _is_check(command)]
 
     @cached_property
     def wanted(self) -> list[str]:
@@ -142,7 +149,8 @@ class Analysis:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Everything that is open or was, in the order in which it shows."""
-        found = [*self._failed_checks, *self._failed_run(), *self._unmet(), *self._end(), *self._unverified()]
+        found = [*self._failed_checks, *self._failed_run(), *self._unmet(), *self._refused(), *self._end()]
+        found += self._unverified()
         return tuple(sorted(found, key=lambda one: one.opened))
 
     @cached_property
@@ -153,6 +161,8 @@ class Analysis:
         own = [check for check in passed if self._is_tasks_own(check)]
         if self.named_checks and not any(name in check.command for check in own for name in self.named_checks):
             return False
+        if not self.named_checks and any(o.kind == "threshold" and o.role == "deliverable" for o in self.requirements):
+            return False  # a limit that nobody checks for us
         if self.tracked:
             return all(one.is_shown and not one.is_missing for one in self.tracked)
         return bool(own) and own[-1].action > self.last_change > 0
@@ -178,8 +188,11 @@ class Analysis:
         breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
         if not acted or acted[-1].has_failed or given_up or breaks_off:
             return False
+        ran = self.checks_in(first, last)
+        if ran and not ran[-1].has_passed:
+            return False
         if not changed:
-            return any(not fact.seen.is_empty and not fact.has_failed for fact in acted)
+            return any(not fact.has_failed and _has_told(self.step(fact.action)) for fact in acted)
         return any(
             (fact.action >= changed[-1] and not fact.has_failed and (fact.is_check or fact.effects.scripts))
             or ((reads := self.history.reads_back(fact.action)) is not None and reads >= changed[-1])
@@ -235,7 +248,7 @@ class Analysis:
             return []
         if last.action < self.first_change:
             return []
-        text = f"{capital(self.did(last.action))} failed at a{last.action}: {self.saw(last.action)}"
+        text = f"At a{last.action} the last program that ran failed ({self.did(last.action)}): {self.saw(last.action)}"
         text += ". Nothing ran since that shows the fault gone."
         return [Finding("failed_run", text, (last.action,))]
 
@@ -264,6 +277,17 @@ class Analysis:
             evidence.append(best.action)
         return Finding("unmet", text, tuple(sorted(set(evidence))) or (len(self.facts),), is_tried=bool(one.tried))
 
+    def _refused(self) -> list[Finding]:
+        """A hand-over that was not taken: whoever took it says so, and no later one was."""
+        handed = [fact for fact in self.facts if fact.phase == "deliver"]
+        refused = [(fact, line) for fact in handed if (line := _refusal(self.step(fact.action)))]
+        if not refused:
+            return []
+        last, line = refused[-1]
+        later = next((fact.action for fact in handed if fact.action > last.action), None)
+        text = f"What was handed over at a{last.action} was not taken: {quoted(line)}"
+        return [Finding("refused", text, (last.action,), later)]
+
     def _end(self) -> list[Finding]:
         end = self.ending
         if end.kind == "broken_off":
@@ -279,7 +303,7 @@ class Analysis:
 
     def _unverified(self) -> list[Finding]:
         """What was changed last, and nothing looked at it since."""
-        looked = [f for f in self.facts if f.action > self.last_change and self._looks_at_products(f)]
+        looked = [f for f in self.facts[self.last_change - 1 :] if self._looks_at_products(f)]
         if not self.last_change or looked:
             return []
         names = [path for path, action in self.products.items() if action == self.last_change][:PRODUCTS]
@@ -290,6 +314,10 @@ class Analysis:
     def _looks_at_products(self, fact: Facts) -> bool:
         if fact.effects.tests or fact.effects.scripts:
             return True
+        if fact.action == self.last_change:
+            return False
+        if fact.phase == "run" or fact.family in {"git diff", "git show"}:
+            return True
         return any(base_name(path) in self._product_names for path in fact.effects.reads)
 
     @cached_property
@@ -297,12 +325,36 @@ class Analysis:
         return frozenset(map(base_name, self.products))
 
 
+REFUSED = re.compile(r"\b(?:in|not )correct\b|\bwrong\b|\brejected\b|\bnot accepted\b|\btry again\b", re.IGNORECASE)
+"""Words of whoever does not take what was handed over. Hints only."""
+LOOKS = frozenset("curl wget nc ping ssh cat ls cd git echo pip npm docker".split())
+"""Commands that a task names for other reasons than to check by them."""
 LACKS = frozenset({"no_such_module", "no_such_command"})
 """Families that say that something is missing around a program."""
 WRONG = frozenset(
     {"syntax", "assertion", "exception", "build", "no_such_module", "out_of_memory", "killed", "time_out"}
 )
 """Families of errors that say that a program is wrong, and not only the way in which it was called."""
+
+
+def _is_check(command: str) -> bool:
+    """Whether a command that the task names can be what it is checked by: it runs something of its own."""
+    words = command.split()
+    return len(words) > 1 and base_name(words[0]) not in LOOKS and words[1] not in {"-", "-c", "-e"}
+
+
+def _has_told(step: Step) -> bool:
+    """Whether a tool gave something back: what a harness says about who is next is nothing."""
+    return any(answer.origin == "tool" and answer.text.strip() for answer in step.observations)
+
+
+def _refusal(step: Step) -> str:
+    """The line in which a hand-over is refused."""
+    for answer in step.observations:
+        if found := REFUSED.search(answer.text[:2000]):
+            start, end = answer.text.rfind("\n", 0, found.start()) + 1, answer.text.find("\n", found.end())
+            return answer.text[start : end if end >= 0 else None].strip()
+    return ""
 
 
 def quoted(text: str) -> str:

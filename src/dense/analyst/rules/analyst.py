@@ -15,7 +15,6 @@ from dense.analyst.answers import (
     LabelsAnswer,
     ScoreAnswer,
     SettlementAnswer,
-    SummaryAnswer,
     TopLevelAnswer,
 )
 from dense.analyst.questions import (
@@ -37,7 +36,7 @@ from dense.analyst.rules.boundaries import Stretch
 from dense.analyst.rules.facts import Facts
 from dense.analyst.rules.labels import label
 from dense.analyst.rules.settle import groups, verdict
-from dense.analyst.rules.summaries import digest
+from dense.analyst.rules.teller import Teller
 from dense.trajectory import Trajectory
 from dense.tree import Leaf, Node, first_action, last_action, leaves
 
@@ -57,6 +56,7 @@ class Study:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
+        self.teller = Teller(analysis.history, analysis.steps)
 
     def answer(self, question: AnyQuestion) -> Answer:
         match question:
@@ -70,19 +70,19 @@ class Study:
             case Labels():
                 return LabelsAnswer(labels=[self._label(leaf) for leaf in question.targets])
             case Summary():
-                return self._digest(question.members)
+                return self.teller.digest(question.members)
             case Digest():
                 return self._labelled_digest(question)
             case TopLevel():
                 return TopLevelAnswer(can_mount_all=boundaries.is_top(len(question.candidates)))
             case Compression():
-                return CompressionAnswer(groups=groups(question.parent, self.analysis))
+                return CompressionAnswer(groups=groups(question.parent, self.analysis, self.teller))
             case Reconciliation():
-                return verdict(question.subtree, self.analysis, question.issues, question.key_actions)
+                return verdict(question.subtree, self.analysis, self.teller, question.issues, question.key_actions)
             case Settlement():
                 return SettlementAnswer(
-                    groups=groups(question.parent, self.analysis),
-                    verdict=verdict(question.parent, self.analysis, question.issues, question.key_actions),
+                    groups=groups(question.parent, self.analysis, self.teller),
+                    verdict=verdict(question.parent, self.analysis, self.teller, question.issues, question.key_actions),
                 )
 
     def _facts(self, leaf: Leaf) -> Facts:
@@ -125,11 +125,8 @@ class Study:
         value, reason = label(self._facts(leaf), self.analysis.history, self.analysis.wanted)
         return LabelAnswer(id=leaf.id, reasoning=reason, label=value)
 
-    def _digest(self, members: Sequence[Node]) -> SummaryAnswer:
-        return digest(members, self._facts, self.analysis.history)
-
     def _labelled_digest(self, question: Digest) -> DigestAnswer:
         targets = set(question.targets)
         labels = [self._label(leaf) for member in question.members for leaf in leaves(member) if leaf.id in targets]
-        told = self._digest(question.members)
-        return DigestAnswer(labels=labels, **told.model_dump())
+        told = self.teller.digest(question.members)
+        return DigestAnswer(labels=labels, **dict(told))

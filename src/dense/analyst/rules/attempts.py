@@ -39,7 +39,7 @@ def attempts(
     found: list[Attempt] = []
     place = 0
     while place < len(facts):
-        if not _is_try(facts[place]) or (facts[place].is_check and facts[place].action < first_change):
+        if not _is_try(facts[place]) or _is_baseline(facts[place], first_change):
             place += 1
             continue
         attempt = _from(facts, history, place, unsettled)
@@ -47,6 +47,12 @@ def attempts(
             found.append(attempt)
         place = attempt.last
     return found
+
+
+def _is_baseline(fact: Facts, first_change: int) -> bool:
+    if not fact.is_check or fact.action >= first_change:
+        return False
+    return not any(failure.family in ABSENT for failure in fact.seen.failures)
 
 
 def _is_try(fact: Facts) -> bool:

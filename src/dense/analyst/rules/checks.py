@@ -21,6 +21,8 @@ output was cut, the run tells nothing."""
 
 SHELLS = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
 """How the line begins in which a shell says that there is no such program."""
+STOPPED = ("aborted", "interrupted", "cancelled", "canceled")
+"""What a line says where somebody stopped the run."""
 STATIC = frozenset(
     """tsc vue-tsc mypy pyright basedpyright pylint flake8 ruff eslint oxlint biome stylelint shellcheck bandit vulture
     pycodestyle pydocstyle pyflakes yamllint markdownlint golangci-lint staticcheck clippy cppcheck clang-tidy rubocop
@@ -49,6 +51,11 @@ class Check(Struct, frozen=True):
     line: str = ""
     """What was seen, in a line."""
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it runs some tests of a file only."""
+        return "::" in self.command or " -k " in self.command
+
 
 def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] = ()) -> list[Check]:
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
@@ -67,7 +74,7 @@ def _of_action(fact: Facts, step: Step, named: Sequence[str]) -> Iterator[Check]
         commands = list(done.tests) or [text for text in named if text in _text(part)]
         came = fact.seen if part is step else seen(part, done)
         if commands or came.tests:
-            yield _check(fact.action, commands, came, part)
+            yield _check(fact.action, commands or list(done.scripts), came, part)
 
 
 def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Check:
@@ -88,6 +95,8 @@ def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Chec
     if len(told) < len(came.failures) or came.is_empty or is_silent:
         return Check(action, command, subjects, family, None)
     line = (told[-1].line if told[-1].family != "exit" else _last_line(step) or told[-1].line) if told else ""
+    if any(word in line.casefold() for word in STOPPED):
+        return Check(action, command, subjects, family, None)
     return Check(action, command, subjects, family, not told, int(bool(told)), (), line)
 
 
@@ -153,6 +162,8 @@ def takes_back(later: Check, earlier: Check) -> bool:
     same subjects, over everything, or over what had failed."""
     if not later.has_passed or later.runner != earlier.runner:
         return False
+    if later.is_narrow and not earlier.is_narrow:
+        return bool(earlier.names) and all(name.rsplit("::", 1)[-1] in later.command for name in earlier.names)
     if not later.subjects or later.subjects & earlier.subjects:
         return True
     if not earlier.subjects:

@@ -36,7 +36,7 @@ ADMISSIONS = re.compile(
     r"""
     \b(?:i|we)\s+(?:was|were|am|are|have\s+been)\s+(?:unable|not\s+able)\s+to\b
     | \b(?:i|we)\s+(?:could\s*n[o']t|could\s+not|can\s*not|can't)\s+(?:complete|finish|find|determine|solve
-        |access|get|make|run|verify|reproduce|proceed|continue|install|fix|locate|answer|retrieve|confirm|open|read|write)\b
+        |access|get|make|proceed|continue|install|fix|locate|answer|retrieve|open|read|write)\b
     | \b(?:i|we)\s+(?:did\s+not\s+manage|failed\s+to|ran\s+out\s+of)\b
     | \b(?:unable|not\s+possible)\s+to\s+(?:determine|complete|finish|find|solve|answer|access|retrieve|verify|locate)\b
     | \b(?:is|are|remains?)\s+(?:still\s+)?(?:unresolved|unfinished|incomplete)\b
@@ -68,15 +68,21 @@ def ending(facts: Sequence[Facts], steps: Sequence[Step]) -> Ending:
     harness = next((seen.text for seen in reversed(step.observations) if seen.origin == "system"), "").strip()
     if "continu" in harness[:HEAD].casefold():
         return Ending("handed_over", last.action, harness)  # to another trace: what became of it is not told here
+    said = [one.message for one in steps[-3:] if one.message.strip()]
     if last.phase != "deliver" and not _is_last_word(last, step):
-        return Ending("broken_off", last.action, harness)
+        return Ending("broken_off", last.action, harness or _crash(said))
     if STOPPED.search(harness[:HEAD]):
         return Ending("broken_off", last.action, harness)
-    said = next((s.message for s in reversed(steps[-3:]) if s.message.strip()), "")
-    if crash := CRASHES.search(said[-TAIL:]):
-        return Ending("broken_off", last.action, crash.group().strip())
-    admitted = "" if _is_dialog(steps) else _admission(said)
+    if crash := _crash(said[-1:]):
+        return Ending("broken_off", last.action, crash)
+    admitted = "" if _is_dialog(steps) else _admission(said[-1] if said else "")
     return Ending("given_up", last.action, admitted) if admitted else Ending("handed_over", last.action)
+
+
+def _crash(messages: Sequence[str]) -> str:
+    """An error of the agent's client among what was said last."""
+    found = (CRASHES.search(message[-TAIL:]) for message in reversed(messages))
+    return next((crash.group().strip() for crash in found if crash is not None), "")
 
 
 def _is_last_word(last: Facts, step: Step) -> bool:

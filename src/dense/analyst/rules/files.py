@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 
+
+@lru_cache(4096)
 def base_name(path: str) -> str:
     """The last part of a path, whatever slashes it is written with."""
     return path.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
 
 
+FOLDERS = frozenset({"tmp", ".git", "__pycache__", "node_modules", ".venv", "venv", ".cache"})
+"""Folders whose contents nobody asked for."""
+
+
 def is_passing(path: str) -> bool:
-    """Whether a file is not meant to stay: in a folder for such things, a device, a log, something that a program
-    leaves behind."""
+    """Whether a file is not meant to stay, or is no one file: in a folder for such things, a device, a log, something
+    that a program leaves behind, a name with a placeholder in it."""
     parts = path.replace("\\", "/").split("/")
-    return "tmp" in parts or parts[:2] == ["", "dev"] or parts[-1].endswith((".log", ".pyc", ".tmp", ".bak", ".orig"))
+    if not FOLDERS.isdisjoint(parts) or parts[:2] == ["", "dev"] or not set(path).isdisjoint("{}$*<>"):
+        return True
+    return parts[-1].endswith((".log", ".pyc", ".tmp", ".bak", ".orig"))

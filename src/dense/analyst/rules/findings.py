@@ -11,6 +11,7 @@ FindingKind = Literal[
     "failed_run",  # a program of the agent's own that failed, and did not work since
     "unmet",  # something that the task asks for, and nothing made it
     "lost",  # something that was made, and removed again
+    "refused",  # a hand-over that was not taken
     "broken_off",  # the trace ends in the middle of work
     "admitted",  # the agent itself says that it is not done
     "unverified",  # something that was made or changed, and nothing looked at it since

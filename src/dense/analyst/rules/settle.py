@@ -9,9 +9,8 @@ from dense.analyst.answers import Group, IssueAnswer, ReconciliationAnswer
 from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.attempts import Attempt
 from dense.analyst.rules.findings import Finding
-from dense.analyst.rules.summaries import final
-from dense.analyst.rules.titles import attempt_title
-from dense.tree import Completion, Issue, Leaf, Node, Subtask, first_action, last_action
+from dense.analyst.rules.teller import Teller
+from dense.tree import Completion, Issue, Leaf, Node, ShortcutOutcome, Subtask, first_action, last_action
 
 AT_ROOT = frozenset({"lost", "broken_off", "admitted"})
 """Kinds that concern the task as a whole: the root raises them. What is asked for and was never even tried, too."""
@@ -19,7 +18,7 @@ LESSONS = 4
 """How many failures a dead end tells."""
 
 
-def groups(parent: Subtask, analysis: Analysis) -> list[Group]:
+def groups(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group]:
     """The children in order; those that one attempt covers together are one shortcut."""
     spans = [(first_action(child), last_action(child)) for child in parent.children]
     found: list[Group] = []
@@ -31,13 +30,13 @@ def groups(parent: Subtask, analysis: Analysis) -> list[Group]:
         if len(covered) < 2 or covered[-1] - covered[0] >= len(covered):
             continue
         found += [_keep(child) for child in parent.children[place : covered[0]]]
-        found.append(_shortcut(attempt, parent.children[covered[0] : covered[-1] + 1], analysis))
+        found.append(_shortcut(attempt, parent.children[covered[0] : covered[-1] + 1], analysis, teller))
         place = covered[-1] + 1
     return found + [_keep(child) for child in parent.children[place:]]
 
 
 def verdict(
-    parent: Subtask, analysis: Analysis, issues: Sequence[Issue], key_actions: Sequence[str]
+    parent: Subtask, analysis: Analysis, teller: Teller, issues: Sequence[Issue], key_actions: Sequence[str]
 ) -> ReconciliationAnswer:
     """What the parent reports, closes and leaves open, by the actions that lie in it."""
     first, last = first_action(parent), last_action(parent)
@@ -51,7 +50,7 @@ def verdict(
     return ReconciliationAnswer(
         coherence="coherent",
         completion=completion,
-        summary=final(parent, analysis, still_open),
+        summary=teller.final(parent, tells_left=not still_open),
         open_issues=[_issue(one) for one in raised if not one.is_fatal],
         fatal_issues=[_issue(one) for one in raised if one.is_fatal],
         resolved_issue_ids=list(resolved),
@@ -74,7 +73,7 @@ def _keep(child: Node) -> Group:
     return Group(mode="keep", source_node_ids=[child.id])
 
 
-def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis) -> Group:
+def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis, teller: Teller) -> Group:
     first, last = first_action(children[0]), last_action(children[-1])
     failed = [action for action in attempt.failed if first <= action <= last]
     recovery = attempt.recovery if attempt.recovery is not None and attempt.recovery <= last else None
@@ -83,13 +82,22 @@ def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis) ->
     return Group(
         mode="shortcut",
         source_node_ids=[child.id for child in children],
-        title=attempt_title(attempt, analysis),
-        dead_end=_dead_end(failed, analysis),
-        working_path=_working_path(attempt.first, recovery, analysis) if recovery else "",
-        outcome="succeeded" if recovery else "partial" if worked else "failed",
+        title=teller.attempt_title(attempt),
+        dead_end=_dead_end(failed, teller),
+        working_path=_working_path(attempt.first, recovery, analysis, teller) if recovery else "",
+        outcome=_outcome(recovery, worked, analysis),
         evidence_node_ids=[leaf(action) for action in shown],
         key_action_ids=[],
     )
+
+
+def _outcome(recovery: int | None, worked: int | None, analysis: Analysis) -> ShortcutOutcome:
+    """Something works again: that is no success as long as a check that failed before has not passed."""
+    if recovery is None:
+        return "partial" if worked else "failed"
+    earlier = analysis.findings_in(1, recovery)[-20:]
+    is_open = any(one.kind == "failed_check" and one.is_serious and one.closed is None for one in earlier)
+    return "partial" if is_open else "succeeded"
 
 
 def _last_that_worked(analysis: Analysis, failed: Sequence[int], last: int) -> int | None:
@@ -98,25 +106,24 @@ def _last_that_worked(analysis: Analysis, failed: Sequence[int], last: int) -> i
     return next((n for n in range(last, after - 1, -1) if analysis.of(n).effects.changes_files), None)
 
 
-def _dead_end(failed: Sequence[int], analysis: Analysis) -> str:
+def _dead_end(failed: Sequence[int], teller: Teller) -> str:
     """What failed and what was seen, each failure once."""
-    told: dict[str, str] = {}
+    told: dict[str, int] = {}
     for action in failed:
-        seen = analysis.saw(action)
-        told.setdefault(seen, f"{analysis.did(action)}: {seen}")
-    lines = list(told.values())
-    more = f"; and {len(lines) - LESSONS} more" if len(lines) > LESSONS else ""
-    return "; ".join(lines[-LESSONS:]) + more
+        told.setdefault(teller.deed(action).saw, action)
+    lines = [f"{teller.deed(action).did}: {seen}" for seen, action in list(told.items())[-LESSONS:]]
+    more = f"; and {len(told) - LESSONS} more" if len(told) > LESSONS else ""
+    return "; ".join(lines) + more
 
 
-def _working_path(first: int, recovery: int, analysis: Analysis) -> str:
+def _working_path(first: int, recovery: int, analysis: Analysis, teller: Teller) -> str:
     """The changes that stood when it worked, then what showed that it did."""
     changes = [
         n for n in range(first, recovery) if analysis.of(n).effects.changes_files and not analysis.of(n).has_failed
     ]
-    steps = [analysis.did(n) for n in changes[-2:]]
-    shown = f"{analysis.did(recovery)}: {analysis.saw(recovery)}"
-    return ", then ".join([*steps, shown])
+    steps = [teller.deed(n).did for n in changes[-2:]]
+    shown = teller.deed(recovery)
+    return ", then ".join([*steps, f"{shown.did}: {shown.saw}"])
 
 
 def _is_of_root(one: Finding) -> bool:

@@ -8,21 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
-from dense.actions.files import UNNAMED
-from dense.analyst.rules.files import base_name, is_passing
+from dense.analyst.rules.files import base_name
 from dense.analyst.rules.messages import first_sentence, question
-from dense.analyst.rules.outputs import open_file
 from dense.analyst.rules.phrases import Deed
+from dense.analyst.rules.products import Products, products
 from dense.analyst.rules.quoting import capital, listed, one_line, quoted
-from dense.analyst.rules.targets import host_of, same_file
-
-if TYPE_CHECKING:
-    from dense.analyst.rules.analysis import Analysis
-    from dense.analyst.rules.attempts import Attempt
+from dense.analyst.rules.targets import host_of
 
 LONGEST = 60
 ABSENT = frozenset({"no_such_command", "no_such_module"})
@@ -36,12 +28,9 @@ def title(deeds: Sequence[Deed], done: Products | None = None) -> str:
     return name or "Something without a name"
 
 
-def attempt_title(attempt: Attempt, analysis: Analysis) -> str:
+def attempt_title(deeds: Sequence[Deed], *, is_recovered: bool) -> str:
     """What a stretch of tries was after, and how it ended."""
-    numbers = range(attempt.first, attempt.last + 1)
-    deeds = [Deed(analysis.of(n), analysis.step(n), analysis.history.phase(n)) for n in numbers]
     absent = missing(deeds)
-    is_recovered = attempt.recovery is not None
     if absent and not is_recovered:
         return one_line(f"No {listed(absent, 3).replace(' and ', ' or ')} to be had", LONGEST)
     done = products(deeds)
@@ -62,103 +51,6 @@ def missing(deeds: Iterable[Deed]) -> list[str]:
         if failure.family in ABSENT and failure.subject
     }
     return list(found)
-
-
-class Products(Struct, frozen=True):
-    """What became of the files that a stretch wrote."""
-
-    made: tuple[str, ...]
-    """Made or changed and still there at its end, in order of the first write."""
-    failed: tuple[str, ...]
-    """Meant to be made by actions that failed, and nothing shows that they are there."""
-
-    @property
-    def names(self) -> list[str]:
-        """The base names of what was made."""
-        return list(dict.fromkeys(map(base_name, self.made)))
-
-
-BARE = frozenset("ls file stat find test which du wc [ tree".split())
-"""Programs that say something of a file that is not there without failing."""
-
-
-def products(deeds: Iterable[Deed]) -> Products:
-    """What was made, as far as the actions show. A failed action made the program that it ran, and nothing else until
-    a later one runs that program with success or reads what it was to make."""
-    book = _Book()
-    for deed in deeds:
-        effects = deed.facts.effects
-        if not (effects.writes or effects.deletes or book.waits):
-            continue
-        for gone in effects.deletes[:40]:
-            book.remove(gone)
-        writes = [path for path in effects.writes[:40] if path != UNNAMED and not is_passing(path)]
-        if UNNAMED in effects.writes and (path := open_file(deed.step)) != UNNAMED:
-            writes.append(path)
-        if deed.has_failed:
-            for path in writes if deed.facts.commands else ():  # a tool that fails changes nothing
-                if path in effects.scripts:
-                    book.add(path)
-                else:
-                    book.attempt(path, effects.scripts)
-            continue
-        for path in writes:
-            book.add(path)
-        for path in effects.scripts[:8]:
-            book.settle_by(path)
-        if not set(effects.runs) <= BARE or not effects.runs:
-            for path in effects.reads[:12]:
-                book.settle(path)
-    return book.close()
-
-
-class _Book:
-    """Files by base name while the actions are gone through."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, list[str]] = {}
-        self._tried: dict[str, list[str]] = {}
-        self._by_program: dict[str, list[str]] = {}
-
-    @property
-    def waits(self) -> bool:
-        """Whether something was tried that a later action may show."""
-        return bool(self._tried)
-
-    def add(self, path: str) -> None:
-        same = self._made.setdefault(base_name(path), [])
-        for place, other in enumerate(same):
-            if same_file(path, other):
-                same[place] = max(path, other, key=len)
-                break
-        else:
-            same.append(path)
-        self._tried.pop(base_name(path), None)
-
-    def remove(self, path: str) -> None:
-        name = base_name(path)
-        if name in self._made:
-            self._made[name] = [other for other in self._made[name] if not same_file(path, other)]
-
-    def attempt(self, path: str, programs: Sequence[str]) -> None:
-        if not any(same_file(path, other) for other in self._made.get(base_name(path), ())):
-            self._tried.setdefault(base_name(path), []).append(path)
-            for program in programs[:1]:
-                self._by_program.setdefault(base_name(program), []).append(path)
-
-    def settle(self, path: str) -> None:
-        if any(same_file(path, other) for other in self._tried.get(base_name(path), ())):
-            self.add(max(path, *self._tried[base_name(path)], key=len))
-
-    def settle_by(self, program: str) -> None:
-        for path in self._by_program.pop(base_name(program), ()):
-            self.settle(path)
-
-    def close(self) -> Products:
-        made = [path for name, same in self._made.items() if name != ".git" for path in same]
-        folders = {path[: path.rfind("/")] for path in made}
-        tried = [same[-1] for name, same in self._tried.items() if name != ".git"]
-        return Products(tuple(path for path in made if path.rstrip("/") not in folders), tuple(tried))
 
 
 def _purpose(deeds: Sequence[Deed], done: Products) -> str:

@@ -1,0 +1,67 @@
+"""What is asked of single deeds when a stretch of them is told."""
+
+from __future__ import annotations
+
+from dense.actions.files import UNNAMED
+from dense.analyst.rules.files import base_name, is_passing
+from dense.analyst.rules.phrases import Deed
+
+
+def is_change(deed: Deed) -> bool:
+    """Whether it made something that stays: a file, or a change through a tool of the task's own."""
+    effects = deed.facts.effects
+    if not effects.writes:
+        return deed.phase == "produce" and not effects.deletes
+    return any(not is_passing(path) and base_name(path) != ".git" for path in effects.writes)
+
+
+def only_looks(deed: Deed) -> bool:
+    """Whether it gets nothing done by itself, also where it looks for what was made: that something is not there is an
+    answer."""
+    return deed.facts.phase in ("explore", "talk")
+
+
+def is_setup(deed: Deed) -> bool:
+    effects = deed.facts.effects
+    return bool(effects.installs or effects.services or effects.network)
+
+
+def is_silent(deed: Deed) -> bool:
+    """Whether what comes back is only the harness's word that a file was written."""
+    effects = deed.facts.effects
+    is_plain = not (effects.scripts or effects.tests or deed.facts.commands)
+    return bool(effects.writes) and (is_plain or UNNAMED in effects.writes) and not deed.has_failed
+
+
+def is_found(deed: Deed) -> bool:
+    return deed.phase == "explore" and is_quotable(deed)
+
+
+def is_telling(deed: Deed) -> bool:
+    """Whether a look is more than reading or listing: its command says what was looked for."""
+    return not deed.did.startswith(("read ", "listed ", "ran `ls"))
+
+
+def is_quotable(deed: Deed) -> bool:
+    """Whether what came back is short enough to stand in a sentence."""
+    return not deed.facts.seen.is_empty and deed.saw.startswith("`")
+
+
+def is_success(deed: Deed) -> bool:
+    """Whether an action that did not fail got something done, as against looking."""
+    if deed.phase == "verify":
+        return deed.has_passed
+    return deed.phase in ("run", "produce", "setup")
+
+
+CODE = (".py", ".js", ".ts", ".tsx", ".c", ".h", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".md")
+
+
+def shows_data(deed: Deed) -> bool:
+    """Whether what is shown are values, and not a program in which values stand."""
+    return not deed.has_failed and not any(path.endswith(CODE) for path in deed.facts.effects.reads)
+
+
+def check_name(text: str) -> str:
+    """A check without its options: `python3 -m unittest -v` and `python3 -m unittest` are one."""
+    return " ".join(word for word in text.split()[:6] if not word.startswith("-"))

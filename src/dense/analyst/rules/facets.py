@@ -1,0 +1,207 @@
+"""What a rerun needs of a stretch, item by item: what is there, which values held, what made the difference, what came
+first, what led nowhere, what is open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from dense.actions.tools import known
+from dense.analyst.rules.commands_told import SHOWING, short_command
+from dense.analyst.rules.deeds import is_change, is_quotable, only_looks, shows_data
+from dense.analyst.rules.files import base_name, is_passing
+from dense.analyst.rules.outputs_told import main_failure
+from dense.analyst.rules.phrases import Deed
+from dense.analyst.rules.quoting import listed, one_line, paths_told, ticked
+from dense.analyst.rules.stretch import ABSENT, Stretch
+from dense.analyst.rules.targets import same_file
+from dense.analyst.rules.tools_told import change_told
+from dense.observations import values
+from dense.tree import NONE
+
+ITEMS = 5
+"""How many things a facet lists."""
+COMMITTING = {"git commit": "changes are committed", "git push": "changes are pushed"}
+SLIPS = frozenset({"syntax", "usage", "tool"})
+"""Families of errors that say nothing about the task once the call was put right."""
+MOST_FAILURES = 40
+"""So many failures are gone through for a facet, from the end."""
+MOST_BETWEEN = 12
+"""So many deeds before a recovery may be what brought it about."""
+
+
+def facet(items: Iterable[str]) -> str:
+    """Items of a facet, each once."""
+    found = list(dict.fromkeys(items))
+    more = f"; and {len(found) - ITEMS} more" if len(found) > ITEMS else ""
+    return "; ".join(found[:ITEMS]) + more if found else NONE
+
+
+class Facets:
+    """The facets of a stretch, each as its items."""
+
+    def __init__(self, stretch: Stretch) -> None:
+        self.stretch = stretch
+
+    def artifacts(self) -> Iterator[str]:
+        shown = self._shown_alone()
+        for path in reversed(self.stretch.made):
+            seen = shown.get(base_name(path))
+            yield f"{ticked(path, 80)} (read back: {seen})" if seen else ticked(path, 80)
+
+    def _shown_alone(self) -> dict[str, str]:
+        """Short contents of files that an action looked at alone, after they were written."""
+        found: dict[str, str] = {}
+        for deed in self.stretch.worked[-40:]:
+            if deed.phase != "verify" or deed.is_check:
+                continue
+            reads = {base_name(path) for path in deed.facts.effects.reads}
+            is_shown = not deed.facts.effects.runs or not SHOWING.isdisjoint(deed.facts.effects.runs)
+            if len(reads) == 1 and is_shown and is_quotable(deed):
+                found[reads.pop()] = deed.saw
+        return found
+
+    def final_state(self) -> Iterator[str]:
+        for deed in self.stretch.worked:
+            effects = deed.facts.effects
+            if effects.installs:
+                yield f"installed {listed([ticked(name, 40) for name in effects.installs], 4)}"
+            for text in effects.services:
+                yield f"running: {ticked(text, 90)}"
+            gone = [path for path in effects.deletes if not is_passing(path)]
+            if gone:
+                yield f"removed {paths_told(gone)}"
+            if deed.facts.family in COMMITTING:
+                yield COMMITTING[deed.facts.family]
+
+    def key_values(self) -> Iterator[str]:
+        """Values that two actions agree on: one made or printed them, a later one showed them again."""
+        found: dict[str, str] = {}
+        shows = [n for n, deed in enumerate(self.stretch.deeds) if deed.phase == "verify" and shows_data(deed)]
+        for place in shows[-12:]:
+            deed = self.stretch.deeds[place]
+            text = deed.output
+            if not text or len(text) > 800:
+                continue
+            earlier = self._evidence(place)
+            for value in values(text)[:12] if earlier else ():
+                if len(value.text) <= 60 and _has_word(earlier, value.text):
+                    found[value.name] = value.text
+        for name, text in found.items():
+            yield f"{one_line(name, 40)} {ticked(text, 60)}"
+
+    def _evidence(self, place: int) -> str:
+        """What the actions right before wrote or printed, apart from looks."""
+        before = [
+            deed for deed in self.stretch.deeds[max(0, place - 6) : place] if deed.phase in ("produce", "run", "verify")
+        ]
+        return "\n".join(
+            part
+            for deed in before
+            if not deed.has_failed
+            for part in (deed.output[:2000], *(text[:2000] for text in deed.facts.commands))
+        )
+
+    def key_mechanisms(self) -> Iterator[str]:
+        """What made the difference between what failed and what worked."""
+        for deed, recovery, between in self._recoveries:
+            mends = [change for other in (*between, recovery) for change in _changes(other)]
+            if mends:
+                yield from mends[-2:]
+            elif not only_looks(deed) and not deed.is_check and not any(is_change(other) for other in between):
+                yield from filter(None, [_other_way(deed, recovery)])
+
+    @cached_property
+    def _recoveries(self) -> list[tuple[Deed, Deed, list[Deed]]]:
+        """Failures with what recovered them within the stretch, and what worked in between."""
+        found: list[tuple[Deed, Deed, list[Deed]]] = []
+        for deed in self.stretch.failed[-MOST_FAILURES:]:
+            recovery = self.stretch.recovery(deed)
+            if recovery is not None:
+                between = self.stretch.between(deed, recovery, MOST_BETWEEN)
+                found.append((deed, recovery, [other for other in between if not other.has_failed]))
+        return found
+
+    def critical_order(self) -> Iterator[str]:
+        """What had to come first: something failed for want of it, it was put there, and then the same worked."""
+        for deed, recovery, between in self._recoveries:
+            families = {failure.family for failure in deed.facts.seen.failures}
+            for other in between:
+                effects = other.facts.effects
+                if effects.installs and families & ABSENT.keys():
+                    first = f"install {listed([ticked(name, 40) for name in effects.installs])}"
+                elif effects.services and families & {"connection", "http", "no_such_file"}:
+                    first = f"start {ticked(effects.services[0], 80)}"
+                elif effects.writes and "no_such_file" in families and self._made_wanted(deed, other):
+                    first = f"make {paths_told(effects.writes)}"
+                else:
+                    continue
+                yield f"{first} before {self.stretch.tried(recovery)}"
+
+    def _made_wanted(self, failed: Deed, maker: Deed) -> bool:
+        wanted = [failure.subject for failure in failed.facts.seen.failures if failure.family == "no_such_file"]
+        return any(same_file(path, subject) for path in maker.facts.effects.writes for subject in wanted if subject)
+
+    def dead_ends(self) -> Iterator[str]:
+        """Failures that a rerun can avoid, by what was missing or by the command and its last line. A check that fails
+        is no dead end, nor is a slip that was put right at once."""
+        for deed in self.stretch.failed[-MOST_FAILURES:]:
+            failures = deed.facts.seen.failures
+            is_lacking = any(failure.family in ABSENT for failure in failures)
+            if not failures or (not is_lacking and (deed.is_check or only_looks(deed))):
+                continue
+            recovery = self.stretch.recovery(deed)
+            is_slip = main_failure(failures).family in SLIPS
+            if is_slip and recovery is not None and recovery.action <= deed.action + 2:
+                continue
+            yield self.stretch.failure(deed)
+
+    def open_issues(self) -> Iterator[str]:
+        for deed in self.stretch.left[-3:]:
+            yield self.stretch.failure(deed)
+        last = self.stretch.changes[-1] if self.stretch.changes else None
+        if last is None or last.has_failed or last.is_check or last.facts.effects.scripts:
+            return
+        later = [deed for deed in self.stretch.deeds if deed.action > last.action]
+        if not any(deed.phase in ("verify", "run") or deed.is_check for deed in later):
+            names = [path for path in last.facts.effects.writes if path in self.stretch.made and "." in base_name(path)]
+            if names:
+                yield f"unverified: {paths_told(names)} after the last change"
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Whether a value stands in a text by itself."""
+    at = text.find(word) if word else -1
+    while at >= 0:
+        end = at + len(word)
+        if not (at and text[at - 1].isalnum()) and not (end < len(text) and text[end].isalnum()):
+            return True
+        at = text.find(word, end)
+    return False
+
+
+SUBSTITUTION = re.compile(r"\bs([/|#@,])")
+
+
+def _changes(deed: Deed) -> Iterator[str]:
+    """The short changes of an action: `old` → `new` in a file."""
+    where = paths_told(deed.facts.effects.writes[-1:])
+    for text in deed.facts.commands:
+        if "sed -i" not in text[:2000] or (found := SUBSTITUTION.search(text[:2000])) is None:
+            continue
+        parts = text[found.end() : 2000].split(found[1])
+        if len(parts) >= 3 and max(len(parts[0]), len(parts[1])) <= 80 and parts[0]:
+            yield f"{ticked(parts[0])} → {ticked(parts[1])} in {where}" if parts[1] else f"without {ticked(parts[0])}"
+    if not deed.facts.commands and deed.facts.effects.writes:
+        for call in deed.step.calls[:4]:
+            if told := change_told(known(call), 70):
+                yield f"{told} in {where}"
+
+
+def _other_way(failed: Deed, worked: Deed) -> str:
+    """The command that worked instead of the one that failed, where both are of one kind."""
+    if not failed.facts.commands or not worked.facts.commands or failed.facts.gist == worked.facts.gist:
+        return ""
+    before, after = short_command(failed.facts.commands[-1], 80), short_command(worked.facts.commands[-1], 80)
+    return f"{after} works, {before} does not" if before != after else ""

@@ -1,0 +1,98 @@
+"""Consecutive actions in the books that their words are made from: what worked, what failed, what was made, what is
+left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+from dense.analyst.rules.deeds import check_name, is_change, is_silent, is_success, only_looks
+from dense.analyst.rules.outputs_told import main_failure
+from dense.analyst.rules.phrases import Deed
+from dense.analyst.rules.products import products
+from dense.analyst.rules.quoting import ticked
+from dense.analyst.rules.sequence import History
+
+ABSENT = {"no_such_command": "command not found", "no_such_module": "no such module"}
+EMPTY = re.compile(r"nothing$|\d+ lines?$")
+"""What came back, where that tells nothing."""
+
+
+class Stretch:
+    """Consecutive actions, and what is known of them together."""
+
+    def __init__(self, deeds: Sequence[Deed], history: History) -> None:
+        self.deeds = deeds
+        self.history = history
+        self.first = deeds[0].action if deeds else 0
+        self.worked = [deed for deed in deeds if not deed.has_failed]
+        self.failed = [deed for deed in deeds if deed.has_failed]
+        self.changes = [deed for deed in self.worked if is_change(deed)]
+        self.products = products(deeds)
+        self.made = self.products.made
+        self.agents = {deed.step.agent for deed in deeds}
+        self.last_success = max((deed.action for deed in self.worked if is_success(deed)), default=0)
+        self.last_pass = max((deed.action for deed in self.worked if deed.has_passed), default=0)
+        self.left = [deed for deed in self.failed if self._is_left(deed)]
+
+    # What became of failures
+
+    def recovery(self, deed: Deed) -> Deed | None:
+        """What did the same later, within the stretch, and worked."""
+        place = (self.history.recovered_by(deed.action) or 0) - self.first
+        return self.deeds[place] if 0 <= place < len(self.deeds) else None
+
+    def between(self, deed: Deed, recovery: Deed, most: int) -> Sequence[Deed]:
+        """The last deeds between a failure and its recovery."""
+        end = recovery.action - self.first
+        return self.deeds[max(deed.action - self.first + 1, end - most) : end]
+
+    def _is_left(self, deed: Deed) -> bool:
+        """Whether a failure is still one at the end of the stretch: nothing did the same and worked; and where
+        something was only not there, or a call was wrong, nothing else worked in its place."""
+        if only_looks(deed):
+            return False
+        if len(deed.facts.effects.tests) > 1 and not self._all_passed(deed):
+            return True
+        if self.recovery(deed) is not None:
+            return False
+        return (self.last_pass if deed.is_check else self.last_success) < deed.action
+
+    def _all_passed(self, deed: Deed) -> bool:
+        """Whether each of several checks of one action is passed by a later one: their results are not told apart."""
+        return all(self._last_passed.get(check_name(text), 0) > deed.action for text in deed.facts.effects.tests)
+
+    @cached_property
+    def _last_passed(self) -> dict[str, int]:
+        """The last action that passed a check, for each."""
+        passed = (deed for deed in self.worked if deed.has_passed)
+        return {check_name(text): deed.action for deed in passed for text in deed.facts.effects.tests}
+
+    # Clauses
+
+    def did(self, deed: Deed) -> str:
+        """What was done, and by whom where there are several."""
+        told = deed.did
+        return f"{ticked(deed.step.agent, 30)} {told}" if len(self.agents) > 1 and deed.step.agent else told
+
+    def told(self, deed: Deed) -> str:
+        """What was done, and what came back where that tells something."""
+        told = self.did(deed)
+        if is_silent(deed):
+            return told
+        seen = deed.saw
+        return told if EMPTY.match(seen) else f"{told}: {seen}"
+
+    def tried(self, deed: Deed) -> str:
+        """What was tried, by its command alone where it has one."""
+        told = self.did(deed)
+        return told.removeprefix("ran ") if told.startswith("ran `") else told
+
+    def failure(self, deed: Deed) -> str:
+        """What failed: what was missing, or the command and the line that tells."""
+        failures = deed.facts.seen.failures
+        failure = main_failure(failures) if failures else None
+        if failure is not None and failure.family in ABSENT and failure.subject:
+            return f"{ticked(failure.subject, 60)}: {ABSENT[failure.family]}"
+        return f"{self.tried(deed)}: {deed.saw}"

@@ -1,0 +1,69 @@
+"""Puts the actions of one trajectory into words: titles, summaries and facets, for stretches of any length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dense.analyst.answers import SummaryAnswer
+from dense.analyst.rules.attempts import Attempt
+from dense.analyst.rules.facets import Facets, facet
+from dense.analyst.rules.phrases import Deed
+from dense.analyst.rules.sequence import History
+from dense.analyst.rules.stretch import Stretch
+from dense.analyst.rules.summaries import Summary
+from dense.analyst.rules.titles import attempt_title, title
+from dense.trajectory import Step
+from dense.tree import Node, Subtask, first_action, last_action
+
+
+class Teller:
+    """Tells what actions did. Every level of the tree asks for the same ones again: each is told once.
+
+    It lives as long as the study of its trajectory. Actions are known by their numbers."""
+
+    def __init__(self, history: History, steps: Sequence[Step]) -> None:
+        self._history = history
+        self._steps = steps
+        self._deeds: dict[int, Deed] = {}
+        self._summaries: dict[tuple[int, int], Summary] = {}
+
+    def deed(self, action: int) -> Deed:
+        """An action with its words."""
+        found = self._deeds.get(action)
+        if found is None:
+            facts = self._history.facts[action - 1]
+            found = self._deeds[action] = Deed(facts, self._steps[action - 1], self._history.phase(action))
+        return found
+
+    def digest(self, members: Sequence[Node]) -> SummaryAnswer:
+        """Title, summary and facets of consecutive nodes, whatever their level."""
+        first, last = (first_action(members[0]), last_action(members[-1])) if members else (1, 0)
+        summary = self._summaries[first, last] = self._summary(first, last)
+        stretch = summary.stretch
+        facets = Facets(stretch)
+        return SummaryAnswer(
+            subtitle=title(stretch.deeds, stretch.products),
+            summary=summary.told(),
+            artifacts=facet(facets.artifacts()),
+            final_state=facet(facets.final_state()),
+            key_values=facet(facets.key_values()),
+            key_mechanisms=facet(facets.key_mechanisms()),
+            critical_order=facet(facets.critical_order()),
+            dead_ends=facet(facets.dead_ends()),
+            open_issues=facet(facets.open_issues()),
+        )
+
+    def final(self, subtask: Subtask, *, tells_left: bool) -> str:
+        """The summary after reconciliation: the way that worked and what verified it. What is left is told by issues,
+        where there are any. It is asked for last, so what was kept for it is let go."""
+        first, last = first_action(subtask), last_action(subtask)
+        summary = self._summaries.pop((first, last), None) or self._summary(first, last)
+        return summary.told(tells_left=tells_left)
+
+    def attempt_title(self, attempt: Attempt) -> str:
+        """What a stretch of tries was after, and how it ended."""
+        deeds = [self.deed(action) for action in range(attempt.first, attempt.last + 1)]
+        return attempt_title(deeds, is_recovered=attempt.recovery is not None)
+
+    def _summary(self, first: int, last: int) -> Summary:
+        return Summary(Stretch([self.deed(action) for action in range(first, last + 1)], self._history))
