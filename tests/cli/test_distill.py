@@ -111,7 +111,7 @@ def test_five_files_and_what_they_say(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     folder = only(tmp_path)
     assert sorted(path.name for path in folder.iterdir()) == FILES
-    assert done.stdout == f"{folder}: incomplete\n"
+    assert done.stdout.startswith(f"{folder}: incomplete\n")
     record = msgspec.json.decode((folder / "run.json").read_bytes(), type=Run)
     assert (record.fallbacks, record.profile, record.format) == (0, "fast", "atif")
     assert set(record.prompts) >= {"cuts", "digest", "settlement"}

@@ -210,9 +210,11 @@ def test_a_correction_says_what_was_wrong(trajectory: Trajectory) -> None:
 def test_shortening_keeps_both_ends(sizes: list[int], room: int) -> None:
     found = kept(sizes, room)
     first, last = found.of(sizes)
-    if sum(sizes) <= room or len(sizes) == 1:
+    if found.is_whole:
         assert list(first) == sizes
+        assert sum(sizes) <= room or sum(sizes[:-1]) <= room // 2, "only the last step may be too large for its room"
         return
+    assert sum(sizes) > room
     assert list(first) + list(sizes[found.head : found.tail]) + list(last) == sizes
     assert last, "the last step stays"
     assert sum(first) + sum(last[:-1]) <= room

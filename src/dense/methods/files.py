@@ -1,4 +1,4 @@
-"""What a method leaves on disk: `feedback.txt`, `message.txt`, what it made on the way, and `run.json`, written last."""
+"""What a method leaves on disk: `feedback.txt`, `message.txt`, what it made on the way; `run.json` is written last."""
 
 from __future__ import annotations
 

@@ -11,13 +11,19 @@ from dense.deliver.markup import Block
 def listing(blocks: Sequence[Block], *, name: str = "report", redacted: str = "", **attributes: str | None) -> Fit:
     """These blocks, as many as there is room for, in one block of this name."""
 
+    def whole(shown: Sequence[Block]) -> Block:
+        return markup.group(name, shown, redacted=redacted or None, **attributes)
+
     def fit(room: int) -> tuple[Block, tuple[str, ...]]:
-        shown, dropped = list(blocks), list[str]()
-        while True:
-            whole = markup.group(name, shown, redacted=redacted or None, **attributes)
-            if not shown or markup.size(whole) <= room:
-                return whole, tuple(dropped)
-            dropped.append(shown.pop().name)
+        over = markup.size(whole(blocks)) - room
+        if over <= 0:
+            return whole(blocks), ()
+        width = markup.digits(len(blocks) + 1)
+        count = len(blocks)
+        while count and over > 0:
+            count -= 1
+            over -= markup.size(blocks[count], 1, width)
+        return whole(blocks[:count]), tuple(block.name for block in reversed(blocks[count:]))
 
     return fit
 

@@ -128,5 +128,4 @@ class Study:
     def _labelled_digest(self, question: Digest) -> DigestAnswer:
         targets = set(question.targets)
         labels = [self._label(leaf) for member in question.members for leaf in leaves(member) if leaf.id in targets]
-        told = self.teller.digest(question.members)
-        return DigestAnswer(labels=labels, **dict(told))
+        return DigestAnswer(labels=labels, **self.teller.words(question.members))

@@ -84,9 +84,10 @@ class Facets:
             text = deed.output
             if not text or len(text) > 800:
                 continue
-            earlier = self._evidence(place)
-            for value in values(text)[:12] if earlier else ():
-                if len(value.text) <= 60 and _has_word(earlier, value.text):
+            shown = [value for value in values(text)[:12] if len(value.text) <= 60]
+            earlier = self._evidence(place) if shown else ""
+            for value in shown:
+                if _has_word(earlier, value.text):
                     found[value.name] = value.text
         for name, text in found.items():
             yield f"{one_line(name, 40)} {ticked(text, 60)}"

@@ -15,6 +15,7 @@ FOLDERS = frozenset({"tmp", ".git", "__pycache__", "node_modules", ".venv", "ven
 """Folders whose contents nobody asked for."""
 
 
+@lru_cache(4096)
 def is_passing(path: str) -> bool:
     """Whether a file is not meant to stay, or is no one file: in a folder for such things, a device, a log, something
     that a program leaves behind, a name with a placeholder in it."""

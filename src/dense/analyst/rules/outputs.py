@@ -64,7 +64,8 @@ def without_frame(text: str) -> str:
         text = text[found.end() :]
     for _ in range(4):
         tail = text[-300:]
-        if FRAME_SIGN.search(tail) is None or (found := FRAME_TAIL.search(tail)) is None:
+        last = max(tail.rstrip().rfind("\n"), 0)  # a frame is one line
+        if FRAME_SIGN.search(tail, last) is None or (found := FRAME_TAIL.search(tail, last)) is None:
             break
         text = text[: len(text) - len(tail) + found.start()]
     return text.strip("\n") if text.strip() else ""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
-from dense.analyst.rules.facts import Facts
-from dense.analyst.rules.outputs import output
 from dense.analyst.rules.quoting import HEAD, last_line, lines_told, listed, ticked
 from dense.observations.seen import Failure, TestRun
-from dense.trajectory import Step
 
 
 def tests_told(runs: Sequence[TestRun]) -> str:
@@ -34,6 +32,8 @@ def test_name(name: str) -> str:
 
 
 VAGUE = ("exit", "other", "tool")
+FEW_LINES = 4
+"""So many lines are told each by itself."""
 
 
 def main_failure(failures: Sequence[Failure]) -> Failure:
@@ -41,23 +41,32 @@ def main_failure(failures: Sequence[Failure]) -> Failure:
     return next((failure for failure in failures if failure.family not in VAGUE), failures[0])
 
 
-def failure_told(failure: Failure, facts: Facts, step: Step) -> str:
+def failure_told(failure: Failure, code: int | None, came_back: Callable[[], str]) -> str:
+    """A failure by the line that tells it; one that is only an exit code, by that and the last line of the output."""
     if failure.family != "exit":
         return ticked(failure.line, 130)
-    code = facts.seen.exit_code
-    last = last_line(output(facts, step))
+    last = last_line(came_back())
     told = f"exit code {code}" if code else "it failed"
     return f"{told}: {ticked(last, 110)}" if last else told
 
 
+def lines_of(text: str) -> Iterator[str]:
+    """The lines of a text one by one: mostly the first few are enough."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
 def shown(text: str, limit: int, *, has_run: bool) -> str:
     """An output by itself where it is short, else by its size and, for a run, its last line."""
-    lines = [line for line in text[: 4 * HEAD].split("\n") if line.strip()]
+    lines = list(islice(filter(str.strip, lines_of(text[: 4 * HEAD])), FEW_LINES + 1))
     if not lines:
         return "nothing"
     if len(lines) == 1:
         return ticked(lines[0], limit - 20)
-    if len(text) <= 4 * HEAD and len(lines) <= 4 and sum(map(len, lines)) <= limit - 40:
+    if len(text) <= 4 * HEAD and len(lines) <= FEW_LINES and sum(map(len, lines)) <= limit - 40:
         return ", ".join([ticked(line, 80) for line in lines])
     size = lines_told(text.count("\n") + 1)
     return f"{size}, last {ticked(last_line(text), 80)}" if has_run else size

@@ -91,9 +91,9 @@ def hands_over(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[
         if name in HAND_OVERS or (name in PYTHONS and "final_answer(" in first_text(call)):
             return True
     for text in texts:
-        if any(mark in text for mark in SHELL_HAND_OVERS) and "echo" in text:
+        if "echo" in text and any(mark in text for mark in SHELL_HAND_OVERS):
             return True
-        if text.split(None, 1)[:1] == ["submit"]:
+        if "submit" in text and text.split(None, 1)[:1] == ["submit"]:
             return True
     return False
 

@@ -10,7 +10,7 @@ an output of any length costs the same."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from dense.actions.files import UNNAMED
@@ -40,7 +40,7 @@ class Deed:
         self.action = facts.action
         self.has_failed = facts.has_failed
         self.is_check = facts.is_check
-        self.has_passed = self.is_check and facts.has_passed
+        self.has_passed = self.is_check and not self.has_failed and not facts.seen.is_empty
 
     @cached_property
     def did(self) -> str:
@@ -48,7 +48,7 @@ class Deed:
 
     @cached_property
     def saw(self) -> str:
-        return saw(self.facts, self.step)
+        return sight(self.facts, self.step, lambda: self.output)
 
     @cached_property
     def output(self) -> str:
@@ -94,11 +94,16 @@ def joined(deeds: Sequence[str], limit: int) -> str:
 
 def saw(facts: Facts, step: Step, limit: int = LONGEST_SIGHT) -> str:
     """What came back: a clause that may stand behind a colon."""
+    return sight(facts, step, lambda: output(facts, step), limit)
+
+
+def sight(facts: Facts, step: Step, came_back: Callable[[], str], limit: int = LONGEST_SIGHT) -> str:
+    """The same, where somebody may have the output at hand."""
     told: list[str] = []
     if facts.seen.tests:
         told.append(tests_told(facts.seen.tests))
     if facts.seen.failures and not any(run.failed for run in facts.seen.tests):
-        told.append(failure_told(main_failure(facts.seen.failures), facts, step))
+        told.append(failure_told(main_failure(facts.seen.failures), facts.seen.exit_code, came_back))
     if told:
         return "; ".join(told)[: 2 * limit]
     if facts.seen.is_empty or not step.observations:
@@ -106,4 +111,4 @@ def saw(facts: Facts, step: Step, limit: int = LONGEST_SIGHT) -> str:
     last = step.observations[-1]
     if last.origin == "user":
         return f"the user said {quoted(last.text, limit - 30)}"
-    return shown(output(facts, step), limit, has_run=facts.phase not in ("explore", "talk"))
+    return shown(came_back(), limit, has_run=facts.phase not in ("explore", "talk"))

@@ -10,7 +10,10 @@ from dense.actions.interpret import without_edit_blocks
 from dense.actions.shell import HEREDOC, HEREDOC_PLACE
 from dense.analyst.rules.quoting import HEAD
 
-SEPARATOR = re.compile(r"""'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.|(&&|\|\||;;?|\n)|(?<![>&])&(?![>&])""", re.DOTALL)
+SEPARATOR = re.compile(r"""'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.|&&|\|\||;;?|\n|&(?<![>&]&)(?![>&])""", re.DOTALL)
+"""What ends a statement, or what is quoted and ends none. Each alternative begins with a character of its own, so that
+what lies between is passed over quickly."""
+QUOTING = "'\"\\"
 PREFIX = re.compile(r"(?:[A-Za-z_]\w*=\S*|sudo|env|nohup|time|exec|command|timeout(?: -\S+)* \S+|stdbuf \S+)\s+")
 TAIL = re.compile(
     r" ?(?:[12&]?>&[12]|[12&]?>>? ?/dev/null|< ?/dev/null|;|&"
@@ -37,7 +40,7 @@ def blocks(text: str) -> Iterator[str]:
     start = piece = 0
     is_open = False
     for match in SEPARATOR.finditer(text):
-        if match[1] is None and match[0] != "&":
+        if match[0][0] in QUOTING:
             continue
         is_open = is_open or BLOCK.match(text, piece, match.start()) is not None
         is_open = is_open and BLOCK_END.match(text, piece, match.start()) is None

@@ -37,21 +37,25 @@ class Teller:
 
     def digest(self, members: Sequence[Node]) -> SummaryAnswer:
         """Title, summary and facets of consecutive nodes, whatever their level."""
+        return SummaryAnswer(**self.words(members))
+
+    def words(self, members: Sequence[Node]) -> dict[str, str]:
+        """The same by the names of the answer's fields, for an answer that has more of them."""
         first, last = (first_action(members[0]), last_action(members[-1])) if members else (1, 0)
         summary = self._summaries[first, last] = self._summary(first, last)
         stretch = summary.stretch
         facets = Facets(stretch)
-        return SummaryAnswer(
-            subtitle=title(stretch.deeds, stretch.products),
-            summary=summary.told(),
-            artifacts=facet(facets.artifacts()),
-            final_state=facet(facets.final_state()),
-            key_values=facet(facets.key_values()),
-            key_mechanisms=facet(facets.key_mechanisms()),
-            critical_order=facet(facets.critical_order()),
-            dead_ends=facet(facets.dead_ends()),
-            open_issues=facet(facets.open_issues()),
-        )
+        return {
+            "subtitle": title(stretch.deeds, stretch.products),
+            "summary": summary.told(),
+            "artifacts": facet(facets.artifacts()),
+            "final_state": facet(facets.final_state()),
+            "key_values": facet(facets.key_values()),
+            "key_mechanisms": facet(facets.key_mechanisms()),
+            "critical_order": facet(facets.critical_order()),
+            "dead_ends": facet(facets.dead_ends()),
+            "open_issues": facet(facets.open_issues()),
+        }
 
     def final(self, subtask: Subtask, *, tells_left: bool) -> str:
         """The summary after reconciliation: the way that worked and what verified it. What is left is told by issues,

@@ -1,0 +1,76 @@
+"""Whatever a trajectory holds: no method raises, each keeps its budget, and each takes time in proportion."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dense.analyst.rules import RulesAnalyst
+from dense.deliver import markup
+from dense.distillation import Budgets
+from dense.methods import METHODS, Made, listing, method, run, texts
+from dense.methods.rules import MethodRules
+from dense.outcome import Outcome
+from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
+
+WORDS = st.sampled_from(
+    ["", "x", "é\n" * 9, "ls -la", "\ud800", "</report 0000-1>", "Traceback\nKeyError: 'a'", "1 passed", "y" * 3000]
+)
+OBSERVATIONS = st.lists(st.builds(Observation, WORDS, exit_code=st.sampled_from([None, 0, 1])), max_size=2).map(tuple)
+CALLS = st.lists(st.builds(ToolCall, st.sampled_from(["bash", "é"]), st.dictionaries(WORDS, WORDS)), max_size=2)
+STEPS = st.builds(Step, st.just(Source("x")), WORDS, WORDS, calls=CALLS.map(tuple), observations=OBSERVATIONS)
+TRAJECTORIES = st.builds(
+    Trajectory,
+    st.just("test"),
+    st.just("t"),
+    st.just(Source("x")),
+    task=st.builds(Task, WORDS.filter(bool)),
+    steps=st.lists(STEPS, min_size=1, max_size=9).map(tuple),
+)
+
+
+def made(name: str, trajectory: Trajectory, **options: Any) -> Made:
+    chosen = method(name)
+    outcome = Outcome("x", 0.5, {"a\n": 0.1}, "é" * 9_000) if chosen.sees == "outcome" else None
+    return asyncio.run(run(chosen, trajectory, MethodRules(RulesAnalyst()), outcome=outcome, **options))
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+@given(trajectory=TRAJECTORIES, size=st.sampled_from([512, 900, 4_000, 20_000]))
+@settings(max_examples=15, deadline=None)
+def test_any_trajectory_any_budget(name: str, trajectory: Trajectory, size: int) -> None:
+    feedback = made(name, trajectory, budgets=Budgets(size, size)).feedback
+    assert trajectory.task is not None
+    task = trajectory.task.instruction.encode("utf-8", "replace")
+    assert feedback.message.encode().endswith(task)
+    assert len(feedback.message.encode()) - len(task) <= size
+
+
+@given(st.lists(WORDS, max_size=30), st.integers(60, 9_000))
+@settings(deadline=None)
+def test_a_listing_keeps_what_fits(words: list[str], room: int) -> None:
+    blocks = texts("summary", words)
+    report, dropped = listing(blocks, state="é")(room)
+    shown = report.content if isinstance(report.content, tuple) else ()
+    assert list(shown) == blocks[: len(shown)]
+    assert len(shown) + len(dropped) == len(blocks)
+    assert markup.size(report) <= room or not shown
+
+
+@pytest.mark.parametrize("name", ["self-reflection", "all-at-once", "step-by-step"])
+def test_time_is_linear(name: str) -> None:
+    def seconds(count: int) -> float:
+        step = Step(
+            Source("x"), "go", calls=(ToolCall("bash", {"command": "make a b"}),), observations=(Observation("o"),)
+        )
+        start = time.process_time()
+        made(name, Trajectory("test", "t", Source("x"), task=Task("do"), steps=(step,) * count))
+        return time.process_time() - start
+
+    seconds(50)
+    assert seconds(4_000) < 16 * seconds(500) + 0.3
