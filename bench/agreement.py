@@ -29,11 +29,11 @@ import msgspec
 from msgspec import Struct
 
 from dense.actions import effects
+from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
 from dense.analyst.rules import RulesAnalyst
 from dense.cli.text import printable, shortened
 from dense.distillation import distill_sync
-from dense.distillation.panel import InstantAnalyst
 from dense.errors import NoTrajectory
 from dense.observations import seen
 from dense.readers import Stream, read_streams

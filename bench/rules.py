@@ -28,11 +28,11 @@ from typing import Any
 
 import dense
 from dense.actions import effects, remembered
+from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver import deliver
 from dense.distillation import Distillation, distill_sync
-from dense.distillation.panel import InstantAnalyst
 from dense.readers import Stream, files_of, read_streams
 from dense.redact import redact
 from dense.trajectory import Trajectory

@@ -14,10 +14,11 @@ from test_laws import trajectory
 import dense.actions
 from dense.actions import EffectsOf
 from dense.analyst.answers import MODELS, Answer, ReconciliationAnswer, ScoreAnswer
+from dense.analyst.instant import Answering, InstantAnalyst
 from dense.analyst.outline import OutlineAnalyst
 from dense.analyst.questions import AnyQuestion, Cuts, Digest
 from dense.distillation import Distillation, Profile, distill, distill_sync
-from dense.distillation.panel import Answering, InstantAnalyst, at_once
+from dense.distillation.panel import at_once
 from dense.errors import AnalystFailed, KeyRefused
 from dense.trajectory import Observation, Source, Step, Trajectory
 from dense.tree import leaves

@@ -27,6 +27,7 @@ from rich.progress import (
 from rich.progress import Task as Bar
 from rich.text import Text
 
+from dense.analyst.instant import InstantAnalyst
 from dense.analyst.model import ModelAnalyst
 from dense.analyst.questions import Analyst
 from dense.analyst.rules import RulesAnalyst
@@ -37,7 +38,6 @@ from dense.cli.outline import outline
 from dense.cli.text import printable, shortened, size
 from dense.distillation import Budgets, Profile
 from dense.distillation.estimate import Estimate, Nobody
-from dense.distillation.panel import InstantAnalyst
 from dense.distillation.record import read_reconciled, run_record
 from dense.errors import CallFailed, DenseError, MissingInput, ModelError
 from dense.methods import AnyMethod, method
@@ -219,7 +219,6 @@ class Report:
             err.print(f"warning: {printable(warning)}", markup=False)
         for failure in self.failures:
             err.print(f"error: {printable(failure)}", markup=False)
-
 
     def _tree(self, out: Console, folder: str, source: str) -> None:
         """The tree of a trajectory, where there are only a few, and where its feedback stands."""

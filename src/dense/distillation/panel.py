@@ -12,32 +12,16 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from types import TracebackType
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
 from msgspec import Struct
 
 from dense.actions import EffectsOf
 from dense.analyst.answers import Answer, BadAnswer, parse
+from dense.analyst.instant import Answering, InstantAnalyst
 from dense.analyst.questions import Analyst, AnyQuestion, Correction
 from dense.errors import AnalystFailed
 from dense.trajectory import Trajectory
-
-type Answering = Callable[[AnyQuestion], Answer]
-"""Answers questions about one trajectory, with the answer model of each (`dense.analyst.answers.MODELS`)."""
-
-
-@runtime_checkable
-class InstantAnalyst(Protocol):
-    """An analyst that answers at once, from the trajectory alone.
-
-    `study` is called once for a distillation, before its first question, with the trajectory whose steps all questions
-    hold: the same objects, after redaction. `effects` tells what a step did and remembers it, for everybody who wants
-    to know in this distillation. What `study` gives back answers all questions; the answers are typed already, and are
-    checked like those of any other analyst. An analyst that also has `ask` is studied with all the same."""
-
-    name: str
-
-    def study(self, trajectory: Trajectory, effects: EffectsOf) -> Answering: ...
 
 
 class Work[T]:

@@ -9,12 +9,13 @@ from typing import Literal, cast
 from msgspec import Struct
 
 from dense.actions import remembered
+from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver import deliver
 from dense.deliver.injected import without_injected
 from dense.distillation.build import FastBuilder, PaperBuilder
-from dense.distillation.panel import Asked, InstantAnalyst, Panel, at_once
+from dense.distillation.panel import Asked, Panel, at_once
 from dense.distillation.reconcile import FastReconciler, PaperReconciler
 from dense.distillation.retained import Retention
 from dense.errors import DenseError

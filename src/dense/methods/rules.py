@@ -9,8 +9,8 @@ from typing import cast
 
 from dense.actions import EffectsOf
 from dense.analyst.answers import Answer, BadAnswer, LabelsAnswer, SettlementAnswer
+from dense.analyst.instant import Answering, InstantAnalyst
 from dense.analyst.questions import AnyQuestion, Labels, Question, Settlement
-from dense.distillation.panel import Answering, InstantAnalyst
 from dense.methods.answers import AdviceAnswer, Assessed, AssessmentAnswer, OverviewAnswer, Shown
 from dense.methods.foresight import Foresight
 from dense.methods.questions import Advice, Assessment, Decision, Overview

@@ -11,11 +11,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.actions import Remembered
+from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
 from dense.deliver import delivered
 from dense.deliver.injected import without_injected
 from dense.deliver.markup import encodable
-from dense.distillation.panel import Asked, InstantAnalyst, Panel
+from dense.distillation.panel import Asked, Panel
 from dense.distillation.pipeline import Budgets, Profile
 from dense.errors import DenseError, MissingInput
 from dense.feedback import Feedback

@@ -10,8 +10,9 @@ from msgspec import Struct
 from dense.actions import effects
 from dense.analyst.rules.facts import Facts, command_family
 from dense.analyst.rules.files import base_name
+from dense.analyst.rules.no_runs import is_no_run, is_no_test_run
 from dense.observations import seen
-from dense.observations.seen import Failure, Seen, TestRun
+from dense.observations.seen import Failure, Seen
 from dense.trajectory import Step
 
 RUNNERS = frozenset("pytest unittest jest vitest mocha tox nox rspec phpunit ctest".split())
@@ -19,8 +20,6 @@ RUNNERS = frozenset("pytest unittest jest vitest mocha tox nox rspec phpunit cte
 output was cut, the run tells nothing."""
 
 
-SHELLS = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
-"""How the line begins in which a shell says that there is no such program."""
 STOPPED = ("aborted", "interrupted", "cancelled", "canceled")
 """What a line says where somebody stopped the run."""
 STATIC = frozenset(
@@ -81,7 +80,7 @@ def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Chec
     command = commands[0] if commands else ""
     family = command_family(command)
     subjects = frozenset(name for text in commands for name in _subjects(text))
-    if runs := [run for run in came.tests if not _is_no_test_run(run)]:
+    if runs := [run for run in came.tests if not is_no_test_run(run)]:
         failed = sum(run.failed for run in runs)
         has_passed = failed == 0 and any(run.passed != 0 for run in runs)
         line = next((run.line for run in reversed(runs) if run.failed), runs[-1].line)
@@ -90,7 +89,7 @@ def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Chec
         return Check(action, command or runner, subjects, runner, has_passed, failed, names, line)
     if came.tests:
         return Check(action, command or family, subjects, family, None)
-    told = [failure for failure in came.failures if not _is_no_run(failure, family)]
+    told = [failure for failure in came.failures if not is_no_run(failure, family)]
     is_silent = family in RUNNERS and not any(_names_a_test(failure) for failure in told)
     if len(told) < len(came.failures) or came.is_empty or is_silent:
         return Check(action, command, subjects, family, None)
@@ -102,21 +101,6 @@ def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Chec
 
 def _names_a_test(failure: Failure) -> bool:
     return failure.family == "assertion" or failure.line.startswith(("FAILED", "FAIL:", "FAIL ", "not ok"))
-
-
-def _is_no_run(failure: Failure, family: str) -> bool:
-    """Whether a failure says that the check itself could not run: then it tells nothing about what it checks."""
-    if failure.family in {"tool", "no_such_command", "usage", "time_out", "permission"}:
-        return True
-    if failure.family == "no_such_file" and failure.line.startswith(SHELLS):
-        return True
-    return failure.family == "no_such_module" and failure.subject.split(".")[0] == family
-
-
-def _is_no_test_run(run: TestRun) -> bool:
-    """Whether a runner says that it could not run the tests, which tells nothing about them: pytest calls that errors,
-    and what a test itself does wrong failures."""
-    return not run.passed and (not run.failed or (run.runner == "pytest" and "failed" not in run.line))
 
 
 def _last_line(step: Step) -> str:

@@ -18,12 +18,36 @@ def tests_told(runs: Sequence[TestRun]) -> str:
         return ticked(run.line, 120)
     if not run.failed:
         passed = run.passed or 0
-        return "no tests ran" if not passed else "the one test passes" if passed == 1 else f"all {passed} tests pass"
+        return "no tests ran" if not passed else "the one test passes" if passed == 1 else f"{whole(passed)} tests pass"
     names = f": {listed([ticked(test_name(name), 50) for name in run.names])}" if run.names else ""
     count = f"{run.failed} of {run.passed + run.failed}" if run.passed is not None else f"{run.failed}"
     if run.passed == 0:
-        count = f"all {run.failed}" if run.failed > 1 else "the only"
+        count = whole(run.failed) if run.failed > 1 else "the only"
     return f"{count} {'test fails' if count in ('1', 'the only') else 'tests fail'}{names}"
+
+
+def whole(count: int) -> str:
+    """So many are all that there are."""
+    return "both" if count == 2 else f"all {count}"
+
+
+def no_run_told(run: TestRun, failures: Sequence[Failure]) -> str:
+    """A runner that could not run its tests, and the first line that says why."""
+    why = next((failure.line for failure in failures if failure.family not in VAGUE), "")
+    why = why or next((failure.line for failure in failures if failure.line not in run.line), "")
+    count = "1 error" if run.failed == 1 else f"{run.failed} errors"
+    return f"no test could start ({count}){f': {ticked(why, 110)}' if why else ''}"
+
+
+def absent_told(failure: Failure) -> str:
+    """A program or a package that is not there, by its name."""
+    return f"{ticked(failure.subject, 60)} is {lack(failure)}"
+
+
+def lack(failure: Failure) -> str:
+    """A file of the project's own is not there; anything else is not installed."""
+    is_own = "/" in failure.subject or failure.subject.endswith((".sh", ".py"))
+    return "not there" if is_own else "not installed"
 
 
 def test_name(name: str) -> str:
@@ -60,13 +84,26 @@ def lines_of(text: str) -> Iterator[str]:
 
 
 def shown(text: str, limit: int, *, has_run: bool) -> str:
-    """An output by itself where it is short, else by its size and, for a run, its last line."""
+    """An output by itself where it is short, else by its size; of a run the last line, where that says something."""
     lines = list(islice(filter(str.strip, lines_of(text[: 4 * HEAD])), FEW_LINES + 1))
     if not lines:
         return "nothing"
     if len(lines) == 1:
-        return ticked(lines[0], limit - 20)
+        # Of structured text the first few keys tell nothing.
+        is_cut = len(lines[0]) > limit - 20 and lines[0].lstrip().startswith(("{", "["))
+        return "1 line" if is_cut else ticked(lines[0], limit - 20)
     if len(text) <= 4 * HEAD and len(lines) <= FEW_LINES and sum(map(len, lines)) <= limit - 40:
         return ", ".join([ticked(line, 80) for line in lines])
-    size = lines_told(text.count("\n") + 1)
-    return f"{size}, last {ticked(last_line(text), 80)}" if has_run else size
+    last = last_line(text) if has_run else ""
+    return f"at the end {ticked(last, SHORT_LINE)}" if is_telling_line(last) else lines_told(text.count("\n") + 1)
+
+
+SHORT_LINE = 60
+SHORTEST_PROSE = 24
+
+
+def is_telling_line(line: str) -> bool:
+    """Whether the last line of a longer output says something by itself: it is short, and a value or mostly words."""
+    if len(line) > SHORT_LINE or not any(map(str.isalnum, line)):
+        return False
+    return len(line) <= SHORTEST_PROSE or 2 * sum(map(str.isalpha, line)) >= len(line) - line.count(" ")

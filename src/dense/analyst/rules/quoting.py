@@ -57,11 +57,16 @@ def quoted(text: str, limit: int = 80) -> str:
     return '"' + one_line(text, limit).replace('"', "'") + '"'
 
 
-def listed(items: Sequence[str], most: int = 3) -> str:
-    """`a`, `a and b`, `a, b and c`, `a, b and 4 more`."""
+def listed(items: Sequence[str], most: int = 3, noun: str = "") -> str:
+    """`a`, `a and b`, `a, b and c`, `a, b and 4 more`; of what there is more, where it is named."""
     if len(items) > most:
-        return f"{', '.join(items[: most - 1])} and {len(items) - most + 1} more"
+        return f"{', '.join(items[: most - 1])} and {more(len(items) - most + 1, noun)}"
     return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
+
+
+def more(count: int, noun: str = "") -> str:
+    """`4 more`, `1 more file`, `4 more files`."""
+    return f"{count} more {noun}{'s' if count > 1 else ''}" if noun else f"{count} more"
 
 
 def paths_told(paths: Iterable[str], most: int = 3) -> str:
@@ -70,7 +75,7 @@ def paths_told(paths: Iterable[str], most: int = 3) -> str:
     for path in paths:
         name = path.rstrip("/").rpartition("/")[2] or path
         kept[name] = max(kept.get(name, ""), path, key=len) if path != UNNAMED else "the open file"
-    return listed([name if name == "the open file" else path_told(name) for name in kept.values()], most)
+    return listed([name if name == "the open file" else path_told(name) for name in kept.values()], most, "file")
 
 
 def path_told(path: str, limit: int = 60) -> str:

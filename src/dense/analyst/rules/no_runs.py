@@ -1,0 +1,30 @@
+"""Checks that could not run: they tell nothing about what they check."""
+
+from __future__ import annotations
+
+from dense.observations.seen import Failure, Seen, TestRun
+
+SHELLS = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
+"""How the line begins in which a shell says that there is no such program."""
+
+
+def is_no_run(failure: Failure, family: str) -> bool:
+    """Whether a failure says that the check itself could not run: then it tells nothing about what it checks."""
+    if failure.family in {"tool", "no_such_command", "usage", "time_out", "permission"}:
+        return True
+    if failure.family == "no_such_file" and failure.line.startswith(SHELLS):
+        return True
+    return failure.family == "no_such_module" and failure.subject.split(".")[0] == family
+
+
+def is_no_test_run(run: TestRun) -> bool:
+    """Whether a runner says that it could not run the tests, which tells nothing about them: pytest calls that errors,
+    and what a test itself does wrong failures."""
+    return not run.passed and (not run.failed or (run.runner == "pytest" and "failed" not in run.line))
+
+
+def could_not_run(came: Seen, family: str) -> bool:
+    """Whether a check failed, and all that is seen of it is that it could not run."""
+    if any(run.failed for run in came.tests):
+        return all(is_no_test_run(run) for run in came.tests)
+    return not came.tests and any(is_no_run(failure, family) for failure in came.failures)
