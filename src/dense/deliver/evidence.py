@@ -180,11 +180,11 @@ def _opened(node: Node, is_root: bool = True) -> Iterator[Subtask | Shortcut]:
 
 def _of_branch(branch: Node, known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
     below = list(leaves(branch))
-    product = _last(below, lambda leaf: bool(known[leaf.id].writes) and not _has_failed(leaf))
+    product = _last(below, lambda leaf: bool(known[leaf.id].writes) and not _has_failed(leaf) and not leaf.label)
     found: list[tuple[Leaf | None, Role]] = [
         (product or _last(below, lambda leaf: known[leaf.id].changes_files), "product"),
         (_last(below, lambda leaf: bool(known[leaf.id].tests)), "verification"),
-        (_last(below, lambda leaf: not leaf.step.calls and bool(leaf.step.message.strip())), "response"),
+        (_last(below[-2:], lambda leaf: not leaf.step.calls and bool(leaf.step.message.strip())), "response"),
         (_last(below), "terminal"),
     ]
     for leaf, role in found:

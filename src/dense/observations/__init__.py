@@ -22,23 +22,23 @@ NOTHING = Seen()
 
 def seen(step: Step, effects: Effects) -> Seen:
     """What the observations of a step show, given what the step did."""
-    readings = [reading for reading in readings_of(step, effects) if reading is not None]
     if not step.observations:
         return NOTHING
+    readings = readings_of(step, effects)
     codes = [reading.exit_code for reading in readings if reading.exit_code is not None]
     return Seen(
         exit_code=codes[-1] if codes else None,
-        failures=each_once(failure for reading in readings for failure in reading.failures),
+        failures=each_once([failure for reading in readings for failure in reading.failures]),
         tests=tuple({run.line: run for reading in readings for run in reading.tests}.values()),
-        is_empty=not any(observation.text.strip() for observation in step.observations),
+        is_empty=all(is_blank(observation.text) for observation in step.observations),
     )
 
 
-def readings_of(step: Step, effects: Effects) -> list[Reading | None]:
+def readings_of(step: Step, effects: Effects) -> list[Reading]:
     """What each observation shows. Where a step made several calls, one that seems to show something is read again by
     what its own call did: parsing shell text twice is worth it only then."""
     whole = setting_after(step, effects)
-    readings: list[Reading | None] = []
+    readings: list[Reading] = []
     for observation in step.observations:
         if observation.origin == "user":
             continue
@@ -48,3 +48,7 @@ def readings_of(step: Step, effects: Effects) -> list[Reading | None]:
             reading = reading if alone is None or alone == whole else read(observation, alone)
         readings.append(reading)
     return readings
+
+
+def is_blank(text: str) -> bool:
+    return not text or text.isspace()

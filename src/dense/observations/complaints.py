@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from dense.observations.families import failure
 from dense.observations.harmless import is_harmless, is_measure
 from dense.observations.seen import Family
-from dense.observations.speakers import Complaint, named
+from dense.observations.speakers import COMPILED, Complaint, may_complain, named
 
 LONGEST = 600
 """Characters of a line that are looked at."""
@@ -41,8 +42,17 @@ MARKS: tuple[tuple[str, str], ...] = (
     ),
 )
 """Words with which only complaints begin, by what they tell."""
-NAME = r"[^\s\d:;\"'<>{}|=#*`][^\s:;\"'<>{}|=#*`]{0,119}"
-CANDIDATE = re.compile(rf"\n(?:{NAME}:[^\n]|{'|'.join(words for _, words in MARKS)})[^\n]*")
+BLANKS = r" \t-\r\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+"""What `\\s` means, spelled out: a set of nothing but characters is looked up in a table."""
+NAME = rf"[^{BLANKS}\d:;\"'<>{{}}|=#*`][^{BLANKS}:;\"'<>{{}}|=#*`]{{0,119}}+"
+NO_FILE = r"(?<!\.\w:)(?<!\.(?!sh)\w\w:)(?<!\.\w\w\w:)(?<!\.\w\w\w\w:)"
+"""Behind a name and its colon: that it does not end as names of files do, unless it is a script that may speak."""
+SPOKEN = rf"{NAME}:(?:[ \t]|{COMPILED.pattern}|{NO_FILE}[^\n])"
+"""Who speaks, and what. Behind a file and a colon, only a blank or a compiler's error tells of a speaker: `a.py:3: x`
+and `a.py::test` are what searches and test runners print by the hundred."""
+MARKED = rf"(?=[A-Z!\[<'✗✘❌✕]|npm |parse |syntax |terminate |thread )(?:{'|'.join(words for _, words in MARKS)})"
+"""The marks, behind a look at the first letters: few lines have theirs."""
+CANDIDATE = re.compile(rf"\n(?:{SPOKEN}|{MARKED})[^\n]*")
 """Without groups: they would keep Python from skipping alternatives by their first letter."""
 KINDS = tuple((kind, re.compile(words)) for kind, words in MARKS)
 FAMILIES: dict[str, Family] = {
@@ -64,12 +74,14 @@ FIRM = ("signal", "http", "tool")
 """Marks that stand whatever the exit code."""
 
 
-def candidates(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text, which begins with a line feed, that may be complaints, and where they begin."""
-    for number, found in enumerate(CANDIDATE.finditer(text)):
-        if number == MOST:
-            return
-        yield found.start() + 1, found[0][1:LONGEST]
+def candidates(text: str, programs: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """The lines of a text, which begins with a line feed, that may be complaints, and where they begin. Lines that a
+    quick look rules out are left out here: most are."""
+    for found in islice(CANDIDATE.finditer(text), MOST):
+        line = found[0][1:LONGEST]
+        name, _, rest = line.partition(":")
+        if not rest or " " in name or may_complain(name, rest, programs):
+            yield found.start() + 1, line
 
 
 def complaint(place: int, line: str, programs: tuple[str, ...]) -> Complaint | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -55,8 +55,8 @@ def ran(observation: Observation, setting: Setting, around: Frame) -> Reading:
     if "@" in text and ("# " in text or "$ " in text):
         text = new_part(text, setting.commands)
     tests = tuple(runs(text)) if setting.kind == "ran" or setting.shows_logs else ()
-    has_failed_tests = any(run.failed for run in tests)
-    told = [item.failure for item in believed(lines(text, setting), observation, setting, code)]
+    has_failed_tests = bool(tests) and any(run.failed for run in tests)
+    told = [item.failure for item in believed(complaints_in(text, setting), observation, setting, code)]
     if tests:
         ignored = TOLD_BY_TESTS if has_failed_tests else PROVOKED
         told = [item for item in told if item.family not in ignored]
@@ -68,32 +68,32 @@ def ran(observation: Observation, setting: Setting, around: Frame) -> Reading:
     return Reading(code, each_once(told), tests)
 
 
-def believed(
-    found: Iterable[Complaint], observation: Observation, setting: Setting, code: int | None
-) -> list[Complaint]:
+def believed(found: list[Complaint], observation: Observation, setting: Setting, code: int | None) -> list[Complaint]:
     """Without what an exit code of 0 speaks against, where that code is the whole command's."""
-    complaints_found = list(found)
     went_well = code == 0 or (code is None and observation.is_error is False)
-    if went_well and any(item.is_weak for item in complaints_found) and decides(setting.commands):
-        return [item for item in complaints_found if not item.is_weak]
-    return complaints_found
+    if found and went_well and any(item.is_weak for item in found) and decides(setting.commands):
+        return [item for item in found if not item.is_weak]
+    return found
 
 
-def lines(text: str, setting: Setting) -> Iterator[Complaint]:
+def complaints_in(text: str, setting: Setting) -> list[Complaint]:
     """The complaints of a text, in order, without what was typed and what was only shown."""
     if setting.kind == "ran":
-        yield from few(said(text, setting))
-    elif not provides_for_failure(setting.commands):
-        yield from sorted(own_complaints(text, setting.programs), key=lambda item: item.place)
+        return few(said(text, setting))
+    if provides_for_failure(setting.commands):
+        return []
+    return sorted(own_complaints(text, setting.programs), key=lambda item: item.place)
 
 
 def said(text: str, setting: Setting) -> list[Callable[[], Complaint | None]]:
     """What may be complaints, each line once. They are looked at one by one, since most will not be needed."""
     raised = dict(tracebacks(text))
     found = [(place, line, True) for place, line in raised.items()]
-    found += [(place, line, False) for place, line in candidates(text) if place not in raised]
+    found += [(place, line, False) for place, line in candidates(text, setting.programs) if place not in raised]
+    if not found:
+        return []
     found.sort()
-    typed = prompts(text) if found and "@" in text else []
+    typed = prompts(text) if "@" in text else []
 
     def look(place: int, line: str, *, is_raised: bool) -> Complaint | None:
         if is_raised:
@@ -144,7 +144,9 @@ def unexplained(observation: Observation, setting: Setting, around: Frame) -> It
         yield failure(first_line(observation.text[: 2 * LONGEST_LINE]) or "error")
 
 
-def each_once(found: Iterable[Failure]) -> tuple[Failure, ...]:
+def each_once(found: list[Failure]) -> tuple[Failure, ...]:
     """A few, in order: the first ones, and the last one, which often is what it comes down to."""
+    if not found:
+        return ()
     unique = list(dict.fromkeys(found))
     return tuple(unique[: MOST_FAILURES - 1] + unique[MOST_FAILURES - 1 :][-1:])

@@ -17,13 +17,14 @@ LONGEST = 400
 
 KINDS = r"(?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun)"
 SUMMARY = re.compile(
-    r"\n(?:==* (?:\d|no tests)|Ran \d|no tests |test result: |test cases: |ok  \t|ok \| |FAIL\t|FAILED \| |Tests|OK \("
+    r"\n(?:(?=[=RntoFTO\d#ℹAP*\[])(?:"
+    r"==* (?:\d|no tests)|Ran \d|no tests |test result: |test cases: |ok  \t|ok \| |FAIL\t|FAILED \| |Tests|OK \("
     r"|\d\d*%? (?:tests|passed|failed|error|skipped|deselected|xfailed|xpassed|warning|rerun|examples|runs|scenarios)"
     r"|[#ℹ] pass |Result: (?:PASS|FAIL)|All tests passed|Passed!  ?- |Failed!  ?- |\*\*\*Test |\[\w{1,9}\] Tests"
-    r"|\[  (?:PASSED|FAILED)  \] \d|[ \t][ \t]*(?:Tests  \d|\d\d* pass|Executed \d))[^\n]*"
+    r"|\[  (?:PASSED|FAILED)  \] \d)|[ \t][ \t]*+(?:Tests  \d|\d\d* pass|Executed \d))[^\n]*"
 )
-"""How lines begin that may sum up a run. Without groups: they would keep Python from skipping alternatives by their
-first letter."""
+"""How lines begin that may sum up a run, behind a look at the first letter, since few lines have one of these. Without
+groups: they would keep Python from skipping alternatives by their first letter."""
 RUNNERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (runner, re.compile(pattern))
     for runner, pattern in (

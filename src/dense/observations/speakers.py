@@ -13,7 +13,7 @@ from dense.observations.seen import Failure, Family
 SHELLS = frozenset("bash sh dash zsh ksh fish ash -bash -sh -zsh (eval) busybox".split())
 SEVERITIES = frozenset("error fatal failure panic e fail failed critical".split())
 EXCEPTION = re.compile(r"(?:\w{1,80}[./\\]){0,12}\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure)$")
-COMPILED = re.compile(r"\d[\d:,.() -]{0,40}(?:fatal |syntax )?(?:[Ee]rror|ERROR)\b")
+COMPILED = re.compile(r"\d[\d:,.() -]{0,40}+(?:fatal |syntax )?(?:[Ee]rror|ERROR)\b")
 STATEMENT = re.compile(r"[\w./-]{1,120}:\d+: (?:ERROR|FATAL): ")
 PLACED = re.compile(r"[^\s()]{1,200}\(\d+(?:,\d+)?\)$")
 SIGNALLED = re.compile(
@@ -30,9 +30,18 @@ TELLING = (
     "refused",
     "rror",
     "already in use",
+    "ould not ",
+    "not permitted",
+    "ssertion",
+    "not exist",
+    "o space left",
+    "o module named",
 )
-TELLING_TOO = ("ould not ", "not permitted", "ssertion", "not exist", "o space left", "o module named")
 """What the rest of a line must hold for an unknown name in front of it to be somebody who complains."""
+LOUD = SEVERITIES | SHELLS | {"(eval)", "psql"}
+"""Names that are looked at whatever stands behind them."""
+ENDINGS = (".sh", "error", "exception", "interrupt", "exit", "failure")
+"""How the names of scripts and of exceptions end, in lower case."""
 WALKERS = frozenset("find du grep egrep fgrep rg ls tree".split())
 """Programs that walk over trees: that they may not look everywhere is no failure."""
 COMPLAINERS = frozenset(
@@ -82,11 +91,31 @@ class Complaint(Struct, frozen=True, gc=False):
     """Whether an exit code of 0 speaks against it."""
 
 
+def may_complain(name: str, rest: str, programs: tuple[str, ...]) -> bool:
+    """Whether a line that begins with a name and a colon is worth more than a quick look: `key: value` is not. Where
+    this says no, `named` says None."""
+    who = plain_name(name)
+    if who in LOUD or name.startswith("error["):
+        return True
+    if rest[0] not in " \t" and not rest[0].isdigit():
+        return False
+    return who.endswith(ENDINGS) or (who in COMPLAINERS and who in programs) or is_telling(rest) or "ERROR" in rest
+
+
+def is_telling(rest: str) -> bool:
+    """Whether what stands behind an unknown name sounds like a complaint."""
+    return any(map(rest.__contains__, TELLING))
+
+
+def plain_name(name: str) -> str:
+    """`/usr/bin/Make[2]` is `make`."""
+    who = name.rpartition("/")[2].lower()
+    return who.partition("[")[0] if who[-1:] == "]" else who
+
+
 def named(place: int, name: str, rest: str, programs: tuple[str, ...]) -> Complaint | None:
     """What a line says that begins with a name and a colon."""
-    who = name.rpartition("/")[2].lower()
-    if who[-1:] == "]":
-        who = who.partition("[")[0]
+    who = plain_name(name)
     if name.startswith("error["):
         return by_compiler(place, name, rest)
     if who in SEVERITIES:
@@ -156,7 +185,7 @@ def by_compiler(place: int, name: str, rest: str) -> Complaint:
 def by_program(place: int, name: str, rest: str, who: str, programs: tuple[str, ...]) -> Complaint | None:
     """`cat: x: No such file or directory`; in other languages too, where the program is known to have run."""
     is_known = who in COMPLAINERS and who in programs
-    if not is_known and not any(map(rest.__contains__, TELLING)) and not any(map(rest.__contains__, TELLING_TOO)):
+    if not is_known and not is_telling(rest):
         return None
     line = f"{name}:{rest}"
     if is_harmless(line) or (who in WALKERS and "ermission denied" in rest) or (who == "make" and "***" not in rest):

@@ -11,6 +11,8 @@ RAISED = re.compile(r"(?:\w+\.)*[A-Za-z_]\w*(?:: [^\n]*|:?$)")
 PREFIX = re.compile(r"(?:[\w. :,\[\]()-]{0,60}[|\]:] ?|[ \t]{0,40}(?:[|+] ?[-+ ]{0,40})?)$")
 """What loggers and `docker compose` put before each line."""
 MOST_LINES = 400
+"""Lines that are taken at once, and one by one behind them."""
+FRAMES = re.compile(rf"(?:[ \t][^\n]*+\n){{0,{MOST_LINES}}}+")
 MOST = 12
 """Tracebacks that are followed to their end in one text."""
 
@@ -37,6 +39,9 @@ def last_line(text: str, start: int, prefix: str) -> tuple[int, str] | None:
     if not PREFIX.match(prefix):
         return None
     has_frames = False
+    if not prefix and (frames := FRAMES.match(text, start)):  # in one go: they are most of its lines
+        has_frames = 'File "' in frames[0]
+        start = frames.end()
     for _ in range(MOST_LINES):
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]

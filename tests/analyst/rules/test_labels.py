@@ -12,7 +12,7 @@ from dense.analyst.rules.labels import LONGEST, label, quoted
 from dense.analyst.rules.sequence import History
 from dense.observations.seen import Failure, Seen
 from dense.observations.seen import TestRun as Run
-from dense.trajectory import Source, Step, ToolCall
+from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Label, Leaf
 
 OK = Seen(is_empty=False)
@@ -37,6 +37,8 @@ def history(actions: list[tuple[str, Seen]]) -> History:
         ([("python a.py", CRASHED), ("python a.py", OK)], 1, -1, "it worked at a2"),
         ([("python a.py", CRASHED), ("ls", OK), ("ls /", OK)], 1, -1, "it was not tried again"),
         ([("cat a", OK), ("cat a", OK)], 2, -1, "the same as at a1"),
+        ([("curl x.org", CRASHED), ("curl x.org", OK)], 2, 0, "."),
+        ([("sed -i 's/^x/  x/' a", OK), ("sed -i 's/^x/    x/' a", OK)], 2, 0, "changes files"),
         ([("pytest", BROKEN)], 1, 0, "2 failed, 3 passed"),
         ([("pytest", MISSING)], 1, -1, "command not found"),
         ([("cat a b", ABSENT)], 1, 0, "looks at what is there"),
@@ -57,6 +59,14 @@ def test_labels(actions: list[tuple[str, Seen]], action: int, expected: Label, e
     made = history(actions)
     found, reason = label(made.facts[action - 1], made, wanted=["/app/out.json"], given=["in.csv"])
     assert (found, evidence in reason) == (expected, True), reason
+
+
+def test_the_same_command_with_another_answer_is_no_repeat() -> None:
+    made = history([("cat a", OK), ("cat a", OK)])
+    call = ToolCall("bash", {"command": "cat a"})
+    first, other = (Step(Source("t"), calls=(call,), observations=(Observation(text),)) for text in ("10 %", "20 %"))
+    assert label(made.facts[1], made, steps=(first, other))[0] == 0
+    assert label(made.facts[1], made, steps=(first, first))[0] == -1
 
 
 def test_a_message_that_led_to_nothing() -> None:

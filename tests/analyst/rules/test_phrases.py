@@ -75,6 +75,23 @@ def test_of_a_long_chain_the_check_is_told() -> None:
     assert did(*shell(chain)) == "ran `python3 -m pytest tests/unit -x`"
 
 
+def test_an_edit_outweighs_a_look_at_its_outcome() -> None:
+    chain = f"sed -i 's/{'old' * 12}/{'new' * 12}/' src/app.py && nl -ba src/app.py | sed -n '120,160p'"
+    assert did(*shell(chain, "x\n" * 40)).startswith("ran `sed -i 's/oldold")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("7z l a.zip || 7za l a.zip", "ran `7z l a.zip || 7za l a.zip`"),
+        ("cd /app && make; echo done; ./run | sort", "ran `make; echo done; ./run | sort`"),
+        ("python3 a.py\npython3 b.py\n", "ran `python3 a.py; python3 b.py`"),
+    ],
+)
+def test_a_command_is_a_piece_of_what_was_typed(command: str, words: str) -> None:
+    assert did(*shell(command)) == words
+
+
 def test_of_a_long_chain_the_program_that_was_missing_is_told() -> None:
     chain = f"convert {'-draw x ' * 20} chart.png\nwhich convert magick rsvg-convert inkscape || echo none of them"
     assert did(*shell(chain, "bash: convert: command not found\nnone of them")).startswith("ran `convert -draw x")
@@ -128,7 +145,29 @@ def test_a_question_to_the_user_is_told_as_one() -> None:
         ("python3 s.py", "6 rows, total 30\n", 0, "`6 rows, total 30`"),
         ("python3 s.py", "", 0, "nothing"),
         ("cat a.txt", "x\n" * 48, 0, "48 lines"),
-        ("python3 s.py", "x\n" * 47 + "end\n", 0, "48 lines, last `end`"),
+        ("python3 s.py", "x\n" * 47 + "end\n", 0, "at the end `end`"),
+        ("python3 s.py", "x\n" * 47 + "1 0.000 0.000 0.040 0.040 pairs.py:17(main)\n", 0, "48 lines"),
+        ("python3 s.py", "[\n" + "1,\n" * 47 + "]\n", 0, "49 lines"),
+        ("curl -s x.org", '{"a": "' + "x" * 200 + '"}', 0, "1 line"),
+        ("pytest -q", "2 passed in 0.10s\n", 0, "both tests pass"),
+        (
+            "pytest -q",
+            "FAILED t.py::test_a\nFAILED t.py::test_b\n2 failed in 0.1s",
+            1,
+            "both tests fail: `test_a` and `test_b`",
+        ),
+        (
+            "python3 -m pytest -q",
+            "/usr/bin/python3: No module named pytest",
+            1,
+            "`pytest` is not installed: no test ran",
+        ),
+        (
+            "pytest -q",
+            "E   ImportError: cannot import name 'f'\n14 errors in 0.41s\n",
+            2,
+            "no test could start (14 errors): `ImportError: cannot import name 'f'`",
+        ),
         ("cat a", "<returncode>0</returncode>\n<output>\none\n</output>", 0, "`one`"),
         ("cat a", "Chunk ID: 1f\nWall time: 0.0 seconds\nProcess exited with code 0\nOutput:\none\n", 0, "`one`"),
         ("cat a", "(Bash completed with no output)", 0, "nothing"),
@@ -183,6 +222,7 @@ def test_lists_are_cut() -> None:
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert listed(list("abcdef")) == "a, b and 4 more"
+    assert listed(list("abcd"), 3, "file") == "a, b and 2 more files"
 
 
 def test_sentences_of_a_message() -> None:

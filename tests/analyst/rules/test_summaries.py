@@ -91,10 +91,23 @@ def test_what_was_missing_and_installed_comes_first() -> None:
 
 
 def test_a_value_is_key_only_when_a_later_action_shows_it_again() -> None:
-    made = shell("echo '{\"total\": 30}' > out.json; python3 sum.py", "total: 30\n")
+    made = shell("python3 sum.py --to out.json", "total: 30\n")
     assert told(made).key_values == "none"
-    assert told(made, shell("cat out.json", '{"total": 30}')).key_values == "total `30`"
-    assert told(made, shell("cat out.json", '{"total": 31}')).key_values == "none"
+    written = shell("echo '{\"total\": 30}' > out.json")
+    assert told(made, written, shell("cat out.json", '{"total": 30}')).key_values == "total `30`"
+    assert told(made, written, shell("cat out.json", '{"total": 31}')).key_values == "none"
+
+
+def test_what_the_agent_typed_itself_is_no_key_value() -> None:
+    typed, shown = shell("echo 'flag: X7Q' > f.txt"), shell("cat f.txt", "flag: X7Q")
+    assert told(typed, shown, shown, shown).key_values == "none"
+    write = ToolCall("Write", {"file_path": "f.py", "content": "open('f.txt', 'w').write('flag: X7Q')"})
+    script = Step(Source("t"), calls=(write,), observations=(Observation("ok"),))
+    assert told(script, shell("python3 f.py > f.txt"), shown).key_values == "none"
+
+
+def test_what_a_program_made_and_was_read_back_is_a_key_value() -> None:
+    assert told(shell("python3 sum.py > out.txt"), shell("cat out.txt", "total: 30")).key_values == "total `30`"
 
 
 def test_a_claim_is_quoted_as_a_claim() -> None:
@@ -140,6 +153,53 @@ def test_the_final_summary_leaves_what_is_open_to_the_issues() -> None:
     root = Subtask("n2", 0, "all", "", leaves_of(steps))
     assert teller(steps).final(root, tells_left=False) == "Ran `sed -i 's/a/b/' dur.py`."
     assert "Still failing" in teller(steps).final(root, tells_left=True)
+
+
+def test_the_whole_is_told_by_its_parts() -> None:
+    steps = (
+        shell("cat notes.txt", "x\n" * 9),
+        shell("python3 sum.py > total.txt"),
+        shell("cat total.txt", "total: 30"),
+        shell("sed -i 's/a/b/' dur.py"),
+        shell("pytest -q", PASSED),
+    )
+    leaves = leaves_of(steps)
+    one = teller(steps)
+    parts = tuple(Subtask(f"n{6 + n}", 1, "", "", leaves[a:b]) for n, (a, b) in enumerate([(0, 1), (1, 3), (3, 5)]))
+    briefs = [one.final(part, tells_left=False) for part in parts]
+    whole = one.final(Subtask("n5", 0, "all", "", parts), tells_left=False)
+    assert whole == (
+        "Ran `python3 sum.py > total.txt`. Looking at `total.txt` showed `total: 30`. "
+        "Ran `sed -i 's/a/b/' dur.py`. `pytest -q`: all 4 tests pass."
+    )
+    assert whole not in briefs
+    assert whole == teller(steps).final(Subtask("n5", 0, "all", "", parts), tells_left=False)
+
+
+def test_a_hand_over_is_told_by_what_it_says_is_missing() -> None:
+    said = "summary.json is in place with the total. chart.png does not exist, since no tool can draw it here."
+    over = Step(Source("t"), said, "", (ToolCall("mark_task_complete", {}),), (Observation("Are you sure?"),))
+    again = Step(Source("t"), "Nothing changes here, so I confirm it.", "", over.calls, (Observation(""),))
+    assert told(shell("echo 1 > summary.json"), over, again).summary.endswith(
+        'Ended the attempt and said "chart.png does not exist, since no tool can draw it here."'
+    )
+
+
+def test_a_tool_that_is_not_there_is_no_open_issue() -> None:
+    answer = told(shell("gnuplot x", "bash: gnuplot: command not found", 127))
+    assert answer.open_issues == "none"
+    assert answer.dead_ends == "`gnuplot`: command not found"
+
+
+def test_a_runner_that_is_not_there_is_told_with_the_one_that_is() -> None:
+    no_pytest = shell("python3 -m pytest", "/usr/bin/python3: No module named pytest", 1)
+    answer = told(no_pytest, shell("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK\n"))
+    assert answer.dead_ends == "`pytest`: no such module (`python3 -m unittest` runs)"
+
+
+def test_a_check_that_could_not_run_is_not_failing() -> None:
+    answer = told(shell("sed -i s/a/b/ dur.py"), shell("pytest -q", "14 errors in 0.41s\n", 2))
+    assert answer.summary.endswith("Could not run: `pytest -q`: no test could start (14 errors).")
 
 
 def test_the_final_summary_is_the_same_whatever_was_asked_before() -> None:

@@ -16,6 +16,8 @@ from dense.tree import Leaf
 
 FAILED = "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s\n"
 PASSED = "....\n4 passed in 0.10s\n"
+NO_PYTEST = "/usr/bin/python3: No module named pytest"
+ERRORS = "E   fixture 'db' not found\n14 errors in 0.41s\n"
 KEY_ERROR = "Traceback (most recent call last):\n  File \"s.py\", line 1, in <module>\nKeyError: 'a'\n"
 
 
@@ -48,12 +50,35 @@ def call(name: str, text: str = "{}", **arguments: str) -> Step:
         ),
         ([("sed -i s/a/b/ dur.py", "", 0), ("pytest -q", FAILED, 1)], "Edit dur.py; the tests still fail"),
         ([("pytest -q", FAILED, 1)], "Run the tests: 1 fails"),
+        (
+            [("pytest a.py", FAILED, 1), ("sed -i s/a/b/ dur.py", "", 0), ("pytest b.py", PASSED, 0)],
+            "Edit dur.py; the tests pass",
+        ),
+        (
+            [("pytest a.py", FAILED, 1), ("sed -i s/a/b/ dur.py", "", 0), ("pytest -q", PASSED, 0)],
+            "Fix dur.py until the tests pass",
+        ),
+        ([("python3 -m pytest", NO_PYTEST, 1)], "Try to run the tests: pytest is not installed"),
+        (
+            [("sed -i s/a/b/ dur.py", "", 0), ("python3 -m pytest", NO_PYTEST, 1)],
+            "Edit dur.py; pytest is not installed",
+        ),
+        ([("sed -i s/a/b/ dur.py", "", 0), ("pytest -q", ERRORS, 2)], "Edit dur.py; no test ran"),
         ([("pytest -q", PASSED, 0)], "Run the tests: all pass"),
         ([("echo 30 > /app/total.txt", "", 0)], "Write total.txt"),
-        ([("sort a > /app/b.dat\ngnuplot x", "bash: gnuplot: command not found", 127)], "Try to make b.dat"),
+        ([("sort a > /app/b.dat\ngnuplot x", "bash: gnuplot: command not found", 127)], "Write b.dat"),
+        ([("gnuplot x && sort a > /app/b.dat", "bash: gnuplot: command not found", 127)], "Try to make b.dat"),
+        (
+            [("sort a > b.dat; gnuplot b.dat > c.png", "bash: gnuplot: command not found", 127)],
+            "Try to make c.png",
+        ),
+        (
+            [("cat a.img", "x\n" * 9, 0), ("python3 -c 'print(4 * 12)'", "48", 0), ("strings a.img", "x\n" * 9, 0)],
+            'Work out "48"',
+        ),
         ([("pip install numpy", "Successfully installed numpy-2.0", 0)], "Install numpy"),
         ([("cat a.py", "x", 0), ("cat b.py", "y", 0)], "Look at a.py and b.py"),
-        ([("cat a.py b.py c.py", "x", 0), ("cat a.py", "x", 0)], "Look at a.py and 2 more"),
+        ([("cat a.py b.py c.py", "x", 0), ("cat a.py", "x", 0)], "Look at a.py and 2 more files"),
         ([("rm old.txt", "", 0)], "Remove old.txt"),
         ([("mkdir -p /app/output", "", 0)], "Make output"),
         ([("sed -i s/a/b/ p.py", "", 0), ("python3 check_speed.py", "ok", 0)], "Edit p.py; check_speed.py passes"),
@@ -135,5 +160,5 @@ def test_an_edit_that_a_tool_refused_changed_nothing() -> None:
 
 def test_an_attempt_is_named_by_how_it_ended() -> None:
     tried = deeds(("gnuplot x", "bash: gnuplot: command not found", 127), ("cat a", "x", 0))
-    assert attempt_title(tried, is_recovered=False) == "No gnuplot to be had"
+    assert attempt_title(tried, is_recovered=False) == "gnuplot is not installed"
     assert attempt_title(tried, is_recovered=True) == "Do without gnuplot"

@@ -191,6 +191,8 @@ class Analysis:
         ran = self.checks_in(first, last)
         if ran and not ran[-1].has_passed:
             return False
+        if changed and self._first_open_check < changed[-1]:
+            return False  # what it changed was to mend that check, which nobody ran again
         if not changed:
             return any(not fact.has_failed and _has_told(self.step(fact.action)) for fact in acted)
         return any(
@@ -216,6 +218,12 @@ class Analysis:
                 closing = min((other.action for other in later.values() if takes_back(other, check)), default=None)
                 found[key] = self._failed_check(check, closing)
         return list(found.values())
+
+    @cached_property
+    def _first_open_check(self) -> int:
+        """The first action with a check that counts and never passed since; beyond the end for none."""
+        found = [one.opened for one in self._failed_checks if one.is_serious and one.closed is None]
+        return min(found, default=len(self.facts) + 1)
 
     @cached_property
     def _baseline(self) -> list[Check]:

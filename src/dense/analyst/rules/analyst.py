@@ -122,7 +122,7 @@ class Study:
         return boundaries.stretch(self.analysis.facts[first - 1 : last], self.analysis.wanted)
 
     def _label(self, leaf: Leaf) -> LabelAnswer:
-        value, reason = label(self._facts(leaf), self.analysis.history, self.analysis.wanted)
+        value, reason = label(self._facts(leaf), self.analysis.history, self.analysis.wanted, steps=self.analysis.steps)
         return LabelAnswer(id=leaf.id, reasoning=reason, label=value)
 
     def _labelled_digest(self, question: Digest) -> DigestAnswer:

@@ -21,30 +21,51 @@ WRITTEN = re.compile(r"(?:cat|tee)(?: -a)?[^|;&]{0,20}?(?:>>?\s*|\btee (?:-a )?)
 
 def short_command(text: str, limit: int = 100) -> str:
     """The telling part of a shell text, in backticks."""
-    return ticked(telling_part(statements(text)[0], limit, None), limit)
+    return ticked(telling_part(text, statements(text)[0], limit, None), limit)
 
 
-def telling_part(parts: Sequence[str], limit: int, facts: Facts | None) -> str:
-    """All statements where they are short; else the one that weighs most, the last of equals."""
-    shown = [trimmed(part) for part in parts]
-    if not shown:
+def telling_part(text: str, parts: Sequence[str], limit: int, facts: Facts | None) -> str:
+    """From the first telling statement to the last, as it stands in the text, where that is short; else the one that
+    weighs most, the last of equals."""
+    if not parts:
         return ""
-    if sum(map(len, shown)) + 2 * len(shown) <= limit:
-        return "; ".join(shown)
-    return max(reversed(shown), key=lambda part: weight(part, facts))
+    piece = contiguous(text, parts) if len(parts) > 1 and sum(map(len, parts)) <= limit else None
+    if piece is not None and len(piece) <= limit:
+        return piece
+    return trimmed(max(reversed(parts), key=lambda part: weight(part, facts)))
+
+
+def contiguous(text: str, parts: Sequence[str]) -> str | None:
+    """Statements with what stands between them; ends of lines are written as semicolons. None where they do not stand
+    in one text."""
+    start = text.find(parts[0])
+    pieces: list[str] = []
+    for part in parts:
+        at = text.find(part, start) if start >= 0 else -1
+        if at < 0:
+            return None
+        pieces += [GAP.sub("; ", text[start:at]), part]
+        start = at + len(part)
+    return trimmed("".join(pieces))
+
+
+GAP = re.compile(r"[ \t;]*+\n\s*+")
+IN_PLACE = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i")
 
 
 def weight(part: str, facts: Facts | None) -> int:
-    """How much a statement tells: what failed most, then a check, then a write, and a look least."""
+    """How much a statement tells: what failed most, then a check, then a change, and a look least."""
     name = program(part)
     if facts is not None:
         if any(failure.subject == name for failure in facts.seen.failures):
             return 5
         if any(part.startswith(test[:60]) for test in facts.effects.tests):
             return 4
-        if any(path in part for path in facts.effects.writes[:3]):
-            return 3
-    return 1 if name in LOOKING else 2
+    if IN_PLACE.search(part[:200]):
+        return 3
+    if name in LOOKING and ">" not in part.replace(">&", ""):
+        return 1
+    return 3 if facts is not None and any(path in part for path in facts.effects.writes[:3]) else 2
 
 
 def shell_deed(facts: Facts, limit: int) -> str:
@@ -74,7 +95,8 @@ def shell_deed(facts: Facts, limit: int) -> str:
         told.insert(0, f"wrote {listed(made)}")
     if parts:
         looks = None if told or facts.effects.is_key else look(parts, facts)
-        told.append(looks or f"ran {ticked(telling_part(parts, limit - 20, facts), limit - 10)}")
+        text = "\n".join(facts.commands) if len(facts.commands) < 9 else ""
+        told.append(looks or f"ran {ticked(telling_part(text, parts, limit - 20, facts), limit - 10)}")
     return listed(told[:3])
 
 

@@ -3,20 +3,18 @@ first, what led nowhere, what is open."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from dense.actions.tools import known
+from dense.analyst.rules.changes_told import MOST_TEXT, small_changes, standing
 from dense.analyst.rules.commands_told import SHOWING, short_command
 from dense.analyst.rules.deeds import is_change, is_quotable, only_looks, shows_data
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.outputs_told import main_failure
 from dense.analyst.rules.phrases import Deed
-from dense.analyst.rules.quoting import listed, one_line, paths_told, ticked
+from dense.analyst.rules.quoting import listed, one_line, paths_told, plain_text, ticked
 from dense.analyst.rules.stretch import ABSENT, Stretch
 from dense.analyst.rules.targets import same_file
-from dense.analyst.rules.tools_told import change_told
 from dense.observations import values
 from dense.tree import NONE
 
@@ -27,6 +25,8 @@ SLIPS = frozenset({"syntax", "usage", "tool"})
 """Families of errors that say nothing about the task once the call was put right."""
 MOST_FAILURES = 40
 """So many failures are gone through for a facet, from the end."""
+MOST_TYPED = 40
+"""So many actions back it is looked for whether a value was typed."""
 MOST_BETWEEN = 12
 """So many deeds before a recovery may be what brought it about."""
 
@@ -85,29 +85,46 @@ class Facets:
             if not text or len(text) > 800:
                 continue
             shown = [value for value in values(text)[:12] if len(value.text) <= 60]
-            earlier = self._evidence(place) if shown else ""
             for value in shown:
-                if _has_word(earlier, value.text):
+                if self._is_computed(place, value.text):
                     found[value.name] = value.text
         for name, text in found.items():
             yield f"{one_line(name, 40)} {ticked(text, 60)}"
 
-    def _evidence(self, place: int) -> str:
-        """What the actions right before wrote or printed, apart from looks."""
-        before = [
-            deed for deed in self.stretch.deeds[max(0, place - 6) : place] if deed.phase in ("produce", "run", "verify")
+    def _is_computed(self, place: int, value: str) -> bool:
+        """Whether a value came out of a program before an action shows it, or the action shows what a program made;
+        and the agent had not typed it itself before that."""
+        for at in range(max(0, place - 6), place):
+            deed = self.stretch.deeds[at]
+            if deed.has_failed or deed.phase not in ("produce", "run", "verify"):
+                continue
+            if _has_word(deed.output[:2000], value):
+                return not self._is_typed(deed.action, value)
+        deed = self.stretch.deeds[place]
+        maker = self.stretch.history.reads_back(deed.action)
+        if maker is None or maker == deed.action or not self.stretch.history.facts[maker - 1].effects.scripts:
+            return False
+        return not self._is_typed(deed.action, value)
+
+    def _is_typed(self, action: int, value: str) -> bool:
+        """Whether the agent wrote a value in a call, up to an action."""
+        if any(_has_word(text, value) for text in self._typed_before):
+            return True
+        inside = self.stretch.deeds[: action - self.stretch.first + 1]
+        return any(_has_word(text, value) for deed in inside[-MOST_TYPED:] for text in typed(deed))
+
+    @cached_property
+    def _typed_before(self) -> list[str]:
+        """What was typed right before the stretch."""
+        before = self.stretch.history.facts[
+            max(0, self.stretch.first - 1 - MOST_TYPED) : max(0, self.stretch.first - 1)
         ]
-        return "\n".join(
-            part
-            for deed in before
-            if not deed.has_failed
-            for part in (deed.output[:2000], *(text[:2000] for text in deed.facts.commands))
-        )
+        return [text for fact in before for text in (*fact.commands, fact.gist)]
 
     def key_mechanisms(self) -> Iterator[str]:
         """What made the difference between what failed and what worked."""
         for deed, recovery, between in self._recoveries:
-            mends = [change for other in (*between, recovery) for change in _changes(other)]
+            mends = [change for other in standing([*between, recovery]) for change in small_changes(other)]
             if mends:
                 yield from mends[-2:]
             elif not only_looks(deed) and not deed.is_check and not any(is_change(other) for other in between):
@@ -156,11 +173,21 @@ class Facets:
             is_slip = main_failure(failures).family in SLIPS
             if is_slip and recovery is not None and recovery.action <= deed.action + 2:
                 continue
-            yield self.stretch.failure(deed)
+            yield f"{self.stretch.failure(deed)}{self._instead(deed)}"
+
+    def _instead(self, deed: Deed) -> str:
+        """The check that ran in the stead of one whose runner is not there."""
+        if not deed.could_not_run:
+            return ""
+        later = self.stretch.deeds[deed.action - self.stretch.first + 1 :][:MOST_BETWEEN]
+        ran = next((one for one in later if one.facts.effects.tests and not one.could_not_run), None)
+        return f" ({short_command(ran.facts.effects.tests[-1], 60)} runs)" if ran is not None else ""
 
     def open_issues(self) -> Iterator[str]:
+        """What is left, apart from tools that are not there: those lead nowhere, and nothing is open about them."""
         for deed in self.stretch.left[-3:]:
-            yield self.stretch.failure(deed)
+            if not any(failure.family in ABSENT for failure in deed.facts.seen.failures):
+                yield self.stretch.failure(deed)
         last = self.stretch.changes[-1] if self.stretch.changes else None
         if last is None or last.has_failed or last.is_check or last.facts.effects.scripts:
             return
@@ -169,6 +196,14 @@ class Facets:
             names = [path for path in last.facts.effects.writes if path in self.stretch.made and "." in base_name(path)]
             if names:
                 yield f"unverified: {paths_told(names)} after the last change"
+
+
+def typed(deed: Deed) -> Iterator[str]:
+    """What the agent wrote in the calls of an action."""
+    yield from deed.facts.commands
+    for call in deed.step.calls[:8]:
+        for value in call.arguments.values():
+            yield plain_text(value)[:MOST_TEXT]
 
 
 def _has_word(text: str, word: str) -> bool:
@@ -180,24 +215,6 @@ def _has_word(text: str, word: str) -> bool:
             return True
         at = text.find(word, end)
     return False
-
-
-SUBSTITUTION = re.compile(r"\bs([/|#@,])")
-
-
-def _changes(deed: Deed) -> Iterator[str]:
-    """The short changes of an action: `old` → `new` in a file."""
-    where = paths_told(deed.facts.effects.writes[-1:])
-    for text in deed.facts.commands:
-        if "sed -i" not in text[:2000] or (found := SUBSTITUTION.search(text[:2000])) is None:
-            continue
-        parts = text[found.end() : 2000].split(found[1])
-        if len(parts) >= 3 and max(len(parts[0]), len(parts[1])) <= 80 and parts[0]:
-            yield f"{ticked(parts[0])} → {ticked(parts[1])} in {where}" if parts[1] else f"without {ticked(parts[0])}"
-    if not deed.facts.commands and deed.facts.effects.writes:
-        for call in deed.step.calls[:4]:
-            if told := change_told(known(call), 70):
-                yield f"{told} in {where}"
 
 
 def _other_way(failed: Deed, worked: Deed) -> str:

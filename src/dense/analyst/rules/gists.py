@@ -36,10 +36,14 @@ def shown(value: Any) -> str:
 
 
 def reduced(text: str) -> str:
-    """A command without what changes nothing. Long ones are taken as they are."""
+    """A command without what changes nothing. Long ones are taken as they are. Blanks at the beginning of a line or
+    within quotes may be what an edit is about."""
     if len(text) > LONGEST_GIST:
         return text
-    text = " ".join(text.split()).replace(" 2>&1", "").replace(" 2>/dev/null", "")
+    text = text.strip()
+    if "\n" not in text and "'" not in text and '"' not in text:
+        text = " ".join(text.split())
+    text = text.replace(" 2>&1", "").replace(" 2>/dev/null", "")
     before, bar, last = text.rpartition("|")
     if bar and CUT_OUTPUT.match(last):
         text = before

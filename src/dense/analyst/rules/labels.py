@@ -9,11 +9,12 @@ found faults has helped; one that could not run has failed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from dense.analyst.rules.facts import Facts, is_scratch, same_file
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.sequence import History
+from dense.trajectory import Step
 from dense.tree import Label
 
 LONGEST = 160
@@ -24,14 +25,19 @@ CACHED = (".pyc", ".o", ".egg-info", ".tmp", ".bak", ".swp", "~")
 
 
 def label(
-    fact: Facts, history: History, wanted: Collection[str] = (), given: Collection[str] = ()
+    fact: Facts,
+    history: History,
+    wanted: Collection[str] = (),
+    given: Collection[str] = (),
+    steps: Sequence[Step] = (),
 ) -> tuple[Label, str]:
     """The label of an action, and why in a sentence. `wanted`: the paths of the task's deliverables; `given`: what it
-    says is there already. That a file is lost which the task does not name may be what was asked for."""
+    says is there already. That a file is lost which the task does not name may be what was asked for. `steps`: all of
+    the attempt, where what came back is to be compared word by word."""
     reason = harm(fact, history, wanted, given)
     if reason:
         return -2, reason
-    reason = idleness(fact, history)
+    reason = idleness(fact, history, steps)
     if reason:
         return -1, reason
     return 0, help_of(fact, history)
@@ -58,10 +64,10 @@ def harm(fact: Facts, history: History, wanted: Collection[str], given: Collecti
     return ""
 
 
-def idleness(fact: Facts, history: History) -> str:
+def idleness(fact: Facts, history: History, steps: Sequence[Step] = ()) -> str:
     """Why an action did not help; empty where it did."""
     before = history.repeats(fact.action)
-    if before is not None:
+    if before is not None and is_same_outcome(fact, history.of(before), steps):
         return f"{ran(fact)} is the same as at a{before}, with nothing changed in between{evidence(fact)}."
     broken = history.broke(fact.action)
     if broken is not None:
@@ -75,6 +81,27 @@ def idleness(fact: Facts, history: History) -> str:
         return f"{ran(fact)} failed{evidence(fact)}; it worked at a{later}."
     end = "; it was not tried again" if history.gives_up(fact.action) else ""
     return f"{ran(fact)} failed{evidence(fact)}{end}."
+
+
+def is_same_outcome(fact: Facts, earlier: Facts | None, steps: Sequence[Step]) -> bool:
+    """Whether the same came of two actions: how they ended, what failed, how many tests did; and where no tests ran,
+    whose timing is never the same, in the same words."""
+    if earlier is None or outcome(fact) != outcome(earlier):
+        return False
+    if fact.seen.tests or not steps:
+        return True
+    return texts(steps[fact.action - 1]) == texts(steps[earlier.action - 1])
+
+
+def outcome(fact: Facts) -> tuple[object, ...]:
+    seen = fact.seen
+    failures = {(failure.family, failure.subject) for failure in seen.failures}
+    tests = [(run.passed, run.failed, run.names) for run in seen.tests]
+    return seen.exit_code, seen.is_empty, failures, tests
+
+
+def texts(step: Step) -> list[str]:
+    return [seen.text for seen in step.observations if seen.origin == "tool"]
 
 
 COULD_NOT_RUN = frozenset(

@@ -31,12 +31,18 @@ def whole(count: int) -> str:
     return "both" if count == 2 else f"all {count}"
 
 
-def no_run_told(run: TestRun, failures: Sequence[Failure]) -> str:
+def no_run_told(run: TestRun, failures: Sequence[Failure], came_back: str) -> str:
     """A runner that could not run its tests, and the first line that says why."""
-    why = next((failure.line for failure in failures if failure.family not in VAGUE), "")
-    why = why or next((failure.line for failure in failures if failure.line not in run.line), "")
+    marked = (line[1:] for line in lines_of(came_back) if line.startswith("E  ") and len(line) > MARKED)
+    why = next((failure.line for failure in failures if failure.family not in VAGUE), "") or next(marked, "")
     count = "1 error" if run.failed == 1 else f"{run.failed} errors"
-    return f"no test could start ({count}){f': {ticked(why, 110)}' if why else ''}"
+    return f"no test could start ({count}){f': {ticked(why, 110)}' if why.strip() else ''}"
+
+
+MARKED = 8
+"""A line that pytest marks as an error is longer than this, if it says anything."""
+ABSENT = frozenset({"no_such_command", "no_such_module"})
+"""Families that say that a program or a package is not there."""
 
 
 def absent_told(failure: Failure) -> str:

@@ -15,10 +15,19 @@ from functools import cached_property
 
 from dense.actions.files import UNNAMED
 from dense.analyst.rules.commands_told import shell_deed
-from dense.analyst.rules.facts import Facts, Phase
+from dense.analyst.rules.facts import Facts, Phase, command_family
 from dense.analyst.rules.messages import delivered, said
+from dense.analyst.rules.no_runs import could_not_run
 from dense.analyst.rules.outputs import open_file, output
-from dense.analyst.rules.outputs_told import failure_told, main_failure, shown, tests_told
+from dense.analyst.rules.outputs_told import (
+    ABSENT,
+    absent_told,
+    failure_told,
+    main_failure,
+    no_run_told,
+    shown,
+    tests_told,
+)
 from dense.analyst.rules.quoting import capital, listed, one_line, paths_told, quoted
 from dense.analyst.rules.tools_told import tool_deeds
 from dense.trajectory import Step
@@ -41,6 +50,8 @@ class Deed:
         self.has_failed = facts.has_failed
         self.is_check = facts.is_check
         self.has_passed = self.is_check and not self.has_failed and not facts.seen.is_empty
+        self.could_not_run = self.is_check and self.has_failed and is_no_check(facts)
+        """Whether it is a check, and tells nothing about what it checks."""
 
     @cached_property
     def did(self) -> str:
@@ -97,13 +108,32 @@ def saw(facts: Facts, step: Step, limit: int = LONGEST_SIGHT) -> str:
     return sight(facts, step, lambda: output(facts, step), limit)
 
 
+def is_no_check(facts: Facts) -> bool:
+    tests = facts.effects.tests
+    return could_not_run(facts.seen, command_family(tests[-1]) if tests else facts.family)
+
+
+def no_check_told(facts: Facts, came_back: Callable[[], str]) -> str:
+    """A check that could not run, and why."""
+    seen = facts.seen
+    if failed := next((run for run in seen.tests if run.failed), None):
+        return no_run_told(failed, seen.failures, came_back())
+    failure = main_failure(seen.failures)
+    if failure.family in ABSENT and failure.subject:
+        return f"{absent_told(failure)}: no test ran"
+    return failure_told(failure, seen.exit_code, came_back)
+
+
 def sight(facts: Facts, step: Step, came_back: Callable[[], str], limit: int = LONGEST_SIGHT) -> str:
     """The same, where somebody may have the output at hand."""
     told: list[str] = []
-    if facts.seen.tests:
-        told.append(tests_told(facts.seen.tests))
-    if facts.seen.failures and not any(run.failed for run in facts.seen.tests):
-        told.append(failure_told(main_failure(facts.seen.failures), facts.seen.exit_code, came_back))
+    if facts.has_failed and facts.is_check and is_no_check(facts):
+        told.append(no_check_told(facts, came_back))
+    else:
+        if facts.seen.tests:
+            told.append(tests_told(facts.seen.tests))
+        if facts.seen.failures and not any(run.failed for run in facts.seen.tests):
+            told.append(failure_told(main_failure(facts.seen.failures), facts.seen.exit_code, came_back))
     if told:
         return "; ".join(told)[: 2 * limit]
     if facts.seen.is_empty or not step.observations:

@@ -10,6 +10,7 @@ from dense.actions.files import UNNAMED
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.outputs import open_file
 from dense.analyst.rules.phrases import Deed
+from dense.analyst.rules.statements import statements
 from dense.analyst.rules.targets import same_file
 
 
@@ -46,7 +47,7 @@ def products(deeds: Iterable[Deed]) -> Products:
             writes.append(path)
         if deed.has_failed:
             for path in writes if deed.facts.commands else ():  # a tool that fails changes nothing
-                if path in effects.scripts:
+                if path in effects.scripts or _was_made_before(path, deed):
                     book.add(path)
                 else:
                     book.attempt(path, effects.scripts)
@@ -59,6 +60,22 @@ def products(deeds: Iterable[Deed]) -> Products:
             for path in effects.reads[:12]:
                 book.settle(path)
     return book.close()
+
+
+def _was_made_before(path: str, deed: Deed) -> bool:
+    """Whether a statement wrote a file before another one failed for want of its program, and only for that."""
+    failures = deed.facts.seen.failures
+    absent = {failure.subject for failure in failures}
+    if deed.facts.seen.tests or any(one.family not in ("no_such_command", "exit") for one in failures):
+        return False
+    for text in deed.facts.commands[:8]:
+        for part in statements(text)[0]:
+            words = part.split()
+            if not absent.isdisjoint(words):
+                return False
+            if path in words[words.index(">") + 1 :] if ">" in words else f">{path}" in words:
+                return True
+    return False
 
 
 class _Book:

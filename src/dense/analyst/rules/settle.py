@@ -9,13 +9,12 @@ from dense.analyst.answers import Group, IssueAnswer, ReconciliationAnswer
 from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.attempts import Attempt
 from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.shortcuts_told import dead_end, working_path
 from dense.analyst.rules.teller import Teller
 from dense.tree import Completion, Issue, Leaf, Node, ShortcutOutcome, Subtask, first_action, last_action
 
 AT_ROOT = frozenset({"lost", "broken_off", "admitted"})
 """Kinds that concern the task as a whole: the root raises them. What is asked for and was never even tried, too."""
-LESSONS = 4
-"""How many failures a dead end tells."""
 
 
 def groups(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group]:
@@ -83,8 +82,8 @@ def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis, te
         mode="shortcut",
         source_node_ids=[child.id for child in children],
         title=teller.attempt_title(attempt),
-        dead_end=_dead_end(failed, teller),
-        working_path=_working_path(attempt.first, recovery, analysis, teller) if recovery else "",
+        dead_end=dead_end([teller.deed(action) for action in failed]),
+        working_path=_working_path(attempt.first, recovery, failed, analysis, teller) if recovery else "",
         outcome=_outcome(recovery, worked, analysis),
         evidence_node_ids=[leaf(action) for action in shown],
         key_action_ids=[],
@@ -106,24 +105,15 @@ def _last_that_worked(analysis: Analysis, failed: Sequence[int], last: int) -> i
     return next((n for n in range(last, after - 1, -1) if analysis.of(n).effects.changes_files), None)
 
 
-def _dead_end(failed: Sequence[int], teller: Teller) -> str:
-    """What failed and what was seen, each failure once."""
-    told: dict[str, int] = {}
-    for action in failed:
-        told.setdefault(teller.deed(action).saw, action)
-    lines = [f"{teller.deed(action).did}: {seen}" for seen, action in list(told.items())[-LESSONS:]]
-    more = f"; and {len(told) - LESSONS} more" if len(told) > LESSONS else ""
-    return "; ".join(lines) + more
-
-
-def _working_path(first: int, recovery: int, analysis: Analysis, teller: Teller) -> str:
-    """The changes that stood when it worked, then what showed that it did."""
+def _working_path(first: int, recovery: int, failed: Sequence[int], analysis: Analysis, teller: Teller) -> str:
+    """The way from the first failure to the recovery."""
     changes = [
-        n for n in range(first, recovery) if analysis.of(n).effects.changes_files and not analysis.of(n).has_failed
+        teller.deed(n)
+        for n in range(first, recovery)
+        if analysis.of(n).effects.changes_files and not analysis.of(n).has_failed
     ]
-    steps = [teller.deed(n).did for n in changes[-2:]]
-    shown = teller.deed(recovery)
-    return ", then ".join([*steps, f"{shown.did}: {shown.saw}"])
+    before = [action for action in failed if action < recovery]
+    return working_path(changes, teller.deed(before[-1]) if before else None, teller.deed(recovery))
 
 
 def _is_of_root(one: Finding) -> bool:

@@ -6,19 +6,41 @@ observation shows it, and what the agent says of itself is quoted as its words."
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
+from msgspec import Struct
+
+from dense.analyst.rules.changes_told import change, standing
 from dense.analyst.rules.commands_told import short_command
-from dense.analyst.rules.deeds import is_change, is_found, is_quotable, is_setup, is_silent, is_telling
+from dense.analyst.rules.deeds import check_name, is_change, is_found, is_quotable, is_setup, is_telling
 from dense.analyst.rules.files import base_name
-from dense.analyst.rules.messages import intent
+from dense.analyst.rules.handovers import handover, handover_told
 from dense.analyst.rules.phrases import Deed
-from dense.analyst.rules.quoting import capital, listed, paths_told, quoted, sentence
+from dense.analyst.rules.quoting import capital, listed, paths_told, sentence
 from dense.analyst.rules.stretch import EMPTY, Stretch
 
 LONGEST = 500
+LONGEST_WHOLE = 700
+MOST_PARTS = 3
+"""So many parts are told of a whole, the last ones that came to something."""
 FEW = 2
 """So many changes are told each by itself; of more the files."""
+MANY = 12
+"""So many changes are looked at, whether a later one replaced them."""
+
+
+class Brief(Struct, frozen=True):
+    """What a part of the attempt came to, for the summary of the whole."""
+
+    clause: str
+    """Its last product or result, as a sentence; empty for none."""
+    proof: str
+    """What showed it, as a sentence; empty for none."""
+    check: str
+    """The check that passed, by its name."""
+    is_product: bool
+    """Whether something was made or changed."""
 
 
 class Summary:
@@ -38,6 +60,39 @@ class Summary:
         way = self._way(max(room, 160))
         told = " ".join(filter(None, [way, proof, word, left])) or sentence(stretch.did(stretch.deeds[-1]))
         return told if told.strip() else "Nothing was done."
+
+    def brief(self) -> Brief:
+        """The last product and the check of it, or the last result."""
+        clauses = self._changes_told()[-1:] if self.stretch.changes else self._runs_told()[-1:]
+        if not clauses and not self._proof:
+            clauses = [self.stretch.told(deed) for deed in self.stretch.worked[-8:] if is_found(deed)][-1:]
+        passed = next((deed for deed in reversed(self.stretch.worked) if deed.has_passed), None)
+        tests = passed.facts.effects.tests if passed is not None else ()
+        return Brief(
+            sentence(clauses[-1]) if clauses else "",
+            self._proof,
+            check_name(tests[-1]) if tests else "",
+            bool(self.stretch.changes),
+        )
+
+    def of_parts(self, briefs: Sequence[Brief], *, tells_left: bool) -> str:
+        """The summary of a whole by its parts: what each came to, the last word, what is left. What came before the
+        first product only led to it."""
+        first = next((n for n, brief in enumerate(briefs) if brief.is_product), 0)
+        last_of = {brief.check: n for n, brief in enumerate(briefs) if brief.proof}
+        told = [
+            f"{brief.clause} {brief.proof if not brief.check or last_of.get(brief.check) == n else ''}".strip()
+            for n, brief in enumerate(briefs)
+            if n >= first
+        ]
+        kept = list(dict.fromkeys(filter(None, told)))[-MOST_PARTS:]
+        if len(kept) < 2 or len(self.stretch.agents) > 1:
+            return self.told(tells_left=tells_left)
+        left = self._left_told if tells_left else ""
+        room = LONGEST_WHOLE - len(self._last_word) - len(left)
+        while len(kept) > 1 and sum(map(len, kept)) > room:
+            kept.pop(0)
+        return " ".join(filter(None, [*kept, self._last_word, left]))
 
     def _way(self, room: int) -> str:
         """What was done that worked, in order, as much as there is room for; where there is too much, the last of
@@ -83,19 +138,17 @@ class Summary:
 
     def _changes_told(self) -> list[str]:
         """Few changes each by itself; of many the files, and the last one."""
-        told = [self._change(deed) for deed in self.stretch.changes[-FEW:]]
-        if len(self.stretch.changes) <= FEW and len(set(told)) == len(self.stretch.changes):
+        changes = standing(self.stretch.changes[-MANY:])
+        told = [self._change(deed) for deed in changes[-FEW:]]
+        if len(self.stretch.changes) <= MANY and len(changes) <= FEW and len(set(told)) == len(changes):
             return told
         last = told[-1]
         named = [path for path in self.stretch.made if "." in base_name(path) and base_name(path) not in last]
         return [f"changed {paths_told(named[-40:], 4)}", last] if named else [last]
 
     def _change(self, deed: Deed) -> str:
-        """A change with what came back, or with the agent's own words for it where the change is too long to tell."""
-        told = self.stretch.told(deed)
-        if is_silent(deed) and not told.endswith(")") and deed.step.message.strip():
-            return f"{told} ({quoted(intent(deed.step.message, 90), 90)})"
-        return told
+        """A change with what came back, or with what it is."""
+        return change(deed, self.stretch.told(deed))
 
     def _runs_told(self) -> list[str]:
         """The last runs that showed something, after the last change where there was one."""
@@ -104,7 +157,7 @@ class Summary:
             deed for deed in self.stretch.worked if deed.phase == "run" and deed.action > after and not deed.is_check
         ]
         told = [self.stretch.told(deed) for deed in runs[-4:] if not EMPTY.match(deed.saw)]
-        return told[-2:]
+        return told[-2:] or [self.stretch.did(deed) for deed in runs[-1:]]
 
     def _looks_told(self) -> list[str]:
         """What was looked at, by the files; and what was seen where that is short enough to be quoted."""
@@ -160,8 +213,16 @@ class Summary:
             return ""
         answer = sentence(deed.saw) if deed.facts.is_answered else ""
         if deed.phase == "deliver":
-            return f"{sentence(self.stretch.did(deed))} {answer}".strip()
+            return f"{sentence(self._handed_over())} {answer}".strip()
         return answer if deed.phase == "talk" else ""
+
+    def _handed_over(self) -> str:
+        """The hand-over; what it says is missing only where no check shows the contrary."""
+        deed = handover(self.stretch.deeds) or self.stretch.deeds[-1]
+        changed = self.stretch.changes[-1].action if self.stretch.changes else 0
+        if len(self.stretch.agents) > 1 or self.stretch.last_pass > changed:
+            return self.stretch.did(deed)
+        return handover_told(deed)
 
     @cached_property
     def _left_told(self) -> str:
@@ -170,5 +231,6 @@ class Summary:
             return ""
         while len(told) > 1 and sum(map(len, told)) > LONGEST // 2:
             told.pop(0)
-        how = "Still failing" if self.stretch.left[-1].is_check else "Did not work"
+        last = self.stretch.left[-1]
+        how = "Could not run" if last.could_not_run else "Still failing" if last.is_check else "Did not work"
         return f"{how}: {'; '.join(told)}."

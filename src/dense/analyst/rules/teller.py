@@ -10,10 +10,10 @@ from dense.analyst.rules.facets import Facets, facet
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.stretch import Stretch
-from dense.analyst.rules.summaries import Summary
+from dense.analyst.rules.summaries import Brief, Summary
 from dense.analyst.rules.titles import attempt_title, title
 from dense.trajectory import Step
-from dense.tree import Node, Subtask, first_action, last_action
+from dense.tree import Leaf, Node, Shortcut, Subtask, first_action, last_action
 
 
 class Teller:
@@ -26,6 +26,7 @@ class Teller:
         self._steps = steps
         self._deeds: dict[int, Deed] = {}
         self._summaries: dict[tuple[int, int], Summary] = {}
+        self._briefs: dict[tuple[int, int], Brief] = {}
 
     def deed(self, action: int) -> Deed:
         """An action with its words."""
@@ -62,6 +63,10 @@ class Teller:
         where there are any. It is asked for last, so what was kept for it is let go."""
         first, last = first_action(subtask), last_action(subtask)
         summary = self._summaries.pop((first, last), None) or self._summary(first, last)
+        if subtask.level == 0:
+            briefs = [self._briefs.pop(span, None) or self._summary(*span).brief() for span in _parts(subtask.children)]
+            return summary.of_parts(briefs, tells_left=tells_left)
+        self._briefs[first, last] = summary.brief()
         return summary.told(tells_left=tells_left)
 
     def attempt_title(self, attempt: Attempt) -> str:
@@ -71,3 +76,19 @@ class Teller:
 
     def _summary(self, first: int, last: int) -> Summary:
         return Summary(Stretch([self.deed(action) for action in range(first, last + 1)], self._history))
+
+
+def _parts(children: Sequence[Node]) -> list[tuple[int, int]]:
+    """The parts of a whole by their first and last actions: subtasks, also those that a shortcut holds, and leaves in a
+    row."""
+    spans: list[tuple[int, int]] = []
+    is_open = False
+    for child in children:
+        inner = child.children if isinstance(child, Shortcut) else (child,)
+        for node in inner:
+            if isinstance(node, Leaf) and is_open:
+                spans[-1] = (spans[-1][0], node.action)
+            else:
+                spans.append((first_action(node), last_action(node)))
+            is_open = isinstance(node, Leaf)
+    return spans

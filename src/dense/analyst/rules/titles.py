@@ -9,15 +9,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from dense.analyst.rules.deeds import check_name
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.messages import first_sentence, question
+from dense.analyst.rules.outputs_told import ABSENT, lack
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.products import Products, products
-from dense.analyst.rules.quoting import capital, listed, one_line, quoted
+from dense.analyst.rules.quoting import capital, listed, more, one_line, quoted
 from dense.analyst.rules.targets import host_of
 
 LONGEST = 60
-ABSENT = frozenset({"no_such_command", "no_such_module"})
 NOWHERE = frozenset({"", ".", "..", "~"})
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.:/]+")
 
@@ -32,7 +33,7 @@ def attempt_title(deeds: Sequence[Deed], *, is_recovered: bool) -> str:
     """What a stretch of tries was after, and how it ended."""
     absent = missing(deeds)
     if absent and not is_recovered:
-        return one_line(f"No {listed(absent, 3).replace(' and ', ' or ')} to be had", LONGEST)
+        return one_line(f"{listed(absent, 3)} {'is' if len(absent) == 1 else 'are'} {_lack(deeds)}", LONGEST)
     done = products(deeds)
     if absent and not done.made:
         return one_line(f"Do without {listed(absent, 2)}", LONGEST)
@@ -40,6 +41,12 @@ def attempt_title(deeds: Sequence[Deed], *, is_recovered: bool) -> str:
         return title(deeds, done)
     name = _program(deeds[0])
     return one_line(f"{name}: failed, then worked" if is_recovered else f"{name}: failed, given up", LONGEST)
+
+
+def _lack(deeds: Iterable[Deed]) -> str:
+    """What is said of all that is missing."""
+    found = [lack(one) for deed in deeds for one in deed.facts.seen.failures if one.family in ABSENT and one.subject]
+    return found[0] if len(set(found)) == 1 else "not there"
 
 
 def missing(deeds: Iterable[Deed]) -> list[str]:
@@ -80,7 +87,8 @@ def _changing(deeds: Sequence[Deed], done: Products) -> str:
     programs = {base_name(path) for deed in deeds for path in deed.facts.effects.scripts}
     failed = [one_line(base_name(path), 30) for path in done.failed if base_name(path) not in programs]
     names = sorted(done.names, key=lambda name: ("." not in name, name in programs))
-    if not names or (failed and all(name in programs for name in names)):
+    tried = next((deed for deed in reversed(deeds) if deed.facts.effects.writes), None)
+    if not names or (failed and (all(name in programs for name in names) or _has_tried(tried, done.failed))):
         return f"Try to make {listed(failed or names, 2)}"
     files = _files_told(names)
     if "." not in names[0] and any("mkdir" in text for deed in deeds for text in deed.facts.commands):
@@ -92,8 +100,27 @@ def _changing(deeds: Sequence[Deed], done: Products) -> str:
     return _fixing(checks, files) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
 
 
+def _has_tried(last: Deed | None, failed: Sequence[str]) -> bool:
+    """Whether the last thing that was to be made was not."""
+    return last is not None and last.has_failed and not set(last.facts.effects.writes).isdisjoint(failed)
+
+
 def _was_mended(checks: Sequence[Deed]) -> bool:
-    return _is_shown_passed(checks[-1]) and any(deed.has_failed for deed in checks[:-1])
+    """Whether the last check passed, and an earlier run of the same failed."""
+    last = checks[-1]
+    if not _is_shown_passed(last):
+        return False
+    return any(deed.has_failed and not deed.could_not_run and _is_of(deed, last) for deed in checks[:-1])
+
+
+def _is_of(failed: Deed, passed: Deed) -> bool:
+    """Whether what failed is part of what passed: the same check, or some of it. Runs without a command of their own
+    are told apart by their runners."""
+    before, after = failed.facts.effects.tests, passed.facts.effects.tests
+    if not before or not after:
+        return failed.facts.family == passed.facts.family
+    names = {check_name(text) for text in after}
+    return all(any(f"{check_name(text)} ".startswith(f"{name} ") for name in names) for text in before)
 
 
 def _is_shown_passed(check: Deed) -> bool:
@@ -107,9 +134,17 @@ def _fixing(checks: Sequence[Deed], files: str) -> str:
 
 def _checked(check: Deed) -> str:
     s = "" if check.facts.seen.tests else "s"
+    if check.could_not_run:
+        return f"; {_no_run(check)}"
     if check.has_failed:
         return f"; {_checker(check)} still fail{s}"
     return f"; {_checker(check)} pass{'es' if s else ''}" if _is_shown_passed(check) else ""
+
+
+def _no_run(check: Deed) -> str:
+    """Why a check could not run, where a name says it."""
+    absent = missing([check])
+    return f"{absent[0]} is {_lack([check])}" if absent else "no test ran"
 
 
 def _checker(check: Deed) -> str:
@@ -120,7 +155,7 @@ def _checker(check: Deed) -> str:
 def _files_told(names: Sequence[str]) -> str:
     first = one_line(names[0], 30)
     if len(names) > 2 or sum(map(len, names)) > 40:
-        return f"{first} and {len(names) - 1} more" if len(names) > 1 else first
+        return f"{first} and {more(len(names) - 1, 'file')}" if len(names) > 1 else first
     return listed([one_line(name, 30) for name in names], 2)
 
 
@@ -157,6 +192,9 @@ def _doing(deeds: Sequence[Deed]) -> str:
 
 def _checking(checks: Sequence[Deed]) -> str:
     last = checks[-1]
+    if last.could_not_run:
+        ran = next((deed for deed in reversed(checks) if not deed.could_not_run), None)
+        return f"Try to run the tests: {_no_run(last)}" if ran is None else _checking([ran])
     if not last.facts.seen.tests:
         ends = ": passes" if last.has_passed else ": fails" if last.has_failed else ""
         return f"Check with {one_line(_program(last), 40)}{ends}"
@@ -172,12 +210,25 @@ def _running(deeds: Sequence[Deed]) -> str:
     names = scripts or list(dict.fromkeys(_program(deed) for deed in runs))
     absent = missing(deeds)
     if absent and all(deed.has_failed for deed in runs):
-        return f"Try {listed(absent, 3)}: not there"
+        return f"Try {listed(absent, 3)}: {_lack(deeds)}"
     if len(runs) == 1 and not scripts and any(deed.phase == "explore" for deed in deeds):
+        if value := _one_value(runs[0]):
+            return f"Work out {quoted(value, 48)}"
         return _looking([deed for deed in deeds if deed.phase == "explore"])
     if not scripts and runs[-1].facts.family.startswith("python"):
         return f"Run {_last_ticked(runs[-1].did) or 'Python'}"
     return f"Run {listed([one_line(name, 30) for name in names], 2)}"
+
+
+INTERPRETERS = ("python", "node", "perl", "ruby", "php", "awk", "bc", "jq", "expr")
+
+
+def _one_value(run: Deed) -> str:
+    """What a short program printed, where that is one short line: it was run for that."""
+    if run.has_failed or not run.facts.family.startswith(INTERPRETERS):
+        return ""
+    text = run.output.strip()
+    return text if 0 < len(text) <= 48 and "\n" not in text else ""
 
 
 def _last_ticked(told: str) -> str:
@@ -203,7 +254,11 @@ def _looking(looks: Sequence[Deed]) -> str:
     if asked and len(asked) >= len(names):
         return _asking(asked)
     if names:
-        return f"Look at {listed(names, 2)}" if len(names) < 3 else f"Look at {names[0]} and {len(names) - 1} more"
+        return (
+            f"Look at {listed(names, 2)}"
+            if len(names) < 3
+            else f"Look at {names[0]} and {more(len(names) - 1, 'file')}"
+        )
     if counts:
         return "Look around in the folder"
     words = list(dict.fromkeys(_tool_words(_program(deed)) for deed in looks))

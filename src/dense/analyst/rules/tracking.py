@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -15,6 +16,8 @@ MOST = 12
 """How many deliverables are followed. A task that names more is a listing, hardly all of which is asked for."""
 ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
 """What a line says of a file that is not there, in small letters: programs say it in English where the locale is C."""
+LINES = 40
+"""How many lines that name a file are looked at in one action."""
 HEAD = 64 * 1024
 """How much of a text is looked through for a name."""
 
@@ -98,7 +101,8 @@ def _names(step: Step, name: str) -> bool:
 def _is_there(step: Step, name: str) -> bool | None:
     """Whether what a tool gave back shows a file of this name, says that there is none, or does neither. What the
     action itself says about it is echo: a terminal repeats every command."""
-    found = [line for seen in step.observations if seen.origin == "tool" for line in _lines_with(seen.text, name)]
+    told = (line for seen in step.observations if seen.origin == "tool" for line in _lines_with(seen.text, name))
+    found = list(islice(told, LINES))
     if not found:
         return None
     if any(sign in line.casefold() for line in found for sign in ABSENT):

@@ -1,0 +1,41 @@
+"""How an attempt is handed over: in the agent's own words, where they say what is missing in those."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dense.analyst.rules.messages import sentences
+from dense.analyst.rules.phrases import Deed
+from dense.analyst.rules.quoting import quoted
+
+LACKING = re.compile(
+    r"\b(?:cannot|can't|could not|couldn't|unable to|missing|(?:does|do) not (?:exist|work|pass)|not yet"
+    r"|(?:is|are) not (?:there|available|installed|possible|done|complete|completed|finished|implemented|written|made)"
+    r"|unfinished|incomplete|fehl(?:t|en)|ist nicht|konnte nicht|manque|n'est pas|n'existe pas|falta|no existe"
+    r"|não existe|нет|не удалось)\b|没有|缺少|无法|ありません|できません|없습니다",
+    re.IGNORECASE,
+)
+"""Words for what is not there, in the languages that we know. They choose a sentence to be quoted, nothing else."""
+LONGEST_WORD = 160
+MOST = 3
+
+
+def handover(deeds: Sequence[Deed]) -> Deed | None:
+    """The hand-over that ends a stretch; the first of several in a row, since the others only confirm it."""
+    found: Deed | None = None
+    for deed in reversed(deeds[-MOST:]):
+        if deed.phase != "deliver":
+            break
+        found = deed
+    return found
+
+
+def handover_told(deed: Deed) -> str:
+    """A hand-over by the sentence that says what is missing, else as any other."""
+    told = deed.did
+    lacking = next((one for one in sentences(deed.step.message, LONGEST_WORD) if LACKING.search(one)), "")
+    if not lacking or not told.startswith(("said ", "ended the attempt")):
+        return told
+    verb = "said" if told.startswith("said ") else "ended the attempt and said"
+    return f"{verb} {quoted(lacking, LONGEST_WORD)}"
