@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,8 @@ from dense.errors import DenseError
 
 ASK_ABOVE = 1.0
 """USD above which a run asks before it spends."""
+LEAST_CONTEXT = 2_000
+"""Tokens of the smallest window that prompts can be made for."""
 
 
 def distill(
@@ -41,8 +44,14 @@ def distill(
     max_usd: Annotated[float | None, typer.Option("--max-usd", help="Stop cleanly before more is spent.")] = None,
     no_redact: Annotated[bool, typer.Option("--no-redact", help="Leave credentials in.")] = False,
     small: Annotated[bool, typer.Option("--small", help="Short prompts and answers, for small local models.")] = False,
-    concurrency: Annotated[int, typer.Option("--concurrency", help="Calls at once.")] = 16,
-    jobs: Annotated[int, typer.Option("--jobs", help="Trajectories at once.")] = 4,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Calls at once.")] = 16,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Trajectories at once.")] = 4,
+    context: Annotated[
+        int | None,
+        typer.Option(
+            "--context", metavar="TOKENS", help="The model's window. [default: as its provider's models have]"
+        ),
+    ] = None,
     cache: Annotated[
         Path | None,
         typer.Option("--cache", help="The file of answers that were paid for. [default: OUT/answers.sqlite]"),
@@ -57,6 +66,9 @@ def distill(
     """Distill traces into feedback for the next attempt."""
     if model is not None and answers is not None:
         raise DenseError("two that answer: take --model or --answers; with neither, the built-in rules answer")
+    _check_numbers(tree_budget, budget, context)
+    if ":" in method or ":" in (format or ""):
+        sys.path.insert(0, str(Path.cwd()))  # a method or a reader of the user's own is most likely here
     from dense.cli.distilling import Settings, Trajectories, run
     from dense.distillation import Budgets
 
@@ -75,6 +87,7 @@ def distill(
         cache if cache is not None or model is None else out / "answers.sqlite",
         max_usd,
         method,
+        context,
     )
     trajectories = Trajectories(paths, format, given_task(task))
     report = run(trajectories, settings, only_estimate=only_estimate, yes=yes)
@@ -84,3 +97,14 @@ def distill(
         raise DenseError("; ".join(trajectories.problems))
     if report is not None and report.failures:
         raise typer.Exit(1)
+
+
+def _check_numbers(tree_budget: int, budget: int, context: int | None) -> None:
+    """What no run could keep to is told before anything is read or paid for."""
+    from dense.deliver.message import LEAST
+
+    for option, given in (("--tree-budget", tree_budget), ("--budget", budget)):
+        if given < LEAST:
+            raise DenseError(f"{option} {given}: the smallest budget that can be kept is {LEAST} bytes")
+    if context is not None and context < LEAST_CONTEXT:
+        raise DenseError(f"--context {context}: a window of at least {LEAST_CONTEXT:,} tokens is needed")

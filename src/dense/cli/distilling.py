@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -42,8 +43,9 @@ from dense.distillation.record import read_reconciled, run_record
 from dense.errors import CallFailed, DenseError, MissingInput, ModelError
 from dense.methods import AnyMethod, method
 from dense.methods import run as run_method
-from dense.methods.asking import MethodModel, room_in
+from dense.methods.asking import CONTEXT, MethodModel, room_in, window_of
 from dense.methods.estimate import estimate
+from dense.methods.faults import told
 from dense.methods.files import prompt_hashes, write
 from dense.methods.rules import MethodRules
 from dense.model import ChatModel, ChatReply, ChatRequest, Ledger, OpenModel, open_model, prices_of, resolve
@@ -82,11 +84,23 @@ class Settings:
     cache: Path | None
     max_usd: float | None
     method: str = "dense"
+    context: int | None = None
+
+    @property
+    def window(self) -> int:
+        """How many tokens a question and its answer may take: as told, else as the provider's models have it."""
+        if self.context is not None:
+            return self.context
+        if self.small:
+            return SMALL_CONTEXT
+        if self.model is None:
+            return CONTEXT
+        return window_of(resolve(self.model, base_url=self.base_url, environment=os.environ).provider.name)
 
     @property
     def room(self) -> int:
         """How many bytes of a trajectory one question may show."""
-        return room_in(SMALL_CONTEXT, SMALL_OUTPUT) if self.small else room_in()
+        return room_in(self.window, SMALL_OUTPUT) if self.small else room_in(self.window)
 
     def script(self, name: str) -> Path:
         """The file of answers for a trajectory: the one that was named, or its own in a folder of recorded ones."""
@@ -101,11 +115,11 @@ class Settings:
                 model,
                 name=name,
                 limits=SMALL,
-                context_tokens=SMALL_CONTEXT,
+                context_tokens=self.window,
                 max_output_tokens=SMALL_OUTPUT,
                 temperature=0,
             )
-        return ModelAnalyst(model, name=name, limits=FULL)
+        return ModelAnalyst(model, name=name, limits=FULL, context_tokens=self.window)
 
     def answering(self, model: ChatModel | None, name: str) -> Analyst | InstantAnalyst:
         """Who answers a method's questions about the trajectory of this name: a model, a script, or the rules."""
@@ -166,24 +180,52 @@ def run(trajectories: Trajectories, settings: Settings, *, only_estimate: bool, 
 def _estimate(trajectories: Trajectories, settings: Settings, *, only_estimate: bool) -> None:
     """Tells the cost; asks whether to go on where it is above the threshold and somebody is there to answer."""
     out = Console(highlight=False, stderr=not only_estimate, soft_wrap=True)
-    total, rows = Estimate(0, Usage(0, None, None, 0), None), 0
+    total, rows, failures, is_known = Estimate(0, Usage(0, None, None, 0), None), 0, list[str](), True
     prices = prices_of(resolve(settings.model or "", base_url=settings.base_url, environment=os.environ))
     at = datetime.now(UTC).isoformat()
     chosen = method(settings.method)
     for trajectory in trajectories:
         analyst = settings.analyst(Nobody())
-        found = asyncio.run(estimate(chosen, trajectory, analyst, prices, settings.profile, at, settings.room))
+        try:
+            found = asyncio.run(estimate(chosen, trajectory, analyst, prices, settings.profile, at, settings.room))
+        except Exception as error:
+            # What we refuse ourselves will be refused again, for nothing; what a method raises may be due to the
+            # made-up replies, and it may well go on, and cost, with real ones.
+            failures.append(failure(error, chosen, trajectory))
+            is_known = is_known and isinstance(error, DenseError)
+            continue
         rows += 1
         usd = found.usd if total.usd is None else total.usd if found.usd is None else total.usd + found.usd
         total = Estimate(total.calls + found.calls, total.usage + found.usage, usd)
         if only_estimate:
             out.print(f"{shortened(str(trajectory.source), 70)}: {_told(found)}", markup=False)
     out.print(f"estimate for {rows} {'trajectory' if rows == 1 else 'trajectories'}: {_told(total)}", markup=False)
-    if only_estimate or total.usd is None or total.usd <= ASK_ABOVE:
-        return
+    if failures and not only_estimate:  # the run itself will tell of each
+        out.print(
+            f"without {len(failures)} that could not be estimated; the first: {printable(failures[0])}", markup=False
+        )
+    if only_estimate:
+        trajectories.problems += failures
+    elif not is_known:
+        _confirm("what this would cost is unknown: the method cannot be estimated")
+    elif total.usd is not None and total.usd > ASK_ABOVE:
+        _confirm(f"this would cost about {total.usd:.2f} USD")
+
+
+def _confirm(cost: str) -> None:
+    """Goes on only where somebody is there and says so."""
     if not sys.stdin.isatty():
-        raise DenseError(f"this would cost about {total.usd:.2f} USD; say --yes to go on, or --max-usd to bound it")
-    typer.confirm("go on?", abort=True, err=True)
+        raise DenseError(f"{cost}; say --yes to go on, or --max-usd to bound it")
+    typer.confirm(f"{cost}; go on?", abort=True, err=True)
+
+
+def failure(error: Exception, chosen: AnyMethod, trajectory: Trajectory) -> str:
+    """One line on a trajectory of which nothing came. What ends the whole run is raised again."""
+    if isinstance(error, ModelError) and not isinstance(error, CallFailed):
+        raise error
+    words = str(error) if isinstance(error, DenseError) else told(error, type(chosen).__module__)
+    source = str(trajectory.source)
+    return words if words.startswith(source) else f"{source}: {chosen.name}: {words}"
 
 
 def _told(found: Estimate) -> str:
@@ -206,7 +248,7 @@ class Report:
         out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
         for folder, state, fallbacks, source in self.done:
             made_up = f", {fallbacks} judgements fell back" if fallbacks else ""
-            out.print(f"{self.out / folder}: {state}{made_up}", markup=False)
+            out.print(f"{self.out / folder}: {printable(state)}{made_up}", markup=False)
             self._tree(out, folder, source)
         if self.ledger is not None:
             totals = self.ledger.totals
@@ -264,10 +306,8 @@ async def _run_all(
         try:
             state, fallbacks = await _distill(chosen, trajectory, settings, model, settings.out / folder)
             report.done.append((folder, state, fallbacks, str(trajectory.source)))
-        except ModelError:
-            raise
-        except DenseError as error:
-            report.failures.append(f"{trajectory.source}: {error}")
+        except Exception as error:
+            report.failures.append(failure(error, chosen, trajectory))
         finally:
             waiting.release()
         progress.update(bar, advance=1)
@@ -327,7 +367,10 @@ async def _distill(
 
 def outcome_of(trajectory: Trajectory) -> Outcome:
     """How the attempt was graded: what the Harbor trial that it lies in says."""
-    trial = next((folder for folder in Path(trajectory.source.path).parents if is_harbor_trial(folder)), None)
+    path = Path(trajectory.source.path)
+    # A path may be relative to a folder within the trial, or be a link into it.
+    folders = chain(path.absolute().parents, path.resolve().parents)
+    trial = next((folder for folder in folders if is_harbor_trial(folder)), None)
     if trial is None:
         raise MissingInput("no outcome: only the traces of Harbor trials have one beside them")
     outcome = next(read_outcomes(trial))

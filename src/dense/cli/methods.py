@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+from dense.errors import UnknownMethod
+
 SEEN = {"task": "task", "trajectory": "task, trajectory", "outcome": "task, trajectory, outcome"}
 
 
 def methods() -> None:
     """List the feedback methods: what each sees, how many calls it makes, whether it is privileged."""
-    from dense.cli.text import printable
+    from dense.cli.text import printable, shortened
     from dense.methods import method, names
 
     rows = [("method", "sees", "privileged", "calls to a model")]
+    broken: list[tuple[str, str]] = []
     for name in names():
-        found = method(name)
+        try:
+            found = method(name)
+        except UnknownMethod as error:
+            broken.append((printable(name), _reason(name, error)))
+            continue
         privileged = "yes" if found.sees == "outcome" else "no"
         rows.append((printable(name), SEEN[found.sees], privileged, printable(found.calls)))
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
+    widths[0] = max([widths[0], *(len(name) + 2 for name, _ in broken)])
     for row in rows:
         print("".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for name, reason in broken:
+        print(f"{name.ljust(widths[0])}{shortened(reason, 300)}")
+
+
+def _reason(name: str, error: UnknownMethod) -> str:
+    """Why a method of another package is of no use; ours and all others are listed all the same."""
+    told = str(error).removeprefix(f"the method {name!r} ")
+    return told if told.startswith("cannot be loaded") else f"cannot be loaded: it {told}"

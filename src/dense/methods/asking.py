@@ -19,7 +19,15 @@ from dense.methods.questions import INQUIRIES, Inquiry
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
 
 CONTEXT = 128_000
+"""The window of a model, in tokens, where nothing else is known."""
 OUTPUT = 8_192
+WINDOWS = {"gemini": 1_000_000}
+"""The windows of providers all of whose models have another one."""
+
+
+def window_of(provider: str) -> int:
+    """How many tokens the models of a provider take at once."""
+    return WINDOWS.get(provider, CONTEXT)
 
 
 def room_in(context_tokens: int = CONTEXT, max_output_tokens: int = OUTPUT) -> int:

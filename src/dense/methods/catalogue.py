@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast, get_args
 
 from dense.errors import UnknownMethod
+from dense.methods.faults import told
 from dense.methods.method import AnyMethod, Sees
 
 METHODS = {
@@ -24,19 +26,31 @@ METHODS = {
 }
 GROUP = "dense.methods"
 """The group of entry points under which other packages name theirs."""
+ARGUMENTS = {
+    "task": ("task", "means"),
+    "trajectory": ("trajectory", "means"),
+    "outcome": ("trajectory", "outcome", "means"),
+}
+"""What `feedback` is given, by what the method sees."""
 
 
 def method(name: str) -> AnyMethod:
     """The method of a short name, of an entry point, or a class as `module:Class`."""
-    path = METHODS.get(name) or _entry_point(name) or name
+    point = _entry_point(name)
+    path = METHODS.get(name) or point or name
     module, colon, cls = path.partition(":")
+    if not colon and point is not None:
+        raise UnknownMethod(f"the method {name!r} cannot be loaded: its entry point {point!r} is no `module:Class`")
     if not colon:
         raise UnknownMethod(f"unknown method {name!r}; known are {', '.join(names())}, and any `module:Class`")
     try:
-        made: Any = getattr(import_module(module), cls)()
-    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        return _checked(getattr(import_module(module), cls)(), name)
+    except UnknownMethod:
+        raise
+    except (ImportError, AttributeError, SyntaxError) as error:  # what they say is enough
         raise UnknownMethod(f"the method {name!r} cannot be loaded: {error}") from None
-    return _checked(made, name)
+    except (Exception, SystemExit) as error:  # a module of somebody's own may raise anything, or be a script
+        raise UnknownMethod(f"the method {name!r} cannot be loaded: {told(error, module)}") from None
 
 
 def names() -> Iterator[str]:
@@ -56,11 +70,27 @@ def _checked(made: Any, name: str) -> AnyMethod:
         )
     if not callable(getattr(made, "feedback", None)):
         raise UnknownMethod(f"the method {name!r} has no function `feedback`; see docs/add-a-method.md")
+    _check_function(made, name)
     return cast("AnyMethod", made)
 
 
+def _check_function(made: Any, name: str) -> None:
+    """Whether `feedback` can be awaited, and takes what it will be given."""
+    if not inspect.iscoroutinefunction(made.feedback):
+        raise UnknownMethod(f"the method {name!r} must have an `async def feedback`; see docs/add-a-method.md")
+    given = ARGUMENTS[made.sees]
+    try:
+        inspect.signature(made.feedback).bind(*given)
+    except TypeError as error:
+        raise UnknownMethod(
+            f"the method {name!r} sees {made.sees!r}: `feedback` is given ({', '.join(given)}), "
+            f"and does not take that ({error}); see docs/add-a-method.md"
+        ) from None
+
+
 def _entry_point(name: str) -> str | None:
-    return next((point.value for point in _points() if point.name == name), None)
+    """Where an entry point leads, without the extras that it may name."""
+    return next((point.value.partition("[")[0].strip() for point in _points() if point.name == name), None)
 
 
 def _points() -> list[EntryPoint]:

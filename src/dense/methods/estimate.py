@@ -15,7 +15,7 @@ from dense.methods.method import AnyMethod
 from dense.methods.prompting import shown_actions
 from dense.methods.questions import INQUIRIES, Advice, Assessment, Decision, Inquiry, Overview
 from dense.methods.runner import run
-from dense.model import Prices, estimated
+from dense.model import ChatReply, ChatRequest, Prices, estimated
 from dense.outcome import Outcome
 from dense.trajectory import Trajectory, Usage
 
@@ -47,6 +47,22 @@ class MeasuringMethod:
         return reply
 
 
+class MeasuringModel:
+    """A model for methods with prompts of their own: measures what it is asked, and replies in words that say nothing.
+
+    How long real replies are cannot be known: each counts up to its limit."""
+
+    def __init__(self) -> None:
+        self.calls, self.usage = 0, Usage(0, None, None, 0)
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        used = estimated(request)
+        self.calls += 1
+        self.usage += used
+        text = SENTENCE if request.schema is None else json.dumps(_simplest(request.schema))
+        return ChatReply(text, used, "stop", "estimate", 0.0)
+
+
 async def estimate(
     method: AnyMethod,
     trajectory: Trajectory,
@@ -60,8 +76,30 @@ async def estimate(
     room = room_in() if room is None else room
     measuring = MeasuringMethod(analyst, room)
     outcome = Outcome("") if method.sees == "outcome" else None
-    await run(method, trajectory, measuring, profile=profile, room=room, outcome=outcome)
-    return Estimate(measuring.calls, measuring.usage, prices.usd(measuring.usage, at))
+    model = MeasuringModel()
+    await run(method, trajectory, measuring, model=model, profile=profile, room=room, outcome=outcome)
+    usage = measuring.usage + model.usage
+    return Estimate(measuring.calls + model.calls, usage, prices.usd(usage, at))
+
+
+def _simplest(schema: Any) -> Any:
+    """The simplest value of a schema's own form; references and alternatives become text."""
+    if not isinstance(schema, dict):
+        return SENTENCE
+    given = cast("dict[str, Any]", schema)
+    match given:
+        case {"enum": [first, *_]}:
+            return first
+        case {"type": "object"}:
+            return {key: _simplest(value) for key, value in cast("dict[str, Any]", given.get("properties", {})).items()}
+        case {"type": "array"}:
+            return [_simplest(given.get("items"))]
+        case {"type": "integer" | "number"}:
+            return given.get("minimum", 0)
+        case {"type": "boolean"}:
+            return False
+        case _:
+            return SENTENCE
 
 
 def _outlined(question: Inquiry, model: MethodModel) -> dict[str, Any]:

@@ -2,28 +2,57 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from dense.analyst.prompt import prompt_hashes as dense_hashes
 from dense.distillation.record import Run
+from dense.errors import DenseError
 from dense.methods.prompting import prompt_hashes as method_hashes
 from dense.methods.runner import Made
+from dense.tree import ReconciledTree, SourceTree
 
-OPTIONAL = ("tree.json", "reconciled.json")
-"""Files that some methods write: where another one ran before, they are of that one."""
+OPTIONAL: dict[str, type[Struct]] = {"tree.json": SourceTree, "reconciled.json": ReconciledTree}
+"""Files that some methods write, and what is in them: where another one ran before, they are of that one."""
+OURS = ("feedback.txt", "message.txt", "run.json", "answers.jsonl", "answers.sqlite")
+"""Files that no method may give."""
+PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}(?<!\.)")
+"""A name that is one on every system and leads out of no folder."""
 
 
 def write(folder: Path, made: Made, run: Run) -> None:
-    """All files."""
+    """All files. What a method gives that cannot be written is told before anything is."""
+    own = _encoded(made.files, made.method)
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("run.json", *OPTIONAL):
         (folder / name).unlink(missing_ok=True)
     (folder / "feedback.txt").write_text(made.feedback.report, encoding="utf-8", newline="")
     (folder / "message.txt").write_text(made.feedback.message, encoding="utf-8", newline="")
-    for name, value in (*made.files.items(), ("run.json", run)):
-        (folder / name).write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n")
+    for name, data in (*own.items(), ("run.json", _json(run))):
+        (folder / name).write_bytes(data)
+
+
+def _encoded(files: Mapping[str, Struct], method: str) -> dict[str, bytes]:
+    """What a method gives, by file name: plain names, none of ours unless it holds what ours does."""
+    found: dict[str, bytes] = {}
+    for name, value in files.items():
+        if not PLAIN.fullmatch(str(name)):
+            raise DenseError(f"{method} gives a file {str(name)[:80]!r}: take a plain name (letters, digits, _ - .)")
+        if name.lower() in OURS or not isinstance(value, OPTIONAL.get(name.lower(), Struct)):
+            raise DenseError(f"{method} gives a file {name!r}: that name is taken, or its content is no Struct for it")
+        try:
+            found[name] = _json(value)
+        except (TypeError, ValueError, msgspec.MsgspecError) as error:
+            raise DenseError(f"{method} gives a file {name!r} that is no JSON: {error}") from None
+    return found
+
+
+def _json(value: Struct) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
 
 
 def prompt_hashes() -> dict[str, str]:

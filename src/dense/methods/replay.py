@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from dense.deliver import markup
+from dense.deliver.evidence import WIDTH
 from dense.deliver.markup import Block
 from dense.deliver.message import Frame
 from dense.methods.method import Draft, Means
@@ -31,6 +33,10 @@ How to read it:
 )
 OUTPUT = 48_000
 """Bytes of a verifier's output that are shown: so much of its beginning and its end together."""
+LEAST_OUTPUT = 64
+"""An output of which fewer bytes could be shown is only named."""
+MOST_EXCEPTION = 2_000
+"""Bytes of what ended the run that are shown."""
 
 
 class SelfReflection:
@@ -56,42 +62,76 @@ class VerifierFeedback:
     async def feedback(self, trajectory: Trajectory, outcome: Outcome, means: Means, /) -> Draft:
         """The grade, then every action and what came back."""
         rows = [Row(leaf) for leaf in leaves_of(trajectory)]
-        return Draft(table(rows, head=[_grade(outcome)], redacted=means.redacted), GRADED, _state(outcome))
+        fit = table(rows, head=lambda room: [grade(outcome, room)], redacted=means.redacted)
+        return Draft(fit, GRADED, _state(outcome))
 
 
-def _grade(outcome: Outcome) -> Block:
-    rewards = {name: value for name, value in outcome.rewards.items() if name != "reward"}
-    blocks = [markup.text("reward", "not graded" if outcome.reward is None else f"{outcome.reward:.12g}")]
-    blocks += [markup.text("reward", f"{value:.12g}", name=name) for name, value in rewards.items()]
+def grade(outcome: Outcome, room: int) -> Block:
+    """The grade in about so many bytes: the reward in any case, of the rest what there is room for."""
+    reward = markup.text("reward", "not graded" if outcome.reward is None else f"{outcome.reward:.12g}")
+    left = room - markup.size(markup.group("grade", [reward]), 1, WIDTH)
+    blocks = [reward]
+    for block in _details(outcome):
+        if _needs(block) <= left:
+            blocks.append(block)
+            left -= _needs(block)
+    return markup.group("grade", [*blocks, *_output(outcome.verifier_output, left)])
+
+
+def _details(outcome: Outcome) -> Iterator[Block]:
+    for name, value in outcome.rewards.items():
+        if name != "reward":
+            yield markup.text("reward", f"{value:.12g}", name=name)
     if outcome.exception:
-        blocks.append(markup.text("ended-by", outcome.exception))
-    return markup.group("grade", [*blocks, *_output(outcome.verifier_output)])
+        data = outcome.exception.encode("utf-8", "replace")
+        rest = len(data) - MOST_EXCEPTION
+        shown = data[:MOST_EXCEPTION].decode("utf-8", "ignore")
+        yield markup.text("ended-by", shown, omitted=f"the last {rest} bytes" if rest > 0 else None)
 
 
-def _output(text: str) -> list[Block]:
-    """What the verifier printed; of a very long output, whole lines of its beginning and its end."""
-    if markup.byte_size(text) <= OUTPUT:
-        return [markup.text("verifier-output", text)] if text else []
-    lines = text.splitlines(keepends=True)
-    first = _lines(lines, OUTPUT // 4)
-    last = _lines(lines[first:][::-1], OUTPUT - OUTPUT // 4)
-    rest = "".join(lines[first : len(lines) - last])
+def _output(text: str, room: int) -> list[Block]:
+    """What the verifier printed; of what is too long, its beginning and its end."""
+    if not text:
+        return []
+    whole = markup.text("verifier-output", text)
+    size = markup.body_size(whole)
+    if size <= OUTPUT and _needs(whole) <= room:
+        return [whole]
+    tags = sum(_needs(block) for block in _clipped("\n", "\n", size))
+    share = min(OUTPUT, room - tags)
+    if share >= LEAST_OUTPUT:
+        data = text.encode("utf-8", "replace")
+        first = _beginning(data, share // 4)
+        return _clipped(first, _end(data[markup.byte_size(first) :], share - share // 4), size)
+    named = markup.emptied(whole, f"{size} bytes")
+    return [named] if _needs(named) <= room else []
+
+
+def _clipped(first: str, last: str, size: int) -> list[Block]:
+    rest = size - markup.byte_size(first) - markup.byte_size(last)
     return [
-        markup.text("verifier-output", "".join(lines[:first]), part="beginning"),
-        markup.text("verifier-output", "", omitted=f"{markup.byte_size(rest)} bytes"),
-        markup.text("verifier-output", "".join(lines[len(lines) - last :]), part="end"),
+        markup.text("verifier-output", first, part="beginning"),
+        markup.text("verifier-output", "", omitted=f"{rest} bytes"),
+        markup.text("verifier-output", last, part="end"),
     ]
 
 
-def _lines(lines: list[str], room: int) -> int:
-    """How many of these lines fit."""
-    count = 0
-    for line in lines:
-        room -= markup.byte_size(line)
-        if room < 0:
-            break
-        count += 1
-    return count
+def _beginning(data: bytes, share: int) -> str:
+    """Whole lines, unless the line that does not fit is most of what there is room for: then a part of it, too."""
+    found = data[:share]
+    line = found.rfind(b"\n") + 1
+    return found[: line if line > share // 2 else share].decode("utf-8", "ignore")
+
+
+def _end(data: bytes, share: int) -> str:
+    found = data[-share:]
+    line = found.find(b"\n") + 1
+    return found[line if line <= share // 2 else 0 :].decode("utf-8", "ignore")
+
+
+def _needs(block: Block) -> int:
+    """Bytes of a block in the grade."""
+    return markup.size(block, 2, WIDTH)
 
 
 def _state(outcome: Outcome) -> str:

@@ -4,8 +4,8 @@ drafts, and its draft is fitted into the same budgets and the same frame."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from dense.actions import Remembered
 from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
-from dense.deliver import delivered
+from dense.deliver import Fit, delivered, markup
 from dense.deliver.injected import without_injected
-from dense.deliver.markup import encodable
+from dense.deliver.markup import Block, encodable
+from dense.deliver.message import Frame
 from dense.distillation.panel import Asked, Panel
 from dense.distillation.pipeline import Budgets, Profile
 from dense.errors import DenseError, MissingInput
@@ -26,6 +27,10 @@ from dense.model.chat import ChatModel
 from dense.outcome import Outcome
 from dense.redact import Redactions, redact, redact_text
 from dense.trajectory import Task, Trajectory
+
+DOCS = "docs/add-a-method.md"
+FIELDS: dict[str, Any] = {"fit": Callable, "frame": Frame, "state": str, "files": Mapping}
+"""What a draft is made of."""
 
 
 class Made(Struct, frozen=True):
@@ -62,16 +67,17 @@ async def run(
     """One method on one trajectory. An outcome is handed on only to a method that is privileged by its type.
 
     A question without a usable answer is the method's to deal with, and stands in `asked`; a refused key or a spending
-    limit ends the run."""
+    limit ends the run. What is no draft, or does not keep its budget, is a `DenseError`; what the method itself raises
+    passes through."""
     start = time.perf_counter()
     trajectory, redactions = ready(trajectory, redacted=redacted)
     panel = Panel(analyst, trajectory, Remembered())
     means = Means(panel, model, profile, room, redactions.describe() if redactions else "")
     try:
-        draft = await _draft(method, trajectory, outcome, means, redacted=redacted)
+        draft = _checked(await _draft(method, trajectory, outcome, means, redacted=redacted), method.name)
     except BaseExceptionGroup as errors:
         raise _first(errors) from None
-    feedback = _feedback(draft, trajectory.task, budgets)
+    feedback = _feedback(draft, trajectory.task, budgets, method.name)
     took = time.perf_counter() - start
     made = Made(method.name, feedback, panel.record(), redactions, took)
     return made if draft is None else replace(made, state=draft.state, files=draft.files)
@@ -105,10 +111,40 @@ def _readied(outcome: Outcome) -> Outcome:
     return replace(outcome, verifier_output=redact_text(outcome.verifier_output)[0])
 
 
-def _feedback(draft: Draft | None, task: Task | None, budgets: Budgets) -> Feedback:
+def _checked(draft: Any, name: str) -> Draft | None:
+    """The draft, where it is one: nothing has looked at it yet, and a method need not be typed."""
+    if draft is None:
+        return None
+    if not isinstance(draft, Draft):
+        raise DenseError(f"{name} must give a `Draft` or None, and gave: {type(draft).__name__}; see {DOCS}")
+    wrong = [field for field, kind in FIELDS.items() if not isinstance(getattr(draft, field), kind)]
+    if wrong:
+        raise DenseError(f"the draft of {name} is of the wrong type in {', '.join(wrong)}; see {DOCS}")
+    return draft
+
+
+def _feedback(draft: Draft | None, task: Task | None, budgets: Budgets, name: str) -> Feedback:
     if draft is None:
         return Feedback("", encodable(task.instruction) if task else "")
-    return delivered(draft.fit, task, tree_budget=budgets.tree, complete_budget=budgets.complete, frame=draft.frame)
+    fit = _kept(draft.fit, name)
+    return delivered(fit, task, tree_budget=budgets.tree, complete_budget=budgets.complete, frame=draft.frame)
+
+
+def _kept(fit: Fit, name: str) -> Fit:
+    """The same, checked: the budget is the runner's promise, so a report that is longer goes nowhere."""
+
+    def checked(room: int) -> tuple[Block, tuple[str, ...]]:
+        made: Any = fit(room)
+        match made:
+            case (Block() as report, [*dropped]) if all(isinstance(entry, str) for entry in dropped):
+                size = markup.size(report)
+            case _:
+                raise DenseError(f"`fit` of {name} must give a block and the names of what it dropped; see {DOCS}")
+        if size > room:
+            raise DenseError(f"{name} made a report of {size:,} bytes, and there is room for {max(room, 0):,}")
+        return report, tuple(cast("list[str]", dropped))
+
+    return checked
 
 
 def _first(error: BaseException) -> BaseException:

@@ -4,7 +4,7 @@ Shared by the methods that hand over the trajectory itself, with or without asse
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -29,6 +29,12 @@ GUIDE_MARKERS = """\
 """
 
 
+type Head = Callable[[int], Sequence[Block]]
+"""What a report begins with, in about so many bytes."""
+
+_EMPTY = markup.text("left-out", "")
+
+
 class Row(Struct, frozen=True):
     """An action and what was said of it."""
 
@@ -44,19 +50,23 @@ def leaves_of(trajectory: Trajectory) -> tuple[Leaf, ...]:
     return tuple([Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)])
 
 
-def table(rows: Sequence[Row], *, head: Sequence[Block] = (), redacted: str = "") -> Fit:
+def table(rows: Sequence[Row], *, head: Head | None = None, redacted: str = "") -> Fit:
     """A report that begins with `head` and goes through the attempt row by row."""
+    head = head or _headless
 
     def fit(room: int) -> tuple[Block, tuple[str, ...]]:
-        whole = _report(head, [_row(row) for row in rows], redacted)
+        whole = _report(head(room), [_row(row) for row in rows], redacted)
         return (whole, ()) if markup.size(whole) <= room else _shortened(head, rows, redacted, room)
 
     return fit
 
 
-def _shortened(head: Sequence[Block], rows: Sequence[Row], redacted: str, room: int) -> tuple[Block, tuple[str, ...]]:
-    """As many rows as there is room for, large ones without their largest bodies. The head goes last of all."""
-    left = room - markup.size(_report(head, [], redacted), 0, WIDTH)
+def _shortened(head: Head, rows: Sequence[Row], redacted: str, room: int) -> tuple[Block, tuple[str, ...]]:
+    """As many rows as there is room for beside a head of at most half of it, large ones without their largest bodies.
+
+    The head goes last of all."""
+    top = head(room // 2)
+    left = room - markup.size(_report(top, [], redacted), 0, WIDTH)
     blocks = [_row(row, left // LARGE) for row in rows]
     sizes = [markup.size(block, 1, WIDTH) for block in blocks]
     rest = kept(sizes, left)
@@ -64,18 +74,30 @@ def _shortened(head: Sequence[Block], rows: Sequence[Row], redacted: str, room: 
     while True:
         told = _told(rows[first:last], sum(sizes[first:last]))
         gap = [markup.text("left-out", text) for text in told]
-        found = _report(head, [*blocks[:first], *gap, *blocks[last:]], redacted)
+        if first == 0 and last == len(rows):
+            return _rowless(head, gap, room), told
+        found = _report(top, [*blocks[:first], *gap, *blocks[last:]], redacted)
         if markup.size(found) <= room:
             return found, told or ("large bodies",)
         if last < len(rows):  # the room was planned too tightly, or the last row alone is larger than all of it
             last += 1
-        elif first:
-            first -= 1
         else:
-            break
-    bare = _report([], [markup.text("left-out", text) for text in told], "")
-    dropped = (*(block.name for block in head), *told)
-    return (bare, dropped) if markup.size(bare) <= room else (_report([], [], ""), dropped)
+            first -= 1
+
+
+def _rowless(head: Head, gap: Sequence[Block], room: int) -> Block:
+    """The head, in all the room that there is once no row fits; the note on the rows gives way to it."""
+    for rest in (gap, ()):
+        # Measured with a block in it, since only then its tags stand on lines of their own.
+        left = room - markup.size(_report(rest or [_EMPTY], [], ""), 0, WIDTH)
+        found = _report(head(left), rest, "")
+        if markup.size(found) <= room:
+            return found
+    return _report([], [], "")
+
+
+def _headless(room: int) -> Sequence[Block]:
+    return ()
 
 
 def _report(head: Sequence[Block], blocks: Sequence[Block], redacted: str) -> Block:

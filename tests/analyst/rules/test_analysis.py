@@ -11,6 +11,7 @@ from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.findings import Finding
 from dense.distillation import distill_sync
 from dense.trajectory import Trajectory
+from dense.tree import leaves
 
 EDIT = ("sed -i s/a/b/ app.py", "")
 FAILS = (
@@ -233,6 +234,15 @@ def test_a_hand_over_that_is_refused_is_open_until_one_is_not() -> None:
     assert the(analysed(None, ("ls", "a"), refused, ("ls", "a"), "I stop here."), "refused").closed is None
     assert the(analysed(None, ("ls", "a"), refused, ("ls", "b"), (SUBMIT, "")), "refused").closed == 4
     assert not found(analysed(None, ("ls", "a"), (SUBMIT, "diff --git a/x b/x")), "refused")
+
+
+def test_to_hand_over_with_something_left_is_no_help() -> None:
+    gone = ("ls /app/total.txt", "ls: cannot access '/app/total.txt': No such file or directory", 2)
+    trajectory = attempt(WRITE, ("ls /app", "data.csv"), gone, (SUBMIT, ""))
+    source = distill_sync(trajectory, RulesAnalyst()).source
+    last = list(leaves(source.root))[-1]
+    assert last.label == -1
+    assert "/app/total.txt" in last.reason
 
 
 # The end

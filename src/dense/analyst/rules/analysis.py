@@ -81,6 +81,12 @@ class Analysis:
         start = bisect_left(self.findings, first, key=lambda one: one.opened)
         return self.findings[start : bisect_right(self.findings, last, key=lambda one: one.opened)]
 
+    def left_at(self, action: int) -> str:
+        """What is open for good when an action hands over, in the words of its issue; empty for nothing."""
+        kinds = {"failed_check", "failed_run", "unmet", "lost"}
+        left = (f for f in self.findings if f.kind in kinds and f.is_serious and f.closed is None and f.opened < action)
+        return next((one.text for one in left), "")
+
     @cached_property
     def closed(self) -> dict[str, int]:
         """The findings that a later action closed, by their words."""

@@ -122,6 +122,8 @@ class Study:
         return boundaries.stretch(self.analysis.facts[first - 1 : last], self.analysis.wanted)
 
     def _label(self, leaf: Leaf) -> LabelAnswer:
+        if self._facts(leaf).phase == "deliver" and (left := self.analysis.left_at(leaf.action)):
+            return LabelAnswer(id=leaf.id, reasoning=f"Hands over with something left to do. {left}", label=-1)
         value, reason = label(self._facts(leaf), self.analysis.history, self.analysis.wanted, steps=self.analysis.steps)
         return LabelAnswer(id=leaf.id, reasoning=reason, label=value)
 

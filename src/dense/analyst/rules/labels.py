@@ -154,8 +154,16 @@ def is_passing(path: str) -> bool:
 def ran(fact: Facts) -> str:
     """What was done, as the beginning of a sentence."""
     if fact.commands:
-        return quoted(fact.commands[0])
+        return quoted(_telling(fact))
     return quoted(fact.family) if fact.family else "The message"
+
+
+def _telling(fact: Facts) -> str:
+    """The command that a reason is about: of several, the one that failed, as far as the failure names it."""
+    if len(fact.commands) == 1 or not fact.seen.failures:
+        return fact.commands[0]
+    subject = fact.seen.failures[-1].subject
+    return next((text for text in fact.commands if subject and subject in text), fact.commands[-1])
 
 
 def evidence(fact: Facts) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -14,8 +15,8 @@ from dense.trajectory import Step
 
 MOST = 12
 """How many deliverables are followed. A task that names more is a listing, hardly all of which is asked for."""
-ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
-"""What a line says of a file that is not there, in small letters: programs say it in English where the locale is C."""
+ABSENT = re.compile("no such file|can(?:no|')t open|cannot access|not found|does not exist|enoent", re.IGNORECASE)
+"""What a line says of a file that is not there: programs say it in English where the locale is C."""
 LINES = 40
 """How many lines that name a file are looked at in one action."""
 HEAD = 64 * 1024
@@ -105,7 +106,7 @@ def _is_there(step: Step, name: str) -> bool | None:
     found = list(islice(told, LINES))
     if not found:
         return None
-    if any(sign in line.casefold() for line in found for sign in ABSENT):
+    if ABSENT.search("\n".join(found)):
         return False
     said = sum(str(value).count(name) for call in step.calls for value in call.arguments.values())
     return True if sum(line.count(name) for line in found) > said else None
