@@ -1,12 +1,15 @@
 """What each method costs: calls, tokens and estimated USD on real traces, as ratios to all-at-once.
 
-    python bench/methods.py [PATH] [--json]
+    python bench/methods.py [PATH] [--context TOKENS] [--json]
 
 No model is asked. Every prompt is the real one, measured at four bytes a token; answers have the size that models give,
 and the tree that DENSE asks about has the shape of an ordinary one (stretches of about seven nodes). Prices are those
 of the paper's feedback model, 0.50 and 3 USD for a million tokens in and out, and nothing is taken off for what
 providers cache: step-by-step would profit from that most. The paper measured 10.1 for DENSE and 8.7 for step-by-step.
-PATH is the corpus where it is there, else the examples."""
+PATH is the corpus where it is there, else the examples.
+
+The window decides how much of a long trace a prompt can show, so the figures hold for one window: that of the paper's
+feedback model (Gemini), or `--context`. Those of the window that other providers' models are taken to have follow."""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from dense.analyst.model import ModelAnalyst
 from dense.distillation.estimate import Estimate, Nobody
 from dense.distillation.pipeline import Profile
 from dense.methods import METHODS, method
-from dense.methods.asking import room_in
+from dense.methods.asking import CONTEXT, room_in, window_of
 from dense.methods.estimate import estimate
 from dense.model import GivenPrices
 from dense.readers import Stream, read_streams
@@ -30,8 +33,6 @@ from dense.trajectory import Trajectory, Usage
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"
 PRICES = GivenPrices(0.50, 3.0, source="the paper")
-CONTEXT = 1_000_000
-"""The window of the paper's feedback model."""
 MOST = 2.5
 """What DENSE's fast profile may cost, against all-at-once."""
 LONG = 30
@@ -57,12 +58,12 @@ def trajectories(path: Path) -> Iterator[Trajectory]:
                 yield found
 
 
-def measure(trajectory: Trajectory) -> Rows:
-    """What each method would take for one trajectory."""
+def measure(trajectory: Trajectory, context: int) -> Rows:
+    """What each method would take for one trajectory, of a model with this window."""
     rows: Rows = {}
     for shown, name, profile in variants():
-        analyst = ModelAnalyst(Nobody(), context_tokens=CONTEXT)
-        work = estimate(method(name), trajectory, analyst, PRICES, profile, "", room_in(CONTEXT))
+        analyst = ModelAnalyst(Nobody(), context_tokens=context)
+        work = estimate(method(name), trajectory, analyst, PRICES, profile, "", room_in(context))
         rows[shown] = asyncio.run(work)
     return rows
 
@@ -97,21 +98,28 @@ def show(title: str, rows: dict[str, dict[str, float]]) -> None:
     print()
 
 
+def figures(path: Path, context: int) -> dict[str, dict[str, dict[str, float]]]:
+    """All traces, and the long ones."""
+    measured = [(len(trajectory.steps), measure(trajectory, context)) for trajectory in trajectories(path)]
+    every = [rows for _, rows in measured]
+    long = [rows for steps, rows in measured if steps >= LONG] or every
+    return {f"all {len(every)} traces": summary(every), f"{len(long)} traces of {LONG}+ actions": summary(long)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", nargs="?", type=Path, default=CORPUS if CORPUS.is_dir() else ROOT / "examples")
+    parser.add_argument("--context", type=int, default=window_of("gemini"), help="the model's window, in tokens")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     options = parser.parse_args()
-    measured = [(len(trajectory.steps), measure(trajectory)) for trajectory in trajectories(options.path)]
-    every = [rows for _, rows in measured]
-    long = [rows for steps, rows in measured if steps >= LONG] or every
-    told = {f"all {len(every)} traces": summary(every), f"{len(long)} traces of {LONG}+ actions": summary(long)}
+    told = {context: figures(options.path, context) for context in dict.fromkeys((options.context, CONTEXT))}
     if options.json:
         print(json.dumps(told, indent=2))
     else:
-        for title, rows in told.items():
-            show(title, rows)
-    over = [title for title, rows in told.items() if rows["dense"]["ratio"] > MOST]
+        for context, titled in told.items():
+            for title, rows in titled.items():
+                show(f"window of {context:,} tokens, {title}", rows)
+    over = [title for title, rows in told[options.context].items() if rows["dense"]["ratio"] > MOST]
     if over:
         sys.exit(f"dense (fast) costs more than {MOST} times all-at-once on {' and on '.join(over)}")
 

@@ -24,13 +24,15 @@ def example() -> str:
     return code
 
 
-def command(*arguments: object, path: Path) -> subprocess.CompletedProcess[str]:
+def command(*arguments: object, path: Path | None = None, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Runs in `folder` as the installed command does: `-P`, or else `-m` would put the folder on Python's path."""
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"TERM": "dumb"}
     return subprocess.run(
-        [sys.executable, "-m", "dense", *map(str, arguments)],
+        [sys.executable, "-P", "-m", "dense", *map(str, arguments)],
         capture_output=True,
         text=True,
-        cwd=ROOT,
-        env={**os.environ, "TERM": "dumb", "PYTHONPATH": str(path)},
+        cwd=folder,
+        env=env | ({"PYTHONPATH": str(path)} if path is not None else {}),
         check=False,
     )
 
@@ -47,12 +49,11 @@ def test_the_example_is_short() -> None:
 
 def test_the_example_in_the_docs_works(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(example())
-    done = command(
-        "distill", "examples/csv-report", "--method", "own:Failures", "--out", tmp_path / "out", path=tmp_path
-    )
+    trace = ROOT / "examples" / "csv-report"
+    done = command("distill", trace, "--method", "own:Failures", "--out", "out", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     (folder,) = (tmp_path / "out").iterdir()
-    assert done.stdout == f"{folder}: failures\n"
+    assert done.stdout == f"{folder.relative_to(tmp_path)}: failures\n"
     assert re.search(r">\d+ of 14 actions failed\.<", (folder / "feedback.txt").read_text())
 
 

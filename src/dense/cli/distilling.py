@@ -189,10 +189,10 @@ def _estimate(trajectories: Trajectories, settings: Settings, *, only_estimate: 
         try:
             found = asyncio.run(estimate(chosen, trajectory, analyst, prices, settings.profile, at, settings.room))
         except Exception as error:
-            # What we refuse ourselves will be refused again, for nothing; what a method raises may be due to the
-            # made-up replies, and it may well go on, and cost, with real ones.
+            # What lacks its input fails before it costs anything. All else may be due to the made-up replies, or come
+            # after calls that are paid for.
             failures.append(failure(error, chosen, trajectory))
-            is_known = is_known and isinstance(error, DenseError)
+            is_known = is_known and (isinstance(error, MissingInput) or not trajectory.steps)
             continue
         rows += 1
         usd = found.usd if total.usd is None else total.usd if found.usd is None else total.usd + found.usd
@@ -225,7 +225,9 @@ def failure(error: Exception, chosen: AnyMethod, trajectory: Trajectory) -> str:
         raise error
     words = str(error) if isinstance(error, DenseError) else told(error, type(chosen).__module__)
     source = str(trajectory.source)
-    return words if words.startswith(source) else f"{source}: {chosen.name}: {words}"
+    if words.startswith(source):
+        return words
+    return f"{source}: {words}" if words.startswith(chosen.name) else f"{source}: {chosen.name}: {words}"
 
 
 def _told(found: Estimate) -> str:

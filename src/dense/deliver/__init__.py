@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 
 from dense.actions import EffectsOf
 from dense.actions import effects as effects_of
-from dense.deliver import budget, evidence, markup, message, render
+from dense.deliver import budget, evidence, markup, message
 from dense.deliver.markup import Block
 from dense.deliver.message import Frame
+from dense.deliver.render import Renderer
 from dense.feedback import Feedback
 from dense.trajectory import Task
 from dense.tree import ReconciledTree
@@ -45,10 +46,12 @@ def deliver(
 
 def fitted(tree: ReconciledTree, room: int, *, effects: EffectsOf = effects_of) -> tuple[Block, tuple[str, ...]]:
     """The report on a tree in at most so many bytes."""
-    structure = markup.size(render.report(tree, {}), 0, evidence.WIDTH)
+    renderer = Renderer(tree)
+    structure = markup.size(renderer.report({}), 0, evidence.WIDTH)
     # Where the structure alone takes too much it will be folded: plan with half, the budget sees to the rest.
-    selection = evidence.select(tree, effects=effects, room=max(room - structure, room // 2))
-    report, dropped = budget.fit(tree, selection.blocks, room)
+    planned = max(room - structure, room // 2)
+    selection = evidence.select(tree, effects=effects, room=planned, layout=renderer.layout)
+    report, dropped = budget.fit(renderer, selection.blocks, room)
     return report, (*selection.left_out, *dropped)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from dense.deliver import markup, render
 from dense.deliver.markup import Block
+from dense.deliver.render import Renderer
 from dense.tree import ReconciledTree
 
 CUT = " […cut]"
@@ -19,23 +20,23 @@ _STAGES: tuple[tuple[render.Detail, str], ...] = (
 _IDENTIFIER = re.compile(r"[a-z]{1,8}_?\d{1,9}")
 
 
-def fit(tree: ReconciledTree, actions: Mapping[str, Block], budget: int) -> tuple[Block, tuple[str, ...]]:
+def fit(renderer: Renderer, actions: Mapping[str, Block], budget: int) -> tuple[Block, tuple[str, ...]]:
     """The fullest report of at most so many bytes, and what went for it, in order."""
-    report = render.report(tree, actions)
+    report = renderer.report(actions)
     dropped: list[str] = []
     for detail, name in _STAGES:
         if markup.size(report) <= budget:
             return report, tuple(dropped)
-        shorter = render.report(tree, actions, detail)
+        shorter = renderer.report(actions, detail)
         if markup.size(shorter) < markup.size(report):
             dropped.append(name)
         report = shorter
     if markup.size(report) > budget:
         kept, gone = without_last(report, actions, budget)
-        report = render.report(tree, kept, "folded")
+        report = renderer.report(kept, "folded")
         dropped += gone
     if markup.size(report) > budget:
-        report = compact(tree, budget)
+        report = compact(renderer.tree, budget)
         dropped.append("all but a compact record of the root")
     return report, tuple(dropped)
 

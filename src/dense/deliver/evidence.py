@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from dense.actions.effects import Effects, EffectsOf
 from dense.deliver import markup, quoted
+from dense.deliver.layout import Layout
 from dense.deliver.markup import Block
 from dense.deliver.quoted import Quote
-from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, leaves, nodes
+from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask
 
 Role = Literal[
     "selected",  # the analyst wants it kept
@@ -31,6 +32,8 @@ Role = Literal[
     "cited",  # not required: the analyst names it as evidence
     "last",  # not required: the last action under a parent that is shown
 ]
+
+type Parent = Subtask | Shortcut
 
 _WEIGHTS: dict[Role, int] = {role: number for number, role in enumerate(Role.__args__)}
 
@@ -68,12 +71,16 @@ class Selection(Struct, frozen=True):
         return {choice.leaf.id: choice.block for choice in self.choices}
 
 
-def select(tree: ReconciledTree, *, effects: EffectsOf, room: int) -> Selection:
-    """Chooses the actions to show in about so many bytes. Required ones are chosen even if they take more."""
-    known = {leaf.id: effects(leaf.step) for leaf in leaves(tree.root)}
-    required = _by_leaf(_required(tree, known))
-    optional = _by_leaf((leaf, role) for leaf, role in _optional(tree, known) if leaf.id not in required)
-    depths = _depths(tree.root)
+def select(tree: ReconciledTree, *, effects: EffectsOf, room: int, layout: Layout | None = None) -> Selection:
+    """Chooses the actions to show in about so many bytes. Required ones are chosen even if they take more. `layout` is
+    the tree's, where somebody has looked already."""
+    layout = layout or Layout(tree.root)
+    known = {leaf.id: effects(leaf.step) for leaf in layout.leaves}
+    opened = list(_opened(tree.root))
+    named = _Named(layout, known)
+    required = _by_leaf(_required(tree, layout, opened, named, known))
+    optional = _by_leaf(found for found in _optional(layout, opened, named, known) if found[0].id not in required)
+    depths = layout.depths
     chosen, left_out = _fit_required(required, depths, room)
     room -= sum(choice.size for choice in chosen)
     queue = sorted(optional.values(), key=lambda entry: (OPTIONAL.index(entry[1][0]), -entry[0].action))
@@ -98,77 +105,78 @@ def is_unfinished(node: Subtask) -> bool:
     return node.verdict is None or node.verdict.state != "complete"
 
 
-def representative(node: Node, known: Mapping[str, Effects]) -> Leaf | None:
-    """The action that stands for a node: the last one that changes files or tests, else the last."""
-    below = list(leaves(node))
-    return _last(below, lambda leaf: known[leaf.id].is_key) or _last(below)
-
-
 class _Named:
     """Finds the action that stands for an identifier, once for each."""
 
-    def __init__(self, root: Subtask, known: Mapping[str, Effects]) -> None:
-        self._nodes = {node.id: node for node in nodes(root)}
-        self._known = known
+    def __init__(self, layout: Layout, known: Mapping[str, Effects]) -> None:
+        self._layout, self._known = layout, known
         self._found: dict[str, Leaf | None] = {}
 
     def __call__(self, identifiers: Iterable[str], role: Role) -> Iterator[tuple[Leaf, Role]]:
         """Each with the role that it is named for; what no node answers to is passed over."""
         for identifier in identifiers:
             if identifier not in self._found:
-                node = self._nodes.get(identifier)
-                self._found[identifier] = representative(node, self._known) if node else None
+                self._found[identifier] = self._representative(identifier)
             leaf = self._found[identifier]
             if leaf is not None:
                 yield leaf, role
 
+    def _representative(self, identifier: str) -> Leaf | None:
+        """The action that stands for a node: the last one that changes files or tests, else the last."""
+        node = self._layout.by_id.get(identifier)
+        below = self._layout.below(node) if node is not None else ()
+        return _last(below, lambda leaf: self._known[leaf.id].is_key) or _last(below)
 
-def _required(tree: ReconciledTree, known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
-    named = _Named(tree.root, known)
+
+def _required(
+    tree: ReconciledTree, layout: Layout, opened: Sequence[Parent], named: _Named, known: Mapping[str, Effects]
+) -> Iterator[tuple[Leaf, Role]]:
     issues = {issue.id: issue for issue in tree.issues}
     for issue in tree.issues:
         if issue.resolved_at is None:
             yield from named(issue.evidence, "issue")
         else:
             yield from named(issue.resolution, "resolution")
-    for node in nodes(tree.root):
+    for node in layout.parents:
         if isinstance(node, Shortcut):
             yield from named(node.key_actions, "selected")
             if _is_open(node.issue, issues):
                 yield from named(node.evidence, "issue")
-            yield from _of_shortcut(node, known)
-        elif isinstance(node, Subtask) and node.verdict is not None:
+            yield from _of_shortcut(node, layout.below(node), known)
+        elif node.verdict is not None:
             yield from named(node.verdict.key_actions, "selected")
-    for branch in _branches(tree.root):
-        yield from _of_branch(branch, known)
+    for branch in _branches(tree.root, opened):
+        yield from _of_branch(layout.below(branch), known)
 
 
-def _optional(tree: ReconciledTree, known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
-    named = _Named(tree.root, known)
-    for node in nodes(tree.root):
-        if isinstance(node, Leaf):
-            if known[node.id].changes_files:
-                yield node, "delivery"
-            if known[node.id].tests:
-                yield node, "check"
-        elif isinstance(node, Shortcut):
+def _optional(
+    layout: Layout, opened: Sequence[Parent], named: _Named, known: Mapping[str, Effects]
+) -> Iterator[tuple[Leaf, Role]]:
+    for leaf in layout.leaves:
+        did = known[leaf.id]
+        if did.changes_files:
+            yield leaf, "delivery"
+        if did.tests:
+            yield leaf, "check"
+    for node in layout.parents:
+        if isinstance(node, Shortcut):
             yield from named(node.evidence, "cited")
-    for node in _opened(tree.root):
-        own = [child for child in node.children if isinstance(child, Leaf)]
-        if own:
-            yield own[-1], "last"
+    for node in opened:
+        own = next((child for child in reversed(node.children) if isinstance(child, Leaf)), None)
+        if own is not None:
+            yield own, "last"
 
 
-def _branches(root: Subtask) -> Iterator[Subtask | Shortcut]:
+def _branches(root: Subtask, opened: Sequence[Parent]) -> Iterator[Parent]:
     """The root, its parts, and each unfinished subtask that is shown as such."""
     yield root
     top = {child.id for child in root.children}
-    for node in _opened(root):
+    for node in opened:
         if node is not root and (node.id in top or (isinstance(node, Subtask) and is_unfinished(node))):
             yield node
 
 
-def _opened(node: Node, is_root: bool = True) -> Iterator[Subtask | Shortcut]:
+def _opened(node: Node, is_root: bool = True) -> Iterator[Parent]:
     """A node and the parts below it that the report shows one by one: it does not look into what is complete."""
     if isinstance(node, Leaf):
         return
@@ -178,8 +186,7 @@ def _opened(node: Node, is_root: bool = True) -> Iterator[Subtask | Shortcut]:
             yield from _opened(child, is_root=False)
 
 
-def _of_branch(branch: Node, known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
-    below = list(leaves(branch))
+def _of_branch(below: Sequence[Leaf], known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
     product = _last(below, lambda leaf: bool(known[leaf.id].writes) and not _has_failed(leaf) and not leaf.label)
     found: list[tuple[Leaf | None, Role]] = [
         (product or _last(below, lambda leaf: known[leaf.id].changes_files), "product"),
@@ -192,9 +199,10 @@ def _of_branch(branch: Node, known: Mapping[str, Effects]) -> Iterator[tuple[Lea
             yield leaf, role
 
 
-def _of_shortcut(shortcut: Shortcut, known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
+def _of_shortcut(
+    shortcut: Shortcut, below: Sequence[Leaf], known: Mapping[str, Effects]
+) -> Iterator[tuple[Leaf, Role]]:
     """One action that failed and one that worked, where the shortcut tells of such."""
-    below = list(leaves(shortcut))
     worked = None
     if shortcut.working_path.strip() or shortcut.outcome == "succeeded":
         good = [leaf for leaf in below if not leaf.label and not _has_failed(leaf)]
@@ -268,21 +276,6 @@ def _by_leaf(found: Iterable[tuple[Leaf, Role]]) -> dict[str, tuple[Leaf, tuple[
     for leaf, role in found:
         roles.setdefault(leaf.id, (leaf, set()))[1].add(role)
     return {key: (leaf, tuple(sorted(own, key=_WEIGHTS.__getitem__))) for key, (leaf, own) in roles.items()}
-
-
-def _depths(root: Subtask) -> dict[str, int]:
-    """How deep each action's block can stand: its depth in the tree, below the report's own block."""
-    found: dict[str, int] = {}
-
-    def visit(node: Node, depth: int) -> None:
-        if isinstance(node, Leaf):
-            found[node.id] = depth
-        else:
-            for child in node.children:
-                visit(child, depth + 1)
-
-    visit(root, 1)
-    return found
 
 
 def _is_open(identifier: str | None, issues: Mapping[str, Issue]) -> bool:

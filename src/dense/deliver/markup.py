@@ -16,12 +16,11 @@ A block knows its size from the moment it is made, so that a budget can be plann
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from itertools import count
 
-import msgspec
 from msgspec import Struct
 
 KEY_LENGTH = 8
@@ -32,14 +31,17 @@ _CLOSER = len("</ ->") + KEY_LENGTH
 _MUST_ESCAPE = re.compile('[&<>"]')
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
+type Pairs = tuple[tuple[str, str], ...]
+"""Names of attributes and their escaped values, in order."""
+
 
 class Block(Struct, frozen=True, gc=False):
     """A piece of the report. Made by `text` and `group`, which know the sizes."""
 
     name: str
     """The tag."""
-    attributes: tuple[tuple[str, str], ...]
-    """Names and escaped values, in order."""
+    attributes: Pairs
+    """What its opener says."""
     content: str | tuple[Block, ...]
     """A text, verbatim, or further blocks."""
     plain: int
@@ -66,6 +68,8 @@ def encodable(string: str) -> str:
 
 def escaped(value: str) -> str:
     """An attribute's value that cannot leave its quotes nor its line, nor steer a terminal."""
+    if value.isalnum():  # most are names and numbers
+        return value
     if not value.isprintable():
         value = "".join(character if character.isprintable() else " " for character in value)
     return value.translate(_ESCAPES) if _MUST_ESCAPE.search(value) else value
@@ -73,7 +77,7 @@ def escaped(value: str) -> str:
 
 def text(name: str, content: str, /, **attributes: str | None) -> Block:
     """A block that holds a text, byte by byte."""
-    return _leaf(name, _pairs(attributes), content)
+    return _leaf(name, pairs(attributes), content)
 
 
 def emptied(block: Block, omitted: str) -> Block:
@@ -88,25 +92,26 @@ def body_size(block: Block) -> int:
 
 def group(name: str, children: Iterable[Block], /, **attributes: str | None) -> Block:
     """A block that holds blocks."""
+    return grouped(name, pairs(attributes), children)
+
+
+def grouped(name: str, given: Pairs, children: Iterable[Block]) -> Block:
+    """The same with attributes that are escaped already."""
     children = tuple(children)
     if not children:
-        return text(name, "", **attributes)
-    pairs = _pairs(attributes)
-    plain, lines, inner, blocks = _tags(name, pairs) + 2, 0, 0, 1
+        return _leaf(name, given, "")
+    plain, lines, inner, blocks = _tags(name, given) + 2, 0, 0, 1
     for child in children:
         plain += child.plain
         lines += child.lines
         inner += child.inner
         blocks += child.blocks
-    return Block(name, pairs, children, plain, lines + 2, lines + inner, blocks)
+    return Block(name, given, children, plain, lines + 2, lines + inner, blocks)
 
 
 def regrouped(block: Block, children: Iterable[Block], *, without: Collection[str] = ()) -> Block:
     """The same block with other blocks in it, and without the attributes of these names."""
-    bare = group(block.name, children)
-    pairs = tuple(pair for pair in block.attributes if pair[0] not in without)
-    more = _tags(block.name, pairs) - _tags(block.name, ())
-    return msgspec.structs.replace(bare, attributes=pairs, plain=bare.plain + more)
+    return grouped(block.name, tuple([pair for pair in block.attributes if pair[0] not in without]), children)
 
 
 def size(block: Block, depth: int = 0, width: int | None = None) -> int:
@@ -123,27 +128,31 @@ def digits(blocks: int) -> int:
 
 def write(block: Block, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
-    numbers = count()
     width = digits(block.blocks)
+    numbers = count()
     pieces: list[str] = []
+    add = pieces.append
 
-    def put(part: Block, depth: int) -> None:
-        indent = " " * (INDENT * depth)
+    def put(part: Block, indent: str) -> None:
+        name, content = part.name, part.content
         marker = f"{key}-{prefix}{next(numbers):0{width}}"
-        attributes = "".join([f' {name}="{value}"' for name, value in part.attributes])
-        pieces.append(f'{indent}<{part.name}{attributes} end="{marker}">')
-        if isinstance(part.content, tuple):
-            pieces.append("\n")
-            for child in part.content:
-                put(child, depth + 1)
-            pieces.append(indent)
-        elif "\n" in part.content:
-            pieces.extend(("\n", part.content, "\n", indent))
+        add(f"{indent}<{name}")
+        for attribute, value in part.attributes:
+            add(f' {attribute}="{value}"')
+        if isinstance(content, tuple):
+            add(f' end="{marker}">\n')
+            deeper = indent + " " * INDENT
+            for child in content:
+                put(child, deeper)
+            add(f"{indent}</{name} {marker}>\n")
+        elif "\n" in content:  # mostly long: not copied before all is joined
+            add(f' end="{marker}">\n')
+            add(content)
+            add(f"\n{indent}</{name} {marker}>\n")
         else:
-            pieces.append(part.content)
-        pieces.append(f"</{part.name} {marker}>\n")
+            add(f' end="{marker}">{content}</{name} {marker}>\n')
 
-    put(block, 0)
+    put(block, "")
     return "".join(pieces)
 
 
@@ -155,12 +164,21 @@ def choose_key(strings: Iterable[str]) -> str:
     return next(key for key in candidates if key not in everything)
 
 
-def strings(block: Block) -> Iterator[str]:
-    """All that a block says and that is not ours."""
-    for part, _ in walk(block):
-        yield from (value for _, value in part.attributes)
+def strings(block: Block) -> list[str]:
+    """All that a block says and that is not ours, in the order of the openers."""
+    found: list[str] = []
+
+    def take(part: Block) -> None:
+        for _, value in part.attributes:
+            found.append(value)
         if isinstance(part.content, str):
-            yield part.content
+            found.append(part.content)
+        else:
+            for child in part.content:
+                take(child)
+
+    take(block)
+    return found
 
 
 def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
@@ -173,12 +191,12 @@ def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
             waiting += [(child, depth + 1) for child in reversed(part.content)]
 
 
-def _leaf(name: str, pairs: tuple[tuple[str, str], ...], content: str) -> Block:
+def _leaf(name: str, given: Pairs, content: str) -> Block:
     content, size = _measured(content)
-    plain = _tags(name, pairs) + size
+    plain = _tags(name, given) + size
     if "\n" in content:
-        return Block(name, pairs, content, plain + 3, 2, 0, 1)
-    return Block(name, pairs, content, plain + 1, 1, 0, 1)
+        return Block(name, given, content, plain + 3, 2, 0, 1)
+    return Block(name, given, content, plain + 1, 1, 0, 1)
 
 
 def _measured(content: str) -> tuple[str, int]:
@@ -192,8 +210,10 @@ def _measured(content: str) -> tuple[str, int]:
         return data.decode(), len(data)
 
 
-def _pairs(attributes: dict[str, str | None]) -> tuple[tuple[str, str], ...]:
-    """Attributes that say something."""
+def pairs(attributes: Mapping[str, str | None]) -> Pairs:
+    """Attributes that say something, escaped."""
+    if not attributes:
+        return ()
     return tuple([(_hyphened(name), escaped(value)) for name, value in attributes.items() if value])
 
 
@@ -203,9 +223,9 @@ def _hyphened(name: str) -> str:
     return name.strip("_").replace("_", "-")
 
 
-def _tags(name: str, pairs: tuple[tuple[str, str], ...]) -> int:
+def _tags(name: str, given: Pairs) -> int:
     """Bytes of opener and closer without the digits of the markers."""
-    total = _OPENER + _CLOSER + 2 * len(name)
-    for key, value in pairs:
-        total += len(key) + 4 + (len(value) if value.isascii() else byte_size(value))
+    total = _OPENER + _CLOSER + 2 * len(name) + 4 * len(given)
+    for key, value in given:
+        total += len(key) + (len(value) if value.isascii() else byte_size(value))
     return total

@@ -63,11 +63,13 @@ def quote(leaf: Leaf) -> Quote:
                 bodies.append(_body(place, "argument", value, number, name=name))
             else:
                 bodies.append(_body(place, "argument", _json(value), number, name=name, type="json"))
-    order: dict[str | None, str] = {call.id: str(number + 1) for number, call in enumerate(step.calls) if call.id}
+    order: dict[str | None, str] = {}
+    if len(step.calls) > 1:
+        order = {call.id: str(number + 1) for number, call in enumerate(step.calls) if call.id}
     for number, observation in enumerate(step.observations):
         attributes = {
             "origin": observation.origin,
-            "answers": order.get(observation.call_id) if len(step.calls) > 1 else None,
+            "answers": order.get(observation.call_id),
             "exit_code": None if observation.exit_code is None else str(observation.exit_code),
             "error": "true" if observation.is_error else None,
         }
@@ -78,16 +80,20 @@ def quote(leaf: Leaf) -> Quote:
 def key_action(quoted: Quote, roles: Sequence[str] = (), without: frozenset[int] = frozenset()) -> Block:
     """The block, without the bodies of these numbers."""
     leaf, step = quoted.leaf, quoted.leaf.step
-    shown = [body.stub if number in without else body.whole for number, body in enumerate(quoted.bodies)]
     is_several = len(step.calls) > 1
-    blocks = [block for block in shown if block.name == "message"]
-    arguments: dict[int | None, list[Block]] = {}
-    for block, body in zip(shown, quoted.bodies, strict=True):
-        arguments.setdefault(body.call, []).append(block)
+    blocks: list[Block] = []
+    observations: list[Block] = []
+    arguments: dict[int, list[Block]] = {}
+    for number, body in enumerate(quoted.bodies):
+        block = body.stub if number in without else body.whole
+        if body.call is not None:
+            arguments.setdefault(body.call, []).append(block)
+        else:
+            (blocks if block.name == "message" else observations).append(block)
     for number, call in enumerate(step.calls):
         name = str(number + 1) if is_several else None
         blocks.append(markup.group("tool-call", arguments.get(number, ()), call=name, name=call.name))
-    blocks += [block for block in shown if block.name == "observation"]
+    blocks += observations
     return markup.group(
         "key-action", blocks, id=leaf.id, action=f"a{leaf.action}", agent=step.agent, role=" ".join(roles)
     )

@@ -6,15 +6,17 @@ root, where the recipient looks first; the part that raised it names it. Labels 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
 
 from dense.deliver import markup
-from dense.deliver.markup import Block
+from dense.deliver.layout import Layout
+from dense.deliver.markup import Block, Pairs
 from dense.tree import (
     NONE,
+    Facets,
     Issue,
     Leaf,
     Node,
@@ -22,7 +24,6 @@ from dense.tree import (
     Shortcut,
     State,
     Subtask,
-    leaves,
     nodes,
 )
 
@@ -33,21 +34,41 @@ Detail = Literal["full", "condensed", "folded"]
 """`condensed`: of succeeded shortcuts only the actions are shown, their lessons stand at the root. `folded`: so it is
 with all parts of the root."""
 
-_COMPLETE_FACETS = ("artifacts", "key_values", "critical_order")
-_ALL_FACETS = (
-    "artifacts",
-    "final_state",
-    "key_values",
-    "key_mechanisms",
-    "critical_order",
-    "dead_ends",
-    "open_issues",
-)
+_ALL_FACETS = {name: name.replace("_", "-") for name in Facets.__struct_fields__}
+"""Facets and their tags."""
+_COMPLETE_FACETS = {name: _ALL_FACETS[name] for name in ("artifacts", "key_values", "critical_order")}
+
+
+class Head(Struct, frozen=True, gc=False):
+    """What a node says whatever actions are shown below it."""
+
+    pairs: Pairs
+    """Its attributes."""
+    blocks: tuple[Block, ...]
+    """Its own words, which stand before its parts."""
+
+
+class Renderer:
+    """Renders one tree, as often as it takes to find out what there is room for: what does not depend on the actions
+    that are shown is made once."""
+
+    def __init__(self, tree: ReconciledTree) -> None:
+        self.tree, self.layout = tree, Layout(tree.root)
+        self._raised = _raised(tree, self.layout)
+        self._open_words = frozenset(_words(issue.text) for issue in tree.issues if issue.resolved_at is None)
+        self._heads: dict[tuple[int, bool, bool], Head] = {}
+        """By the node's identity, which is its own as long as the tree is held; then by how much of it is shown."""
+
+    def report(self, actions: Mapping[str, Block], detail: Detail = "full") -> Block:
+        """The whole report, with these actions by their leaf."""
+        view = View(self.layout, actions, detail, self._raised, self._open_words, self._heads)
+        return markup.group("report", [_root(self.tree, view)], redacted=self.tree.redacted or None)
 
 
 class View(Struct, frozen=True):
     """What the parts of one rendering share."""
 
+    layout: Layout
     actions: Mapping[str, Block]
     """The actions to show, by their leaf."""
     detail: Detail
@@ -55,13 +76,16 @@ class View(Struct, frozen=True):
     """The issues that each node raised."""
     open_words: frozenset[str]
     """The words of the issues that are still open."""
+    heads: dict[tuple[int, bool, bool], Head]
+    """What was made before."""
 
-
-def report(tree: ReconciledTree, actions: Mapping[str, Block], detail: Detail = "full") -> Block:
-    """The whole report."""
-    open_words = frozenset(_words(issue.text) for issue in tree.issues if issue.resolved_at is None)
-    view = View(actions, detail, _raised(tree), open_words)
-    return markup.group("report", [_root(tree, view)], redacted=tree.redacted or None)
+    def head(self, node: Node, is_short: bool, make: Callable[[], Head]) -> Head:
+        """What a node says, made at the first time."""
+        key = (id(node), is_short, self.detail == "folded")
+        found = self.heads.get(key)
+        if found is None:
+            found = self.heads[key] = make()
+        return found
 
 
 def state_of(node: Subtask) -> State:
@@ -88,89 +112,114 @@ def open_issues(tree: ReconciledTree) -> Iterator[Block]:
 
 def _root(tree: ReconciledTree, view: View) -> Block:
     root = tree.root
-    blocks = [
-        *_text("summary", root.summary),
-        *open_issues(tree),
-        *_facets(root, _ALL_FACETS, view),
-        *_lessons(root),
-        *_parts(root.children, view),
-    ]
-    return markup.group(
-        "task", blocks, id=root.id, title=root.title, state=state_of(root), completion_scope=SCOPE, actions=_span(root)
-    )
+    head = view.head(root, False, lambda: _root_head(tree, view))
+    return markup.grouped("task", head.pairs, (*head.blocks, *_parts(root.children, view)))
 
 
-def _parts(children: Iterable[Node], view: View) -> Iterator[Block]:
+def _root_head(tree: ReconciledTree, view: View) -> Head:
+    root = tree.root
+    attributes = {
+        "id": root.id,
+        "title": root.title,
+        "state": state_of(root),
+        "completion_scope": SCOPE,
+        "actions": _span(root, view),
+    }
+    words = (*_text("summary", root.summary), *open_issues(tree), *_facets(root, _ALL_FACETS, view), *_lessons(view))
+    return Head(markup.pairs(attributes), words)
+
+
+def _parts(children: Iterable[Node], view: View) -> list[Block]:
+    blocks: list[Block] = []
     for child in children:
         if isinstance(child, Leaf):
-            yield from _shown([child], view)
-        elif isinstance(child, Subtask):
-            yield _task(child, view)
+            if (shown := view.actions.get(child.id)) is not None:
+                blocks.append(shown)
         else:
-            yield _shortcut(child, view)
+            blocks.append(_task(child, view) if isinstance(child, Subtask) else _shortcut(child, view))
+    return blocks
 
 
 def _task(node: Subtask, view: View) -> Block:
     is_folded = state_of(node) == "complete" or view.detail == "folded"
-    blocks = [*_text("summary", node.summary)]
+    head = view.head(node, is_folded, lambda: _task_head(node, is_folded, view))
+    below = _shown(node, view) if is_folded else _parts(node.children, view)
+    return markup.grouped("task", head.pairs, (*head.blocks, *below))
+
+
+def _task_head(node: Subtask, is_folded: bool, view: View) -> Head:
+    blocks = _text("summary", node.summary)
     if view.detail != "folded":
         blocks += _facets(node, _COMPLETE_FACETS if is_folded else _ALL_FACETS, view)
-    blocks += _shown(leaves(node), view) if is_folded else _parts(node.children, view)
-    # What a folded subtask hides may hold issues that are still open: it names them in place of its parts.
-    raised = [issue for below in (nodes(node) if is_folded else [node]) for issue in view.raised.get(below.id, ())]
-    return markup.group(
-        "task",
-        blocks,
-        id=node.id,
-        title=node.title,
-        state=state_of(node),
-        actions=_span(node),
-        open_issue=_names(issue.id for issue in raised if issue.resolved_at is None),
-        closed_later=_closed(raised) if not is_folded else None,
-    )
+    raised = _raised_in(node, is_folded, view)
+    attributes = {
+        "id": node.id,
+        "title": node.title,
+        "state": state_of(node),
+        "actions": _span(node, view),
+        "open_issue": _open_names(raised),
+        "closed_later": _closed(raised) if not is_folded else None,
+    }
+    return Head(markup.pairs(attributes), tuple(blocks))
 
 
 def _shortcut(node: Shortcut, view: View) -> Block:
     is_condensed = view.detail == "folded" or (view.detail == "condensed" and node.outcome == "succeeded")
+    head = view.head(node, is_condensed, lambda: _shortcut_head(node, is_condensed, view))
+    below = _shown(node, view) if is_condensed else _parts(node.children, view)
+    return markup.grouped("shortcut", head.pairs, (*head.blocks, *below))
+
+
+def _shortcut_head(node: Shortcut, is_condensed: bool, view: View) -> Head:
     blocks: list[Block] = []
     if not is_condensed:
-        blocks += [*_text("dead-end", node.dead_end), *_text("working-path", node.working_path)]
-    blocks += _shown(leaves(node), view) if is_condensed else _parts(node.children, view)
-    raised = [issue for below in (nodes(node) if is_condensed else [node]) for issue in view.raised.get(below.id, ())]
-    return markup.group(
-        "shortcut",
-        blocks,
-        id=node.id,
-        title=node.title,
-        outcome=node.outcome,
-        source=_names(child.id for child in node.children),
-        actions=_span(node),
-        open_issue=_names(issue.id for issue in raised if issue.resolved_at is None),
-        closed_later=_closed(raised) if not is_condensed else None,
-        evidence=_names(node.evidence),
-    )
+        blocks = _text("dead-end", node.dead_end) + _text("working-path", node.working_path)
+    raised = _raised_in(node, is_condensed, view)
+    attributes = {
+        "id": node.id,
+        "title": node.title,
+        "outcome": node.outcome,
+        "source": _names(child.id for child in node.children),
+        "actions": _span(node, view),
+        "open_issue": _open_names(raised),
+        "closed_later": _closed(raised) if not is_condensed else None,
+        "evidence": _names(node.evidence),
+    }
+    return Head(markup.pairs(attributes), tuple(blocks))
 
 
-def _lessons(root: Subtask) -> Iterator[Block]:
+def _raised_in(node: Subtask | Shortcut, is_short: bool, view: View) -> list[Issue]:
+    """The issues that a node raised. What a folded one hides may hold issues that are still open: it names them in
+    place of its parts."""
+    if not view.raised:
+        return []
+    if not is_short:
+        return list(view.raised.get(node.id, ()))
+    return [issue for below in nodes(node) for issue in view.raised.get(below.id, ())]
+
+
+def _lessons(view: View) -> list[Block]:
     """What failed and what worked in all shortcuts, also in those that are not shown, each once."""
     seen: set[tuple[str, str]] = set()
     lessons: list[Block] = []
-    for node in nodes(root):
+    for node in view.layout.parents:
         if not isinstance(node, Shortcut):
             continue
         words = (_words(node.dead_end), _words(node.working_path))
         if any(words) and words not in seen:
             seen.add(words)
-            texts = [*_text("dead-end", node.dead_end), *_text("working-path", node.working_path)]
+            texts = _text("dead-end", node.dead_end) + _text("working-path", node.working_path)
             lessons.append(markup.group("lesson", texts, **{"from": node.id}, outcome=node.outcome))
-    if lessons:
-        yield markup.group("lessons", lessons)
+    return [markup.group("lessons", lessons)] if lessons else []
 
 
-def _facets(node: Subtask, names: Iterable[str], view: View) -> Iterator[Block]:
-    for name in names:
-        if name != "open_issues" or _is_still_open(node, view):
-            yield from _text(name.replace("_", "-"), getattr(node.facets, name))
+def _facets(node: Subtask, names: Mapping[str, str], view: View) -> list[Block]:
+    blocks: list[Block] = []
+    for name, tag in names.items():
+        content = getattr(node.facets, name)
+        if content != NONE and (name != "open_issues" or _is_still_open(node, view)):
+            blocks += _text(tag, content)
+    return blocks
 
 
 def _is_still_open(node: Subtask, view: View) -> bool:
@@ -180,57 +229,57 @@ def _is_still_open(node: Subtask, view: View) -> bool:
     return not is_settled and _words(node.facets.open_issues) not in view.open_words
 
 
+def _open_names(raised: Iterable[Issue]) -> str:
+    """Issues that are still open."""
+    return _names(issue.id for issue in raised if issue.resolved_at is None)
+
+
 def _closed(raised: Iterable[Issue]) -> str:
     """Issues that something later closed, with what closed them."""
     closed = (issue for issue in raised if issue.resolved_at is not None)
     return "; ".join(f"{issue.id} by {_names(issue.resolution) or issue.resolved_at}" for issue in closed)
 
 
-def _raised(tree: ReconciledTree) -> dict[str, tuple[Issue, ...]]:
+def _raised(tree: ReconciledTree, layout: Layout) -> dict[str, tuple[Issue, ...]]:
     """The issues that each node raised: by their own word, by the verdict's and by the shortcut's."""
     issues = {issue.id: issue for issue in tree.issues}
     named: dict[str, list[str]] = {}
     for issue in tree.issues:
         named.setdefault(issue.raised_at, []).append(issue.id)
-    for node in nodes(tree.root):
-        if isinstance(node, Subtask) and node.verdict is not None:
+    for node in layout.parents:
+        if isinstance(node, Shortcut):
+            if node.issue is not None:
+                named.setdefault(node.id, []).append(node.issue)
+        elif node.verdict is not None and node.verdict.issues:
             named.setdefault(node.id, []).extend(node.verdict.issues)
-        elif isinstance(node, Shortcut) and node.issue is not None:
-            named.setdefault(node.id, []).append(node.issue)
     return {
-        node: tuple(issues[name] for name in dict.fromkeys(names) if name in issues) for node, names in named.items()
+        node: tuple([issues[name] for name in dict.fromkeys(names) if name in issues]) for node, names in named.items()
     }
 
 
-def _shown(found: Iterable[Leaf], view: View) -> Iterator[Block]:
-    return (view.actions[leaf.id] for leaf in found if leaf.id in view.actions)
+def _shown(node: Node, view: View) -> list[Block]:
+    """The actions below a node that are shown."""
+    if not view.actions:
+        return []
+    return [view.actions[leaf.id] for leaf in view.layout.below(node) if leaf.id in view.actions]
 
 
-def _text(name: str, content: str) -> Iterator[Block]:
+def _text(name: str, content: str) -> list[Block]:
     """A block for what an analyst wrote, unless it is nothing."""
     content = content.strip()
     said = content.rstrip(".")
     if said and (len(said) > len(NONE) or said.casefold() != NONE):
-        yield markup.text(name, content)
+        return [markup.text(name, content)]
+    return []
 
 
-def _span(node: Node) -> str | None:
+def _span(node: Node, view: View) -> str | None:
     """The actions below a node, as a range."""
-    first, last = _edge(node, is_last=False), _edge(node, is_last=True)
-    if first is None or last is None:
+    below = view.layout.below(node)
+    if not below:
         return None
+    first, last = below[0], below[-1]
     return f"a{first.action}" if first is last else f"a{first.action}-a{last.action}"
-
-
-def _edge(node: Node, *, is_last: bool) -> Leaf | None:
-    """The first or the last action below a node, without a look at those between."""
-    waiting: list[Node] = [node]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Leaf):
-            return one
-        waiting += one.children if is_last else reversed(one.children)
-    return None
 
 
 def _names(identifiers: Iterable[str]) -> str:

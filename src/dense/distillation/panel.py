@@ -122,7 +122,9 @@ class Panel:
 
     async def together[T](self, work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
         """All of these, concurrently where there is something to wait for, in their own order."""
-        async with Work[T](is_instant=self.is_instant) as block:
+        if self.is_instant:
+            return [await piece for piece in work]
+        async with Work[T](is_instant=False) as block:
             for piece in work:
                 await block.add(piece)
         return block.results

@@ -1,15 +1,25 @@
-"""The dense source tree as a report: summaries and labels, without shortcuts, verdicts and issues."""
+"""The dense source tree as a report: summaries and labels, without shortcuts, verdicts and issues.
+
+Where all of it is too long, facets and labels go first, those of the deepest tasks before others; then quoted actions;
+then whole tasks, again the deepest first, and a note stands where they were. In hardly any room only the summaries of
+the root's parts are left."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from msgspec import Struct
+
 from dense.actions import EffectsOf
-from dense.deliver import Fit, budget, evidence, markup
+from dense.deliver import Fit, evidence, markup
+from dense.deliver.budget import CUT
+from dense.deliver.evidence import WIDTH
 from dense.deliver.markup import Block
+from dense.methods.shortening import kept
 from dense.methods.table import GUIDE_MARKERS
-from dense.tree import NONE, Facets, Leaf, Node, ReconciledTree, SourceTree, Subtask, leaves
+from dense.tree import NONE, Facets, Leaf, ReconciledTree, SourceTree, Subtask, leaves
 
 GUIDE = (
     """\
@@ -23,8 +33,47 @@ How to read it:
 """
     + GUIDE_MARKERS
 )
-STAGES: tuple[tuple[bool, bool], ...] = ((True, True), (False, True), (False, False))
-"""What is shown when quoted actions alone do not give enough room: facets, labels."""
+LARGE = 4
+"""A summary may take this part of the room before it is cut."""
+LEAST = 24
+"""Bytes of a text below which a part of it is not worth its tags."""
+LONGEST_ID = 24
+"""Bytes of an identifier that has a place in hardly any room."""
+
+_EMPTY = markup.text("summary", "")
+
+
+class _Piece(Struct, frozen=True):
+    """A block of a task that the report can do without."""
+
+    name: str
+    task: str
+    """The task that it belongs to, by identifier."""
+    key: str
+    """Where it stands: a facet's name and the task, or the first action that it is about."""
+    block: Block
+    depth: int
+    leaves: tuple[Leaf, ...] = ()
+    """The actions whose labels it shows."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return markup.size(self.block, self.depth, WIDTH)
+
+
+class _Layout(Struct, frozen=True):
+    """What of the tree is shown."""
+
+    blocks: Mapping[str, Block]
+    """By the keys of the pieces."""
+    tasks: Collection[str] | None = None
+    """The tasks that are shown, by identifier; None is all."""
+    longest: int | None = None
+    """Bytes of a summary before it is cut."""
+
+    def has(self, node: Subtask) -> bool:
+        return self.tasks is None or node.id in self.tasks
 
 
 def scored(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -> Fit:
@@ -32,64 +81,260 @@ def scored(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -> Fit:
     bare = ReconciledTree(tree.trajectory, tree.task, tree.root, (), redacted)
 
     def fit(room: int) -> tuple[Block, tuple[str, ...]]:
-        structure = markup.size(_report(bare, {}), 0, evidence.WIDTH)
-        chosen = evidence.select(bare, effects=effects, room=max(room - structure, room // 2))
-        report, dropped = _report(bare, chosen.blocks), list(chosen.left_out)
-        if markup.size(report) > room:
-            kept, gone = budget.without_last(report, chosen.blocks, room)
-            report = _report(bare, kept)
-            dropped += gone
-        for has_facets, has_labels in STAGES:
-            if markup.size(report) <= room:
-                return report, tuple(dropped)
-            report = _report(bare, {}, has_facets=has_facets, has_labels=has_labels)
-        if markup.size(report) > room:
-            report = budget.compact(bare, room)
-            dropped.append("all but a compact record of the root")
-        return report, tuple(dropped)
+        said = list(_said(tree.root, 2))
+        blocks = {piece.key: piece.block for piece in said}
+        structure = markup.size(_report(bare, _Layout(blocks)), 0, WIDTH)
+        skeleton = markup.size(_report(bare, _Layout({}, longest=room // LARGE)), 0, WIDTH)
+        # Where the structure alone takes too much, facets and labels make room: plan with half, as long as it is there.
+        free = min(max(room - structure, room // 2), room - skeleton)
+        chosen = evidence.select(bare, effects=effects, room=free) if free > 0 else evidence.Selection(())
+        report = _report(bare, _Layout(blocks | {_quoted(name): block for name, block in chosen.blocks.items()}))
+        if markup.size(report) <= room:
+            return report, chosen.left_out
+        report, dropped = _shortened(bare, said, chosen, room, is_whole=skeleton <= room)
+        return report, (*chosen.left_out, *dropped)
 
     return fit
 
 
-def _report(
-    tree: ReconciledTree, actions: Mapping[str, Block], *, has_facets: bool = True, has_labels: bool = True
-) -> Block:
-    names = Facets.__struct_fields__ if has_facets else ()
-    root = _task(tree.root, actions, names, has_labels)
-    return markup.group("report", [root], redacted=tree.redacted or None)
+def _shortened(
+    tree: ReconciledTree, said: Sequence[_Piece], chosen: evidence.Selection, room: int, *, is_whole: bool
+) -> tuple[Block, tuple[str, ...]]:
+    """The tasks that there is room for, then what fits of the pieces in the order of their weight."""
+    tasks = None if is_whole else _fitting(tree.root, room)
+    layout = _Layout({}, tasks, room // LARGE)
+    if not is_whole and not _shows_parts(tree.root, layout):
+        return _compact(tree.root, room), ("all but the summaries of the root's parts",)
+    left = room - markup.size(_report(tree, layout), 0, WIDTH)
+    weighed = [*_quotes(tree.root, chosen), *sorted(said, key=lambda piece: (piece.depth, piece.name == "labels"))]
+    blocks: dict[str, Block] = {}
+    gone: list[_Piece] = []
+    for piece in weighed:
+        if tasks is not None and piece.task not in tasks:
+            continue
+        fitting = piece.block if piece.size <= left else _fewer_labels(piece, left)
+        if fitting is not None:
+            blocks[piece.key] = fitting
+            left -= markup.size(fitting, piece.depth, WIDTH)
+        if fitting is not piece.block:
+            gone.append(piece)
+    report = _report(tree, _Layout(blocks, tasks, room // LARGE))
+    if markup.size(report) > room:  # only where there are more blocks than sizes are planned for
+        return _compact(tree.root, room), ("all but the summaries of the root's parts",)
+    return report, tuple(_told(gone, report))
 
 
-def _task(node: Subtask, actions: Mapping[str, Block], facets: Collection[str], has_labels: bool) -> Block:
-    blocks = [*_text("summary", node.summary)]
-    for name in facets:
-        blocks += _text(name.replace("_", "-"), getattr(node.facets, name))
-    blocks += _parts(node, actions, facets, has_labels)
+def _told(gone: Sequence[_Piece], report: Block) -> Iterator[str]:
+    """What had to go, in words."""
+    others = Counter(piece.name for piece in gone if piece.name != "key-action")
+    yield from (f"{name}: {count} left out or shortened" for name, count in others.items())
+    yield from (f"key-action {dict(piece.block.attributes)['action']}" for piece in gone if piece.name == "key-action")
+    yield from (str(block.content) for block, _ in markup.walk(report) if block.name == "left-out")
+
+
+def _said(node: Subtask, depth: int) -> Iterator[_Piece]:
+    """Facets and labels of a task and of all below it; `depth` is where its blocks stand."""
+    for name in Facets.__struct_fields__:
+        hyphened = name.replace("_", "-")
+        for block in _text(hyphened, getattr(node.facets, name)):
+            yield _Piece(hyphened, node.id, f"{hyphened} {node.id}", block, depth)
+    for own, parts in _stretches(node):
+        judged = tuple([leaf for leaf in own if leaf.label is not None])
+        if judged:
+            yield _Piece("labels", node.id, f"labels {own[0].id}", _labels(judged), depth, judged)
+        for part in parts:
+            yield from _said(part, depth + 1)
+
+
+def _quotes(root: Subtask, chosen: evidence.Selection) -> list[_Piece]:
+    """The quoted actions: required ones first, and the latest first, since they show how it ended."""
+    places = dict(_places(root, 2))
+    order = sorted(chosen.choices, key=lambda choice: (choice.roles[0] in evidence.OPTIONAL, -choice.leaf.action))
+    return [
+        _Piece("key-action", places[one.leaf.id][0], _quoted(one.leaf.id), one.block, places[one.leaf.id][1])
+        for one in order
+    ]
+
+
+def _places(node: Subtask, depth: int) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Each action's task and the depth at which it stands."""
+    for own, parts in _stretches(node):
+        yield from ((leaf.id, (node.id, depth)) for leaf in own)
+        for part in parts:
+            yield from _places(part, depth + 1)
+
+
+def _fitting(root: Subtask, room: int) -> frozenset[str]:
+    """The tasks that there is room for: level by level; of one that is too long, its beginning and its end."""
+    note = markup.text("left-out", _note(_span(root)[1], _span(root)[1], 99_999))
+    reserved = markup.size(note, 2, WIDTH)
+    left = room - _frame("report", 0, None) - _frame("task", 1, root, room // LARGE) - reserved
+    shown, level, depth = {root.id}, _parts_of(root), 2
+    while level:
+        # Each makes room for the note that its own parts would leave, which is free again once they are all shown.
+        notes = [markup.size(note, depth + 1, WIDTH) if _parts_of(one) else 0 for one in level]
+        sizes = [_frame("task", depth, one, room // LARGE) + size for one, size in zip(level, notes, strict=True)]
+        some = kept(sizes, left)
+        first, last = some.of(level)
+        if not some.is_whole and sum(sizes[: some.head]) + sum(sizes[some.tail :]) > left:
+            last = ()
+        shown |= {one.id for one in (*first, *last)}
+        if not some.is_whole:
+            break
+        left, reserved = left + reserved - sum(sizes), sum(notes)
+        level, depth = [part for one in level for part in _parts_of(one)], depth + 1
+    return frozenset(shown)
+
+
+def _frame(name: str, depth: int, node: Subtask | None, longest: int = 0) -> int:
+    """Bytes of a block's tags, and of a task's summary."""
+    if node is None:
+        block = markup.group(name, [_EMPTY])
+        return markup.size(block, depth, WIDTH) - markup.size(_EMPTY, depth + 1, WIDTH)
+    summary = list(_text("summary", node.summary, longest))
+    block = _tagged(node, summary or [_EMPTY])
+    return markup.size(block, depth, WIDTH) - (0 if summary else markup.size(_EMPTY, depth + 1, WIDTH))
+
+
+def _shows_parts(root: Subtask, layout: _Layout) -> bool:
+    """Whether a look at the parts is left: one of many tells less than a line on each of several."""
+    parts = _parts_of(root)
+    return sum(layout.has(part) for part in parts) >= min(2, len(parts))
+
+
+def _compact(root: Subtask, room: int) -> Block:
+    """The summaries of the root and its parts as far as they fit; without any, labels."""
+    told = [(None, root.summary), *((part.id, part.summary) for part in _parts_of(root))]
+    texts = [_summary(name, text) for name, text in told if _is_said(text)]
+
+    def record(blocks: Sequence[Block], hidden: int) -> Block:
+        task = markup.group("task", blocks, id=_short(root.id), left_out=f"{hidden} parts" if hidden else None)
+        return markup.group("report", [task])
+
+    left = room - markup.size(record([_EMPTY], len(texts)), 0, WIDTH) + markup.size(_EMPTY, 2, WIDTH)
+    shown: list[Block] = []
+    for block in texts:
+        fitting = block if markup.size(block, 2, WIDTH) <= left else _cut(block, left)
+        if fitting is None:
+            break
+        shown.append(fitting)
+        left -= markup.size(fitting, 2, WIDTH)
+        if fitting is not block:
+            break
+    if not texts:
+        labels = (piece for piece in _said(root, 2) if piece.name == "labels")
+        shown += [block for piece in labels if (block := _fewer_labels(piece, left)) is not None][:1]
+    return record(shown, len(texts) - len(shown) if texts else 0)
+
+
+def _summary(name: str | None, text: str) -> Block:
+    return markup.text("summary", " ".join(text.split()), of=_short(name or ""))
+
+
+def _short(name: str) -> str | None:
+    return name if len(name) <= LONGEST_ID else None
+
+
+def _cut(block: Block, room: int) -> Block | None:
+    """As much of the block's text as fits, with a mark."""
+    empty = markup.text(block.name, CUT, **dict(block.attributes))
+    left = room - markup.size(empty, 2, WIDTH)
+    if left < LEAST or not isinstance(block.content, str):
+        return None
+    return markup.text(block.name, _clipped(block.content, left), **dict(block.attributes))
+
+
+def _clipped(text: str, room: int) -> str:
+    data = text.encode("utf-8", "replace")
+    return text if len(data) <= room else data[:room].decode("utf-8", "ignore") + CUT
+
+
+def _report(tree: ReconciledTree, layout: _Layout) -> Block:
+    return markup.group("report", [_task(tree.root, layout)], redacted=tree.redacted or None)
+
+
+def _task(node: Subtask, layout: _Layout) -> Block:
+    keys = [f"{name.replace('_', '-')} {node.id}" for name in Facets.__struct_fields__]
+    blocks = [*_text("summary", node.summary, layout.longest)]
+    blocks += [layout.blocks[key] for key in keys if key in layout.blocks]
+    return _tagged(node, [*blocks, *_inside(node, layout)])
+
+
+def _tagged(node: Subtask, blocks: Sequence[Block]) -> Block:
+    first, last = _span(node)
+    return markup.group("task", blocks, id=node.id, title=node.title, actions=f"a{first}-a{last}" if first else None)
+
+
+def _span(node: Subtask) -> tuple[int, int]:
+    """The numbers of the first and the last action below a task; zeros where there is none."""
     numbers = [leaf.action for leaf in leaves(node)]
-    span = f"a{numbers[0]}-a{numbers[-1]}" if numbers else None
-    return markup.group("task", blocks, id=node.id, title=node.title, actions=span)
+    return (numbers[0], numbers[-1]) if numbers else (0, 0)
 
 
-def _parts(node: Subtask, actions: Mapping[str, Block], facets: Collection[str], has_labels: bool) -> Iterator[Block]:
+def _inside(node: Subtask, layout: _Layout) -> Iterator[Block]:
     """The children in order: labels of neighbouring actions together, then those of them that are quoted."""
-    for is_leaf, group in groupby(node.children, key=lambda child: isinstance(child, Leaf)):
-        children: list[Node] = list(group)
-        if is_leaf:
-            own = [child for child in children if isinstance(child, Leaf)]
-            if has_labels:
-                yield from _labels(own)
-            yield from (actions[leaf.id] for leaf in own if leaf.id in actions)
-        else:
-            yield from (_task(child, actions, facets, has_labels) for child in children if isinstance(child, Subtask))
+    missing = [part for part in _parts_of(node) if not layout.has(part)]
+    for own, parts in _stretches(node):
+        keys = [f"labels {own[0].id}", *(_quoted(leaf.id) for leaf in own)] if own else []
+        yield from (layout.blocks[key] for key in keys if key in layout.blocks)
+        for part in parts:
+            if layout.has(part):
+                yield _task(part, layout)
+            elif part is missing[0]:
+                yield markup.text("left-out", _note(_span(part)[0], _span(missing[-1])[1], len(missing)))
 
 
-def _labels(found: list[Leaf]) -> Iterator[Block]:
-    judged = [leaf for leaf in found if leaf.label is not None]
-    lines = [f"a{leaf.action} {leaf.label}: {' '.join(leaf.reason.split())}" for leaf in judged]
-    if lines:
-        yield markup.text("labels", "\n".join(lines))
+def _note(first: int, last: int, count: int) -> str:
+    return f"a{first} to a{last} left out here for length: {count} {'part' if count == 1 else 'parts'}"
 
 
-def _text(name: str, content: str) -> Iterator[Block]:
-    content = content.strip()
-    if content.rstrip(".").casefold() not in {"", NONE}:
-        yield markup.text(name, content)
+def _stretches(node: Subtask) -> Iterator[tuple[list[Leaf], list[Subtask]]]:
+    """The children in order, actions and tasks apart."""
+    for _, group in groupby(node.children, key=lambda child: isinstance(child, Leaf)):
+        children = list(group)
+        yield (
+            [child for child in children if isinstance(child, Leaf)],
+            [child for child in children if isinstance(child, Subtask)],
+        )
+
+
+def _parts_of(node: Subtask) -> list[Subtask]:
+    return [child for child in node.children if isinstance(child, Subtask)]
+
+
+def _quoted(identifier: str) -> str:
+    return f"key-action {identifier}"
+
+
+def _labels(judged: Sequence[Leaf], hidden: int = 0) -> Block:
+    lines = [_line(leaf) for leaf in judged]
+    return markup.text("labels", "\n".join(lines), left_out=str(hidden) if hidden else None)
+
+
+def _line(leaf: Leaf) -> str:
+    return f"a{leaf.action} {leaf.label}: {' '.join(leaf.reason.split())}"
+
+
+def _fewer_labels(piece: _Piece, room: int) -> Block | None:
+    """The worst labels that fit, of equals the latest; None for what are no labels, or where none fits."""
+    left = room - markup.size(_labels((), len(piece.leaves)), piece.depth, WIDTH) - markup.INDENT * piece.depth - 2
+    if left < LEAST or not piece.leaves:
+        return None
+    shown: list[Leaf] = []
+    for leaf in sorted(piece.leaves, key=lambda leaf: (leaf.label or 0, -leaf.action)):
+        left -= markup.byte_size(_line(leaf)) + 1
+        if left < 0:
+            break
+        shown.append(leaf)
+    shown.sort(key=lambda leaf: leaf.action)
+    return _labels(shown, len(piece.leaves) - len(shown)) if shown else None
+
+
+def _is_said(content: str) -> bool:
+    return content.strip().rstrip(".").casefold() not in {"", NONE}
+
+
+def _text(name: str, content: str, longest: int | None = None) -> Iterator[Block]:
+    if _is_said(content):
+        content = content.strip()
+        yield markup.text(name, content if longest is None else _clipped(content, longest))

@@ -50,9 +50,8 @@ def leaves_of(trajectory: Trajectory) -> tuple[Leaf, ...]:
     return tuple([Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)])
 
 
-def table(rows: Sequence[Row], *, head: Head | None = None, redacted: str = "") -> Fit:
+def table(rows: Sequence[Row], *, head: Head = lambda _: (), redacted: str = "") -> Fit:
     """A report that begins with `head` and goes through the attempt row by row."""
-    head = head or _headless
 
     def fit(room: int) -> tuple[Block, tuple[str, ...]]:
         whole = _report(head(room), [_row(row) for row in rows], redacted)
@@ -94,10 +93,6 @@ def _rowless(head: Head, gap: Sequence[Block], room: int) -> Block:
         if markup.size(found) <= room:
             return found
     return _report([], [], "")
-
-
-def _headless(room: int) -> Sequence[Block]:
-    return ()
 
 
 def _report(head: Sequence[Block], blocks: Sequence[Block], redacted: str) -> Block:

@@ -184,8 +184,10 @@ def _ready() -> tuple[tuple[bytes, tuple[tuple[str, re.Pattern[str], Check, int]
 
 def in_context(text: str, lowered: bytes) -> Iterator[Span]:
     """The secrets that a context gives away. `lowered` is the text in lower case, a byte for each character."""
+    has_key = False
     for anchor, contexts in _ready():
         place = lowered.find(anchor)
+        has_key = has_key or (anchor == b"key" and place >= 0)
         while place >= 0:
             for kind, pattern, check, back in contexts:
                 match = pattern.match(text, max(0, place - back))
@@ -194,7 +196,7 @@ def in_context(text: str, lowered: bytes) -> Iterator[Span]:
                     break
             place = lowered.find(anchor, place + len(anchor))
     yield from _in_urls(text, lowered)
-    if b"private key" in lowered:
+    if has_key and b"private key" in lowered:
         yield from (Span(start, end, BY_CONTEXT, "private-key", False) for start, end in private_keys(text))
 
 

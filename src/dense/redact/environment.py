@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from urllib.parse import quote
 
 from dense.redact.credible import is_placeholder
@@ -25,9 +26,15 @@ def secrets_of(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
     Left out: what is short, a path or an address, an ordinary word or a small number, an example."""
     for name, value in environment.items():
-        if _SECRET_NAME.search(name.upper()) and _is_secret(value):
+        if _is_secret_name(name) and _is_secret(value):
             for form in dict.fromkeys((value, json.dumps(value)[1:-1], quote(value, safe=""))):
                 yield form, "environment-value"
+
+
+@lru_cache(1024)
+def _is_secret_name(name: str) -> bool:
+    """Remembered, since a process has the same variables for each trajectory; names only, never a value."""
+    return _SECRET_NAME.search(name.upper()) is not None
 
 
 def _is_secret(value: str) -> bool:
