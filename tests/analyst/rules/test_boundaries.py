@@ -150,7 +150,8 @@ def test_ends_are_a_partition(actions: list[tuple[str, Seen, str]]) -> None:
     assert found == sorted(set(found))
     assert found[-1] == len(actions)
     sizes = [end - start for start, end in zip([0, *found], found, strict=False)]
-    assert all(2 <= size <= LONGEST for size in sizes) or len(actions) == 1
+    # One more than the longest where a last action would be left alone otherwise.
+    assert all(2 <= size <= LONGEST + 1 for size in sizes) or len(actions) == 1
 
 
 @settings(max_examples=150, deadline=None)
