@@ -23,7 +23,7 @@ class Dense:
 
     name = "dense"
     sees: Literal["trajectory"] = "trajectory"
-    calls = "about one for two actions; profile paper: two for each"
+    calls = "about one for each action, one for two in long attempts; profile paper: two for each"
 
     async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
         """Build, compress, reconcile."""
