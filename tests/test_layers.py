@@ -14,6 +14,9 @@ PACKAGE = Path(package_file).parent
 
 LAYERS = [
     "cli",
+    "refit",
+    "report",
+    "harness",
     "methods",
     "distillation",
     "deliver",
@@ -27,8 +30,18 @@ LAYERS = [
     "nouns",
 ]
 """From the user down to the nouns. A room may import from those behind it in this list, and from itself."""
-NOUNS = {"errors", "trajectory", "outcome", "tree", "feedback"}
-HEAVY: dict[str, str] = {"aiohttp": "model", "genai_prices": "model", "zstandard": "readers"}
+NOUNS = {"errors", "trajectory", "outcome", "tree", "feedback", "results"}
+HEAVY: dict[str, str] = {
+    "aiohttp": "model",
+    "genai_prices": "model",
+    "harbor": "harness",
+    "matplotlib": "report",
+    "numpy": "report",
+    "pyarrow": "refit",
+    "scipy": "report",
+    "yaml": "refit",
+    "zstandard": "readers",
+}
 """Packages that only one room may import, inside the function that needs them."""
 
 

@@ -1,0 +1,104 @@
+"""The seam: a harness makes one attempt at a task, from nothing, and says what came of it.
+
+Every attempt starts from a fresh environment and a fresh model context. The message is the only thing that passes from
+earlier attempts to this one, and how it was put before the agent is part of what is reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from dense.trajectory import Usage
+
+Delivery = Literal["", "instruction", "file"]
+Received = Literal["", "same", "different", "not recorded", "opened", "not opened"]
+
+
+class Recipient(Struct, frozen=True):
+    """The agent that makes the attempts."""
+
+    name: str
+    """By which the experiment calls it."""
+    agent: str
+    """Harbor's name of it, or `module:Class`."""
+    model: str | None = None
+    """Its language model, as the agent takes it."""
+    options: dict[str, object] = {}
+    """The agent's keyword arguments. `{seed}` and `{server}` in a text stand for the attempt's seed and for the address
+    of the recipient's server."""
+    env: dict[str, str] = {}
+    """Environment variables of the agent; `${NAME}` is read from ours when it runs, and is never stored."""
+    server: tuple[str, ...] = ()
+    """A command that serves its model on this machine for as long as the experiment runs; `{port}` is the port."""
+
+
+class Order(Struct, frozen=True):
+    """One attempt that is to be made."""
+
+    name: str
+    """Unique within the experiment, and the name of a folder."""
+    recipient: Recipient
+    """Who tries."""
+    task: Path
+    """The task's folder, as it is; never written to."""
+    folder: Path
+    """Where everything of this attempt goes. It does not exist yet, or holds what a killed run left of this one."""
+    message: str | None = None
+    """What the agent gets instead of the bare instruction, the instruction included; None for the instruction alone."""
+    seed: int = 0
+    """The same for the same cell: for agents and models that take one."""
+
+
+class Attempted(Struct, frozen=True, omit_defaults=True):
+    """What came of one attempt."""
+
+    trial: str
+    """The folder of the trial, relative to the order's folder."""
+    reward: float | None = None
+    """None: not scored."""
+    exception: str | None = None
+    """The type of what ended it before its time, scored or not."""
+    problem: str = ""
+    """What went wrong, in words, where it was not scored."""
+    usage: Usage | None = None
+    """The recipient's tokens; None where nothing was recorded."""
+    is_partial: bool = False
+    """Whether the tokens are those of completed calls only."""
+    tool_calls: int | None = None
+    """How many tools were called; None without a trace."""
+    seconds: float | None = None
+    """How long it took."""
+    trace: str = ""
+    """The trajectory's file, relative to the order's folder; empty where there is none."""
+    delivered: Delivery = ""
+    """How the message came to the agent."""
+    message_sha256: str = ""
+    """The hash of what was delivered."""
+    received: Received = ""
+    """What the trace says that the agent got."""
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether a verifier gave a number."""
+        return self.reward is not None
+
+
+class Harness(Protocol):
+    """Makes attempts."""
+
+    @property
+    def name(self) -> str:
+        """What it is, with its version, for the record."""
+        ...
+
+    async def attempt(self, order: Order, /) -> Attempted:
+        """One attempt, from nothing. Whatever goes wrong in the attempt is told in what it gives; what makes every
+        further attempt pointless (no such agent, no such environment on this machine) is a `DenseError`."""
+        ...
+
+    def finished(self, order: Order, /) -> Attempted | None:
+        """What an attempt that was made before came to, where its folder holds a complete record: a run that was killed
+        after an attempt was scored and before that was noted takes it up again. None where there is none."""
+        ...

@@ -1,0 +1,154 @@
+"""The nouns of an experiment: a cell, what came of it, and all of them together. Immutable, typed, without I/O.
+
+A cell is one run: recipient, task, repetition, round, method. Round 0 has no feedback and is shared by all methods of
+its repetition, so its method is `RUN0`, whatever else a table calls it. Grades stand here, after the fact; no method
+sees a `Result`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from dense.trajectory import Usage
+
+RUN0 = "run0"
+"""The method of every cell of round 0: the attempt that all methods share as their source."""
+
+
+class Cell(Struct, frozen=True, order=True):
+    """One run of an experiment."""
+
+    recipient: str
+    """The agent, by the name that the experiment gives it."""
+    task: str
+    """The task's name."""
+    repetition: int
+    """0-based: which of the independent repetitions."""
+    round: int
+    """0 is the shared attempt without feedback; 1 … N had feedback on the round before."""
+    method: str
+    """Which method wrote the feedback; `RUN0` in round 0."""
+
+    @property
+    def key(self) -> str:
+        """The cell's name as that of a folder: readable, one on every file system, and no other cell's."""
+        words = [self.recipient, self.task, f"rep{self.repetition}", f"round{self.round}", self.method]
+        plain = [re.sub(r"[^A-Za-z0-9_.-]+", "-", word).strip("-.")[:48] or "x" for word in words]
+        key = "--".join(plain)
+        if plain == words and not any("--" in word for word in words):
+            return key
+        return f"{key}--{hashlib.sha256(chr(0).join(words).encode()).hexdigest()[:8]}"
+
+    @property
+    def pair(self) -> tuple[str, str, int]:
+        """What is compared: the same recipient, task and repetition."""
+        return self.recipient, self.task, self.repetition
+
+    def __str__(self) -> str:
+        return f"{self.recipient} · {self.task} · repetition {self.repetition} · round {self.round} · {self.method}"
+
+
+class Result(Struct, frozen=True, omit_defaults=True):
+    """What came of one cell. None is unknown, which is not zero."""
+
+    cell: Cell
+    """Which."""
+    reward: float | None = None
+    """The verifier's number; None is not scored, and such a cell is invalid: excluded, counted, never a zero."""
+    exception: str | None = None
+    """What ended the run before its time, or why it was not scored. A time-out may be scored: it keeps its grade."""
+    usage: Usage | None = None
+    """The recipient's tokens in disjoint buckets. A cache's bucket that is None was not told apart from `input`."""
+    is_partial: bool = False
+    """Whether the tokens are those of completed calls only."""
+    feedback: Usage | None = None
+    """What making this cell's newest feedback took; None is unknown, `Usage(0, 0, 0, 0, 0.0)` is no call."""
+    feedback_bytes: int | None = None
+    """Bytes of the message that the recipient got, the task's own text included."""
+    tool_calls: int | None = None
+    """How many tools the recipient called."""
+    seconds: float | None = None
+    """From the environment's start to the grade."""
+    tries: int = 1
+    """How many executions it took to get it scored."""
+    delivered: str = ""
+    """How the message came to the recipient: `instruction`, `file`, or empty for the task alone."""
+    message_sha256: str = ""
+    """The hash of the message."""
+    received: str = ""
+    """What the trace says of it: `same`, `different`, `not recorded`; `opened` or `not opened` for a file."""
+    trace: str = ""
+    """Where the trace lies, relative to the experiment's folder; empty for an imported result without one."""
+    feedback_folder: str = ""
+    """Where the newest feedback lies, with its record."""
+    message: str = ""
+    """Where the message lies that the recipient got."""
+
+    @property
+    def passed(self) -> bool | None:
+        """Strict pass: a reward of exactly one. None where nothing was scored."""
+        return None if self.reward is None else self.reward == 1
+
+    @property
+    def tokens(self) -> int | None:
+        """All recipient tokens; None unless both input and output were recorded."""
+        return total_of(self.usage)
+
+    @property
+    def feedback_tokens(self) -> int | None:
+        """All tokens that the newest feedback took; None where unknown."""
+        return total_of(self.feedback)
+
+
+def total_of(usage: Usage | None) -> int | None:
+    """Uncached input, cache reads, cache writes and output together; None unless input and output are known."""
+    if usage is None or usage.input is None or usage.output is None:
+        return None
+    return usage.input + (usage.cache_read or 0) + (usage.cache_write or 0) + usage.output
+
+
+class Prices(Struct, frozen=True):
+    """What a million tokens cost, in USD."""
+
+    input: float
+    """Of input that no cache served."""
+    output: float
+    """Of output."""
+    cache_read: float | None = None
+    """Of input read from a cache; as other input where None."""
+    cache_write: float | None = None
+    """Of input written to a cache; as other input where None."""
+    source: str = "given"
+    """Where they come from."""
+
+
+class Experiment(Struct, frozen=True):
+    """Everything that a report is made of."""
+
+    name: str
+    """What it is called."""
+    results: tuple[Result, ...]
+    """One for each cell that was scored or is invalid, in the order of the cells."""
+    planned: tuple[Cell, ...] = ()
+    """All cells that the experiment has; empty for an import, which has what it has."""
+    methods: tuple[str, ...] = ()
+    """The methods in the order in which they are shown, `RUN0` not among them."""
+    recipients: tuple[str, ...] = ()
+    """The recipients in the order in which they are shown."""
+    privileged: frozenset[str] = frozenset()
+    """Methods that saw the outcome: shown apart, never ranked."""
+    prices: dict[str, Prices] = {}
+    """By recipient; and by `ANALYST`, those of the feedback's model. Empty where nothing is known."""
+    notes: tuple[str, ...] = ()
+    """What must be said wherever a number of it is shown: a sandbox, a scripted recipient."""
+    facts: dict[str, Any] = {}
+    """What was run: configuration, versions, task digests, prompt hashes, dates."""
+    folder: str = ""
+    """Where traces, feedback and messages lie; paths of results are relative to it."""
+
+
+ANALYST = "analyst"
+"""Among prices: the model that wrote the feedback."""
