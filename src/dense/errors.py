@@ -2,7 +2,10 @@
 
     DenseError              anything that `dense` reports by itself; the command line prints it without a traceback
     ├── AnalystFailed       an analyst has no reply to one question; whoever asked takes a fallback and goes on
+    ├── BadConfig           an experiment's file cannot be used
     ├── BadScript           a file of scripted answers cannot be read
+    ├── Changed             an experiment is not the one that its store holds; results would be mixed
+    ├── Held                another process writes to this experiment
     ├── MissingInput        a method needs what this trace does not have: a task, an outcome
     ├── ModelError          a language model could not be used
     │   ├── CallFailed      one call stayed dead after all tries; whoever asked takes a fallback and goes on
@@ -56,6 +59,18 @@ class MissingInput(DenseError):
 
 class AnalystFailed(DenseError):
     """An analyst has no reply to one question. The text names the question."""
+
+
+class BadConfig(DenseError):
+    """An experiment's file that cannot be used. The text names the file and each place in it."""
+
+
+class Changed(DenseError):
+    """Tasks, prompts or configuration differ from those that the store's results come from. The text says what."""
+
+
+class Held(DenseError):
+    """Another process holds the experiment. The text says which."""
 
 
 class BadScript(DenseError):

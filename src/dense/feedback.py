@@ -14,3 +14,5 @@ class Feedback(Struct, frozen=True, omit_defaults=True):
     """What the recipient gets: wrapper, report, separator, task: `message.txt`."""
     dropped: tuple[str, ...] = ()
     """What had to go to keep the budget, in the order in which it went."""
+    key: str = ""
+    """What all markers of the report begin with; empty where there is no report."""

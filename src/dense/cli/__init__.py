@@ -12,6 +12,7 @@ from dense import __version__
 from dense.cli.distill import distill
 from dense.cli.methods import methods
 from dense.cli.read import read
+from dense.cli.refit import refit
 from dense.cli.text import printable
 from dense.errors import DenseError
 
@@ -40,6 +41,7 @@ def _options(
 app.command("read")(read)
 app.command("distill")(distill)
 app.command("methods")(methods)
+app.add_typer(refit, name="refit")
 
 
 def main() -> None:

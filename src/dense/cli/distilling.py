@@ -48,7 +48,7 @@ from dense.methods.estimate import estimate
 from dense.methods.faults import told
 from dense.methods.files import prompt_hashes, write
 from dense.methods.rules import MethodRules
-from dense.model import ChatModel, ChatReply, ChatRequest, Ledger, OpenModel, open_model, prices_of, resolve
+from dense.model import ChatModel, Ledger, OpenModel, Tally, open_model, prices_of, resolve
 from dense.outcome import Outcome
 from dense.readers import Unread, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
@@ -333,7 +333,7 @@ async def _distill(
     chosen: AnyMethod, trajectory: Trajectory, settings: Settings, model: OpenModel | None, folder: Path
 ) -> tuple[str, int]:
     """One trajectory, from reading to its files: the attempt's state in a word, and how many questions fell back."""
-    tally = Tally(model) if model is not None else None
+    tally = Tally(model, model.ledger.prices) if model is not None else None
     analyst = settings.answering(tally, folder.name)
     if settings.record and not isinstance(analyst, InstantAnalyst):
         folder.mkdir(parents=True, exist_ok=True)
@@ -379,23 +379,6 @@ def outcome_of(trajectory: Trajectory) -> Outcome:
     if outcome.reward is None and not outcome.verifier_output:
         raise MissingInput(f"no outcome: the verifier of {trial} did not run")
     return outcome
-
-
-class Tally:
-    """A model that keeps the calls of one trajectory apart, for its record."""
-
-    def __init__(self, model: OpenModel) -> None:
-        self._model = model
-        self.ledger = Ledger(model.ledger.prices)
-
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        try:
-            reply = await self._model.complete(request)
-        except CallFailed as error:
-            self.ledger.failed(request, error, datetime.now(UTC).isoformat())
-            raise
-        self.ledger.answered(request, reply)
-        return reply
 
 
 class Names:

@@ -73,4 +73,4 @@ def delivered(
     key = markup.choose_key([*markup.strings(report), *notes, instruction])
     written = markup.write(report, key)
     whole, gone = message.compose(written, key, task, notes, complete_budget, frame)
-    return Feedback(written, whole, (*dropped, *gone))
+    return Feedback(written, whole, (*dropped, *gone), key)

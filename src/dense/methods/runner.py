@@ -16,6 +16,7 @@ from dense.analyst.questions import Analyst
 from dense.deliver import Fit, delivered, markup
 from dense.deliver.injected import without_injected
 from dense.deliver.markup import Block, encodable
+from dense.deliver.memory import Item, share_of
 from dense.deliver.message import Frame
 from dense.distillation.panel import Asked, Panel
 from dense.distillation.pipeline import Budgets, Profile
@@ -50,6 +51,8 @@ class Made(Struct, frozen=True):
     """What the method says of the attempt in a word, where it does."""
     files: Mapping[str, Struct] = {}
     """What else is worth keeping, by file name."""
+    item: Item | None = None
+    """The feedback as later rounds remember it, where that was asked for; None where there is nothing to tell."""
 
 
 async def run(
@@ -63,8 +66,11 @@ async def run(
     budgets: Budgets = Budgets(),  # noqa: B008 - immutable
     room: int = room_in(),
     redacted: bool = True,
+    memory: int = 1,
 ) -> Made:
     """One method on one trajectory. An outcome is handed on only to a method that is privileged by its type.
+
+    With a `memory` of more than one, the report is also fitted into its share of a message that carries so many.
 
     A question without a usable answer is the method's to deal with, and stands in `asked`; a refused key or a spending
     limit ends the run. What is no draft, or does not keep its budget, is a `DenseError`; what the method itself raises
@@ -78,8 +84,9 @@ async def run(
     except BaseExceptionGroup as errors:
         raise _first(errors) from None
     feedback = _feedback(draft, trajectory.task, budgets, method.name)
+    item = _item(draft, feedback, trajectory.task, budgets, method.name, memory) if draft is not None else None
     took = time.perf_counter() - start
-    made = Made(method.name, feedback, panel.record(), redactions, took)
+    made = Made(method.name, feedback, panel.record(), redactions, took, item=item)
     return made if draft is None else replace(made, state=draft.state, files=draft.files)
 
 
@@ -128,6 +135,16 @@ def _feedback(draft: Draft | None, task: Task | None, budgets: Budgets, name: st
         return Feedback("", encodable(task.instruction) if task else "")
     fit = _kept(draft.fit, name)
     return delivered(fit, task, tree_budget=budgets.tree, complete_budget=budgets.complete, frame=draft.frame)
+
+
+def _item(draft: Draft, whole: Feedback, task: Task | None, budgets: Budgets, name: str, memory: int) -> Item:
+    """The report for a message of its own, and for messages in which it shares the budget with others."""
+    reports = [(whole.report, whole.key)]
+    for count in range(2, memory + 1):
+        share = share_of(budgets.complete, count)
+        fitted = _feedback(draft, task, Budgets(min(budgets.tree, share), share), name)
+        reports.append((fitted.report, fitted.key))
+    return Item(tuple(reports), draft.frame)
 
 
 def _kept(fit: Fit, name: str) -> Fit:

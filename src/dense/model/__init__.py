@@ -20,7 +20,7 @@ from dense.model.chat import Attempt, ChatModel, ChatReply, ChatRequest, Message
 from dense.model.http import Http, Patience
 from dense.model.length import Lengthened
 from dense.model.limit import Limited
-from dense.model.meter import Call, Guarded, Ledger, Metered, Totals, estimated
+from dense.model.meter import Call, Guarded, Ledger, Metered, Tally, Totals, estimated
 from dense.model.prices import GivenPrices, Prices, TablePrices, UnknownPrices
 from dense.model.providers import PROVIDERS, ModelSpec, key_of, resolve
 from dense.model.replay import Recorded, Replayed
@@ -42,6 +42,7 @@ __all__ = [
     "Prices",
     "Recorded",
     "Replayed",
+    "Tally",
     "Totals",
     "estimated",
     "open_model",

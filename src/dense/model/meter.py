@@ -166,6 +166,24 @@ class Metered:
         return reply
 
 
+class Tally:
+    """Keeps the calls of one piece of work apart, for its record, whoever else asks the same model."""
+
+    def __init__(self, inner: ChatModel, prices: Prices) -> None:
+        self._inner = inner
+        self.ledger = Ledger(prices)
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answers, and writes down."""
+        try:
+            reply = await self._inner.complete(request)
+        except CallFailed as error:
+            self.ledger.failed(request, error, datetime.now(UTC).isoformat())
+            raise
+        self.ledger.answered(request, reply)
+        return reply
+
+
 class Guarded:
     """Writes every paid call into the ledger, and starts none that could pass the limit.
 

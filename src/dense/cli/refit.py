@@ -1,0 +1,123 @@
+"""`dense refit`: the commands' options. What they do is in `refitting`, loaded only when one is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+refit = typer.Typer(
+    help="Measure whether feedback helps: paired reruns on Harbor.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+File = Annotated[Path, typer.Argument(help="The experiment: a YAML file; see docs/refit.md.", show_default=False)]
+Place = Annotated[
+    Path, typer.Argument(help="The experiment: its folder, or its YAML file.", show_default=False, metavar="EXPERIMENT")
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", help="The experiment's folder. [default: out/refit/NAME]", show_default=False)
+]
+
+
+@refit.command()
+def plan(
+    file: File,
+    out: Out = None,
+    like: Annotated[
+        Path | None,
+        typer.Option("--like", help="Traces like those to come: the analyst's calls and cost are estimated on them."),
+    ] = None,
+) -> None:
+    """Tell what would run: cells, calls, estimated cost. Runs nothing."""
+    from dense.cli.refitting import plan
+
+    plan(file, out, like)
+
+
+@refit.command()
+def run(
+    file: File,
+    out: Out = None,
+    extend: Annotated[
+        bool, typer.Option("--extend", help="Take in what only adds cells: methods, tasks, repetitions, rounds.")
+    ] = False,
+    retry_invalid: Annotated[
+        bool, typer.Option("--retry-invalid", help="Try cells again that were given up as not scored.")
+    ] = False,
+) -> None:
+    """Run what is missing of an experiment. Interrupt and run again as often as you like."""
+    from dense.cli.refitting import run
+
+    run(file, out, extend=extend, retry_invalid=retry_invalid)
+
+
+@refit.command()
+def status(place: Place, out: Out = None) -> None:
+    """Tell how far an experiment is, what is invalid and why, and who runs it."""
+    from dense.cli.refitting import status
+
+    status(place, out)
+
+
+@refit.command()
+def report(
+    place: Place,
+    out: Out = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", help="The report's folder. [default: EXPERIMENT/report]", show_default=False)
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option("--exclude", metavar="TASK", help="Give all numbers once more without this task; repeatable."),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--price",
+            metavar="NAME=INPUT,OUTPUT",
+            help="USD for a million tokens, of a recipient or of `analyst`; cache reads and writes may follow.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the resampling.")] = 0,
+) -> None:
+    """Write tables, figures and a page: report/index.html."""
+    from dense.cli.refitting import report
+
+    report(place, out, to=to, exclude=tuple(exclude or ()), price=tuple(price or ()), seed=seed)
+
+
+@refit.command("export")
+def export_(
+    place: Place,
+    to: Annotated[Path, typer.Argument(help="The table: .csv, .jsonl or .parquet.", show_default=False)],
+    out: Out = None,
+) -> None:
+    """Write all results as a table; docs/results-table.md describes it."""
+    from dense.cli.refitting import export
+
+    export(place, to, out)
+
+
+@refit.command("import")
+def import_(
+    sources: Annotated[
+        list[Path], typer.Argument(help="Tables (.csv, .jsonl, .parquet), or folders of finished Harbor jobs.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The experiment's folder.")],
+    name: Annotated[str | None, typer.Option("--name", help="What to call it. [default: the folder's name]")] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method", metavar="JOB=METHOD[:ROUND]", help="Which method a Harbor job ran; a job without is round 0."
+        ),
+    ] = None,
+) -> None:
+    """Take in results from elsewhere, for the same report."""
+    from dense.cli.refitting import import_results
+
+    import_results(sources, out, name, tuple(method or ()))

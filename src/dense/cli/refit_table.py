@@ -1,0 +1,58 @@
+"""The result of an experiment in a terminal: one table for each recipient, and what must be said with it."""
+
+from __future__ import annotations
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dense.cli.text import printable
+from dense.report.model import Estimate, MethodRow, RecipientReport, Report
+from dense.results import Experiment
+
+
+def show_report(experiment: Experiment, console: Console, report: Report | None = None) -> None:
+    """The main table of each recipient, the headline and the notes."""
+    if report is None:
+        from dense.report import numbers
+
+        report = numbers(experiment)
+    for recipient in report.recipients:
+        console.print(_table(recipient))
+    console.print(printable(report.headline), markup=False)
+    for note in report.notes:
+        console.print(f"note: {printable(note)}", markup=False)
+
+
+def _table(recipient: RecipientReport) -> Table:
+    table = Table(title=Text(printable(recipient.recipient)), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    for name in ("passed", "rate %", "change from run0, points", "tokens", "change %", "invalid"):
+        table.add_column(name, justify="right")
+    baseline = [recipient.baseline] if recipient.baseline is not None else []
+    for row in [*baseline, *recipient.rows]:
+        mark = " †" if row.role == "privileged" else ""
+        table.add_row(
+            printable(row.label) + mark,
+            _passes(row),
+            _number(row.passed, "{:.2f}"),
+            _number(row.change, "{:+.2f}", interval=True),
+            _number(row.tokens, "{:,.0f}"),
+            _number(row.tokens_change, "{:+.1f}"),
+            str(row.counts.invalid + row.counts.missing or ""),
+        )
+    return table
+
+
+def _passes(row: MethodRow) -> str:
+    return f"{row.passes}/{row.passed.of}" if row.passed.of else "–"
+
+
+def _number(estimate: Estimate | None, form: str, *, interval: bool = False) -> str:
+    if estimate is None or estimate.value is None:
+        return "–"
+    text = form.format(estimate.value)
+    if interval and estimate.interval is not None:
+        text += f" [{form.format(estimate.interval.low)}, {form.format(estimate.interval.high)}]"
+    return text

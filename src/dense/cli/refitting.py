@@ -1,0 +1,247 @@
+"""What the commands of `dense refit` do."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from dense.cli.refit_table import show_report
+from dense.cli.text import printable
+from dense.errors import DenseError
+from dense.harness.harbor import EnvironmentSettings, HarborHarness
+from dense.harness.servers import serving
+from dense.refit.config import Config, read_config
+from dense.refit.costs import expected
+from dense.refit.experiment import experiment_of, join, reopen_invalid, take_in
+from dense.refit.feedback import Maker, analyst_model
+from dense.refit.identity import facts_of, identity_of
+from dense.refit.importing import import_any, parse_methods
+from dense.refit.laboratory import Laboratory, Moment
+from dense.refit.lock import holder_of, writing
+from dense.refit.plan import Plan, plan_of
+from dense.refit.run import run as run_cells
+from dense.refit.state import state_of
+from dense.refit.store import FILE, Session, Store
+from dense.refit.table import write_table
+from dense.results import Prices
+
+EVERY, LINE_EVERY = 0.25, 20.0
+"""Seconds between two looks at the progress in a terminal, and between two lines of it where nobody watches."""
+
+
+def folder_of(config: Config, out: Path | None) -> Path:
+    """Where an experiment lies."""
+    return out if out is not None else Path("out") / "refit" / config.name
+
+
+def _console() -> Console:
+    return Console(highlight=False, soft_wrap=True)
+
+
+def _planned(file: Path, out: Path | None) -> Plan:
+    base = file.expanduser().resolve().parent
+    if str(base) not in sys.path:
+        sys.path.insert(0, str(base))  # a method, an agent or an environment of the user's own is most likely there
+    config = read_config(file)
+    return plan_of(config, base, folder_of(config, out))
+
+
+def _existing(place: Path, out: Path | None) -> Path:
+    """The folder of an experiment, by itself or by its file."""
+    if place.is_dir():
+        return place
+    if place.suffix in (".yaml", ".yml"):
+        return folder_of(read_config(place), out)
+    raise DenseError(f"{place}: neither an experiment's folder nor its YAML file")
+
+
+def plan(file: Path, out: Path | None, like: Path | None) -> None:
+    """Tells what would run."""
+    made, console = _planned(file, out), _console()
+    config = made.config
+    known = state_of(Store(made.folder)) if (made.folder / FILE).is_file() else None
+    done = sum(known.of(cell).is_done for cell in made.cells) if known is not None else 0
+    reruns = len(config.methods) * config.rounds
+    console.print(
+        f"{config.name}: {len(made.cells)} cells = {len(config.recipients)} recipients × {len(made.tasks)} tasks × "
+        f"{config.repetitions} repetitions × (1 shared attempt + {len(config.methods)} methods × {config.rounds} "
+        f"rounds = {1 + reruns}); {done} done, {len(made.cells) - done} to run",
+        markup=False,
+    )
+    console.print(f"tasks: {printable(', '.join(made.tasks))}", markup=False)
+    console.print(f"folder: {made.folder}", markup=False)
+    for line in expected(made, like):
+        console.print(printable(line), markup=False)
+
+
+def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> None:
+    """Runs what is missing, then tells what came of it."""
+    made = _planned(file, out)
+    with writing(made.folder, f"dense refit run {file}"):
+        store = Store(made.folder)
+        state = join(
+            store, made.config.name, identity_of(made.config, tuple(made.tasks.values()), made.base), extend=extend
+        )
+        if retry_invalid:
+            reopen_invalid(store, state)
+        asyncio.run(_run(made, store))
+    show_report(experiment_of(made.folder), _console())
+
+
+async def _run(made: Plan, store: Store) -> None:
+    config = made.config
+    recipients = list(made.recipients.values())
+    place = config.environment
+    async with serving(recipients, made.folder) as servers:
+        harness = HarborHarness(
+            EnvironmentSettings(place.type, place.options, place.settings),
+            servers=servers,
+            timeout_multiplier=config.timeout_multiplier,
+        )
+        await harness.check(recipients, [task.folder for task in made.tasks.values()])
+        store.append(Session(facts_of(config, tuple(made.tasks.values()), harness.name)))
+        async with analyst_model(config, made.folder) as model:
+            with Display(config.concurrency) as display:
+                laboratory = Laboratory(made, store, harness, Maker(config, model), watch=display.tick)
+                display.laboratory = laboratory
+                await run_cells(laboratory)
+
+
+class Display:
+    """Progress of the whole experiment: a bar in a terminal, a line now and then elsewhere."""
+
+    def __init__(self, concurrency: int) -> None:
+        self.laboratory: Laboratory | None = None
+        self._concurrency = concurrency
+        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._is_terminal = sys.stderr.isatty()
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
+        self._progress = Progress(*columns, console=self._console, transient=True, disable=not self._is_terminal)
+        self._bar = self._progress.add_task("", total=None)
+        self._last = 0.0
+
+    def __enter__(self) -> Display:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def tick(self) -> None:
+        """Something happened."""
+        now = time.monotonic()
+        if self.laboratory is None or now - self._last < (EVERY if self._is_terminal else LINE_EVERY):
+            return
+        moment = self.laboratory.moment()
+        # A look at tens of thousands of cells takes its time: the bigger the experiment, the rarer.
+        self._last = now + moment.total / 20_000
+        words = told(moment, self._concurrency)
+        self._progress.update(self._bar, total=moment.total, completed=moment.done + moment.invalid, description=words)
+        if not self._is_terminal:
+            self._console.print(f"{moment.done + moment.invalid}/{moment.total} cells, {words}", markup=False)
+
+
+def told(moment: Moment, concurrency: int) -> str:
+    """The moment in words."""
+    parts = [f"{moment.running} running", f"{moment.invalid} invalid"]
+    if moment.distilling:
+        parts.append(f"{moment.distilling} feedback")
+    if moment.usd is not None:
+        parts.append(f"{moment.usd:.2f} USD")
+    left = moment.total - moment.done - moment.invalid
+    if moment.seconds_each is not None and left:
+        parts.append(f"about {_duration(left * moment.seconds_each / concurrency)} left")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+
+
+def status(place: Path, out: Path | None) -> None:
+    """How far it is."""
+    folder, console = _existing(place, out), _console()
+    experiment = experiment_of(folder)
+    scored = [result for result in experiment.results if result.reward is not None]
+    invalid = [result for result in experiment.results if result.reward is None]
+    total = len(experiment.planned) or len(experiment.results)
+    missing = total - len(scored) - len(invalid)
+    holder = holder_of(folder)
+    console.print(
+        f"{experiment.name}: {total} cells, {len(scored)} scored, {len(invalid)} invalid, {missing} missing",
+        markup=False,
+    )
+    console.print(f"running: {holder or 'no'}", markup=False)
+    usd = [
+        usage.cost_usd
+        for result in experiment.results
+        for usage in (result.usage, result.feedback)
+        if usage is not None and usage.cost_usd is not None
+    ]
+    console.print(f"recorded cost so far: {f'{sum(usd):.2f} USD' if usd else 'unknown'}", markup=False)
+    flagged = Counter(result.exception for result in scored if result.exception)
+    for name, count in flagged.most_common():
+        console.print(f"scored and flagged: {count} with {printable(name or '')}", markup=False)
+    odd = Counter(
+        result.received for result in scored if result.received in ("different", "not recorded", "not opened")
+    )
+    for name, count in odd.items():
+        console.print(f"message {name}: {count} cells", markup=False)
+    for result in invalid:
+        console.print(f"invalid: {printable(str(result.cell))}: {printable(result.exception or '')}", markup=False)
+    for note in experiment.notes:
+        console.print(f"note: {printable(note)}", markup=False)
+
+
+def report(
+    place: Path, out: Path | None, *, to: Path | None, exclude: tuple[str, ...], price: tuple[str, ...], seed: int
+) -> None:
+    """Writes the report."""
+    from dense.report import make
+
+    folder = _existing(place, out)
+    target = to or folder / "report"
+    experiment = experiment_of(folder, prices=dict(map(_price, price)))
+    made = make(experiment, target, exclude=exclude, seed=seed)
+    show_report(experiment, _console(), made)
+    _console().print(f"report: {target / 'index.html'}", markup=False)
+
+
+def _price(text: str) -> tuple[str, Prices]:
+    name, equals, numbers = text.rpartition("=")
+    try:
+        values = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        values = []
+    if not equals or not 2 <= len(values) <= 4 or any(value < 0 for value in values):
+        raise DenseError(f"--price {text}: give NAME=INPUT,OUTPUT[,CACHE_READ[,CACHE_WRITE]] in USD a million tokens")
+    fresh, output, read, write = (*values, None, None)[:4]
+    return name, Prices(fresh or 0.0, output or 0.0, read, write)
+
+
+def export(place: Path, to: Path, out: Path | None) -> None:
+    """Writes the table."""
+    experiment = experiment_of(_existing(place, out))
+    write_table(experiment.results, to)
+    _console().print(f"{to}: {len(experiment.results)} results", markup=False)
+
+
+def import_results(sources: list[Path], out: Path, name: str | None, methods: tuple[str, ...]) -> None:
+    """Takes results in."""
+    console, errors = _console(), Console(stderr=True, highlight=False, soft_wrap=True)
+    table = import_any(sources, parse_methods(methods))
+    for notice in table.notices:
+        errors.print(f"note: {printable(notice)}", markup=False)
+    with writing(out, "dense refit import"):
+        store = Store(out)
+        fresh, known = take_in(store, name or out.resolve().name, table, ", ".join(map(str, sources)))
+    there = f", {known} were there before" if known else ""
+    console.print(f"{out}: {fresh} results taken in{there}", markup=False)

@@ -1,0 +1,289 @@
+"""The experiment as a researcher writes it: one YAML file. Everything wrong with it is told before anything runs."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from dense.distillation import Budgets, Profile
+from dense.errors import BadConfig, UnknownMethod
+from dense.harness import Recipient
+from dense.methods import method as method_of
+from dense.results import RUN0, Prices
+
+SANDBOX = "sandbox"
+"""The environment that needs no Docker."""
+SECRET = re.compile(r"(?i)(api_?key|secret|password|passwd|credential|authorization|(^|_)token$)")
+"""Names of settings whose values are not written down."""
+UNITS = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
+
+
+def _bytes(value: Any) -> Any:
+    """`180 KiB` as a number; anything else is left to be refused."""
+    if isinstance(value, str) and (found := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value)):
+        unit = UNITS.get(found[2].lower())
+        return value if unit is None else int(float(found[1]) * unit)
+    return value
+
+
+type Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=512)]
+type Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]+$")]
+
+
+class Strict(BaseModel):
+    """A part of the file: an unknown key is an error, since it is a mistyped one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Tasks(Strict):
+    """Which tasks: a folder of them, or a dataset that Harbor knows."""
+
+    path: Path | None = None
+    """A folder of task folders, or one task folder; relative to the file."""
+    dataset: str | None = None
+    """`NAME@VERSION`, as Harbor's registry has it."""
+    registry: str | None = None
+    """Another registry: a file, relative to this one, or an address."""
+    names: tuple[str, ...] = ()
+    """Only these; `*` and `?` match as in file names."""
+    difficulty: tuple[str, ...] = ()
+    """Only tasks whose `task.toml` says so."""
+    limit: int | None = Field(default=None, ge=1)
+    """At most so many, in the order of their names."""
+
+    @field_validator("names", "difficulty", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Tasks:
+        if (self.path is None) == (self.dataset is None):
+            raise ValueError("give either `path` or `dataset`")
+        return self
+
+
+class Environment(Strict):
+    """Where attempts run: the sandbox, or whatever Harbor has, with its options."""
+
+    type: str = SANDBOX
+    """`sandbox`, a type of Harbor's (docker, podman, daytona, modal, …), or `module:Class`."""
+    options: dict[str, Any] = {}
+    """Keyword arguments of the environment."""
+    settings: dict[str, Any] = {}
+    """Other fields of Harbor's `EnvironmentConfig`: override_cpus, force_build, env, mounts, …"""
+    force: bool = False
+    """Use the sandbox for a dataset whose published numbers it cannot be compared with."""
+
+
+class PricesConfig(Strict):
+    """What a million tokens cost, in USD."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cache_read: float | None = Field(default=None, ge=0)
+    cache_write: float | None = Field(default=None, ge=0)
+
+    @property
+    def prices(self) -> Prices:
+        """As a noun."""
+        return Prices(self.input, self.output, self.cache_read, self.cache_write)
+
+
+class RecipientConfig(Strict):
+    """An agent that makes attempts."""
+
+    name: Name
+    """What the experiment calls it."""
+    agent: str
+    """Harbor's name of the agent, or `module:Class`."""
+    model: str | None = None
+    """Its language model, as the agent takes it."""
+    options: dict[str, Any] = {}
+    """The agent's keyword arguments; `{seed}` and `{server}` are filled in."""
+    env: dict[str, str] = {}
+    """Environment variables of the agent; `${NAME}` is read from ours."""
+    server: tuple[str, ...] = ()
+    """A command that serves its model on this machine while the experiment runs; `{port}` is filled in."""
+    prices: PricesConfig | None = None
+    """USD for a million tokens, where no table knows them."""
+    note: str = ""
+    """What must be said wherever a number of this recipient is shown."""
+
+    def recipient(self, base: Path) -> Recipient:
+        """For the harness. In the server's command, `python` is this one, and files beside the experiment are found."""
+        server = tuple(str(base / word) if (base / word).is_file() else word for word in self.server)
+        if server[:1] in (("python",), ("python3",)):
+            server = (sys.executable, *server[1:])
+        return Recipient(self.name, self.agent, self.model, dict(self.options), dict(self.env), server)
+
+
+class Analyst(Strict):
+    """Who judges attempts for the methods: a language model, or the built-in rules."""
+
+    model: str | None = None
+    """`PROVIDER/NAME`, or an address; None for the rules."""
+    profile: Profile = "fast"
+    """Which calls DENSE makes."""
+    base_url: str | None = None
+    """Another address for the provider."""
+    context: int | None = Field(default=None, ge=2_000)
+    """The model's window in tokens, where it is not as its provider's models have it."""
+    concurrency: int = Field(default=16, ge=1)
+    """Calls at once."""
+    prices: PricesConfig | None = None
+    """USD for a million tokens, where no table knows them."""
+
+
+class Budget(Strict):
+    """How long feedback may be, the same for all methods."""
+
+    tree: Bytes = 180 * 1024
+    """Of the report."""
+    complete: Bytes = 200 * 1024
+    """Of the report with what is around it, the task's own text apart."""
+
+
+class Config(Strict):
+    """An experiment."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$")]
+    """Also the name of its folder: letters, digits, `_`, `-`, `.`."""
+    tasks: Tasks
+    environment: Environment = Environment()
+    recipients: Annotated[tuple[RecipientConfig, ...], Field(min_length=1)]
+    methods: Annotated[tuple[str, ...], Field(min_length=1)]
+    """`dense methods` lists them; or `module:Class`."""
+    analyst: Analyst = Analyst()
+    repetitions: int = Field(default=3, ge=1)
+    rounds: int = Field(default=1, ge=1)
+    """1 for a single rerun, more for iterative refinement."""
+    memory: int = Field(default=3, ge=1)
+    """Of how many preceding attempts a message carries the feedback."""
+    budget: Budget = Budget()
+    concurrency: int = Field(default=4, ge=1)
+    """Attempts at once."""
+    retries: int = Field(default=2, ge=0)
+    """How often an execution that was not scored is tried again before its cell is invalid."""
+    stop_after: int = Field(default=12, ge=1)
+    """After so many executions in a row without a score the run stops: something is wrong with all of them."""
+    timeout_multiplier: float = Field(default=1.0, gt=0)
+    """Of the time limits that tasks set."""
+    max_usd: float | None = Field(default=None, gt=0)
+    """The analyst's calls stop cleanly before more is spent."""
+    redact: bool = True
+    """Replace credentials in traces before anybody sees them."""
+
+    @field_validator("tasks", mode="before")
+    @classmethod
+    def _folder_of_tasks(cls, value: Any) -> Any:
+        return {"path": value} if isinstance(value, str) else value
+
+    @field_validator("environment", mode="before")
+    @classmethod
+    def _environment_by_name(cls, value: Any) -> Any:
+        return {"type": value} if isinstance(value, str) else value
+
+    @field_validator("analyst", mode="before")
+    @classmethod
+    def _rules_or_model(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {} if value == "rules" else {"model": value}
+        return value
+
+    @field_validator("methods")
+    @classmethod
+    def _known_methods(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        _unique(value, "method")
+        for name in value:
+            if name == RUN0:
+                raise ValueError(f"`{RUN0}` is the shared round 0; a retry without feedback is the method `none`")
+            try:
+                method_of(name)
+            except UnknownMethod as error:
+                raise ValueError(str(error)) from None
+        return value
+
+    @field_validator("recipients")
+    @classmethod
+    def _named_once(cls, value: tuple[RecipientConfig, ...]) -> tuple[RecipientConfig, ...]:
+        _unique([recipient.name for recipient in value], "recipient")
+        return value
+
+    @model_validator(mode="after")
+    def _comparable(self) -> Config:
+        dataset = self.tasks.dataset or ""
+        if self.environment.type == SANDBOX and not self.environment.force and "terminal-bench" in dataset.lower():
+            raise ValueError(
+                f"{dataset} in the sandbox gives numbers that cannot be compared with published ones, and most of its "
+                "tasks need their images: take docker, or say `environment: {type: sandbox, force: true}`"
+            )
+        return self
+
+    @property
+    def budgets(self) -> Budgets:
+        """For methods."""
+        return Budgets(tree=self.budget.tree, complete=self.budget.complete)
+
+
+def _unique(names: tuple[str, ...] | list[str], what: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{what} {twice[0]!r} is there twice")
+
+
+def read_config(path: Path) -> Config:
+    """The experiment in a file. All that is wrong with it is told at once, by place."""
+    import yaml
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadConfig(f"{path}: cannot be read ({error})") from None
+    try:
+        data: Any = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadConfig(f"{path}: no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(data, dict):
+        raise BadConfig(f"{path}: an experiment maps name, tasks, recipients and methods; see docs/refit.md")
+    try:
+        return Config.model_validate(data)
+    except ValidationError as error:
+        raise BadConfig(f"{path}: {_told(error)}") from None
+
+
+def _told(error: ValidationError) -> str:
+    """Every problem with its place, on one line each."""
+    lines: list[str] = []
+    for problem in error.errors(include_url=False):
+        place = ".".join(str(part) for part in problem["loc"]) or "the experiment"
+        match problem["type"]:
+            case "extra_forbidden":
+                words = "is no key that an experiment has"
+            case "missing":
+                words = "is missing"
+            case _:
+                words = problem["msg"].removeprefix("Value error, ")
+        lines.append(f"{place}: {words}")
+    return lines[0] if len(lines) == 1 else "\n  " + "\n  ".join(lines)
+
+
+def as_data(config: Config) -> dict[str, Any]:
+    """The experiment as plain values, for the record: what looks like a credential is there as a hash only."""
+    return _masked(config.model_dump(mode="json"))
+
+
+def _masked(value: Any, name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key: _masked(entry, str(key)) for key, entry in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_masked(entry, name) for entry in cast("list[Any]", value)]
+    if isinstance(value, str) and value and SECRET.search(name) and "${" not in value:
+        return f"sha256:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
+    return value

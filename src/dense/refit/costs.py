@@ -1,0 +1,103 @@
+"""What an experiment would take, before it is run: calls and cost of the analyst, by traces like those to come.
+
+Nothing is known of attempts that were not made. The shared attempts that are already there are the best example;
+otherwise the user may name traces; otherwise only the number of feedbacks is told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+from dense.analyst.model import ModelAnalyst
+from dense.distillation.estimate import Estimate, Nobody
+from dense.errors import DenseError
+from dense.methods import method
+from dense.methods.asking import room_in, window_of
+from dense.methods.estimate import estimate
+from dense.model import GivenPrices, Prices, prices_of, resolve
+from dense.readers import read
+from dense.refit.plan import Plan
+from dense.refit.state import state_of
+from dense.refit.store import FILE, Store
+from dense.trajectory import Trajectory, Usage
+
+MOST_TRACES = 12
+"""So many examples are looked at."""
+
+
+def expected(plan: Plan, like: Path | None) -> Iterator[str]:
+    """Lines on what the feedback would take, and on recipients where attempts tell."""
+    config = plan.config
+    each = len(plan.pairs) * config.rounds
+    yield from _recipients(plan)
+    if config.analyst.model is None:
+        yield f"feedback: {each * len(config.methods)} times by the built-in rules: no call, no cost"
+        return
+    examples = list(_examples(plan, like))
+    if not examples:
+        yield (
+            f"feedback: {each * len(config.methods)} times by {config.analyst.model}; calls and cost are unknown "
+            "before an attempt was made: name traces like those to come with --like"
+        )
+        return
+    where = f"of {like}" if like else "of round 0"
+    yield f"by {len(examples)} traces {where}, for {each} feedbacks of each method:"
+    total: float | None = 0.0
+    for name in config.methods:
+        found = _estimated(plan, name, examples)
+        yield f"  {name}: {found.calls * each / len(examples):,.0f} calls, {_usd(found.usd, each / len(examples))}"
+        total = None if total is None or found.usd is None else total + found.usd * each / len(examples)
+    yield f"  together: {'price unknown' if total is None else f'about {total:.2f} USD'}"
+
+
+def _usd(usd: float | None, times: float) -> str:
+    return "price unknown" if usd is None else f"about {usd * times:.2f} USD"
+
+
+def _estimated(plan: Plan, name: str, examples: Sequence[Trajectory]) -> Estimate:
+    """What a method takes on all examples together."""
+    analyst = plan.config.analyst
+    spec = resolve(analyst.model or "", base_url=analyst.base_url, environment=os.environ)
+    given = analyst.prices
+    known = GivenPrices(given.input, given.output, given.cache_read, given.cache_write) if given else None
+    prices: Prices = prices_of(spec, known)
+    window = analyst.context or window_of(spec.provider.name)
+    judge = ModelAnalyst(Nobody(), name=analyst.model or "", context_tokens=window)
+    at, total = datetime.now(UTC).isoformat(), Estimate(0, Usage(0, None, None, 0), 0.0)
+    for trajectory in examples:
+        found = asyncio.run(estimate(method(name), trajectory, judge, prices, analyst.profile, at, room_in(window)))
+        usd = None if total.usd is None or (found.usd is None and found.calls) else total.usd + (found.usd or 0.0)
+        total = Estimate(total.calls + found.calls, total.usage + found.usage, usd)
+    return total
+
+
+def _examples(plan: Plan, like: Path | None) -> Iterator[Trajectory]:
+    if like is not None:
+        yield from islice((trajectory for trajectory in read(like) if trajectory.steps), MOST_TRACES)
+        return
+    if not (plan.folder / FILE).is_file():
+        return
+    state = state_of(Store(plan.folder))
+    traces = [result.trace for result in state.results if result.cell.round == 0 and result.trace]
+    for trace in traces[:MOST_TRACES]:
+        try:
+            yield next(iter(read(plan.folder / trace)))
+        except (DenseError, StopIteration):
+            continue
+
+
+def _recipients(plan: Plan) -> Iterator[str]:
+    """What attempts of each recipient took so far, for those to come."""
+    results = state_of(Store(plan.folder)).results if (plan.folder / FILE).is_file() else ()
+    for recipient in plan.config.recipients:
+        own = [result for result in results if result.cell.recipient == recipient.name]
+        left = sum(cell.recipient == recipient.name for cell in plan.cells) - len(own)
+        costs = [result.usage.cost_usd for result in own if result.usage and result.usage.cost_usd is not None]
+        known = (
+            f"about {left * sum(costs) / len(costs):.2f} USD by the {len(costs)} so far" if costs else "cost unknown"
+        )
+        yield f"{recipient.name}: {left} attempts to make, {known}"

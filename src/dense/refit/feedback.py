@@ -1,0 +1,202 @@
+"""Makes the feedback that a cell starts with, out of the attempt before it, and leaves it in the cell's folder.
+
+The same door as `dense distill` (`dense.methods.run`). What grades an attempt is read here only for a method that is
+privileged by its type."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dense.analyst.model import ModelAnalyst
+from dense.analyst.rules import RulesAnalyst
+from dense.deliver.memory import Item, remembered
+from dense.distillation.record import run_record
+from dense.errors import MissingInput
+from dense.methods import AnyMethod, Made, method, run
+from dense.methods.asking import MethodModel, room_in, window_of
+from dense.methods.files import prompt_hashes, write
+from dense.methods.rules import MethodRules
+from dense.model import GivenPrices, OpenModel, Tally, Totals, open_model, resolve
+from dense.outcome import Outcome
+from dense.readers import read
+from dense.readers.outcomes import read_outcomes
+from dense.refit.config import Config
+from dense.refit.state import FREE
+from dense.refit.store import FeedbackMade
+from dense.refit.tasks import TaskFolder
+from dense.trajectory import Source, Task, Trajectory
+
+FOLDER, ITEM, MESSAGE = "feedback", "item.json", "message.txt"
+"""In a cell's folder: the newest feedback with its record; in it, what later rounds remember; what the agent gets."""
+
+
+class SourceAttempt(Struct, frozen=True):
+    """The attempt that feedback is made of."""
+
+    trial: Path
+    """Its folder."""
+    trace: Path | None
+    """Its trajectory's file; None where it left none."""
+
+
+class Prepared(Struct, frozen=True):
+    """Everything that a cell starts with."""
+
+    message: str | None
+    """What the recipient gets; None for the task alone."""
+    items: tuple[Item, ...]
+    """What this and later rounds remember, oldest first."""
+    made: FeedbackMade
+    """For the store."""
+
+
+class Maker:
+    """Makes feedback with one analyst, for all methods alike."""
+
+    def __init__(self, config: Config, model: OpenModel | None) -> None:
+        self._config, self._model = config, model
+        self._methods = {name: method(name) for name in config.methods}
+        self._window = _window(config)
+
+    async def make(
+        self, name: str, source: SourceAttempt, task: TaskFolder, place: Path, earlier: Sequence[Item]
+    ) -> Prepared:
+        """The feedback of a method on an attempt, and the message that carries it with what is remembered from earlier
+        rounds. When this returns, `place` holds both."""
+        chosen = self._methods[name]
+        trajectory = _trajectory(chosen, source, task)
+        tally = Tally(self._model, self._model.ledger.prices) if self._model is not None else None
+        made = await run(
+            chosen,
+            trajectory,
+            MethodRules(RulesAnalyst()) if tally is None else self._asking(tally),
+            model=tally,
+            outcome=_outcome(source.trial) if chosen.sees == "outcome" else None,
+            profile=self._config.analyst.profile,
+            budgets=self._config.budgets,
+            room=room_in(self._window),
+            redacted=self._config.redact,
+            memory=self._config.memory if self._config.rounds > 1 else 1,
+        )
+        items = self._remembered(earlier, made.item)
+        message = remembered(items, Task(task.instruction), self._config.budget.complete) if items else None
+        totals = tally.ledger.totals if tally is not None else Totals()
+        self._write(place, name, trajectory, made, message, tally)
+        return Prepared(message, items, _event(made, message, totals))
+
+    def kept(self, made: FeedbackMade, place: Path, earlier: Sequence[Item]) -> Prepared | None:
+        """What an earlier run left in `place`; None where it is not whole, or not what the store says."""
+        if not made.message_sha256:
+            return Prepared(None, tuple(earlier), made)
+        try:
+            message = (place / MESSAGE).read_bytes().decode()
+            item = msgspec.json.decode((place / FOLDER / ITEM).read_bytes(), type=Item)
+        except (OSError, ValueError):
+            return None
+        is_same = sha256(message.encode()).hexdigest() == made.message_sha256
+        return Prepared(message, self._remembered(earlier, item), made) if is_same else None
+
+    def _remembered(self, earlier: Sequence[Item], item: Item | None) -> tuple[Item, ...]:
+        return (*earlier, item)[-self._config.memory :] if item is not None else tuple(earlier)
+
+    def _asking(self, model: Tally) -> MethodModel:
+        analyst = ModelAnalyst(model, name=self._config.analyst.model or "model", context_tokens=self._window)
+        return MethodModel(analyst, model, room=room_in(self._window))
+
+    def _write(
+        self, place: Path, name: str, trajectory: Trajectory, made: Made, message: str | None, tally: Tally | None
+    ) -> None:
+        """The message, then all files of the feedback at once: what a killed run left half is not there."""
+        record = run_record(
+            trajectory,
+            made,
+            analyst=self._model.name if self._model is not None else RulesAnalyst.name,
+            profile=self._config.analyst.profile,
+            budgets=self._config.budgets,
+            calls=tuple(tally.ledger.calls) if tally is not None else (),
+            totals=tally.ledger.totals if tally is not None else None,
+            prices=self._model.ledger.prices.source if self._model is not None else "",
+            prompts=prompt_hashes(),
+            method=name,
+        )
+        folder, whole = place / FOLDER, place / f"{FOLDER}.new"
+        for old in (whole, folder):
+            shutil.rmtree(old, ignore_errors=True)
+        write(whole, made, record)
+        if made.item is not None:
+            (whole / ITEM).write_bytes(msgspec.json.encode(made.item))
+        if message is not None:
+            (place / MESSAGE).write_text(message, encoding="utf-8", newline="")
+        whole.replace(folder)
+
+
+def _event(made: Made, message: str | None, totals: Totals) -> FeedbackMade:
+    """For the store. Answers from the cache count as what they took back then: a result bears the cost of its feedback,
+    whoever paid for it when."""
+    usage = replace(totals.usage + totals.cached_usage, cost_usd=_sum(totals.usd, totals.cached_usd))
+    return FeedbackMade(
+        usage if totals.calls else FREE,
+        round(made.seconds, 3),
+        len((message or "").encode()),
+        sha256(message.encode()).hexdigest() if message is not None else "",
+        made.state,
+        sum(asked.fell_back for asked in made.asked),
+    )
+
+
+def _trajectory(chosen: AnyMethod, source: SourceAttempt, task: TaskFolder) -> Trajectory:
+    """The attempt as methods see it, under the task's own instruction: what it was told before is cut out of it."""
+    if source.trace is not None:
+        for trajectory in read(source.trace, task=task.instruction):
+            if trajectory.steps:
+                return trajectory
+    if chosen.sees != "task":
+        raise MissingInput(f"{source.trial}: the attempt left no trace with an action in it")
+    return Trajectory("harbor", task.name, Source(str(source.trial)), task=Task(task.instruction, task.name, "option"))
+
+
+def _outcome(trial: Path) -> Outcome:
+    """How the attempt was graded. Only for a privileged method."""
+    return next(read_outcomes(trial))
+
+
+def _window(config: Config) -> int:
+    """How many tokens the analyst's model takes at once."""
+    analyst = config.analyst
+    if analyst.context is not None:
+        return analyst.context
+    if analyst.model is None:
+        return window_of("")
+    return window_of(resolve(analyst.model, base_url=analyst.base_url, environment=os.environ).provider.name)
+
+
+def _sum(first: float | None, second: float | None) -> float | None:
+    return second if first is None else first if second is None else first + second
+
+
+@asynccontextmanager
+async def analyst_model(config: Config, folder: Path) -> AsyncGenerator[OpenModel | None]:
+    """The analyst's model, with a cache in the experiment's folder: no answer is paid for twice. None for the rules."""
+    analyst = config.analyst
+    if analyst.model is None:
+        yield None
+        return
+    given = analyst.prices
+    async with open_model(
+        analyst.model,
+        base_url=analyst.base_url,
+        cache=folder / "answers.sqlite",
+        concurrency=analyst.concurrency,
+        max_usd=config.max_usd,
+        prices=GivenPrices(given.input, given.output, given.cache_read, given.cache_write) if given else None,
+    ) as model:
+        yield model

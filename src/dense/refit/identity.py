@@ -1,0 +1,115 @@
+"""What the results of an experiment depend on, and what differs when it is run again.
+
+A store takes results of one experiment only. Settings that say how fast or how patiently it is run are not part of it;
+versions of programs are recorded with every session and told, since a small release must not make a week's results
+useless, but whoever reads them must know."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import socket
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from dense import __version__
+from dense.methods import method
+from dense.methods.files import prompt_hashes
+from dense.refit.config import Config, as_data
+from dense.refit.tasks import TaskFolder
+
+RUNNING = {"concurrency", "retries", "stop_after", "max_usd", "name"}
+"""Settings that change how an experiment is run, not what comes of it."""
+LISTS = ("methods", "recipients", "tasks")
+"""Parts in which a new entry is an addition: it leaves the cells that are there as they are."""
+NUMBERS = ("repetitions", "rounds")
+"""Parts that may grow."""
+
+
+def identity_of(config: Config, tasks: Sequence[TaskFolder], base: Path) -> dict[str, Any]:
+    """What results depend on, as plain values by part."""
+    data = as_data(config)
+    recipients = {entry["name"]: _recipient(entry, base) for entry in data["recipients"]}
+    analyst = {key: value for key, value in data["analyst"].items() if key not in ("concurrency", "prices")}
+    environment = {key: value for key, value in data["environment"].items() if key != "force"}
+    settings = {
+        key: value
+        for key, value in data.items()
+        if key not in RUNNING and key not in (*LISTS, *NUMBERS, "analyst", "environment")
+    }
+    return {
+        **settings,
+        "environment": environment,
+        "analyst": analyst,
+        "repetitions": config.repetitions,
+        "rounds": config.rounds,
+        "methods": dict.fromkeys(config.methods, ""),
+        "recipients": recipients,
+        "tasks": {task.name: task.digest for task in tasks},
+        "prompts": prompt_hashes() if config.analyst.model is not None else {},
+    }
+
+
+def _recipient(entry: dict[str, Any], base: Path) -> dict[str, Any]:
+    """A recipient without prices and notes, with the hashes of the files that its server is made of."""
+    kept = {key: value for key, value in entry.items() if key not in ("name", "prices", "note") and value}
+    files = [path for word in entry.get("server", ()) if (path := base / word).is_file()]
+    hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {**kept, **({"server_files": hashes} if hashes else {})}
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, bool]]:
+    """What differs, in words, and whether it only adds cells to the experiment."""
+    found: list[tuple[str, bool]] = []
+    for part in sorted({*before, *now}):
+        old, new = before.get(part), now.get(part)
+        if old == new:
+            continue
+        if part in NUMBERS and isinstance(old, int) and isinstance(new, int):
+            found.append((f"{part}: {old} before, {new} now", new > old))
+        elif isinstance(old, dict) and isinstance(new, dict):
+            found.extend(_entries(part, cast("dict[str, Any]", old), cast("dict[str, Any]", new)))
+        else:
+            found.append((f"{part}: {_short(old)} before, {_short(new)} now", False))
+    return found
+
+
+def _entries(part: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterable[tuple[str, bool]]:
+    for name in sorted({*old, *new}):
+        if name not in old:
+            yield f"{part}: {name} is new", part in LISTS
+        elif name not in new:
+            yield f"{part}: {name} is gone", False
+        elif old[name] != new[name]:
+            words = f"{_short(old[name])} before, {_short(new[name])} now"
+            yield f"{part}: {name} changed ({words})", False
+
+
+def _short(value: object, most: int = 60) -> str:
+    text = str(value)
+    if len(text) == 64 and text.isalnum():  # a hash
+        return text[:12]
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def facts_of(config: Config, tasks: Sequence[TaskFolder], harness: str, packages: Sequence[str] = ()) -> dict[str, Any]:
+    """Everything that a session is recorded with."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions = {"dense": __version__, "python": platform.python_version()}
+    for name in ("harbor", "litellm", "genai-prices", *packages):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {
+        "config": as_data(config),
+        "versions": versions,
+        "harness": harness,
+        "machine": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "host": socket.gethostname(),
+        "prompts": prompt_hashes(),
+        "tasks": {task.name: task.digest for task in tasks},
+        "privileged": [name for name in config.methods if method(name).sees == "outcome"],
+    }

@@ -1,0 +1,246 @@
+"""Carries out single steps of an experiment, each at most once, and writes down what came of it.
+
+One of the two places where an exception becomes a record: what goes wrong with a cell is a cell's, and the others go
+on. What makes all further work pointless (a refused key, a spending limit, nothing but failures) stops the run when
+what is under way has ended."""
+
+from __future__ import annotations
+
+from asyncio import sleep
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from dense.deliver.memory import Item
+from dense.errors import CallFailed, DenseError, ModelError
+from dense.harness import Attempted, Harness, Order
+from dense.methods.faults import told
+from dense.refit.feedback import Maker, Prepared, SourceAttempt
+from dense.refit.plan import Plan, seed_of
+from dense.refit.slots import Slots
+from dense.refit.state import CellState, State, after, state_of
+from dense.refit.store import Began, Ended, Event, FeedbackFailed, Invalid, Store
+from dense.results import Cell, Result
+
+WAITS = (1.0, 5.0, 15.0, 60.0)
+"""Seconds before an execution that was not scored is tried again, by how often it was."""
+
+
+class Stopped(Exception):
+    """The run ends: nothing new is begun."""
+
+
+class Moment(Struct, frozen=True):
+    """How far the experiment is: what a progress display shows."""
+
+    total: int
+    """Cells in all."""
+    done: int
+    """Scored cells."""
+    invalid: int
+    """Cells that were given up."""
+    running: int
+    """Executions under way."""
+    distilling: int
+    """Feedback under way."""
+    usd: float | None
+    """What is known to have been spent: by recipients as recorded, by the analyst as priced."""
+    seconds_each: float | None
+    """How long an execution takes on average, of those that ended."""
+
+
+type Watch = Callable[[], None]
+"""Is called whenever something happened; asks the laboratory for the moment when it wants to know."""
+
+
+class Laboratory:
+    """What a run works with: the plan, what was done before, and the means to do the rest."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store,
+        harness: Harness,
+        maker: Maker,
+        *,
+        watch: Watch | None = None,
+        waits: Sequence[float] = WAITS,
+    ) -> None:
+        self.plan = plan
+        self._store, self._harness, self._maker = store, harness, maker
+        self._watch, self._waits = watch, waits
+        self.state: State = state_of(store)
+        self._slots = Slots(plan.config.concurrency)
+        self._stop: DenseError | None = None
+        self._in_a_row = 0
+        self._running = self._distilling = 0
+
+    # What a run asks for
+
+    async def attempt(self, cell: Cell, message: str | None) -> Result:
+        """The cell's result: as it is known, or after as many executions as it takes to get a score, to the limit."""
+        while not (known := self.state.of(cell)).is_done:
+            if known.unscored > self.plan.config.retries:
+                self._note(Invalid(f"not scored in {known.unscored} executions; the last: {_why(known)}"), cell)
+                break
+            await sleep(0 if not known.unscored else self._waits[min(known.unscored, len(self._waits)) - 1])
+            await self._execute(cell, message)
+        return self.result(cell)
+
+    def result(self, cell: Cell) -> Result:
+        """What came of a cell; one that is still to come counts as not scored."""
+        return self.state.of(cell).result(cell) or Result(cell)
+
+    async def feedback(self, cell: Cell, source: Result, earlier: Sequence[Item]) -> Prepared | None:
+        """What the cell starts with; None where it is given up, because its source has no score or feedback fails."""
+        known = self.state.of(cell)
+        place = self.plan.place(cell)
+        if known.feedback is not None and (kept := self._maker.kept(known.feedback, place, earlier)) is not None:
+            return kept
+        if known.is_done:
+            return None
+        if source.reward is None:
+            return self._give_up(cell, f"its source is invalid ({source.cell.method}, round {source.cell.round})")
+        while self.state.of(cell).failures <= self.plan.config.retries:
+            self._check_stopped()
+            if (prepared := await self._make(cell, source, place, earlier)) is not None:
+                return prepared
+        return self._give_up(cell, "its feedback could not be made")
+
+    def raise_if_stopped(self) -> None:
+        """What ended the run early, where something did."""
+        if self._stop is not None:
+            raise self._stop
+
+    def moment(self) -> Moment:
+        """How far the experiment is."""
+        states = {cell: self.state.of(cell) for cell in self.plan.cells}
+        results = [known.result(cell) for cell, known in states.items() if known.is_done]
+        seconds = [result.seconds for result in results if result is not None and result.seconds is not None]
+        costs = [
+            usage.cost_usd
+            for result in results
+            if result is not None
+            for usage in (result.usage, result.feedback)
+            if usage is not None and usage.cost_usd is not None
+        ]
+        return Moment(
+            len(states),
+            sum(result is not None and result.reward is not None for result in results),
+            sum(result is not None and result.reward is None for result in results),
+            self._running,
+            self._distilling,
+            sum(costs) if costs else None,
+            sum(seconds) / len(seconds) if seconds else None,
+        )
+
+    # How it is done
+
+    async def _execute(self, cell: Cell, message: str | None) -> None:
+        """One execution, scored or not."""
+        async with self._slots.taken(-cell.round):
+            self._check_stopped()
+            known = self.state.of(cell)
+            last = self._order(cell, known.executions, message)
+            if known.executions > known.ended and (left := self._harness.finished(last)) is not None:
+                self._ended(cell, known.executions, left)  # scored, and killed before it was noted
+                return
+            number = known.executions + 1
+            self._note(Began(number), cell)
+            self._running += 1
+            try:
+                self._ended(cell, number, await self._attempted(self._order(cell, number, message)))
+            except DenseError as error:  # every other attempt would end the same way
+                self._halt(error)
+                raise Stopped from None
+            finally:
+                self._running -= 1
+                self._tell()
+
+    async def _attempted(self, order: Order) -> Attempted:
+        try:
+            return await self._harness.attempt(order)
+        except DenseError:
+            raise
+        except Exception as error:
+            return Attempted("", exception=type(error).__name__, problem=told(error, type(self._harness).__module__))
+
+    def _ended(self, cell: Cell, number: int, attempted: Attempted) -> None:
+        self._note(Ended(number, attempted), cell)
+        self._in_a_row = 0 if attempted.is_scored else self._in_a_row + 1
+        if self._in_a_row >= self.plan.config.stop_after:
+            self._halt(
+                DenseError(
+                    f"{self._in_a_row} executions in a row were not scored; the last, {cell}: "
+                    f"{_why(self.state.of(cell))}. Mend that and run again: nothing that was scored is lost"
+                )
+            )
+
+    async def _make(self, cell: Cell, source: Result, place: Path, earlier: Sequence[Item]) -> Prepared | None:
+        """One try at the feedback; None where it failed."""
+        task = self.plan.tasks[cell.task]
+        self._distilling += 1
+        try:
+            prepared = await self._maker.make(cell.method, self._source(source), task, place, earlier)
+        except ModelError as error:
+            if not isinstance(error, CallFailed):
+                self._halt(error)
+                raise Stopped from None
+            self._note(FeedbackFailed(str(error)), cell)
+        except Exception as error:
+            words = str(error) if isinstance(error, DenseError) else told(error, type(self._maker).__module__)
+            self._note(FeedbackFailed(words), cell)
+        else:
+            self._note(prepared.made, cell)
+            return prepared
+        finally:
+            self._distilling -= 1
+            self._tell()
+        return None
+
+    def _source(self, source: Result) -> SourceAttempt:
+        known = self.state.of(source.cell)
+        folder = self.plan.place(source.cell) / f"try-{known.scored}"
+        attempted = known.attempted or Attempted("")
+        trace = folder / attempted.trace if attempted.trace else None
+        return SourceAttempt(folder / attempted.trial, trace)
+
+    def _order(self, cell: Cell, number: int, message: str | None) -> Order:
+        return Order(
+            f"{cell.key}--try-{number}",
+            self.plan.recipients[cell.recipient],
+            self.plan.tasks[cell.task].folder,
+            self.plan.place(cell) / f"try-{number}",
+            message,
+            seed_of(cell),
+        )
+
+    def _give_up(self, cell: Cell, reason: str) -> None:
+        """The cell, and with it what its chain would have come to: each following round has an invalid source."""
+        failed = self.state.of(cell).failures
+        self._note(Invalid(f"{reason} in {failed} tries" if failed else reason), cell)
+
+    def _note(self, event: Event, cell: Cell) -> None:
+        """On disk first, then in what is known."""
+        self._store.append(event, cell)
+        self.state.cells[cell] = after(self.state.of(cell), event)
+        self._tell()
+
+    def _halt(self, error: DenseError) -> None:
+        self._stop = self._stop or error
+
+    def _check_stopped(self) -> None:
+        if self._stop is not None:
+            raise Stopped
+
+    def _tell(self) -> None:
+        if self._watch is not None:
+            self._watch()
+
+
+def _why(known: CellState) -> str:
+    attempted = known.attempted
+    if attempted is None:
+        return "unknown"
+    return ": ".join(part for part in (attempted.exception, attempted.problem) if part) or "no reward"

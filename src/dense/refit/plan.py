@@ -1,0 +1,73 @@
+"""Which cells an experiment has: round 0 once for each recipient, task and repetition, then a chain for each method."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from dense.refit.config import Config
+from dense.refit.tasks import TaskFolder, resolved
+from dense.results import RUN0, Cell
+
+
+class Pair(NamedTuple):
+    """What is compared: one repetition of one recipient at one task."""
+
+    recipient: str
+    task: str
+    repetition: int
+
+    def cell(self, number: int, method: str = RUN0) -> Cell:
+        """The cell of a round."""
+        return Cell(self.recipient, self.task, self.repetition, number, method)
+
+
+class Plan:
+    """An experiment that is ready to be run: its configuration, its tasks, its folder."""
+
+    def __init__(self, config: Config, tasks: tuple[TaskFolder, ...], folder: Path, base: Path) -> None:
+        self.config, self.folder, self.base = config, folder, base
+        """`base` is the folder of the experiment's file: what it names is relative to it."""
+        self.tasks = {task.name: task for task in tasks}
+        self.recipients = {entry.name: entry.recipient(base) for entry in config.recipients}
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Repetition by repetition, so that a run that is stopped early has whole repetitions."""
+        return tuple(
+            Pair(recipient.name, task, repetition)
+            for repetition in range(self.config.repetitions)
+            for task in self.tasks
+            for recipient in self.config.recipients
+        )
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """All of them, in order."""
+        return tuple(sorted(cell for pair in self.pairs for cell in self.of(pair)))
+
+    def of(self, pair: Pair) -> Iterator[Cell]:
+        """The cells of a pair: the shared attempt, then each method's rounds."""
+        yield pair.cell(0)
+        for method in self.config.methods:
+            for number in range(1, self.config.rounds + 1):
+                yield pair.cell(number, method)
+
+    def place(self, cell: Cell) -> Path:
+        """The cell's folder."""
+        return self.folder / "cells" / cell.key
+
+
+def plan_of(config: Config, base: Path, folder: Path) -> Plan:
+    """The plan of a configuration whose file lies in `base`."""
+    return Plan(config, resolved(config.tasks, base), folder, base)
+
+
+def seed_of(cell: Cell) -> int:
+    """A number for agents and models that take one: another in each round, the same for all methods, so that what
+    differs between methods is what they said."""
+    words = f"{cell.recipient}\0{cell.task}\0{cell.repetition}\0{cell.round}"
+    return int.from_bytes(hashlib.sha256(words.encode()).digest()[:4]) & 0x7FFF_FFFF

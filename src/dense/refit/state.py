@@ -1,0 +1,148 @@
+"""What the events of a store add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dense.harness import Attempted
+from dense.refit import store as events
+from dense.refit.store import Entry, FeedbackMade
+from dense.results import RUN0, Cell, Result
+from dense.trajectory import Usage
+
+FREE = Usage(0, 0, 0, 0, 0.0)
+"""Feedback that took no call."""
+
+
+class CellState(Struct, frozen=True):
+    """What is known of a cell."""
+
+    executions: int = 0
+    """Executions that were started: the next one's folder is named by it."""
+    ended: int = 0
+    """Executions that ended, scored or not: the others were killed with their run."""
+    unscored: int = 0
+    """Executions that ended without a score since it was last reopened: a killed one is nobody's fault."""
+    failures: int = 0
+    """How often making its feedback failed since it was last reopened."""
+    feedback: FeedbackMade | None = None
+    """Its feedback, where it is made."""
+    attempted: Attempted | None = None
+    """What the last execution that ended came to."""
+    scored: int = 0
+    """Which execution was scored; 0 for none."""
+    invalid: str | None = None
+    """Why it was given up, where it was."""
+    imported: Result | None = None
+    """The result from elsewhere, where it is one."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return bool(self.scored) or self.invalid is not None or self.imported is not None
+
+    def result(self, cell: Cell) -> Result | None:
+        """The cell's result; None where it is still to come."""
+        if self.imported is not None:
+            return self.imported
+        if not self.scored and self.invalid is None:
+            return None
+        attempted = self.attempted or Attempted("")
+        made = self.feedback
+        place = f"cells/{cell.key}"
+        number = self.scored or self.executions
+        return Result(
+            cell,
+            reward=attempted.reward if self.scored else None,
+            exception=attempted.exception if self.scored else (self.invalid or attempted.exception),
+            usage=attempted.usage,
+            is_partial=attempted.is_partial,
+            feedback=FREE if cell.method == RUN0 else made.usage if made is not None else None,
+            feedback_bytes=made.bytes if made is not None else None,
+            tool_calls=attempted.tool_calls,
+            seconds=attempted.seconds,
+            tries=max(self.ended, 1),
+            delivered=attempted.delivered,
+            message_sha256=attempted.message_sha256,
+            received=attempted.received,
+            trace=f"{place}/try-{number}/{attempted.trace}" if attempted.trace else "",
+            feedback_folder=f"{place}/feedback" if made is not None and made.message_sha256 else "",
+            message=f"{place}/message.txt" if made is not None and made.message_sha256 else "",
+        )
+
+
+class State(Struct, frozen=True):
+    """What is known of an experiment."""
+
+    name: str
+    """What it is called; empty for a store that nothing was written to."""
+    identity: dict[str, Any]
+    """What its results depend on."""
+    facts: dict[str, Any]
+    """What the last session was recorded with."""
+    sessions: tuple[str, ...]
+    """When each began."""
+    versions: tuple[dict[str, str], ...]
+    """Each combination of versions that results were made with."""
+    cells: dict[Cell, CellState]
+    """Every cell that something happened to."""
+
+    def of(self, cell: Cell) -> CellState:
+        """What is known of a cell."""
+        return self.cells.get(cell, CellState())
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Of all cells that are done, in order."""
+        found = (self.cells[cell].result(cell) for cell in sorted(self.cells))
+        return tuple(result for result in found if result is not None)
+
+
+def state_of(entries: Iterable[Entry]) -> State:
+    """The sum of all events."""
+    name, identity, facts = "", dict[str, Any](), dict[str, Any]()
+    sessions, versions = list[str](), list[dict[str, str]]()
+    cells: dict[Cell, CellState] = {}
+    for entry in entries:
+        match entry.event:
+            case events.Opened(name, identity):
+                pass
+            case events.Extended(identity):
+                pass
+            case events.Session(facts):
+                sessions.append(entry.at)
+                if (found := facts.get("versions", {})) and found not in versions:
+                    versions.append(found)
+            case event if entry.cell is not None:
+                cells[entry.cell] = after(cells.get(entry.cell, CellState()), event)
+            case _:
+                pass
+    return State(name, identity, facts, tuple(sessions), tuple(versions), cells)
+
+
+def after(state: CellState, event: events.Event) -> CellState:
+    """A cell after one more event. The first scored result stands: what comes after it changes nothing."""
+    if state.scored or state.imported is not None:
+        return state
+    match event:
+        case events.Began(number):
+            return replace(state, executions=max(state.executions, number))
+        case events.Ended(number, attempted):
+            ended = replace(state, ended=state.ended + 1, attempted=attempted)
+            return replace(ended, scored=number) if attempted.is_scored else replace(ended, unscored=state.unscored + 1)
+        case events.FeedbackMade():
+            return replace(state, feedback=event)
+        case events.FeedbackFailed():
+            return replace(state, failures=state.failures + 1)
+        case events.Invalid(reason):
+            return replace(state, invalid=reason)
+        case events.Reopened():
+            return replace(state, invalid=None, unscored=0, failures=0)
+        case events.Imported(result):
+            return replace(state, imported=result)
+        case _:
+            return state

@@ -1,0 +1,193 @@
+"""What happened in an experiment, as it happened: an append-only file that survives `kill -9` at any moment.
+
+Every event is one row, written in one transaction and on disk before the run goes on. Nothing is ever changed or
+deleted, which the file itself enforces; what is known of a cell is what its events add up to. The store holds no
+opinion: which cells there are is the plan's, what they mean is the report's."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from dense.errors import DenseError
+from dense.harness import Attempted
+from dense.results import Cell, Result
+from dense.trajectory import Usage
+
+FILE = "store.sqlite"
+SCHEMA_VERSION = 1
+_SCHEMA = """
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    cell TEXT,
+    data TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER never_changed BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'the store is append-only'); END;
+CREATE TRIGGER never_deleted BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'the store is append-only'); END;
+"""
+
+
+class Opened(Struct, frozen=True, tag="opened"):
+    """The experiment was made."""
+
+    name: str
+    """What it is called."""
+    identity: dict[str, Any]
+    """What its results depend on, by part; see `identity`."""
+
+
+class Extended(Struct, frozen=True, tag="extended"):
+    """Cells were added to the experiment; those that it had stay as they were."""
+
+    identity: dict[str, Any]
+    """What its results depend on from here on."""
+
+
+class Session(Struct, frozen=True, tag="session"):
+    """A run began, or went on."""
+
+    facts: dict[str, Any]
+    """Configuration, versions, prompt hashes, task digests, machine."""
+
+
+class Began(Struct, frozen=True, tag="began"):
+    """An execution of a cell was started."""
+
+    number: int
+    """1-based: which try."""
+
+
+class Ended(Struct, frozen=True, tag="ended"):
+    """An execution ended, scored or not."""
+
+    number: int
+    """Which try."""
+    attempted: Attempted
+    """What came of it."""
+
+
+class FeedbackMade(Struct, frozen=True, tag="feedback"):
+    """The feedback that a cell starts with is made, and lies in its folder."""
+
+    usage: Usage
+    """What it took, whoever paid when: answers from the cache count as back then."""
+    seconds: float
+    """How long."""
+    bytes: int
+    """Of the message that the recipient gets."""
+    message_sha256: str
+    """Its hash."""
+    state: str = ""
+    """What the method says of the attempt, in a word."""
+    fallbacks: int = 0
+    """How many questions had no usable answer."""
+
+
+class FeedbackFailed(Struct, frozen=True, tag="feedback-failed"):
+    """Making feedback failed."""
+
+    problem: str
+    """Why."""
+
+
+class Invalid(Struct, frozen=True, tag="invalid"):
+    """A cell is given up: it is excluded, and counted as such."""
+
+    reason: str
+    """Why."""
+
+
+class Reopened(Struct, frozen=True, tag="reopened"):
+    """An invalid cell may be tried again."""
+
+
+class Imported(Struct, frozen=True, tag="imported"):
+    """A result from elsewhere."""
+
+    result: Result
+    """As it was told."""
+    source: str
+    """The file or folder that told it."""
+
+
+type Event = Opened | Extended | Session | Began | Ended | FeedbackMade | FeedbackFailed | Invalid | Reopened | Imported
+
+
+class Entry(Struct, frozen=True):
+    """One row."""
+
+    at: str
+    """When: ISO 8601, UTC."""
+    cell: Cell | None
+    """Of which cell, where it is of one."""
+    event: Event
+    """What."""
+
+
+_events: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_cells: msgspec.json.Decoder[Cell] = msgspec.json.Decoder(Cell)
+
+
+class Store:
+    """The file. One process writes at a time (`lock`); any number may read."""
+
+    def __init__(self, folder: Path, *, must_exist: bool = False) -> None:
+        self.path = folder / FILE
+        if must_exist and not self.path.is_file():
+            raise DenseError(f"{folder}: no experiment here ({FILE} is missing)")
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._connected() as connection:
+            self._prepare(connection)
+
+    def append(self, event: Event, cell: Cell | None = None) -> None:
+        """One event, on disk when this returns."""
+        self.extend([(event, cell)])
+
+    def extend(self, events: Sequence[tuple[Event, Cell | None]]) -> None:
+        """Several events, all or none."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        rows = [
+            (at, msgspec.json.decode(encoded)["type"], _named(cell), encoded.decode())
+            for event, cell in events
+            for encoded in [msgspec.json.encode(event)]
+        ]
+        with self._connected() as connection, connection:
+            connection.executemany("INSERT INTO events (at, kind, cell, data) VALUES (?, ?, ?, ?)", rows)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """All events, in the order in which they were written."""
+        with self._connected() as connection:
+            for at, cell, data in connection.execute("SELECT at, cell, data FROM events ORDER BY seq"):
+                yield Entry(at, None if cell is None else _cells.decode(cell), _events.decode(data))
+
+    @contextmanager
+    def _connected(self) -> Generator[sqlite3.Connection]:
+        """A connection for as long as it takes: none is open while an attempt runs, so none can be left locked."""
+        try:
+            with closing(sqlite3.connect(self.path, timeout=30)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                yield connection
+        except sqlite3.DatabaseError as error:
+            raise DenseError(f"{self.path}: the store cannot be used ({error})") from None
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            with connection:
+                connection.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
+        elif version != SCHEMA_VERSION:
+            raise DenseError(f"{self.path}: of version {version}, and this program writes {SCHEMA_VERSION}")
+
+
+def _named(cell: Cell | None) -> str | None:
+    return None if cell is None else msgspec.json.encode(cell).decode()

@@ -1,0 +1,88 @@
+"""The message of several attempts: one budget, oldest first, and found again in the record of the run that got it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+import dense
+from dense.analyst.rules import RulesAnalyst
+from dense.deliver.injected import without_injected
+from dense.deliver.memory import Item, remembered
+from dense.distillation import Budgets
+from dense.methods import method, run
+from dense.methods.rules import MethodRules
+from dense.trajectory import Task, Trajectory
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def trajectories() -> list[Trajectory]:
+    return list(dense.read(EXAMPLES))
+
+
+def item(trajectory: Trajectory, name: str, complete: int = 200 * 1024) -> Item:
+    made = asyncio.run(
+        run(
+            method(name),
+            trajectory,
+            MethodRules(RulesAnalyst()),
+            budgets=Budgets(min(180 * 1024, complete), complete),
+            memory=3,
+        )
+    )
+    assert made.item is not None
+    return made.item
+
+
+TASK = Task("Do the thing.\n")
+
+
+def test_reports_stand_oldest_first_and_the_task_last() -> None:
+    items = [item(trajectory, "dense") for trajectory in trajectories()[:3]]
+    message = remembered(items, TASK, 200 * 1024)
+    places = [message.index(entry.reports[2][0]) for entry in items]
+    assert places == sorted(places)
+    assert message.endswith("\n\n" + TASK.instruction)
+    assert [f"## Attempt {n} of 3" in message for n in (1, 2, 3)] == [True] * 3
+
+
+def test_one_item_is_the_method_s_own_message() -> None:
+    trajectory = trajectories()[0]
+    made = asyncio.run(run(method("dense"), trajectory, MethodRules(RulesAnalyst()), memory=3))
+    assert made.item is not None and trajectory.task is not None
+    assert remembered([made.item], trajectory.task, 200 * 1024) == made.feedback.message
+
+
+def test_the_same_advice_is_told_once() -> None:
+    first = item(trajectories()[0], "advisor")
+    message = remembered([first, first, first], TASK, 200 * 1024)
+    assert "## Attempt" not in message
+    assert message.count(first.reports[0][0]) == 1
+
+
+@pytest.mark.parametrize("budget", [512, 700, 1_024, 2_048, 4_096, 10_000, 60_000])
+@pytest.mark.parametrize("name", ["dense", "self-reflection", "advisor"])
+def test_the_budget_holds_for_any_number_of_items(budget: int, name: str) -> None:
+    items = [item(trajectory, name, budget) for trajectory in trajectories()[:3]]
+    for count in (1, 2, 3):
+        message = remembered(items[-count:], TASK, budget)
+        assert message.endswith(TASK.instruction)
+        assert len(message.encode()) - len(TASK.instruction.encode()) <= budget
+
+
+@settings(max_examples=30, deadline=None)
+@given(texts=st.lists(st.text(min_size=1, max_size=400), min_size=2, max_size=3, unique=True), task=st.text(max_size=80))
+def test_what_a_run_was_told_is_cut_out_again(texts: list[str], task: str) -> None:
+    """Whatever the reports and the task say, a trace that begins with the message is as if it had begun with the task."""
+    items = [Item(tuple((text.encode("utf-8", "replace").decode(), f"{n:08x}") for _ in range(3))) for n, text in enumerate(texts)]
+    source = trajectories()[0]
+    told = replace(source, task=Task(remembered(items, Task(task), 200 * 1024)))
+    cut = without_injected(told)
+    left = cut.task.instruction if cut.task else ""
+    assert left.strip() == task.encode("utf-8", "replace").decode().strip()
