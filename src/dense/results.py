@@ -62,10 +62,14 @@ class Result(Struct, frozen=True, omit_defaults=True):
     """What ended the run before its time, or why it was not scored. A time-out may be scored: it keeps its grade."""
     usage: Usage | None = None
     """The recipient's tokens in disjoint buckets. A cache's bucket that is None was not told apart from `input`."""
+    total: int | None = None
+    """All recipient tokens where only their sum was told; None where the buckets of `usage` tell it."""
     is_partial: bool = False
     """Whether the tokens are those of completed calls only."""
     feedback: Usage | None = None
     """What making this cell's newest feedback took; None is unknown, `Usage(0, 0, 0, 0, 0.0)` is no call."""
+    feedback_total: int | None = None
+    """All tokens of that where only their sum was told: it counts, and cannot be priced."""
     feedback_bytes: int | None = None
     """Bytes of the message that the recipient got, the task's own text included."""
     tool_calls: int | None = None
@@ -94,13 +98,15 @@ class Result(Struct, frozen=True, omit_defaults=True):
 
     @property
     def tokens(self) -> int | None:
-        """All recipient tokens; None unless both input and output were recorded."""
-        return total_of(self.usage)
+        """All recipient tokens; None unless both input and output were recorded, or their sum was."""
+        known = total_of(self.usage)
+        return self.total if known is None else known
 
     @property
     def feedback_tokens(self) -> int | None:
         """All tokens that the newest feedback took; None where unknown."""
-        return total_of(self.feedback)
+        known = total_of(self.feedback)
+        return self.feedback_total if known is None else known
 
 
 def total_of(usage: Usage | None) -> int | None:

@@ -15,9 +15,9 @@ from dense.results import Experiment
 def show_report(experiment: Experiment, console: Console, report: Report | None = None) -> None:
     """The main table of each recipient, the headline and the notes."""
     if report is None:
-        from dense.report import numbers
+        from dense.report import build
 
-        report = numbers(experiment)
+        report = build(experiment)
     for recipient in report.recipients:
         console.print(_table(recipient))
     console.print(printable(report.headline), markup=False)
@@ -28,8 +28,8 @@ def show_report(experiment: Experiment, console: Console, report: Report | None 
 def _table(recipient: RecipientReport) -> Table:
     table = Table(title=Text(printable(recipient.recipient)), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("method", no_wrap=True)
-    for name in ("passed", "rate %", "change from run0, points", "tokens", "change %", "invalid"):
-        table.add_column(name, justify="right")
+    for name in ("passed", "rate %", "points from run0 [95 %]", "tokens", "change %", "no score"):
+        table.add_column(name, justify="right", no_wrap=True)
     baseline = [recipient.baseline] if recipient.baseline is not None else []
     for row in [*baseline, *recipient.rows]:
         mark = " †" if row.role == "privileged" else ""

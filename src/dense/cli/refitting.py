@@ -26,8 +26,8 @@ from dense.refit.laboratory import Laboratory, Moment
 from dense.refit.lock import holder_of, writing
 from dense.refit.plan import Plan, plan_of
 from dense.refit.run import run as run_cells
-from dense.refit.state import state_of
-from dense.refit.store import FILE, Session, Store
+from dense.refit.state import state_in
+from dense.refit.store import Session, Store
 from dense.refit.table import write_table
 from dense.results import Prices
 
@@ -41,7 +41,8 @@ def folder_of(config: Config, out: Path | None) -> Path:
 
 
 def _console() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+    """For people in a terminal, or a file that is wide enough for the table."""
+    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
 
 def _planned(file: Path, out: Path | None) -> Plan:
@@ -65,7 +66,7 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
     """Tells what would run."""
     made, console = _planned(file, out), _console()
     config = made.config
-    known = state_of(Store(made.folder)) if (made.folder / FILE).is_file() else None
+    known = state_in(made.folder)
     done = sum(known.of(cell).is_done for cell in made.cells) if known is not None else 0
     reruns = len(config.methods) * config.rounds
     console.print(
@@ -75,7 +76,7 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
         markup=False,
     )
     console.print(f"tasks: {printable(', '.join(made.tasks))}", markup=False)
-    console.print(f"folder: {made.folder}", markup=False)
+    console.print(f"folder: {folder_of(config, out)}", markup=False)
     for line in expected(made, like):
         console.print(printable(line), markup=False)
 
@@ -84,13 +85,12 @@ def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> N
     """Runs what is missing, then tells what came of it."""
     made = _planned(file, out)
     with writing(made.folder, f"dense refit run {file}"):
-        store = Store(made.folder)
-        state = join(
-            store, made.config.name, identity_of(made.config, tuple(made.tasks.values()), made.base), extend=extend
-        )
-        if retry_invalid:
-            reopen_invalid(store, state)
-        asyncio.run(_run(made, store))
+        identity = identity_of(made.config, tuple(made.tasks.values()), made.base)
+        with Store(made.folder) as store:
+            state = join(store, made.config.name, identity, extend=extend)
+            if retry_invalid:
+                reopen_invalid(store, state)
+            asyncio.run(_run(made, store))
     show_report(experiment_of(made.folder), _console())
 
 
@@ -240,8 +240,7 @@ def import_results(sources: list[Path], out: Path, name: str | None, methods: tu
     table = import_any(sources, parse_methods(methods))
     for notice in table.notices:
         errors.print(f"note: {printable(notice)}", markup=False)
-    with writing(out, "dense refit import"):
-        store = Store(out)
+    with writing(out, "dense refit import"), Store(out) as store:
         fresh, known = take_in(store, name or out.resolve().name, table, ", ".join(map(str, sources)))
     there = f", {known} were there before" if known else ""
     console.print(f"{out}: {fresh} results taken in{there}", markup=False)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
@@ -78,6 +79,12 @@ class Done(Protocol):
 
 def versions() -> dict[str, str]:
     """What a run depends on."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Looking a version up reads and parses a file: once is enough."""
     packages = ("dense", "msgspec", "pydantic", "jinja2", "tree-sitter", "tree-sitter-bash", "genai-prices", "aiohttp")
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 

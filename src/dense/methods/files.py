@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -57,4 +58,10 @@ def _json(value: Struct) -> bytes:
 
 def prompt_hashes() -> dict[str, str]:
     """A hash of each prompt template, DENSE's and the baselines'."""
+    return dict(_hashes())
+
+
+@cache
+def _hashes() -> dict[str, str]:
+    """Templates do not change while we run, and parsing them takes longer than distilling by rules."""
     return dense_hashes() | method_hashes()

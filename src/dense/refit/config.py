@@ -32,7 +32,7 @@ def _bytes(value: Any) -> Any:
 
 
 type Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=512)]
-type Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]+$")]
+type Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\S([^\x00-\x1f\x7f]*\S)?$")]
 
 
 class Strict(BaseModel):

@@ -21,8 +21,7 @@ from dense.methods.estimate import estimate
 from dense.model import GivenPrices, Prices, prices_of, resolve
 from dense.readers import read
 from dense.refit.plan import Plan
-from dense.refit.state import state_of
-from dense.refit.store import FILE, Store
+from dense.refit.state import state_in
 from dense.trajectory import Trajectory, Usage
 
 MOST_TRACES = 12
@@ -79,10 +78,9 @@ def _examples(plan: Plan, like: Path | None) -> Iterator[Trajectory]:
     if like is not None:
         yield from islice((trajectory for trajectory in read(like) if trajectory.steps), MOST_TRACES)
         return
-    if not (plan.folder / FILE).is_file():
-        return
-    state = state_of(Store(plan.folder))
-    traces = [result.trace for result in state.results if result.cell.round == 0 and result.trace]
+    state = state_in(plan.folder)
+    results = state.results if state is not None else ()
+    traces = [result.trace for result in results if result.cell.round == 0 and result.trace]
     for trace in traces[:MOST_TRACES]:
         try:
             yield next(iter(read(plan.folder / trace)))
@@ -92,7 +90,8 @@ def _examples(plan: Plan, like: Path | None) -> Iterator[Trajectory]:
 
 def _recipients(plan: Plan) -> Iterator[str]:
     """What attempts of each recipient took so far, for those to come."""
-    results = state_of(Store(plan.folder)).results if (plan.folder / FILE).is_file() else ()
+    state = state_in(plan.folder)
+    results = state.results if state is not None else ()
     for recipient in plan.config.recipients:
         own = [result for result in results if result.cell.recipient == recipient.name]
         left = sum(cell.recipient == recipient.name for cell in plan.cells) - len(own)

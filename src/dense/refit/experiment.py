@@ -15,7 +15,7 @@ from dense.model import prices_of, resolve
 from dense.refit.config import SANDBOX, Config
 from dense.refit.identity import differences
 from dense.refit.plan import Pair
-from dense.refit.state import State, state_of
+from dense.refit.state import State, state_in, state_of
 from dense.refit.store import Extended, Imported, Opened, Reopened, Store
 from dense.refit.table import Table
 from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
@@ -82,9 +82,9 @@ def take_in(store: Store, name: str, table: Table, source: str) -> tuple[int, in
 
 def experiment_of(folder: Path, *, prices: Mapping[str, Prices] | None = None) -> Experiment:
     """Everything that a folder's store holds; `prices` by recipient, or `analyst`, go before those that are known."""
-    state = state_of(Store(folder, must_exist=True))
-    if not state.name:
-        raise DenseError(f"{folder}: the experiment was made, and nothing has happened in it yet")
+    state = state_in(folder)
+    if state is None or not state.name:
+        raise DenseError(f"{folder}: no experiment here, or nothing has happened in it yet")
     given = dict(prices or {})
     if state.identity == IMPORTED:
         return _imported(state, folder, given)

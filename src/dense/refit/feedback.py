@@ -155,13 +155,12 @@ def _event(made: Made, message: str | None, totals: Totals) -> FeedbackMade:
 
 def _trajectory(chosen: AnyMethod, source: SourceAttempt, task: TaskFolder) -> Trajectory:
     """The attempt as methods see it, under the task's own instruction: what it was told before is cut out of it."""
-    if source.trace is not None:
-        for trajectory in read(source.trace, task=task.instruction):
-            if trajectory.steps:
-                return trajectory
-    if chosen.sees != "task":
-        raise MissingInput(f"{source.trial}: the attempt left no trace with an action in it")
-    return Trajectory("harbor", task.name, Source(str(source.trial)), task=Task(task.instruction, task.name, "option"))
+    if chosen.sees == "task":
+        given = Task(task.instruction, task.name, "option")
+        return Trajectory("harbor", task.name, Source(str(source.trial)), task=given)
+    if source.trace is None:
+        raise MissingInput(f"{source.trial}: the attempt left no trace")
+    return next(read(source.trace, task=task.instruction))
 
 
 def _outcome(trial: Path) -> Outcome:

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from dense import __version__
 from dense.methods import method
 from dense.methods.files import prompt_hashes
 from dense.refit.config import Config, as_data
@@ -71,7 +70,7 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple
         elif isinstance(old, dict) and isinstance(new, dict):
             found.extend(_entries(part, cast("dict[str, Any]", old), cast("dict[str, Any]", new)))
         else:
-            found.append((f"{part}: {_short(old)} before, {_short(new)} now", False))
+            found.append((f"{part}: {_short(cast('object', old))} before, {_short(cast('object', new))} now", False))
     return found
 
 
@@ -97,8 +96,8 @@ def facts_of(config: Config, tasks: Sequence[TaskFolder], harness: str, packages
     """Everything that a session is recorded with."""
     from importlib.metadata import PackageNotFoundError, version
 
-    versions = {"dense": __version__, "python": platform.python_version()}
-    for name in ("harbor", "litellm", "genai-prices", *packages):
+    versions = {"python": platform.python_version()}
+    for name in ("dense", "harbor", "litellm", "genai-prices", *packages):
         try:
             versions[name] = version(name)
         except PackageNotFoundError:

@@ -102,11 +102,15 @@ class Laboratory:
             return None
         if source.reward is None:
             return self._give_up(cell, f"its source is invalid ({source.cell.method}, round {source.cell.round})")
+        problem = "tried before"
         while self.state.of(cell).failures <= self.plan.config.retries:
             self._check_stopped()
-            if (prepared := await self._make(cell, source, place, earlier)) is not None:
-                return prepared
-        return self._give_up(cell, "its feedback could not be made")
+            made = await self._make(cell, source, place, earlier)
+            if isinstance(made, Prepared):
+                return made
+            problem = made
+        tries = self.state.of(cell).failures
+        return self._give_up(cell, f"its feedback could not be made in {tries} tries; the last: {problem}")
 
     def raise_if_stopped(self) -> None:
         """What ended the run early, where something did."""
@@ -177,8 +181,8 @@ class Laboratory:
                 )
             )
 
-    async def _make(self, cell: Cell, source: Result, place: Path, earlier: Sequence[Item]) -> Prepared | None:
-        """One try at the feedback; None where it failed."""
+    async def _make(self, cell: Cell, source: Result, place: Path, earlier: Sequence[Item]) -> Prepared | str:
+        """One try at the feedback, or why it failed."""
         task = self.plan.tasks[cell.task]
         self._distilling += 1
         try:
@@ -187,17 +191,17 @@ class Laboratory:
             if not isinstance(error, CallFailed):
                 self._halt(error)
                 raise Stopped from None
-            self._note(FeedbackFailed(str(error)), cell)
+            problem = str(error)
         except Exception as error:
-            words = str(error) if isinstance(error, DenseError) else told(error, type(self._maker).__module__)
-            self._note(FeedbackFailed(words), cell)
+            problem = str(error) if isinstance(error, DenseError) else told(error, type(self._maker).__module__)
         else:
             self._note(prepared.made, cell)
             return prepared
         finally:
             self._distilling -= 1
             self._tell()
-        return None
+        self._note(FeedbackFailed(problem), cell)
+        return problem
 
     def _source(self, source: Result) -> SourceAttempt:
         known = self.state.of(source.cell)
@@ -218,8 +222,7 @@ class Laboratory:
 
     def _give_up(self, cell: Cell, reason: str) -> None:
         """The cell, and with it what its chain would have come to: each following round has an invalid source."""
-        failed = self.state.of(cell).failures
-        self._note(Invalid(f"{reason} in {failed} tries" if failed else reason), cell)
+        self._note(Invalid(reason), cell)
 
     def _note(self, event: Event, cell: Cell) -> None:
         """On disk first, then in what is known."""
@@ -243,4 +246,5 @@ def _why(known: CellState) -> str:
     attempted = known.attempted
     if attempted is None:
         return "unknown"
-    return ": ".join(part for part in (attempted.exception, attempted.problem) if part) or "no reward"
+    kind, words = attempted.exception or "", attempted.problem
+    return words if words.startswith(kind) and words else ": ".join(filter(None, (kind, words))) or "no reward"

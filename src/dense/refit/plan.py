@@ -29,7 +29,7 @@ class Plan:
     """An experiment that is ready to be run: its configuration, its tasks, its folder."""
 
     def __init__(self, config: Config, tasks: tuple[TaskFolder, ...], folder: Path, base: Path) -> None:
-        self.config, self.folder, self.base = config, folder, base
+        self.config, self.folder, self.base = config, folder.absolute(), base
         """`base` is the folder of the experiment's file: what it names is relative to it."""
         self.tasks = {task.name: task for task in tasks}
         self.recipients = {entry.name: entry.recipient(base) for entry in config.recipients}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -100,6 +101,14 @@ class State(Struct, frozen=True):
         """Of all cells that are done, in order."""
         found = (self.cells[cell].result(cell) for cell in sorted(self.cells))
         return tuple(result for result in found if result is not None)
+
+
+def state_in(folder: Path) -> State | None:
+    """What the store in a folder adds up to; None where there is none."""
+    if not (folder / events.FILE).is_file():
+        return None
+    with events.Store(folder) as store:
+        return state_of(store)
 
 
 def state_of(entries: Iterable[Entry]) -> State:

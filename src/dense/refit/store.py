@@ -6,9 +6,10 @@ opinion: which cells there are is the plan's, what they mean is the report's."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,8 @@ class Store:
         if must_exist and not self.path.is_file():
             raise DenseError(f"{folder}: no experiment here ({FILE} is missing)")
         folder.mkdir(parents=True, exist_ok=True)
-        with self._connected() as connection:
+        self._connection: sqlite3.Connection | None = None
+        with self._using() as connection:
             self._prepare(connection)
 
     def append(self, event: Event, cell: Cell | None = None) -> None:
@@ -156,37 +158,56 @@ class Store:
         """Several events, all or none."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         rows = [
-            (at, msgspec.json.decode(encoded)["type"], _named(cell), encoded.decode())
+            (at, type(event).__struct_config__.tag, _named(cell), msgspec.json.encode(event).decode())
             for event, cell in events
-            for encoded in [msgspec.json.encode(event)]
         ]
-        with self._connected() as connection, connection:
+        with self._using() as connection, connection:
             connection.executemany("INSERT INTO events (at, kind, cell, data) VALUES (?, ?, ?, ?)", rows)
 
     def __iter__(self) -> Iterator[Entry]:
         """All events, in the order in which they were written."""
-        with self._connected() as connection:
+        with self._using() as connection:
             for at, cell, data in connection.execute("SELECT at, cell, data FROM events ORDER BY seq"):
                 yield Entry(at, None if cell is None else _cells.decode(cell), _events.decode(data))
 
+    def close(self) -> None:
+        """Nothing is lost without it."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     @contextmanager
-    def _connected(self) -> Generator[sqlite3.Connection]:
-        """A connection for as long as it takes: none is open while an attempt runs, so none can be left locked."""
+    def _using(self) -> Generator[sqlite3.Connection]:
+        """The connection. It stays open: the last one that is closed cleans up, which would be after every event."""
         try:
-            with closing(sqlite3.connect(self.path, timeout=30)) as connection:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = FULL")
-                yield connection
+            if self._connection is None:
+                self._connection = _connected(self.path)
+            yield self._connection
         except sqlite3.DatabaseError as error:
             raise DenseError(f"{self.path}: the store cannot be used ({error})") from None
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == 0:
-            with connection:
-                connection.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
+            connection.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
         elif version != SCHEMA_VERSION:
             raise DenseError(f"{self.path}: of version {version}, and this program writes {SCHEMA_VERSION}")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """A connection that writes; in a folder that cannot be written to, one that reads."""
+    if path.is_file() and not os.access(path.parent, os.W_OK):
+        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    connection = sqlite3.connect(path, timeout=30)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
 
 
 def _named(cell: Cell | None) -> str | None:

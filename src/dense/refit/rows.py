@@ -1,0 +1,254 @@
+"""From a row to a result and back.
+
+A row says what its cell is, so this is where the shared round 0 is recognised under its many names, and where a table
+that contradicts itself is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dense.errors import DenseError
+from dense.refit.columns import READ, WRITTEN, Column, Unreadable, shown
+from dense.results import RUN0, Cell, Result, total_of
+from dense.trajectory import Usage
+
+SHOWN_PROBLEMS = 20
+SHARED = frozenset({RUN0, "round0", "baseline", ""})
+"""Names of methods, squeezed, that say, where a row has no round, that it is the shared attempt."""
+_SIGNS = str.maketrans("", "", " -_")
+
+
+def row_of(result: Result) -> dict[str, Any]:
+    """A result by column, what is blank as None."""
+    return {
+        **msgspec.structs.asdict(result.cell),
+        "reward": result.reward,
+        **_usage_row("", result.usage, result.tokens),
+        "is_partial": result.is_partial,
+        **_usage_row("feedback_", result.feedback, result.feedback_tokens),
+        "feedback_bytes": result.feedback_bytes,
+        "tool_calls": result.tool_calls,
+        "seconds": result.seconds,
+        "tries": result.tries,
+        "exception": result.exception,
+        "delivered": result.delivered or None,
+        "received": result.received or None,
+        "message_sha256": result.message_sha256 or None,
+        "trace": result.trace or None,
+        "feedback_folder": result.feedback_folder or None,
+        "message": result.message or None,
+    }
+
+
+def _usage_row(prefix: str, usage: Usage | None, total: int | None) -> dict[str, Any]:
+    usage = usage or Usage()
+    return {
+        f"{prefix}input_tokens": usage.input,
+        f"{prefix}cache_read_tokens": usage.cache_read,
+        f"{prefix}cache_write_tokens": usage.cache_write,
+        f"{prefix}output_tokens": usage.output,
+        f"{prefix}tokens": total,
+        f"{prefix}cost_usd": usage.cost_usd,
+    }
+
+
+class Problems:
+    """What is wrong with a file, collected, so that it can be mended at one go."""
+
+    def __init__(self, path: Path, place: str) -> None:
+        self.path = path
+        self.place = place
+        self.count = 0
+        self.lines: list[str] = []
+
+    def add(self, problem: str, place: int | None = None) -> None:
+        """Notes one."""
+        self.count += 1
+        if self.count <= SHOWN_PROBLEMS:
+            self.lines.append(problem if place is None else f"{self.place} {place}: {problem}")
+
+    def stop_here(self) -> None:
+        """Raises if there are any."""
+        if not self.count:
+            return
+        if self.count == 1:
+            raise DenseError(f"{self.path}: {self.lines[0]}")
+        more = [f"… and {self.count - len(self.lines)} more"] if self.count > len(self.lines) else []
+        raise DenseError(
+            "\n  ".join([f"{self.path}: {self.count} things are wrong, so nothing was read", *self.lines, *more])
+        )
+
+
+class Reading:
+    """Turns rows into results, and keeps what must be said about them."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.results: list[Result] = []
+        self._seen: dict[Cell, tuple[int, Result]] = {}
+        self._merged = 0
+        self._controls = 0
+
+    def take(self, place: int, values: Iterable[tuple[Column | None, Any]]) -> None:
+        """One row."""
+        before = self.problems.count
+        row = self._read(place, values)
+        if not row:
+            return
+        cell = self._cell(place, row)
+        usage, total = self._usage(place, row, "")
+        feedback, feedback_total = self._usage(place, row, "feedback_")
+        if cell is None or self.problems.count > before:
+            return
+        result = Result(
+            cell=cell,
+            reward=row.get("reward"),
+            exception=row.get("exception"),
+            usage=usage,
+            total=total,
+            is_partial=row.get("is_partial", False),
+            feedback=feedback,
+            feedback_total=feedback_total,
+            feedback_bytes=row.get("feedback_bytes"),
+            tool_calls=row.get("tool_calls"),
+            seconds=row.get("seconds"),
+            tries=row.get("tries", 1),
+            delivered=row.get("delivered", ""),
+            message_sha256=row.get("message_sha256", ""),
+            received=row.get("received", ""),
+            trace=row.get("trace", ""),
+            feedback_folder=row.get("feedback_folder", ""),
+            message=row.get("message", ""),
+        )
+        self._keep(place, result)
+
+    def notices(self) -> list[str]:
+        """What the user should know of the rows."""
+        told: list[str] = []
+        if not self.results:
+            told.append("no rows")
+        if self._merged:
+            told.append(f"rows of round 0 that repeat the shared attempt of their repetition, merged: {self._merged}")
+        if self._controls:
+            told.append(
+                f"rows of method none without a round, taken as reruns (round 1): {self._controls}; "
+                "write round 0 where they are the first attempts"
+            )
+        for what in ("recipient", "task", "method"):
+            told += _alike(what, sorted({getattr(result.cell, what) for result in self.results}))
+        return told
+
+    def _read(self, place: int, values: Iterable[tuple[Column | None, Any]]) -> dict[str, Any]:
+        """The row's values, without what is blank."""
+        row: dict[str, Any] = {}
+        for column, value in values:
+            if column is None or value is None or value == "":
+                continue
+            try:
+                read = READ[column.kind](value)
+            except Unreadable as error:
+                self.problems.add(f"{column.name} {shown(value)} {error}", place)
+                row[column.name] = None
+                continue
+            if read is not None:
+                row[column.name] = read
+        return row
+
+    def _cell(self, place: int, row: dict[str, Any]) -> Cell | None:
+        before = self.problems.count
+        for needed in ("recipient", "task"):
+            if needed not in row:
+                self.problems.add(f"{needed} is blank; write which", place)
+        method: str = row.get("method") or ""
+        number: int | None = row.get("round")
+        if number is None:
+            number = 0 if _squeezed(method) in SHARED else 1
+            self._controls += method.casefold() == "none"
+        if number == 0:
+            method = RUN0
+        elif not method:
+            self.problems.add(
+                f"method is blank in round {number}; write which, or round 0 if it had no feedback", place
+            )
+        elif _squeezed(method) == RUN0:
+            self.problems.add(
+                f"method {shown(method)} is the shared attempt of round 0 and cannot be in round {number}; "
+                "a rerun without feedback is the method none",
+                place,
+            )
+        if self.problems.count > before:
+            return None
+        return Cell(row["recipient"], row["task"], row.get("repetition") or 0, number, method)
+
+    def _usage(self, place: int, row: dict[str, Any], prefix: str) -> tuple[Usage | None, int | None]:
+        """The tokens in buckets, and their sum where the buckets do not tell it."""
+        try:
+            return _usage_of(row, prefix)
+        except Unreadable as error:
+            self.problems.add(str(error), place)
+            return None, None
+
+    def _keep(self, place: int, result: Result) -> None:
+        first = self._seen.setdefault(result.cell, (place, result))
+        if first[0] == place:
+            self.results.append(result)
+        elif result.cell.round == 0 and first[1] == result:
+            self._merged += 1
+        else:
+            self.problems.add(_twice(first[1], result, f"{self.problems.place} {first[0]}"), place)
+
+
+def _squeezed(method: str) -> str:
+    """A method's name, however it is written: `Run 0` is `run0`."""
+    return method.casefold().translate(_SIGNS)
+
+
+def _usage_of(row: dict[str, Any], prefix: str) -> tuple[Usage | None, int | None]:
+    def value(name: str) -> Any:
+        return row.get(prefix + name)
+
+    read, write = value("cache_read_tokens"), value("cache_write_tokens")
+    uncached, everything = value("input_tokens"), value("all_input_tokens")
+    if everything is not None:
+        rest = everything - (read or 0) - (write or 0)
+        if rest < 0 or uncached not in (None, rest):
+            raise Unreadable(
+                f"{prefix}all_input_tokens {everything} is not the sum of input and cache tokens; correct or remove one"
+            )
+        uncached = rest
+    usage = Usage(uncached, read, write, value("output_tokens"), value("cost_usd"))
+    told, total = value("tokens"), total_of(usage)
+    known = sum(part or 0 for part in (usage.input, usage.cache_read, usage.cache_write, usage.output))
+    if told is not None and (told < known or total not in (None, told)):
+        raise Unreadable(
+            f"{prefix}tokens {told} is not the sum {known} of input, cache and output tokens; correct or remove one"
+        )
+    return (usage if usage != Usage() else None), (told if total is None else None)
+
+
+def _twice(first: Result, second: Result, place: str) -> str:
+    """Why two rows cannot be of one cell."""
+    if second.cell.round > 0:
+        return f"the same cell as {place} ({second.cell}); remove one, or give it another repetition"
+    one, other = row_of(first), row_of(second)
+    differs = ", ".join(column.name for column in WRITTEN if one[column.name] != other[column.name])
+    return (
+        f"another round 0 than {place} for the same repetition ({second.cell.recipient} · {second.cell.task} · "
+        f"repetition {second.cell.repetition}): {differs} differ; all methods share one round 0"
+    )
+
+
+def _alike(what: str, names: Sequence[str]) -> list[str]:
+    """Says which names differ only in how they are written: they are probably one."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(" ".join(name.replace("_", "-").replace("-", " ").casefold().split()), []).append(name)
+    return [
+        f"{what}s {' and '.join(map(repr, group))} differ only in spelling and are counted apart"
+        for group in groups.values()
+        if len(group) > 1
+    ]

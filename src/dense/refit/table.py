@@ -1,0 +1,287 @@
+"""Results as a table: one row for each cell, as CSV, JSON lines or Parquet. `docs/results-table.md` lists the columns.
+
+What is written is read back as the same results. What others wrote is read with care: everything that is wrong in a
+file is told at once, by row and column, and then nothing of it is taken."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import msgspec
+from msgspec import Struct
+
+from dense.errors import DenseError
+from dense.readers.json_text import BadJson, decode
+from dense.readers.json_value import is_obj
+from dense.refit.columns import REQUIRED, WRITTEN, Column, Kind, match
+from dense.refit.rows import Problems, Reading, row_of
+from dense.results import Result
+
+type Format = Literal["csv", "tsv", "jsonl", "parquet"]
+type Row = tuple[int, Iterable[tuple[Column | None, Any]]]
+"""Where it stands in the file, and its values."""
+type Source = tuple[tuple[str, ...] | None, Iterable[Row]]
+"""What is to be said of a file's columns, None for a file without any; and its rows."""
+
+FORMATS: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+PLACES: dict[Format, str] = {"csv": "row", "tsv": "row", "jsonl": "line", "parquet": "row"}
+HEAD = 1 << 16
+"""Within so many characters the first line of a CSV file ends."""
+DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
+
+
+class Table(Struct, frozen=True):
+    """What a file or a folder told."""
+
+    results: tuple[Result, ...]
+    """One for each cell, in the order of the rows."""
+    notices: tuple[str, ...] = ()
+    """What the user should know: columns left out, rows merged."""
+
+
+def is_table(path: Path) -> bool:
+    """Whether the file's name is that of a table."""
+    return _format(path) is not None
+
+
+def read_table(path: Path) -> Table:
+    """The results in a table. All that is wrong with it is told in one error."""
+    kind = _required_format(path)
+    problems = Problems(path, PLACES[kind])
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DenseError(f"{path}: cannot be read ({error.strerror or error})") from None
+    if path.suffix.lower() == ".gz":
+        data = _unpacked(data, path)
+    header, rows = _SOURCES[kind](data, problems, kind)
+    problems.stop_here()
+    if header is None:
+        return Table((), (f"{path}: no rows",))
+    reading = Reading(problems)
+    for place, values in rows:
+        reading.take(place, values)
+    problems.stop_here()
+    notices = (*header, *reading.notices())
+    return Table(tuple(reading.results), tuple(f"{path}: {notice}" for notice in notices))
+
+
+def write_table(results: Iterable[Result], path: Path) -> None:
+    """Writes results where `read_table` reads them back as they are. The file appears whole or not at all."""
+    data = _WRITERS[_required_format(path)](map(row_of, results))
+    if path.suffix.lower() == ".gz":
+        data = gzip.compress(data, mtime=0)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise DenseError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def _format(path: Path) -> Format | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    is_packed = suffixes[-1:] == [".gz"]
+    found = FORMATS.get("".join(suffixes[-2:-1] if is_packed else suffixes[-1:]))
+    return None if is_packed and found == "parquet" else found
+
+
+def _required_format(path: Path) -> Format:
+    if (found := _format(path)) is None:
+        raise DenseError(f"{path}: a table ends in .csv, .tsv, .jsonl (each also with .gz) or .parquet")
+    return found
+
+
+def _unpacked(data: bytes, path: Path) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DenseError(f"{path}: not a whole gzip file ({error})") from None
+
+
+def _decoded(data: bytes, problems: Problems) -> str:
+    """Text in UTF-8, with or without a mark in front."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        problems.add("is in UTF-16; save it as UTF-8 (in a spreadsheet: CSV UTF-8)")
+        return ""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problems.add(f"is not in UTF-8 (line {line}, byte {data[error.start]:#04x}); save it as UTF-8")
+        return ""
+
+
+def _columns(headers: Sequence[str], problems: Problems) -> tuple[tuple[Column | None, ...], tuple[str, ...]]:
+    matched = match(headers)
+    for problem in matched.problems:
+        problems.add(problem)
+    return matched.columns, matched.notices
+
+
+def _from_csv(data: bytes, problems: Problems, kind: Format) -> Source:
+    text = _decoded(data, problems)
+    if not problems.count and not text.strip():
+        problems.add("is empty; the first row names the columns")
+    if problems.count:
+        return None, ()
+    delimiter = max(DELIMITERS[kind], key=lambda sign: _known(text, sign))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines = _lines(reader, problems)
+    headers = next((line for _, line in lines if any(map(str.strip, line))), list[str]())
+    columns, notices = _columns(headers, problems)
+
+    def rows() -> Iterator[Row]:
+        for place, line in lines:
+            if len(line) == len(columns):
+                yield place, zip(columns, line, strict=True)
+            elif any(map(str.strip, line)):
+                problems.add(f"has {len(line)} values where the header has {len(columns)} columns", place)
+
+    return notices, rows()
+
+
+def _known(text: str, delimiter: str) -> int:
+    """How many columns of the first line are known, if this is what stands between them."""
+    try:
+        headers = next(csv.reader(text[:HEAD].lstrip().splitlines()[:1], delimiter=delimiter), list[str]())
+    except csv.Error:
+        return 0
+    return sum(column is not None for column in match(headers).columns)
+
+
+def _lines(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """The rows as a spreadsheet counts them."""
+    place = 0
+    while True:
+        place += 1
+        try:
+            line = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.add(f"cannot be read ({error}); is a quotation mark missing?", place)
+            return
+        yield place, line
+
+
+def _from_jsonl(data: bytes, problems: Problems, _: Format) -> Source:
+    _decoded(data, problems)
+    if problems.count:
+        return None, ()
+    records: list[tuple[int, dict[str, Any]]] = []
+    for place, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value, _mended = decode(line)
+        except BadJson as error:
+            problems.add(str(error), place)
+            continue
+        if is_obj(value):
+            records.append((place, value))
+        else:
+            problems.add("is no object; write one for each result, {…}", place)
+    headers = list(dict.fromkeys(chain.from_iterable(record for _, record in records)))
+    if not headers:
+        return None, ()
+    columns, notices = _columns(headers, problems)
+    known = dict(zip(headers, columns, strict=True))
+    return notices, ((place, ((known[key], value) for key, value in record.items())) for place, record in records)
+
+
+def _from_parquet(data: bytes, problems: Problems, _: Format) -> Source:
+    arrow, parquet = _pyarrow()
+    try:
+        table = parquet.read_table(arrow.BufferReader(data))
+        headers: list[str] = table.column_names
+        columns, notices = _columns(headers, problems)
+        kept = [place for place, column in enumerate(columns) if column is not None]
+        values = [table.column(place).to_pylist() for place in kept]
+    except (arrow.ArrowException, OSError) as error:
+        problems.add(f"is no Parquet file that can be read ({' '.join(str(error).split())})")
+        return None, ()
+    used = [columns[place] for place in kept]
+    rows = enumerate(zip(*values, strict=True), 1)
+    return notices, ((place, zip(used, row, strict=True)) for place, row in rows)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow  # pyright: ignore[reportMissingTypeStubs]
+        import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
+    except ImportError:
+        raise DenseError(
+            "Parquet needs pyarrow: install it with `pip install 'dense[parquet]'`, or take .csv or .jsonl"
+        ) from None
+    return cast("Any", pyarrow), cast("Any", pyarrow.parquet)
+
+
+_SOURCES: dict[Format, Callable[[bytes, Problems, Format], Source]] = {
+    "csv": _from_csv,
+    "tsv": _from_csv,
+    "jsonl": _from_jsonl,
+    "parquet": _from_parquet,
+}
+
+
+def _to_csv(rows: Iterable[dict[str, Any]], delimiter: str = ",") -> bytes:
+    file = io.StringIO(newline="")
+    # With this end of a line, a lone carriage return in a text is quoted too.
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\r\n")
+    writer.writerow(column.name for column in WRITTEN)
+    for row in rows:
+        writer.writerow(str(value).lower() if isinstance(value, bool) else value for value in row.values())
+    return file.getvalue().encode()
+
+
+def _to_tsv(rows: Iterable[dict[str, Any]]) -> bytes:
+    return _to_csv(rows, "\t")
+
+
+def _to_jsonl(rows: Iterable[dict[str, Any]]) -> bytes:
+    encode = msgspec.json.Encoder().encode
+    # What a table must have is there even where it is blank: perhaps no row has a reward.
+    kept = ({key: value for key, value in row.items() if value is not None or key in REQUIRED} for row in rows)
+    return b"".join(encode(row) + b"\n" for row in kept)
+
+
+def _to_parquet(rows: Iterable[dict[str, Any]]) -> bytes:
+    arrow, parquet = _pyarrow()
+    types: dict[Kind, Any] = {
+        "name": arrow.string(),
+        "text": arrow.string(),
+        "count": arrow.int64(),
+        "amount": arrow.float64(),
+        "reward": arrow.float64(),
+        "flag": arrow.bool_(),
+    }
+    schema = arrow.schema([(column.name, types[column.kind]) for column in WRITTEN])
+    sink = arrow.BufferOutputStream()
+    parquet.write_table(arrow.Table.from_pylist(list(rows), schema=schema), sink)
+    return sink.getvalue().to_pybytes()
+
+
+_WRITERS: dict[Format, Callable[[Iterable[dict[str, Any]]], bytes]] = {
+    "csv": _to_csv,
+    "tsv": _to_tsv,
+    "jsonl": _to_jsonl,
+    "parquet": _to_parquet,
+}

@@ -1,0 +1,212 @@
+"""The run loop: what runs, in which order, once; what passes from one attempt to the next; what is given up."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from made_experiment import METHODS, made_plan, opened, run_all
+from made_harness import MadeHarness
+
+from dense.errors import DenseError
+from dense.harness import Attempted, Order
+from dense.refit.experiment import reopen_invalid
+from dense.refit.feedback import Maker
+from dense.refit.laboratory import Laboratory
+from dense.refit.run import run
+from dense.refit.state import state_of
+from dense.refit.store import Store
+from dense.results import RUN0
+
+
+def test_round_0_is_shared_and_every_method_has_its_own_chain(tmp_path: Path) -> None:
+    plan = made_plan(tmp_path, rounds=2)
+    harness = MadeHarness()
+    results = run_all(plan, harness)
+    assert [result.cell for result in results] == list(plan.cells)
+    by_round = Counter((result.cell.round, result.cell.method) for result in results)
+    assert by_round == {(0, RUN0): 4, **{(n, name): 4 for n in (1, 2) for name in METHODS}}
+    assert len({order.name for order in harness.orders}) == len(harness.orders) == len(plan.cells)
+
+
+def test_none_gets_the_task_alone_and_all_others_a_message_that_ends_with_the_task(tmp_path: Path) -> None:
+    harness = MadeHarness()
+    run_all(made_plan(tmp_path), harness)
+    for order in harness.orders:
+        task = (order.task / "instruction.md").read_text()
+        if "--none--" in order.name or "--run0--" in order.name:
+            assert order.message is None
+        else:
+            assert order.message is not None and order.message.endswith(task) and order.message != task
+
+
+def test_the_seed_is_the_same_for_all_methods_of_a_round_and_another_in_the_next(tmp_path: Path) -> None:
+    harness = MadeHarness()
+    run_all(made_plan(tmp_path, count=1, rounds=2, repetitions=1), harness)
+    seeds: dict[str, set[int]] = {}
+    for order in harness.orders:
+        seeds.setdefault(order.name.split("--")[3], set()).add(order.seed)
+    assert [len(found) for found in seeds.values()] == [1, 1, 1]
+    assert len(set.union(*seeds.values())) == 3
+
+
+def test_later_rounds_remember_the_last_three_attempts(tmp_path: Path) -> None:
+    harness = MadeHarness()
+    plan = made_plan(tmp_path, count=1, repetitions=1, rounds=5, methods=["self-reflection"])
+    run_all(plan, harness)
+    messages = {order.name.split("--")[3]: order.message or "" for order in harness.orders}
+    assert [messages[f"round{n}"].count("## Attempt") for n in range(1, 6)] == [0, 2, 3, 3, 3]
+    # What an attempt did is told in the round after it and the two after that, and never more than once in a message.
+    for source in range(5):
+        place = plan.place(plan.pairs[0].cell(source, RUN0 if source == 0 else "self-reflection"))
+        trace = json.loads((place / "try-1" / "trial" / "agent" / "trajectory.json").read_text())
+        command = trace["steps"][-1]["tool_calls"][0]["arguments"]["keystrokes"].strip()
+        times = [messages[f"round{n}"].count(command) for n in range(1, 6)]
+        assert times == [1 if source < n <= source + 3 else 0 for n in range(1, 6)], source
+
+
+def test_what_grades_an_attempt_reaches_only_the_privileged_method(tmp_path: Path) -> None:
+    plan = made_plan(tmp_path, rounds=2)
+    harness = MadeHarness()
+    run_all(plan, harness)
+    for order in harness.orders:
+        told = order.message or ""
+        assert "SOLUTION-CANARY" not in told and "TESTS-CANARY" not in told
+        assert ("VERIFIER-CANARY" in told) == ("verifier-feedback" in order.name), order.name
+    for file in (plan.folder / "cells").rglob("*"):
+        if file.is_file() and "feedback" in file.parts and "--verifier-feedback" not in str(file):
+            assert b"-CANARY" not in file.read_bytes(), file
+
+
+def test_a_second_run_has_nothing_to_do(tmp_path: Path) -> None:
+    plan = made_plan(tmp_path)
+    first, again = MadeHarness(), MadeHarness()
+    assert run_all(plan, first) == run_all(plan, again)
+    assert again.orders == []
+
+
+def test_reruns_do_not_wait_for_a_whole_round(tmp_path: Path) -> None:
+    """With one slot, the reruns of pairs that have begun come before further pairs are begun."""
+    harness = MadeHarness()
+    run_all(made_plan(tmp_path, concurrency=1), harness)
+    rounds = "".join(order.name.split("--")[3].removeprefix("round") for order in harness.orders)
+    assert rounds.count("0") == 4
+    assert rounds.rindex("0") > 2 * len(METHODS), rounds  # the last pair's first attempt, after the first pairs' reruns
+    assert harness.most_running == 1
+
+
+def test_attempts_run_at_once_up_to_the_limit(tmp_path: Path) -> None:
+    harness = MadeHarness(delay=0.02)
+    run_all(made_plan(tmp_path, concurrency=3), harness)
+    assert harness.most_running == 3
+
+
+def test_an_execution_without_a_score_is_tried_again_and_the_first_score_stands(tmp_path: Path) -> None:
+    def fails(order: Order) -> str | None:
+        return "the model is dead" if order.name.endswith("--dense--try-1") else None
+
+    results = run_all(made_plan(tmp_path), MadeHarness(fails=fails))
+    assert {result.tries for result in results if result.cell.method == "dense"} == {2}
+    assert all(result.reward is not None for result in results)
+
+
+def test_what_never_scores_is_invalid_and_what_follows_from_it_too(tmp_path: Path) -> None:
+    def fails(order: Order) -> str | None:
+        return "no luck" if "task-1--rep0--round1--dense" in order.name else None
+
+    plan = made_plan(tmp_path, rounds=2, retries=1)
+    results = run_all(plan, MadeHarness(fails=fails))
+    invalid = {str(result.cell): result.exception or "" for result in results if result.reward is None}
+    assert list(invalid) == [
+        "r · task-1 · repetition 0 · round 1 · dense",
+        "r · task-1 · repetition 0 · round 2 · dense",
+    ]
+    first, second = invalid.values()
+    assert "not scored in 2 executions" in first and "Broken: no luck" in first
+    assert "its source is invalid" in second
+    assert all(result.usage is None for result in results if result.reward is None)
+
+
+def test_invalid_cells_can_be_tried_again(tmp_path: Path) -> None:
+    is_dead = True
+
+    def fails(order: Order) -> str | None:
+        return "dead" if is_dead and order.name.startswith("r--task-1--rep0--round0") else None
+
+    plan = made_plan(tmp_path, retries=0, stop_after=50)
+    before = run_all(plan, MadeHarness(fails=fails))
+    assert sum(result.reward is None for result in before) == 1 + len(METHODS)
+    is_dead = False
+    with Store(plan.folder) as store:
+        assert reopen_invalid(store, state_of(store)) == 1 + len(METHODS)
+    after = run_all(plan, MadeHarness(fails=fails))
+    assert all(result.reward is not None for result in after)
+
+
+def test_nothing_but_failures_stops_the_run_and_says_why(tmp_path: Path) -> None:
+    plan = made_plan(tmp_path, count=3, repetitions=3, stop_after=4, concurrency=1, retries=9)
+    harness = MadeHarness(fails=lambda _: "the key is refused")
+    with pytest.raises(DenseError, match=r"4 executions in a row were not scored.*the key is refused"):
+        run_all(plan, harness)
+    assert len(harness.orders) == 4
+    results = run_all(plan, MadeHarness())  # nothing was given up by it
+    assert all(result.reward is not None for result in results)
+
+
+def test_what_makes_every_attempt_pointless_stops_the_run(tmp_path: Path) -> None:
+    class Missing(MadeHarness):
+        async def attempt(self, order: Order) -> Attempted:
+            self.orders.append(order)
+            raise DenseError("docker is not there")
+
+    harness = Missing()
+    with pytest.raises(DenseError, match="docker is not there"):
+        run_all(made_plan(tmp_path, concurrency=1), harness)
+    assert len(harness.orders) == 1
+
+
+def test_an_exception_of_the_harness_is_an_attempt_without_a_score(tmp_path: Path) -> None:
+    class Odd(MadeHarness):
+        async def attempt(self, order: Order) -> Attempted:
+            if "round1--dense" in order.name:
+                raise KeyError("what")
+            return await super().attempt(order)
+
+    results = run_all(made_plan(tmp_path, retries=0), Odd())
+    odd = {result.exception for result in results if result.reward is None}
+    assert len(odd) == 1 and "KeyError" in (odd.pop() or "")
+
+
+def test_a_source_without_a_trace_leaves_methods_that_need_one_invalid(tmp_path: Path) -> None:
+    class Traceless(MadeHarness):
+        async def attempt(self, order: Order) -> Attempted:
+            made = await super().attempt(order)
+            if "round0" in order.name:
+                (order.folder / made.trace).write_text('{"schema_version": "ATIF-v1.6", "steps": []}')
+            return made
+
+    results = run_all(made_plan(tmp_path, retries=0), Traceless())
+    scored = {result.cell.method for result in results if result.reward is not None}
+    assert scored == {RUN0, "none", "advisor"}
+    assert all("feedback could not be made in 1 tries" in (r.exception or "") for r in results if r.reward is None)
+
+
+def test_cancelling_loses_nothing(tmp_path: Path) -> None:
+    plan = made_plan(tmp_path)
+    slow = MadeHarness(delay=0.05)
+    laboratory = Laboratory(plan, opened(plan), slow, Maker(plan.config, None))
+
+    async def interrupted() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(run(laboratory), 0.2)
+
+    asyncio.run(interrupted())
+    done = sum(laboratory.state.of(cell).is_done for cell in plan.cells)
+    assert 0 < done < len(plan.cells)
+    rest = MadeHarness()
+    results = run_all(plan, rest)
+    assert len(rest.orders) == len(plan.cells) - done
+    assert len(results) == len(plan.cells)

@@ -1,0 +1,165 @@
+"""The store and the lock: append-only, one writer, and refusing to mix two experiments."""
+
+from __future__ import annotations
+
+import sqlite3
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_experiment import made_plan, opened, run_all
+from made_harness import MadeHarness
+
+from dense.errors import Changed, DenseError, Held
+from dense.harness import Attempted
+from dense.refit.experiment import experiment_of, join, take_in
+from dense.refit.identity import identity_of
+from dense.refit.lock import holder_of, writing
+from dense.refit.state import state_in, state_of
+from dense.refit.store import Began, Ended, Invalid, Opened, Store
+from dense.refit.table import Table
+from dense.results import RUN0, Cell, Result
+
+CELL = Cell("r", "t", 0, 0, RUN0)
+
+
+def test_events_come_back_as_they_went_in(tmp_path: Path) -> None:
+    events = [Began(1), Ended(1, Attempted("trial", exception="X")), Began(2), Ended(2, Attempted("t", reward=0.5))]
+    with Store(tmp_path) as store:
+        for event in events:
+            store.append(event, CELL)
+        assert [entry.event for entry in store] == events
+    with Store(tmp_path) as again:
+        assert [(entry.event, entry.cell) for entry in again] == [(event, CELL) for event in events]
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE events SET kind = 'x'", "DELETE FROM events", "REPLACE INTO events SELECT * FROM events"]
+)
+def test_nothing_can_be_changed_or_deleted(tmp_path: Path, change: str) -> None:
+    with Store(tmp_path) as store:
+        store.append(Began(1), CELL)
+        connection = sqlite3.connect(store.path)
+        connection.execute("PRAGMA recursive_triggers = ON")
+        with pytest.raises(sqlite3.Error):
+            connection.execute(change)
+        connection.close()
+        assert len(list(store)) == 1
+
+
+def test_the_first_score_stands(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.append(Began(1), CELL)
+        store.append(Ended(1, Attempted("a", reward=0.0)), CELL)
+        store.append(Ended(2, Attempted("b", reward=1.0)), CELL)
+        store.append(Invalid("late"), CELL)
+        (result,) = state_of(store).results
+    assert result.reward == 0.0 and result.exception is None
+
+
+def test_a_damaged_store_is_told_by_name(tmp_path: Path) -> None:
+    (tmp_path / "store.sqlite").write_bytes(b"no database at all, by any means" * 40)
+    with pytest.raises(DenseError, match=r"store\.sqlite: the store cannot be used"):
+        Store(tmp_path)
+    assert state_in(tmp_path / "elsewhere") is None
+
+
+def held(folder: Path, ready: Connection) -> None:
+    with writing(folder, "dense refit run x.yaml"):
+        ready.send(None)
+        ready.recv()
+
+
+def test_a_second_writer_is_told_who_holds_it(tmp_path: Path) -> None:
+    ours, theirs = get_context("spawn").Pipe()
+    process = get_context("spawn").Process(target=held, args=(tmp_path, theirs))
+    process.start()
+    ours.recv()
+    try:
+        told = rf"process {process.pid} on .* since .*dense refit run x\.yaml"
+        with pytest.raises(Held, match=told), writing(tmp_path, "another"):
+            pass
+        assert f"process {process.pid}" in (holder_of(tmp_path) or "")
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+    assert holder_of(tmp_path) is None
+    with writing(tmp_path, "a dead process holds nothing"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"rounds": 2}, "rounds: 1 before, 2 now"),
+        ({"methods": ["none", "dense"]}, "methods: advisor is gone"),
+        ({"budget": {"tree": 1000}}, "budget: tree changed (184320 before, 1000 now)"),
+        ({"recipients": [{"name": "r", "agent": "oracle"}]}, "recipients: r changed"),
+        ({"analyst": "gemini/gemini-3-flash-preview"}, "analyst: model changed"),
+        ({"tasks": {"path": "tasks", "limit": 1}}, "tasks: task-2 is gone"),
+    ],
+)
+def test_a_changed_experiment_is_not_mixed_in(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
+    run_all(made_plan(tmp_path), MadeHarness())
+    with pytest.raises(Changed) as error:
+        run_all(made_plan(tmp_path, **changes), MadeHarness())
+    assert told in str(error.value) and "--out" in str(error.value)
+
+
+def test_a_changed_task_is_not_mixed_in(tmp_path: Path) -> None:
+    run_all(made_plan(tmp_path), MadeHarness())
+    (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("true\n")
+    with pytest.raises(Changed, match="tasks: task-1 changed"):
+        run_all(made_plan(tmp_path), MadeHarness())
+
+
+def test_how_fast_it_is_run_is_no_change(tmp_path: Path) -> None:
+    before = run_all(made_plan(tmp_path), MadeHarness())
+    assert run_all(made_plan(tmp_path, concurrency=9, retries=0), MadeHarness()) == before
+
+
+def test_what_only_adds_cells_can_be_taken_in(tmp_path: Path) -> None:
+    small = made_plan(tmp_path, methods=["none"], repetitions=1)
+    before = run_all(small, MadeHarness())
+    large = made_plan(tmp_path, methods=["none", "dense"], repetitions=2)
+    with pytest.raises(Changed, match="--extend"):
+        run_all(large, MadeHarness())
+    with Store(large.folder) as store:
+        join(store, "made", identity_of(large.config, tuple(large.tasks.values()), large.base), extend=True)
+    harness = MadeHarness()
+    results = run_all(large, harness)
+    assert set(before) < set(results)
+    assert len(harness.orders) == len(large.cells) - len(before)
+
+
+def test_an_experiment_as_one_noun(tmp_path: Path) -> None:
+    plan = made_plan(tmp_path, repetitions=1)
+    with opened(plan):
+        pass
+    empty = experiment_of(plan.folder)
+    assert empty.results == () and empty.planned == plan.cells
+    run_all(plan, MadeHarness())
+    whole = experiment_of(plan.folder)
+    assert [result.cell for result in whole.results] == list(plan.cells)
+    assert whole.privileged == {"verifier-feedback"} and any("sandbox" in note for note in whole.notes)
+    for result in whole.results:
+        for path in filter(None, (result.trace, result.feedback_folder, result.message)):
+            assert (plan.folder / path).exists(), path
+
+
+def test_imported_results_are_apart_and_told_once(tmp_path: Path) -> None:
+    table = Table((Result(CELL, reward=1.0), Result(Cell("r", "t", 0, 1, "dense"), reward=0.0)), ())
+    with Store(tmp_path / "in") as store:
+        assert take_in(store, "x", table, "a.csv") == (2, 0)
+        assert take_in(store, "x", table, "a.csv") == (0, 2)
+        with pytest.raises(DenseError, match="another result of this cell"):
+            take_in(store, "x", Table((Result(CELL, reward=0.0),), ()), "b.csv")
+    found = experiment_of(tmp_path / "in")
+    assert found.methods == ("dense",) and found.results == table.results
+    with Store(tmp_path / "run") as store:
+        store.append(Opened("y", {"tasks": {}}))
+        with pytest.raises(Changed, match="import into another folder"):
+            take_in(store, "x", table, "a.csv")
