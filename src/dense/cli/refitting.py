@@ -99,14 +99,13 @@ async def _run(made: Plan, store: Store) -> None:
     recipients = list(made.recipients.values())
     place = config.environment
     async with serving(recipients, made.folder) as servers:
-        harness = HarborHarness(
-            EnvironmentSettings(place.type, place.options, place.settings),
-            servers=servers,
-            timeout_multiplier=config.timeout_multiplier,
-        )
-        await harness.check(recipients, [task.folder for task in made.tasks.values()])
-        store.append(Session(facts_of(config, tuple(made.tasks.values()), harness.name)))
-        async with analyst_model(config, made.folder) as model:
+        settings = EnvironmentSettings(place.type, place.options, place.settings)
+        async with (
+            HarborHarness(settings, servers=servers, timeout_multiplier=config.timeout_multiplier) as harness,
+            analyst_model(config, made.folder) as model,
+        ):
+            await harness.check(recipients, [task.folder for task in made.tasks.values()])
+            store.append(Session(facts_of(config, tuple(made.tasks.values()), harness.name)))
             with Display(config.concurrency) as display:
                 laboratory = Laboratory(made, store, harness, Maker(config, model), watch=display.tick)
                 display.laboratory = laboratory

@@ -1,0 +1,143 @@
+"""`dense refit` as a user runs it: plan, run, status, export, import, report; and what it says when it cannot."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dense.errors import DenseError
+from dense.harness.sandbox import preflight_now
+
+FILES = {
+    "instruction.md": "Write the word hello, and nothing else, to /app/out.txt.\n",
+    "task.toml": '[task]\nname = "dense-tests/{name}"\n\n[agent]\ntimeout_sec = 60\n\n[verifier]\ntimeout_sec = 30\n',
+    "environment/Dockerfile": "FROM debian:12-slim\nWORKDIR /app\n",
+    "solution/solve.sh": "#!/bin/bash\necho hello >/app/out.txt\n",
+    "tests/test.sh": "#!/bin/bash\n"
+    'if [ "$(cat /app/out.txt 2>/dev/null)" = hello ]; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n',
+}
+YAML = """
+name: greetings
+tasks: tasks
+environment: sandbox
+recipients: [{name: able, agent: oracle}, {name: idle, agent: nop}]
+methods: [none, advisor]
+analyst: rules
+repetitions: 1
+concurrency: 4
+"""
+
+
+def dense(*arguments: object, cwd: Path, code: int = 0) -> tuple[str, str]:
+    """The command in a process of its own: what it prints, and what it complains about."""
+    command = [sys.executable, "-m", "dense", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": "160"}
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=240, env=environment, check=False)
+    assert done.returncode == code, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+    return done.stdout, done.stderr
+
+
+def write_experiment(base: Path) -> Path:
+    for task in ("greet", "salute"):
+        for name, text in FILES.items():
+            path = base / "tasks" / task / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.replace("{name}", task))
+    (base / "refit.yaml").write_text(YAML)
+    return base
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An experiment that was run: an agent that solves everything, and one that does nothing."""
+    try:
+        preflight_now()
+    except DenseError as error:
+        pytest.skip(f"no sandbox on this machine: {error}")
+    base = write_experiment(tmp_path_factory.mktemp("experiment"))
+    out, _ = dense("refit", "run", "refit.yaml", cwd=base)
+    assert "100.00" in out and "sandbox" in out
+    return base
+
+
+def test_a_plan_runs_nothing(tmp_path: Path) -> None:
+    base = write_experiment(tmp_path)
+    out, _ = dense("refit", "plan", "refit.yaml", cwd=base)
+    assert "12 cells = 2 recipients × 2 tasks × 1 repetitions × (1 shared attempt + 2 methods × 1 rounds = 3)" in out
+    assert "no call, no cost" in out
+    assert not (base / "out").exists()
+
+
+def test_a_plan_with_a_model_estimates_on_traces(tmp_path: Path) -> None:
+    base = write_experiment(tmp_path)
+    (base / "refit.yaml").write_text(YAML.replace("analyst: rules", "analyst: gemini/gemini-3-flash-preview"))
+    out, _ = dense("refit", "plan", "refit.yaml", cwd=base)
+    assert "calls and cost are unknown before an attempt was made" in out
+    examples = Path(__file__).parents[2] / "examples" / "csv-report"
+    out, _ = dense("refit", "plan", "refit.yaml", "--like", examples, cwd=base)
+    assert "advisor: 4 calls, about 0." in out and "together: about 0." in out
+
+
+def test_a_second_run_only_shows_the_table(finished: Path) -> None:
+    before = sorted(path.stat().st_mtime_ns for path in (finished / "out").rglob("result.json"))
+    dense("refit", "run", "refit.yaml", cwd=finished)
+    assert sorted(path.stat().st_mtime_ns for path in (finished / "out").rglob("result.json")) == before
+
+
+def test_status_by_file_and_by_folder(finished: Path) -> None:
+    for place in ("refit.yaml", "out/refit/greetings"):
+        out, _ = dense("refit", "status", place, cwd=finished)
+        assert "12 cells, 12 scored, 0 invalid, 0 missing" in out and "running: no" in out
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_what_is_exported_can_be_imported_and_reported(finished: Path, tmp_path: Path, suffix: str) -> None:
+    table = tmp_path / f"results.{suffix}"
+    dense("refit", "export", "out/refit/greetings", table, cwd=finished)
+    out, _ = dense("refit", "import", table, "--out", tmp_path / "again", "--name", "again", cwd=tmp_path)
+    assert "12 results taken in" in out
+    dense("refit", "export", tmp_path / "again", tmp_path / "twice.csv", cwd=tmp_path)
+    rows = list(csv.DictReader((tmp_path / "twice.csv").read_text().splitlines()))
+    rewards = {(row["recipient"], row["task"], row["method"]): float(row["reward"]) for row in rows}
+    assert len(rewards) == 12 and all(value == (key[0] == "able") for key, value in rewards.items())
+
+
+def test_the_report_is_written_where_it_is_said(finished: Path) -> None:
+    out, _ = dense("refit", "report", "refit.yaml", cwd=finished)
+    folder = finished / "out" / "refit" / "greetings" / "report"
+    assert f"report: {Path('out/refit/greetings/report/index.html')}" in out
+    assert {"index.html", "report.json", "tables", "figures"} <= {path.name for path in folder.iterdir()}
+    told = json.loads((folder / "report.json").read_text())
+    assert [recipient["baseline"]["passed"]["value"] for recipient in told["recipients"]] == [100.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("run", "absent.yaml"), "absent.yaml: cannot be read"),
+        (("status", "absent"), "absent: neither an experiment's folder nor its YAML file"),
+        (("status", "tasks"), "tasks: no experiment here"),
+        (("report", "refit.yaml"), "no experiment here"),
+        (("export", "refit.yaml", "x.csv"), "no experiment here"),
+        (("import", "absent.csv", "--out", "in"), "absent.csv: no such file or folder"),
+        (("report", "refit.yaml", "--price", "able"), "--price able: give NAME=INPUT,OUTPUT"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+    _, errors = dense("refit", *arguments, cwd=write_experiment(tmp_path), code=1)
+    assert errors.startswith("error: ") and told in errors, errors
+
+
+def test_an_unknown_agent_is_told_before_anything_runs(tmp_path: Path) -> None:
+    base = write_experiment(tmp_path)
+    (base / "refit.yaml").write_text(YAML.replace("agent: nop", "agent: nobody"))
+    _, errors = dense("refit", "run", "refit.yaml", cwd=base, code=1)
+    assert "idle" in errors and "nobody" in errors
+    assert not list((base / "out").rglob("try-*"))
