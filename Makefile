@@ -3,8 +3,10 @@
 BIN := .venv/bin
 export PYTHON
 
-demo: .venv/.ready  ## distill the bundled example traces with the built-in analyst: no key, no network
+demo: .venv/.ready  ## distill the bundled example traces, then measure on six small tasks whether feedback helps: no key
 	@$(BIN)/dense distill examples --out out/demo
+	@$(BIN)/dense refit run examples/refit/refit.yaml --out out/demo-refit
+	@$(BIN)/dense refit report out/demo-refit --quiet
 
 test: .venv/.ready  ## the test suite
 	$(BIN)/python -m pytest -n 2
@@ -29,6 +31,8 @@ bench: .venv/.ready  ## speed, as ratios to a reference measured in the same run
 	$(BIN)/python bench/model_overhead.py
 	$(BIN)/python bench/rules.py
 	$(BIN)/python bench/methods.py
+	$(BIN)/python bench/coverage.py
+	$(BIN)/python bench/report.py
 
 golden: .venv/.ready  ## write the expected outputs and the docs made from code anew; look at the diff before you commit it
 	DENSE_WRITE_GOLDENS=1 $(BIN)/python -m pytest -n 0 -k golden

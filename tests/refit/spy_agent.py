@@ -23,6 +23,8 @@ echo "== marks: processes"
 for p in /proc/[0-9]*; do tr '\0' ' ' < $p/cmdline; echo; done | grep -v grep | grep 'spy-mark'
 echo "== marks: ports"
 (exec 3<>/dev/tcp/127.0.0.1/34567) && echo "spy-mark: somebody listens"
+echo "== network"
+tail -n +3 /proc/net/dev
 echo "== environment"
 env
 echo "== verifier and solution"

@@ -77,6 +77,8 @@ def test_no_file_process_port_or_variable_passes_from_one_cell_to_another(experi
         assert "left spy-mark-" in left, text
         assert "spy-mark" not in looked.replace("== marks", ""), looked
         assert worker_secret not in text and "DENSE_TEST" not in text
+        devices = text.partition("== network\n")[2].partition("==")[0].splitlines()
+        assert [line.split(":")[0].strip() for line in devices] == ["lo"], devices
 
 
 def test_verifiers_and_solutions_are_not_visible_to_the_agent(experiment: Path) -> None:

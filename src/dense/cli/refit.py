@@ -83,12 +83,13 @@ def report(
             help="USD for a million tokens, of a recipient or of `analyst`; cache reads and writes may follow.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the resampling.")] = 0,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of the resampling.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only tell where the report is.")] = False,
 ) -> None:
     """Write tables, figures and a page: report/index.html."""
     from dense.cli.refitting import report
 
-    report(place, out, to=to, exclude=tuple(exclude or ()), price=tuple(price or ()), seed=seed)
+    report(place, out, to=to, exclude=tuple(exclude or ()), price=tuple(price or ()), seed=seed, quiet=quiet)
 
 
 @refit.command("export")

@@ -201,16 +201,24 @@ def status(place: Path, out: Path | None) -> None:
 
 
 def report(
-    place: Path, out: Path | None, *, to: Path | None, exclude: tuple[str, ...], price: tuple[str, ...], seed: int
+    place: Path,
+    out: Path | None,
+    *,
+    to: Path | None,
+    exclude: tuple[str, ...],
+    price: tuple[str, ...],
+    seed: int | None,
+    quiet: bool,
 ) -> None:
     """Writes the report."""
-    from dense.report import make
+    from dense.report import SEED, make
 
     folder = _existing(place, out)
     target = to or folder / "report"
     experiment = experiment_of(folder, prices=dict(map(_price, price)))
-    made = make(experiment, target, exclude=exclude, seed=seed)
-    show_report(experiment, _console(), made)
+    made = make(experiment, target, exclude=exclude, seed=SEED if seed is None else seed)
+    if not quiet:
+        show_report(experiment, _console(), made)
     _console().print(f"report: {target / 'index.html'}", markup=False)
 
 

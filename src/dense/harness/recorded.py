@@ -1,0 +1,65 @@
+"""Attempts that were made before, served again: for tests of what runs attempts, and to replay an experiment elsewhere.
+
+What it gives is read from the recorded trial anew, as if it had just been made; nothing is run and nothing is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from dense.errors import DenseError
+from dense.harness.finished import RESULT, incomplete, read_trial
+from dense.harness.harness import Attempted, Order
+from dense.harness.received import compared
+
+
+class RecordedHarness:
+    """Gives each order the trial that was recorded for its name."""
+
+    name = "recorded"
+
+    def __init__(self, trials: Path | Mapping[str, Path], *, delay: float = 0.0) -> None:
+        """`trials` are folders of trials by order name, or a folder with a folder for each name and a trial in it.
+        `delay` is how many seconds an attempt takes."""
+        self.trials = trials
+        self.delay = delay
+
+    async def attempt(self, order: Order) -> Attempted:
+        """The recorded trial, copied to the order's folder."""
+        source = self._recorded(order.name)
+        await asyncio.to_thread(shutil.rmtree, order.folder, ignore_errors=True)
+        await asyncio.sleep(self.delay)
+        target = order.folder / source.name
+        try:
+            # The result last: a copy that was cut off is no finished trial.
+            await asyncio.to_thread(shutil.copytree, source, target, ignore=shutil.ignore_patterns(RESULT))
+            if (source / RESULT).is_file():
+                await asyncio.to_thread(shutil.copy2, source / RESULT, target / RESULT)
+        except (OSError, shutil.Error) as error:
+            raise DenseError(f"{source}: cannot be copied to {target} ({error})") from None
+        return await asyncio.to_thread(_told, order, target)
+
+    def finished(self, order: Order) -> Attempted | None:
+        """What a killed run copied to its end."""
+        for result in sorted(order.folder.glob(f"*/{RESULT}")):
+            attempted = _told(order, result.parent)
+            if attempted.is_scored:
+                return attempted
+        return None
+
+    def _recorded(self, name: str) -> Path:
+        if isinstance(self.trials, Path):
+            found = sorted(path.parent for path in (self.trials / name).glob(f"*/{RESULT}"))
+            trial = found[0] if found else None
+        else:
+            trial = self.trials.get(name)
+        if trial is None or not trial.is_dir():
+            raise DenseError(f"nothing was recorded for the attempt {name!r}")
+        return trial
+
+
+def _told(order: Order, trial: Path) -> Attempted:
+    attempted = read_trial(trial, order.folder)
+    return incomplete(trial.name) if attempted is None else compared(attempted, order, trial)

@@ -1,0 +1,94 @@
+"""The folder that a sandbox keeps on disk while it runs, and what becomes of it when its owner was killed.
+
+The owner holds a lock on it, which the kernel drops when the owner ends, however it ends. Whatever starts next removes
+the folders that nobody holds. The lock is right where process ids are not: in containers that share a folder."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from dense.errors import DenseError
+
+PREFIX = "dense-sandbox-"
+"""How the folders are called."""
+_UNFINISHED = ".dense-sandbox-"
+_OLD = 3600.0
+"""Seconds after which a folder that was never finished belongs to nobody."""
+
+
+class State:
+    """A state folder that is ours."""
+
+    def __init__(self, parent: Path | None = None) -> None:
+        where = Path(tempfile.gettempdir()) if parent is None else parent
+        try:
+            where.mkdir(parents=True, exist_ok=True)
+            made = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=where.resolve()))
+        except OSError as error:
+            raise DenseError(f"{where}: no sandbox can be kept here ({error.strerror}); name another folder") from None
+        self._lock: int | None = os.open(made / "owner", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        os.write(self._lock, f"pid {os.getpid()}\nstarted {started(os.getpid())}\n".encode())
+        # It gets the name by which it may be swept only now that it is held.
+        self.folder = made.rename(made.with_name(made.name.removeprefix(".")))
+
+    def remove(self) -> None:
+        """Takes it away, and lets go of it. Nothing may run in the sandbox any more."""
+        if self._lock is not None:
+            remove(self.folder)
+            os.close(self._lock)
+            self._lock = None
+
+
+def sweep(parent: Path | None = None) -> list[Path]:
+    """Removes the state folders whose owner is dead, and says which. Those of other users are left alone."""
+    where = Path(tempfile.gettempdir()) if parent is None else parent
+    swept: list[Path] = []
+    for pattern in (f"{PREFIX}*", f"{_UNFINISHED}*"):
+        for folder in sorted(where.glob(pattern)):
+            try:
+                swept += [folder] if _swept(folder) else []
+            except OSError:
+                continue  # Someone else was quicker.
+    return swept
+
+
+def started(pid: int) -> int:
+    """When a process started, in ticks since the machine did: with its id, one process and no later one."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+
+
+def remove(folder: Path) -> None:
+    """Removes a folder whatever its files' modes: the overlay's own is 000, and so may be any of an agent's."""
+    command = ["rm", "-rf", "--one-file-system", "--", str(folder)]
+    for _ in range(3):
+        subprocess.run(command, check=False, capture_output=True)
+        if not folder.exists():
+            return
+        subprocess.run(["chmod", "-R", "u+rwX", "--", str(folder)], check=False, capture_output=True)
+
+
+def _swept(folder: Path) -> bool:
+    found = folder.lstat()
+    if folder.is_symlink() or not folder.is_dir() or found.st_uid != os.geteuid():
+        return False
+    if folder.name.startswith(_UNFINISHED):
+        if time.time() - found.st_mtime < _OLD:
+            return False
+        remove(folder)
+        return True
+    lock = os.open(folder / "owner", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    else:
+        remove(folder)
+        return True
+    finally:
+        os.close(lock)

@@ -1,0 +1,121 @@
+"""Recipients' own model servers: started before the first attempt, ended after the last, or when we are killed."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import sys
+from asyncio.subprocess import PIPE, STDOUT, Process
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from dense.errors import DenseError
+from dense.harness import supervisor
+from dense.harness.harness import Recipient
+
+HOST = "127.0.0.1"
+PATIENCE = 60.0
+"""Seconds until a server must accept connections: a model may have to be loaded."""
+TRIES = 3
+"""How many ports are tried: between our finding one free and the server's taking it, somebody else may."""
+SHOWN = 2000
+"""Characters of a server's log that are shown where it does not start."""
+
+
+@asynccontextmanager
+async def serving(
+    recipients: Iterable[Recipient], folder: Path, *, patience: float = PATIENCE
+) -> AsyncGenerator[dict[str, str]]:
+    """Runs the servers that recipients name; the address of each, by recipient. Their logs go to `folder`."""
+    servers = [_Server(recipient, folder) for recipient in recipients if recipient.server]
+    try:
+        try:
+            async with asyncio.TaskGroup() as group:
+                starting = {server.recipient.name: group.create_task(server.up(patience)) for server in servers}
+        except* DenseError as errors:
+            raise errors.exceptions[0] from None
+        yield {name: start.result() for name, start in starting.items()}
+    finally:
+        await asyncio.gather(*(server.down() for server in servers))
+
+
+class _Server:
+    """One server with its log."""
+
+    def __init__(self, recipient: Recipient, folder: Path) -> None:
+        self.recipient = recipient
+        self.log = folder / f"server-{re.sub(r'[^A-Za-z0-9_.-]+', '-', recipient.name)}.log"
+        self.process: Process | None = None
+        if not any("{port}" in word for word in recipient.server):
+            raise DenseError(f"recipient {recipient.name!r}: server: nothing in the command takes the `{{port}}`")
+
+    async def up(self, patience: float) -> str:
+        """Starts it and waits until it accepts connections; its address."""
+        for last in range(TRIES - 1, -1, -1):
+            port = _free_port()
+            start = await self._start(port)
+            if await self._answers(port, patience):
+                return f"http://{HOST}:{port}"
+            await self.down()
+            told = self.log.read_bytes()[start:].decode(errors="replace").strip()
+            if last == 0 or "already in use" not in told.lower():
+                raise DenseError(self._complaint(told, patience))
+        raise AssertionError("the last try returns or raises")
+
+    async def down(self) -> None:
+        """Ends it with all that it started."""
+        process, self.process = self.process, None
+        if process is None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            await asyncio.wait_for(process.wait(), 3 * supervisor.GRACE)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+    async def _start(self, port: int) -> int:
+        """Starts it; where its part of the log begins."""
+        command = [word.replace("{port}", str(port)) for word in self.recipient.server]
+        try:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            with self.log.open("ab") as log:
+                start = log.tell()
+                self.process = await asyncio.create_subprocess_exec(
+                    sys.executable, supervisor.__file__, *command, stdin=PIPE, stdout=log, stderr=STDOUT
+                )
+        except OSError as error:
+            raise DenseError(f"{self.log}: cannot be written ({error.strerror or error})") from None
+        return start
+
+    async def _answers(self, port: int, patience: float) -> bool:
+        """Whether it accepts connections in time, and before it ends."""
+        end = asyncio.get_running_loop().time() + patience
+        while self.process is not None and self.process.returncode is None:
+            try:
+                _, writer = await asyncio.open_connection(HOST, port)
+            except OSError:
+                if asyncio.get_running_loop().time() > end:
+                    return False
+                await asyncio.sleep(0.05)
+            else:
+                writer.close()
+                await writer.wait_closed()
+                return True
+        return False
+
+    def _complaint(self, told: str, patience: float) -> str:
+        command = " ".join(self.recipient.server)
+        return (
+            f"recipient {self.recipient.name!r}: its server did not accept connections within {patience:g} s, or ended "
+            f"before: {command}\n{told[-SHOWN:] or '(it wrote nothing)'}"
+        )
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind((HOST, 0))
+        return found.getsockname()[1]

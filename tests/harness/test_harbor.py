@@ -1,0 +1,389 @@
+"""Real trials of Harbor in the sandbox: what agents are given, what is recorded of it, and what goes wrong."""
+
+# pyright: reportMissingTypeStubs=false
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback import Loopback, Step, failing, json_step, ok, said
+from release import ORACLE, terminus, trials
+
+from dense.errors import DenseError
+from dense.harness import Attempted, Harness, Order, Recipient
+from dense.harness.derived import FEEDBACK_FILE, LIMIT, instruction_of, sha256
+from dense.harness.harbor import EnvironmentSettings, HarborHarness, filled
+from dense.harness.quiet import harbor_quietly
+from dense.trajectory import Usage
+
+NOP = Recipient("nop", "nop")
+USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 40}}
+
+
+def answer(*commands: str, done: bool = False) -> Step:
+    """A turn as terminus-2 takes it."""
+    keys = [{"keystrokes": f"{command}\n", "duration": 0.2} for command in commands]
+    told = {"analysis": "Well.", "plan": "Go on.", "commands": keys, "task_complete": done}
+    return json_step(said(json.dumps(told), usage=USAGE))
+
+
+SOLVED = (answer("echo hello >/app/out.txt"), answer(done=True), answer(done=True))
+
+
+def attempt(order: Order, **more: Any) -> Attempted:
+    return alone(HarborHarness(**more), order)
+
+
+def alone(harness: HarborHarness, order: Order) -> Attempted:
+    """One attempt in a loop of its own, from which no connection is left."""
+
+    async def run() -> Attempted:
+        async with harness:
+            return await harness.attempt(order)
+
+    return asyncio.run(run())
+
+
+def check(*recipients: Recipient, tasks: tuple[Path, ...] = (), **more: Any) -> None:
+    asyncio.run(HarborHarness(**more).check(recipients, tasks))
+
+
+def test_oracle_and_nop_at_once(task: Path, tmp_path: Path) -> None:
+    harness: Harness = HarborHarness()
+    orders = [Order(who.name, who, task, tmp_path / "cells" / who.name) for who in (ORACLE, NOP)]
+
+    async def both() -> list[Attempted]:
+        return list(await asyncio.gather(*(harness.attempt(order) for order in orders)))
+
+    solved, idle = asyncio.run(both())
+    assert (solved.reward, idle.reward) == (1.0, 0.0)
+    for order, found in zip(orders, (solved, idle), strict=True):
+        assert (found.exception, found.problem, found.usage, found.tool_calls) == (None, "", None, None)
+        assert (found.delivered, found.message_sha256, found.received) == ("", "", "")
+        assert found.seconds is not None and 0 < found.seconds < 60
+        assert (order.folder / found.trial / "trial.log").is_file()
+        assert harness.finished(order) == found
+    assert harness.name.startswith("harbor 0.2") and harness.name.endswith(", sandbox")
+
+
+def test_an_agent_is_given_the_message(
+    task: Path, tmp_path: Path, serve: Callable[..., Loopback], capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = serve(*SOLVED)
+    text = "Try é {this} %s \\n.\n"
+    message = f"[dense-feedback-0badcafe begins]\n{text}[dense-feedback-0badcafe ends]\n\n{instruction_of(task)}"
+    order = Order("cell", terminus(), task, tmp_path / "cell", message, seed=77)
+    found = attempt(order, servers={"t": server.root})
+    assert (found.reward, found.exception) == (1.0, None)
+    assert found.usage == Usage(input=180, cache_read=120, output=30) and not found.is_partial
+    assert found.tool_calls == 3
+    assert (found.delivered, found.received) == ("instruction", "same")
+    assert found.message_sha256 == sha256(message)
+    assert (order.folder / found.trace).is_file()
+    first = server.received[0]
+    assert message.strip() in first.body["messages"][0]["content"]
+    assert first.body["seed"] == 77
+    left = sorted(path.relative_to(order.folder).as_posix() for path in (order.folder / "task").rglob("*"))
+    assert left == ["task/greet", "task/greet/instruction.md"]
+    assert (order.folder / left[1]).read_text() == message
+    told = json.loads((order.folder / found.trial / "result.json").read_text())
+    assert told["task_name"] == "dense-tests/greet"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_long_message_is_read_by_an_agent_of_any_user(task: Path, tmp_path: Path) -> None:
+    (task / "task.toml").write_text('[task]\nname = "t/read"\n\n[agent]\nuser = "nobody"\n')
+    solve = f"#!/bin/bash\nid -un; tail -c 20 {FEEDBACK_FILE}; echo x >>{FEEDBACK_FILE} || echo kept\n"
+    (task / "solution" / "solve.sh").write_text(solve)
+    (task / "tests" / "test.sh").write_text(f"wc -c <{FEEDBACK_FILE}\necho 1 >/logs/verifier/reward.txt\n")
+    message = "é" * LIMIT + "the end of the message"
+    order = Order("cell", ORACLE, task, tmp_path / "cell", message)
+    found = attempt(order)
+    assert (found.reward, found.problem) == (1.0, "")
+    assert (found.delivered, found.received, found.message_sha256) == ("file", "not recorded", sha256(message))
+    seen = (order.folder / found.trial / "agent" / "oracle.txt").read_text()
+    assert "nobody" in seen and "end of the message" in seen and "kept" in seen
+    size = (order.folder / found.trial / "verifier" / "test-stdout.txt").read_text()
+    assert int(size) == len(message.encode())
+
+
+def test_whether_the_file_was_opened(task: Path, tmp_path: Path, serve: Callable[..., Loopback]) -> None:
+    server = serve(answer(f"head -c 9 {FEEDBACK_FILE}"), *SOLVED)
+    message = "x" * LIMIT + instruction_of(task)
+    found = attempt(Order("cell", terminus(), task, tmp_path / "c", message), servers={"t": server.root})
+    assert (found.reward, found.delivered, found.received) == (1.0, "file", "opened")
+    pointer = server.received[0].body["messages"][0]["content"]
+    assert FEEDBACK_FILE in pointer and instruction_of(task).strip() in pointer and "xxx" not in pointer
+
+
+def test_a_key_that_is_refused_is_no_score(task: Path, tmp_path: Path, serve: Callable[..., Loopback]) -> None:
+    server = serve(default=failing(401, "wrong key"))
+    found = attempt(Order("cell", terminus(), task, tmp_path / "c"), servers={"t": server.root})
+    assert (found.reward, found.exception) == (None, "AuthenticationError")
+    assert "wrong key" in found.problem and not found.is_scored
+
+
+def test_a_dead_model_is_no_score(task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    harbor_quietly()
+    from harbor.llms.lite_llm import LiteLLM
+    from tenacity import wait_none
+
+    call: Any = LiteLLM.call
+    monkeypatch.setattr(call.retry, "wait", wait_none())  # as often as ever, but not half a minute long
+    with Loopback() as server:
+        dead = server.root
+    order = Order("cell", terminus(), task, tmp_path / "c")
+    harness = HarborHarness(servers={"t": dead})
+    found = alone(harness, order)
+    assert (found.reward, found.tool_calls) == (None, None)
+    assert found.exception in {"InternalServerError", "APIConnectionError"} and "onnection" in found.problem
+    assert harness.finished(order) is None
+
+
+def test_a_time_out_is_graded(make_task: Callable[..., Path], tmp_path: Path, serve: Callable[..., Loopback]) -> None:
+    server = serve(answer("echo hello >/app/out.txt"), default=ok("never", delay=60))
+    task = make_task("slow", seconds=5)
+    found = attempt(Order("cell", terminus(), task, tmp_path / "c"), servers={"t": server.root})
+    assert (found.reward, found.exception, found.problem) == (1.0, "AgentTimeoutError", "")
+    assert found.usage is not None and found.usage.output == 10 and found.is_partial
+
+
+@pytest.mark.parametrize(
+    ("test", "reward", "exception", "said"),
+    [
+        ("exit 3\n", None, "RewardFileNotFoundError", "RewardFileNotFoundError"),
+        ('echo \'{"reward": 0.5, "style": 1}\' >/logs/verifier/reward.json\n', 0.5, None, ""),
+        ("echo '{\"style\": 1}' >/logs/verifier/reward.json\n", None, None, "no number called `reward`, only style"),
+        ("echo many >/logs/verifier/reward.txt\n", None, "VerifierOutputParseError", "VerifierOutputParseError"),
+    ],
+)
+def test_verifiers(
+    make_task: Callable[..., Path], tmp_path: Path, test: str, reward: float | None, exception: str | None, said: str
+) -> None:
+    found = attempt(Order("cell", NOP, make_task("odd", test=test), tmp_path / "c"))
+    assert (found.reward, found.exception) == (reward, exception)
+    assert found.problem.startswith(said) if exception else said in found.problem
+
+
+def test_an_environment_that_does_not_start(task: Path, tmp_path: Path) -> None:
+    (task / "environment" / "Dockerfile").write_text("FROM debian:12-slim\nRUN exit 7\n")
+    found = attempt(Order("cell", NOP, task, tmp_path / "c"))
+    assert found.reward is None and found.exception and found.problem
+
+
+def test_a_task_that_harbor_refuses(task: Path, tmp_path: Path) -> None:
+    (task / "task.toml").write_text("[verifier]\ntimeout_sec = 'soon'\n")
+    found = attempt(Order("cell", NOP, task, tmp_path / "c", "message"))
+    assert found.reward is None and found.exception == "ValidationError" and "timeout_sec" in found.problem
+    with pytest.raises(DenseError, match=r"(?s)greet: .*Harbor refuses it.*timeout_sec"):
+        check(NOP, tasks=(task,))
+
+
+def test_cancelling_stops_the_environment(task: Path, tmp_path: Path, serve: Callable[..., Loopback]) -> None:
+    server = serve(default=ok("never", delay=60))
+    state = tmp_path / "state"
+    state.mkdir()
+    harness = HarborHarness(EnvironmentSettings(options={"state": str(state)}), servers={"t": server.root})
+    order = Order("cell", terminus(), task, tmp_path / "c")
+
+    async def run() -> None:
+        running = asyncio.create_task(harness.attempt(order))
+        while not server.received:
+            await asyncio.sleep(0.05)
+            assert not running.done(), running.result()
+        assert any(state.iterdir())
+        running.cancel()
+        async with harness:
+            await running
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(run())
+    assert list(state.iterdir()) == []
+    assert harness.finished(order) is None
+
+
+def test_what_a_killed_run_left(task: Path, tmp_path: Path) -> None:
+    order = Order("cell", ORACLE, task, tmp_path / "c", "a message")
+    harness = HarborHarness()
+    assert harness.finished(order) is None
+    found = alone(harness, order)
+    assert HarborHarness().finished(order) == found
+    assert harness.finished(Order("cell", ORACLE, task, tmp_path / "c", "another")) is None
+    assert harness.finished(Order("cell", ORACLE, task, tmp_path / "c")) is None
+    result = order.folder / found.trial / "result.json"
+    whole = result.read_text()
+    result.write_text(whole[: len(whole) // 2])
+    assert harness.finished(order) is None
+    result.write_text(json.dumps({**json.loads(whole), "verifier_result": None}))
+    assert harness.finished(order) is None
+    (order.folder / "stray").write_text("of the killed one")
+    again = alone(harness, order)
+    assert again.reward == 1 and again.trial != found.trial
+    assert sorted(path.name for path in order.folder.iterdir()) == sorted([again.trial, "task"])
+
+
+KILLED = """
+import asyncio, sys
+from pathlib import Path
+from dense.harness import Order, Recipient
+from dense.harness.harbor import HarborHarness
+
+who = Recipient("oracle", "oracle", env={"NAP": "100"})
+asyncio.run(HarborHarness().attempt(Order("cell", who, Path(sys.argv[1]), Path(sys.argv[2]))))
+"""
+
+
+def test_killed_in_the_middle_and_made_again(task: Path, tmp_path: Path) -> None:
+    started = "echo begun >/logs/agent/begun; sleep $NAP; echo hello >/app/out.txt"
+    (task / "solution" / "solve.sh").write_text(f"#!/bin/bash\n{started}\n")
+    folder = tmp_path / "c"
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(task), str(folder)]) as process:
+        while not list(folder.glob("*/agent")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.kill()
+    order = Order("cell", Recipient("oracle", "oracle", env={"NAP": "0"}), task, folder)
+    (left,) = (path.parent.name for path in folder.glob("*/agent"))
+    assert HarborHarness().finished(order) is None
+    found = attempt(order)
+    assert found.reward == 1
+    assert sorted(path.name for path in folder.iterdir()) == sorted([found.trial, "task"]) and found.trial != left
+
+
+def test_tasks_stay_as_they_are(task: Path, tmp_path: Path) -> None:
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in task.rglob("*") if path.is_file()}
+    attempt(Order("cell", ORACLE, task, tmp_path / "c", "message"))
+    after = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in task.rglob("*") if path.is_file()}
+    assert after == before
+
+
+def test_paths_may_be_relative(task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    order = Order("cell", ORACLE, task.relative_to(tmp_path), Path("c"), "message")
+    found = attempt(order)
+    assert found.reward == 1 and (tmp_path / "c" / found.trial / "result.json").is_file()
+    assert HarborHarness().finished(order) == found
+
+
+def test_variables_reach_the_agent_and_no_file(task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets = {"DENSE_TEST_KEY": "zq8Lw3Tn5Vb7", "DENSE_TEST_PLAIN": "kd4Hm9Xc2Rf6"}
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    solve = '#!/bin/bash\nenv | grep _OF_OURS\necho "${#KEY_OF_OURS} ${#WORD_OF_OURS}"\necho hello >/app/out.txt\n'
+    (task / "solution" / "solve.sh").write_text(solve)
+    who = Recipient(
+        "o", "oracle", env={"KEY_OF_OURS": "${DENSE_TEST_KEY}", "WORD_OF_OURS": "${DENSE_TEST_PLAIN}", "MODE": "fast"}
+    )
+    found = attempt(Order("cell", who, task, tmp_path / "c"))
+    assert found.reward == 1
+    written = {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()}
+    assert b"12 12" in b"".join(written.values())
+    for value in secrets.values():
+        assert [path for path, data in written.items() if value.encode() in data] == []
+    config = json.loads((tmp_path / "c" / found.trial / "config.json").read_text())
+    assert config["agent"]["env"] == {
+        "KEY_OF_OURS": "${DENSE_TEST_KEY}",
+        "WORD_OF_OURS": "${DENSE_TEST_PLAIN}",
+        "MODE": "fast",
+    }
+
+
+def test_options_are_filled_in() -> None:
+    options = {"a": "{seed}", "b": ["{server}/v1", {"c": "s{seed}"}], "d": 1.5, "e": None, "f": "{other}"}
+    expected = {"a": 7, "b": ["http://h:1/v1", {"c": "s7"}], "d": 1.5, "e": None, "f": "{other}"}
+    assert filled(options, 7, "http://h:1") == expected
+
+
+@pytest.mark.parametrize(
+    ("who", "said"),
+    [
+        (Recipient("r", "terminus-3"), "recipient 'r': Agent name terminus-3 is not valid"),
+        (Recipient("r", "no.such.module:Agent"), "no.such.module"),
+        (Recipient("r", "json:JSONDecoder"), "recipient 'r'"),
+        (Recipient("r", "terminus-2"), "model_name is required"),
+        (terminus("r", "http://h:1", no_such_option=1), "no_such_option"),
+        (terminus("r", "http://h:1", parser_name="yaml"), "yaml"),
+        (terminus("r", "http://h:1", max_timeout_sec="long"), "max_timeout_sec"),
+        (terminus("r"), "speaks of a server, and the recipient has none"),
+        (Recipient("r", "oracle", env={"A": "${DENSE_TEST_UNSET}"}), "DENSE_TEST_UNSET is not set"),
+        (Recipient("r", "oracle", env={"A": "Bearer ${HOME}"}), "must be the whole value"),
+        (Recipient("r", "oracle", env={"API_KEY": "abc"}), "stands everywhere; give it at least 8"),
+    ],
+)
+def test_recipients_that_cannot_run_are_told_before(task: Path, who: Recipient, said: str) -> None:
+    with pytest.raises(DenseError) as caught:
+        check(who)
+    assert said in str(caught.value)
+
+
+def test_an_attempt_checks_what_nobody_checked(task: Path, tmp_path: Path) -> None:
+    with pytest.raises(DenseError, match="terminus-3"):
+        attempt(Order("cell", Recipient("r", "terminus-3"), task, tmp_path / "c"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (EnvironmentSettings("dokker"), "unknown type 'dokker'; known are sandbox, ack"),
+        (EnvironmentSettings("no.such.module:Environment"), "no.such.module"),
+        (EnvironmentSettings("json:JSONDecoder"), "environment 'json:JSONDecoder' cannot be used here"),
+        (EnvironmentSettings(options={"no_such_option": 1}), "no_such_option"),
+        (EnvironmentSettings(settings={"override_cpu": 1}), "'override_cpu' is none of Harbor's settings"),
+        (EnvironmentSettings(settings={"override_cpus": "many"}), "override_cpus"),
+        (EnvironmentSettings("daytona"), "environment 'daytona' cannot be used here"),
+    ],
+)
+def test_environments_that_cannot_be_used_are_told_before(settings: EnvironmentSettings, said: str) -> None:
+    with pytest.raises(DenseError) as caught:
+        check(ORACLE, environment=settings)
+    assert said in str(caught.value)
+
+
+def test_docker_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(DenseError, match=r"environment 'docker' cannot be used here: .*[Dd]ocker"):
+        check(ORACLE, environment=EnvironmentSettings("docker"))
+
+
+def test_a_good_experiment_passes(task: Path) -> None:
+    check(ORACLE, NOP, terminus(), tasks=(task,), servers={"t": "http://127.0.0.1:9"})
+
+
+NEWER = Path(sys.prefix) / "harbor-0.25"
+RELEASE = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from release import trials
+
+print(json.dumps(trials(*sys.argv[2:])))
+"""
+
+
+def test_both_releases_do_the_same(task: Path, tmp_path: Path, serve: Callable[..., Loopback]) -> None:
+    """The newer one in a process of its own, in which every warning is an error, while the older one runs here."""
+    if not NEWER.is_dir():
+        pytest.skip("Harbor 0.25.0 is not in .venv/harbor-0.25; scripts/setup puts it there where it can")
+    steps = (*SOLVED, answer(f"cat {FEEDBACK_FILE}"), *SOLVED)
+    asked = {name: (str(task), str(tmp_path / name), serve(*steps).root) for name in ("old", "new")}
+    command = [sys.executable, "-W", "error", "-c", RELEASE, str(Path(__file__).parent), *asked["new"]]
+    environment = {**os.environ, "PYTHONPATH": str(NEWER)}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        name, old = trials(*asked["old"])
+        out, errors = running.communicate(timeout=200)
+    assert (running.returncode, errors) == (0, "")
+    newer_name, new = json.loads(out)
+    assert (name, newer_name) == ("harbor 0.24.0, sandbox", "harbor 0.25.0, sandbox")
+    assert new == old
+    assert [found["reward"] for found in old] == [1, 0, 1, 1]
+    assert [found.get("received") for found in old] == [None, None, "same", "opened"]
