@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -210,3 +211,18 @@ def test_cancelling_loses_nothing(tmp_path: Path) -> None:
     results = run_all(plan, rest)
     assert len(rest.orders) == len(plan.cells) - done
     assert len(results) == len(plan.cells)
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_rounds_can_be_added_and_remember_what_was_before(tmp_path: Path, is_lost: bool) -> None:
+    plan = made_plan(tmp_path, count=1, repetitions=1, rounds=1, methods=["dense"])
+    run_all(plan, MadeHarness())
+    if is_lost:
+        shutil.rmtree(plan.place(plan.pairs[0].cell(1, "dense")) / "feedback")
+    longer = made_plan(tmp_path, count=1, repetitions=1, rounds=2, methods=["dense"])
+    with opened(longer, extend=True):
+        pass
+    harness = MadeHarness()
+    run_all(longer, harness)
+    (order,) = harness.orders
+    assert "## Attempt 2 of 2" in (order.message or "")

@@ -90,7 +90,10 @@ def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> N
             state = join(store, made.config.name, identity, extend=extend)
             if retry_invalid:
                 reopen_invalid(store, state)
-            asyncio.run(_run(made, store))
+            try:
+                asyncio.run(_run(made, store))
+            except KeyboardInterrupt:
+                raise DenseError("interrupted; the same command goes on where it was, and nothing is lost") from None
     show_report(experiment_of(made.folder), _console())
 
 
@@ -173,12 +176,13 @@ def status(place: Path, out: Path | None) -> None:
     invalid = [result for result in experiment.results if result.reward is None]
     total = len(experiment.planned) or len(experiment.results)
     missing = total - len(scored) - len(invalid)
-    holder = holder_of(folder)
+    holder, state = holder_of(folder), state_in(folder)
+    begun = [known for known in (state.cells.values() if state else ()) if known.executions > known.ended]
     console.print(
         f"{experiment.name}: {total} cells, {len(scored)} scored, {len(invalid)} invalid, {missing} missing",
         markup=False,
     )
-    console.print(f"running: {holder or 'no'}", markup=False)
+    console.print(f"running: {f'{len(begun)} attempts; {holder}' if holder else 'no'}", markup=False)
     usd = [
         usage.cost_usd
         for result in experiment.results

@@ -11,7 +11,7 @@ from typing import Any
 
 from dense.errors import DenseError
 
-SETTINGS = {"HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+SETTINGS = {"HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "CRITICAL"}
 """Read when Harbor and litellm are imported. Whoever sets them otherwise has their will."""
 TALKATIVE = ("harbor", "LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 """Loggers that would write to the console. Each trial has a log file of its own, which stays."""

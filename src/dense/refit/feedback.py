@@ -66,6 +66,7 @@ class Maker:
         self._config, self._model = config, model
         self._methods = {name: method(name) for name in config.methods}
         self._window = _window(config)
+        self._shares = config.memory if config.rounds > 1 else 1
 
     async def make(
         self, name: str, source: SourceAttempt, task: TaskFolder, place: Path, earlier: Sequence[Item]
@@ -85,7 +86,7 @@ class Maker:
             budgets=self._config.budgets,
             room=room_in(self._window),
             redacted=self._config.redact,
-            memory=self._config.memory if self._config.rounds > 1 else 1,
+            memory=self._shares,
         )
         items = self._remembered(earlier, made.item)
         message = remembered(items, Task(task.instruction), self._config.budget.complete) if items else None
@@ -103,7 +104,8 @@ class Maker:
         except (OSError, ValueError):
             return None
         is_same = sha256(message.encode()).hexdigest() == made.message_sha256
-        return Prepared(message, self._remembered(earlier, item), made) if is_same else None
+        is_enough = len(item.reports) >= self._shares  # of an experiment that had fewer rounds, it may not be
+        return Prepared(message, self._remembered(earlier, item), made) if is_same and is_enough else None
 
     def _remembered(self, earlier: Sequence[Item], item: Item | None) -> tuple[Item, ...]:
         return (*earlier, item)[-self._config.memory :] if item is not None else tuple(earlier)

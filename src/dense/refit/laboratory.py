@@ -98,7 +98,8 @@ class Laboratory:
         place = self.plan.place(cell)
         if known.feedback is not None and (kept := self._maker.kept(known.feedback, place, earlier)) is not None:
             return kept
-        if known.is_done:
+        is_last = cell.round == self.plan.config.rounds
+        if known.invalid is not None or (known.is_done and is_last):
             return None
         if source.reward is None:
             return self._give_up(cell, f"its source is invalid ({source.cell.method}, round {source.cell.round})")
