@@ -1,0 +1,14 @@
+"""From an experiment to a report: every number with its uncertainty, tables, figures, a page, and what cannot be said.
+
+    Experiment → build (pairs → metrics, comparisons, cumulative → Report) → report.json, tables, figures, index.html
+
+`make` is the door. The report's numbers are in `model`; how they come about: docs/report.md."""
+
+from __future__ import annotations
+
+from dense.report.bootstrap import DRAWS, SEED
+from dense.report.build import build
+from dense.report.model import Report
+from dense.report.write import make
+
+__all__ = ["DRAWS", "SEED", "Report", "build", "make"]

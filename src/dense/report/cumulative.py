@@ -1,0 +1,88 @@
+"""Solved at least once: pairs that passed in some round up to each, over pairs that are matched among all methods.
+
+A pair counts only if every method has a grade for it in every round, so that all lines have the same denominator and
+start from the same point. Pairs are weighted equally, as in the paper; tasks are still what is resampled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dense.report.bootstrap import Pair, Sample
+from dense.report.comparisons import OURS, Names, adjusted, contrast
+from dense.report.model import CumulativeLine, CumulativePoint, Difference
+from dense.report.pairs import FIRST, Grid
+from dense.results import RUN0
+
+
+def solved(grid: Grid, methods: Sequence[str]) -> tuple[dict[str, list[dict[Pair, bool]]], int]:
+    """For each method, by round from 0: whether each matched pair was solved by then; and how many pairs are not."""
+    methods = [
+        method for method in methods if any((method, round) in grid.planned for round in range(1, 1 + grid.last))
+    ]
+    chains = {method: [FIRST, *((method, at) for at in range(1, 1 + _last(grid, method)))] for method in methods}
+    matched = set(grid.scored(FIRST))
+    every = set(grid.planned.get(FIRST, frozenset[Pair]()))
+    for chain in chains.values():
+        for condition in chain:
+            matched &= set(grid.scored(condition))
+    pairs = sorted(matched)
+    found: dict[str, list[dict[Pair, bool]]] = {}
+    for method, chain in chains.items():
+        so_far = dict.fromkeys(pairs, False)
+        found[method] = []
+        for condition in chain:
+            results = grid.of(condition)
+            so_far = {pair: was or bool(results[pair].passed) for pair, was in so_far.items()}
+            found[method].append(so_far)
+    return found, len(every) - len(pairs)
+
+
+def _last(grid: Grid, method: str) -> int:
+    return max(round for name, round in grid.planned if name == method)
+
+
+def lines(found: Mapping[str, Sequence[Mapping[Pair, bool]]], sample: Sample, names: Names) -> list[CumulativeLine]:
+    """A line for each method; none where no pair is matched."""
+    return [
+        CumulativeLine(
+            method=method,
+            label=names[method].label,
+            role=names[method].role,
+            points=tuple(_point(round, solved_by, sample) for round, solved_by in enumerate(rounds)),
+        )
+        for method, rounds in found.items()
+        if rounds and rounds[0]
+    ]
+
+
+def _point(round: int, solved_by: Mapping[Pair, bool], sample: Sample) -> CumulativePoint:
+    share = sample.share({pair: 100.0 * was for pair, was in solved_by.items()})
+    return CumulativePoint(round, sum(solved_by.values()), share)
+
+
+def differences(
+    found: Mapping[str, Sequence[Mapping[Pair, bool]]], sample: Sample, names: Names, last: int
+) -> list[Difference]:
+    """After the last round: `dense` less each other; without `dense`, each less the first control that there is."""
+    ends = {method: rounds[-1] for method, rounds in found.items() if len(rounds) == last + 1 and rounds[-1]}
+    control = next((name for name in ("none", "self-reflection") if name in ends), None)
+    if last < 2 or len(ends) < 2 or (OURS not in ends and control is None):
+        return []
+    others = [name for name in ends if name not in (OURS, RUN0)]
+    pairs = [(OURS, name) for name in others]
+    if OURS not in ends:
+        pairs = [(name, control) for name in others if control is not None and name != control]
+    return adjusted(
+        [
+            contrast(
+                sample,
+                names,
+                "cumulative",
+                (method, last),
+                (reference, last),
+                {pair: (was, ends[reference][pair]) for pair, was in ends[method].items()},
+                equal_pairs=True,
+            )
+            for method, reference in pairs
+        ]
+    )

@@ -1,0 +1,12 @@
+"""Every figure of a report, as SVG and PNG, from the report alone.
+
+    draw(report, folder) → folder/figures/*.svg, *.png, figures.json → what was drawn, and what was left out and why
+
+The same report gives the same bytes. Figures are made for print: seven inches wide, no text below seven points."""
+
+from __future__ import annotations
+
+from dense.report.figures.draw import draw, drawings
+from dense.report.figures.panel import Drawing
+
+__all__ = ["Drawing", "draw", "drawings"]

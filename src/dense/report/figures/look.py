@@ -1,0 +1,90 @@
+"""How figures look: one colour, marker and hatch for each method wherever it is drawn, and names that fit.
+
+The colours are Okabe and Ito's and Tol's, which people with the common colour blindnesses tell apart; markers and
+hatches carry the same information for grey print. Names come from users and imported tables: they are cut to a length,
+and no character in them acts. (That `$` starts no formula is the canvas's business.)"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from dense.results import RUN0
+
+
+class Look(Struct, frozen=True):
+    """How one method is drawn."""
+
+    colour: str
+    """Of its bars, lines and markers."""
+    marker: str
+    """In scatter plots and lines."""
+    hatch: str = ""
+    """Over its bars."""
+    dash: tuple[float, ...] = ()
+    """Of its line: on, off, …; empty is solid."""
+
+
+LOOKS = {
+    RUN0: Look("#4d4d4d", "o"),
+    "none": Look("#a0a0a0", "s", "...", (1, 1)),
+    "advisor": Look("#e69f00", "v", "///", (5, 1.5)),
+    "self-reflection": Look("#56b4e9", "D", "\\\\\\", (3, 1)),
+    "all-at-once": Look("#cc79a7", "P", "xxx", (4, 1, 1, 1)),
+    "step-by-step": Look("#009e73", "^", "---", (2, 1)),
+    "dense": Look("#d55e00", "*"),
+    "dense-no-shortcuts": Look("#999933", "<", "|||", (6, 1, 1, 1)),
+    "dense-no-hierarchy": Look("#0072b2", ">", "+++", (6, 1, 1, 1, 1, 1)),
+    "dense-flat": Look("#aa4499", "p", "oo", (2, 2)),
+    "verifier-feedback": Look("#000000", "X", "///", (4, 2)),
+}
+"""Ours, fixed: the same in every figure of every report."""
+OTHERS = (
+    Look("#332288", "h", "\\\\\\", (3, 1, 1, 1)),
+    Look("#66ccee", "d", "---", (5, 2)),
+    Look("#882255", "8", "xxx", (1, 2)),
+    Look("#44aa99", "H", "|||", (4, 1, 2, 1)),
+    Look("#ddcc77", "s", "///", (6, 2)),
+    Look("#117733", "v", "+++", (2, 1, 1, 1)),
+    Look("#88ccee", "<", "...", (3, 3)),
+    Look("#cc6677", ">", "oo", (7, 1)),
+)
+"""Those of users' own methods, by their order in the experiment; after the last the first comes again."""
+
+
+def looks(methods: Sequence[str]) -> dict[str, Look]:
+    """How each method of an experiment is drawn."""
+    own = [method for method in methods if method not in LOOKS]
+    return LOOKS | {method: OTHERS[number % len(OTHERS)] for number, method in enumerate(own)}
+
+
+TITLES = {RUN0: "Round 0", "dense": "DENSE"}
+
+
+def title(method: str, length: int = 22) -> str:
+    """A method's name as it stands in a figure."""
+    return named(TITLES.get(method, method), length)
+
+
+def named(text: str, length: int = 28) -> str:
+    """A name on one line of at most `length` characters, its end kept, with nothing in it that acts."""
+    plain = "".join(" " if _acts(character) else character for character in text)
+    plain = " ".join(plain.split()) or "(no name)"
+    if len(plain) > length:
+        tail = (length - 1) // 3
+        plain = f"{plain[: length - 1 - tail].rstrip()}…{plain[len(plain) - tail :].lstrip()}"
+    return plain
+
+
+def _acts(character: str) -> bool:
+    """Whether a character is a control, a mark of direction, or of no script at all."""
+    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def darker(colour: str) -> str:
+    """The same colour for edges and hatches; of one that is nearly black, a lighter one, so that a hatch is seen."""
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    factor, more = (0.55, 0) if sum(parts) > 120 else (1, 130)
+    return "#" + "".join(f"{round(part * factor) + more:02x}" for part in parts)

@@ -1,0 +1,36 @@
+"""Every table of a report. Methods are rows; what was best is bold and second underlined, by values that are not
+rounded, ties sharing; privileged rows stand apart below, with a dagger, unranked. Intervals are in every table."""
+
+from __future__ import annotations
+
+from dense.report.model import Report
+from dense.report.table import Table
+from dense.report.tables.cells import count_table, invalid_table
+from dense.report.tables.contrasts import comparison_table
+from dense.report.tables.money import cost_table, recorded_table
+from dense.report.tables.outcomes import behaviour_table, cumulative_table, task_table, transition_table
+from dense.report.tables.rates import ablations, pass_table, round_table, sensitivity_table, token_table
+
+__all__ = ["pass_table", "tables"]
+
+
+def tables(report: Report) -> list[Table]:
+    """All that the data give, in the order in which they are read."""
+    found = [
+        pass_table(report),
+        token_table(report),
+        comparison_table(report),
+        ablations(report),
+        cost_table(report),
+        recorded_table(report),
+        transition_table(report),
+        behaviour_table(report),
+        cumulative_table(report),
+        round_table(report),
+        sensitivity_table(report),
+        *(task_table(report, recipient) for recipient in report.recipients),
+        count_table(report),
+        invalid_table(report),
+    ]
+    always = ("pass", "tokens", "comparisons", "cells", "invalid")
+    return [table for table in found if table.lines or table.name in always]

@@ -1,0 +1,73 @@
+"""Names that fit and do not act; looks that stay the same and can be told apart without colour."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dense.methods import METHODS
+from dense.report.figures.look import LOOKS, OTHERS, darker, looks, named
+from dense.results import RUN0
+
+
+def test_every_method_of_ours_has_a_look_of_its_own() -> None:
+    assert set(LOOKS) == {RUN0, *METHODS}
+
+
+def test_looks_differ_without_colour_too() -> None:
+    for (one, a), (other, b) in combinations(LOOKS.items(), 2):
+        assert a.marker != b.marker, (one, other)
+        assert a.colour != b.colour, (one, other)
+        if "dense" not in (one, other) and RUN0 not in (one, other):
+            assert a.dash != b.dash, (one, other)
+    for a, b in combinations(OTHERS, 2):
+        assert (a.marker, a.colour, a.dash) != (b.marker, b.colour, b.dash)
+
+
+def test_colours_of_own_methods_go_by_their_order_alone() -> None:
+    short = looks(("none", "mine", "yours"))
+    long = looks((RUN0, "mine", "dense", "none", "yours", "theirs"))
+    assert short["mine"] == long["mine"] == OTHERS[0]
+    assert short["yours"] == long["yours"] == OTHERS[1]
+    assert short["dense"] == LOOKS["dense"]
+
+
+def test_more_own_methods_than_colours_still_have_one_each() -> None:
+    many = [f"own-{number}" for number in range(30)]
+    assert set(many) <= set(looks(many))
+
+
+@given(st.text(), st.integers(6, 60))
+def test_a_name_fits_and_nothing_in_it_acts(text: str, length: int) -> None:
+    name = named(text, length)
+    assert 0 < len(name) <= max(length, len("(no name)"))
+    assert not any(unicodedata.category(character)[0] == "C" for character in name)
+    assert name == " ".join(name.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("short", "short"),
+        ("a-very-long-name-of-a-task-that-ends-in-7", "a-very-long-name-o…ends-in-7"),
+        ("two\nlines\x00", "two lines"),
+        ("\u202eevil", "evil"),
+        ("\u200b", "(no name)"),
+    ],
+)
+def test_names(text: str, said: str) -> None:
+    assert named(text) == said
+
+
+def test_an_edge_is_seen_on_its_fill() -> None:
+    for look in (*LOOKS.values(), *OTHERS):
+        assert abs(_light(look.colour) - _light(darker(look.colour))) > 20, look
+
+
+def _light(colour: str) -> float:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return 0.3 * red + 0.59 * green + 0.11 * blue

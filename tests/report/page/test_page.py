@@ -1,0 +1,203 @@
+"""The page as a file: one, closed to everything, with whatever text inert, the same bytes every time."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from dense.report import build
+from dense.report.page import write
+from dense.report.page.cells import NOT_RUN, inlined
+from dense.report.page.texts import ACTING, embedded, visible
+from dense.report.page.view import MOST_LINES, number_in, shown
+from dense.report.table import Entry, Line, Table
+from dense.results import Experiment
+
+
+class Read(HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: dict[str, list[str]] = {"script": [], "style": []}
+        self.open = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.open = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.open in self.inside:
+            self.inside[self.open].append(data)
+
+
+def read(folder: Path) -> tuple[str, Read]:
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    return text, Read(text)
+
+
+@pytest.mark.parametrize("which", ["site", "hostile"])
+def test_nothing_acts_but_the_pages_own_script(which: str, request: pytest.FixtureRequest) -> None:
+    found = request.getfixturevalue(which)
+    text, page = read(found if isinstance(found, Path) else found[1])
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("script") == 2
+    assert tags.count("style") == 1
+    assert not {"iframe", "object", "embed", "form", "base", "audio", "video", "svg"} & set(tags)
+    for tag, attributes in page.tags:
+        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        assert "style" not in attributes, "the policy allows no style but the page's own"
+        assert not str(attributes.get("href", "")).lower().startswith(("http", "//", "javascript", "file"))
+        assert tag != "img" or str(attributes["src"]).startswith("data:image/svg+xml;base64,")
+    policy = next(found["content"] for tag, found in page.tags if tag == "meta" and "http-equiv" in found)
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; img-src data:;")
+    assert "unsafe" not in policy
+    own = ("".join(page.inside["style"]), page.inside["script"][-1])
+    for source in own:
+        assert f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'" in policy
+    assert not re.search("https?://", text)
+
+
+def test_every_text_from_outside_is_there_and_inert(hostile: Path, stores: Any) -> None:
+    text, page = read(hostile)
+    cells = json.loads(page.inside["script"][0])
+    assert "<" not in page.inside["script"][0]
+    assert all(any(visible(evil) in told for told in cells["texts"]) for evil in stores.HOSTILE[:2])
+    assert "<img src=x" not in text
+    assert "&lt;img src=x" in text
+    assert "&lt;/script&gt;" in text
+    assert "{{ 7*7 }}" in text, "text is no template"
+    assert not ACTING.search(text)
+
+
+@given(st.text())
+def test_what_is_visible_does_not_act_and_the_rest_stays(text: str) -> None:
+    assert not ACTING.search(visible(text))
+    if not ACTING.search(text):
+        assert visible(text) == text
+
+
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=4))
+
+
+@given(JSON)
+def test_json_in_a_page_is_the_same_json(value: Any) -> None:
+    text = embedded(value)
+    assert json.loads(text) == value
+    assert not set(text) & set("<>&")
+
+
+def test_the_same_report_gives_the_same_page(site: tuple[Experiment, Path], tmp_path: Path) -> None:
+    experiment, folder = site
+    before = (folder / "index.html").read_bytes()
+    write(build(experiment, draws=200), experiment, folder)
+    assert (folder / "index.html").read_bytes() == before
+    assert str(folder.parent).encode() not in before, "a path of this machine"
+
+
+def test_what_was_run_and_the_notes_stand_there(site: tuple[Experiment, Path]) -> None:
+    experiment, folder = site
+    text, _ = read(folder)
+    report = build(experiment, draws=200)
+    assert experiment.notes[0] in text
+    for sentence in (report.headline, *report.caveats, *(one.headline for one in report.recipients)):
+        assert str(sentence).replace("<", "&lt;").replace("'", "&#39;") in text
+    assert "first (5 tasks, 2 repetitions, 2 rounds of feedback)" in text
+    scored = sum(one.reward is not None for one in experiment.results)
+    assert f"180 in all; {scored} scored, {180 - scored} without a grade, 0 not run yet" in text
+
+
+def test_links_lead_from_the_page_to_files_that_are_there(site: tuple[Experiment, Path]) -> None:
+    experiment, folder = site
+    _, page = read(folder)
+    told = json.loads(page.inside["script"][0])
+    count = 0
+    for row in told["rows"]:
+        for line in row:
+            for place in (14, 15, 16):
+                if line[place] is not None:
+                    path = folder / told["base"] / ((line[13] or "") + told["texts"][line[place]])
+                    assert path.is_file(), path
+                    count += 1
+    wanted = sum(bool(one.trace) + bool(one.feedback_folder) + bool(one.message) for one in experiment.results)
+    assert count == wanted > 100
+    for tag, attributes in page.tags:
+        if tag == "a" and not str(attributes["href"]).startswith("#"):
+            assert (folder / str(attributes["href"])).exists(), attributes
+
+
+def test_files_that_are_not_there_are_no_links(stores: Any, tmp_path: Path) -> None:
+    experiment = stores.made(("x",), 1, 1, ("dense",), invalid=0)
+    [told] = inlined(replace(experiment, folder=str(tmp_path)), tmp_path, [("x", stores.task_names(1)[0])], {})["rows"]
+    assert [line[13:] for line in told] == [[None] * 4, [None] * 4]
+    (tmp_path / "feedback of mine").mkdir()
+    results = tuple(replace(one, feedback_folder="feedback of mine") for one in experiment.results)
+    data = inlined(
+        replace(experiment, folder=str(tmp_path), results=results),
+        tmp_path / "a#b",
+        [("x", stores.task_names(1)[0])],
+        {},
+    )
+    assert data["base"] == "../"
+    assert data["texts"][data["rows"][0][0][15]] == "feedback of mine", "a folder without its text is itself the link"
+
+
+def test_cells_that_have_not_run_are_shown_as_such(stores: Any, tmp_path: Path) -> None:
+    experiment = stores.made(("x",), 2, 1, ("none", "dense"))
+    some = replace(experiment, results=experiment.results[:3])
+    told = inlined(some, tmp_path, [("x", name) for name in stores.task_names(2)], {"dense": "DENSE", "none": "None"})
+    assert [len(row) for row in told["rows"]] == [3, 3]
+    assert [told["texts"][line[2]] for line in told["rows"][0]] == ["run0", "DENSE", "None"], "in the labels' order"
+    last = told["rows"][1]
+    assert [told["texts"][line[4]] for line in last] == [NOT_RUN] * 3
+    assert [line[3] for line in last] == [None] * 3
+
+
+def test_a_cell_takes_few_bytes(site: tuple[Experiment, Path]) -> None:
+    """38,000 cells, each with its links, stay below ten megabytes."""
+    experiment, folder = site
+    _, page = read(folder)
+    assert len(page.inside["script"][0].encode()) / len(experiment.results) < 260
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("66.85 / +8.99", "66.85"),
+        ("−5.99", "-5.99"),
+        ("+0.37", "0.37"),
+        ("<0.001", "0.001"),
+        ("1,234.5", "1234.5"),
+        ("$1.28", "1.28"),
+        ("66.7 (2/3)", "66.7"),
+        ("—", ""),
+        ("", ""),
+        ("no claim", None),
+    ],
+)
+def test_numbers_in_tables_sort_as_numbers(text: str, number: str | None) -> None:
+    assert number_in(text) == number
+
+
+def test_a_long_table_is_cut_and_says_so() -> None:
+    lines = tuple(Line((Entry(f"row {number}"), Entry(str(number))), rule=number == 10) for number in range(700))
+    table = shown(Table("t", "T", "", ("Name", "Value"), lines, (), ()))
+    assert table.left == 700 - MOST_LINES
+    assert [len(group) for group in table.groups] == [10, MOST_LINES - 10]
