@@ -252,6 +252,8 @@ def test_text_is_legible_and_inside(name: str, kept: Kept, tmp_path: Path, reque
     for file, figure in kept.figures.items():
         with canvas.drawing():
             _check_texts(figure, kept.texts[file])
+        notes = [text for text in kept.texts[file] if text.get_text().startswith("Note: ")]
+        assert len(notes) == bool(report.notes), "what must be said is said in the picture too"
 
 
 def _check_texts(figure: Any, texts: list[Any]) -> None:

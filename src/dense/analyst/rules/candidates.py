@@ -49,7 +49,9 @@ def candidates(task: Task | None, values: Sequence[Requirement], steps: Sequence
 
 def _fit(token: str, literals: Sequence[str], lengths: set[int]) -> int:
     """In how many ways a token fits: it begins with a literal, it ends with another, it has a length that the task
-    names."""
+    names. Where the task names several literals, one end and a length are no fit: the other end speaks against it."""
     begins = any(token.startswith(literal) and token != literal for literal in literals)
     ends = any(token.endswith(literal) and token != literal for literal in literals)
+    if len(literals) > 1 and not (begins and ends):
+        return 0
     return begins + ends + ((begins or ends) and len(token) in lengths)

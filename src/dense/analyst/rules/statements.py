@@ -53,7 +53,9 @@ def blocks(text: str) -> Iterator[str]:
 
 def is_idle(part: str) -> bool:
     name = part.split(None, 1)[0]
-    return name in IDLE and not (name in ("echo", "printf") and ">" in part.replace(">&", ""))
+    if name not in ("echo", "printf"):
+        return name in IDLE
+    return "|" not in part and ">" not in part.replace(">&", "")  # piped or written: not for its own sake
 
 
 def program(part: str) -> str:
