@@ -1,0 +1,57 @@
+"""The whole way, with nothing replaced: an attempt, feedback on it, an attempt with it. In Harbor, with terminus-2."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+from scripted_client import REFIT, Model
+
+from dense.analyst.rules import RulesAnalyst
+from dense.harness.harbor import EnvironmentSettings, HarborHarness
+from dense.harness.harness import Attempted, Order
+from dense.methods import method, run
+from dense.methods.rules import MethodRules
+from dense.readers import read
+from dense.refit.config import read_config
+from dense.trajectory import Trajectory
+
+TASK = REFIT / "tasks" / "csv-report"
+FIRST, SECOND = 1, 4
+"""Seeds of an attempt that leaves the chart undone, and of one that would, too, if nobody told it."""
+
+
+def typed(trajectory: Trajectory) -> list[str]:
+    """The commands; turns of waiting are the only thing that a busy machine may change."""
+    texts = [str(call.arguments.get("keystrokes", "")) for step in trajectory.steps for call in step.calls]
+    return [re.sub(r'; echo "exit .*"', "", text) for text in texts if text]
+
+
+def test_feedback_on_an_attempt_makes_the_next_one_pass(able: None, model: Model, tmp_path: Path) -> None:
+    config = read_config(REFIT / "refit.yaml")
+    recipient = config.recipients[0].recipient(REFIT)
+    harness = HarborHarness(EnvironmentSettings("sandbox"), servers={recipient.name: model.address})
+
+    async def attempt(name: str, seed: int, message: str | None = None) -> tuple[Attempted, Trajectory]:
+        order = Order(name, recipient, TASK, tmp_path / name, message, seed)
+        attempted = await harness.attempt(order)
+        assert attempted.exception is None, attempted
+        return attempted, next(iter(read(tmp_path / name / attempted.trace)))
+
+    async def way() -> None:
+        (first, trajectory), (twin, same) = await asyncio.gather(attempt("first", FIRST), attempt("twin", FIRST))
+        assert first.reward == twin.reward == 0
+        assert typed(trajectory) == typed(same)
+        made = await run(method("dense"), trajectory, MethodRules(RulesAnalyst()))
+        (told, with_it), (alone, without) = await asyncio.gather(
+            attempt("told", SECOND, made.feedback.message), attempt("alone", SECOND)
+        )
+        assert (told.reward, alone.reward) == (1, 0)
+        assert told.received == "same"
+        repeated = typed(with_it)[0]
+        assert "/app/summary.json" in repeated and repeated in typed(trajectory), "what worked comes first, as quoted"
+        assert repeated not in typed(without)
+        assert told.usage and told.usage.input and told.usage.cache_read and told.usage.output
+
+    asyncio.run(way())
