@@ -11,7 +11,7 @@ demo: .venv/.ready  ## distill the bundled example traces, then measure on six s
 test: .venv/.ready  ## the test suite
 	$(BIN)/python -m pytest -n 2
 
-test-slow: .venv/.ready  ## what takes minutes: 100,000 mutated traces, a 2 GB line, a 500 MB session
+test-slow: .venv/.ready  ## what takes minutes: 100,000 mutated traces, a 2 GB line, a 500 MB session, an experiment killed twenty times
 	$(BIN)/python -m pytest -n 2 -m slow
 
 check: .venv/.ready  ## format, lint, strict types

@@ -209,7 +209,9 @@ def best_of(rounds: int, work: list[Callable[[], object]]) -> list[float]:
 
 
 def measure(path: Path, rounds: int = ROUNDS) -> dict[str, float]:
-    """One trace, by part. `rules` is what is left of the whole: the analyst and the pipeline around it."""
+    """One trace, by part. `rules` is what is left of the whole: the analyst and the pipeline around it. Effects are
+    taken here step by step; a distillation takes them for many steps together, which is faster, so `rules` is somewhat
+    more than what is left."""
     trajectory = only(path)
     tree, known = whole(path).reconciled, remembered()
     deliver(tree, effects=known)

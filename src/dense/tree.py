@@ -170,28 +170,36 @@ class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     """What credentials were replaced before anybody saw the trajectory, in words; empty for none."""
 
 
-def leaves(node: Node) -> Iterator[Leaf]:
-    """The actions below a node, in order."""
-    if isinstance(node, Leaf):
-        yield node
-    else:
-        for child in node.children:
-            yield from leaves(child)
+def leaves(*within: Node) -> Iterator[Leaf]:
+    """The actions below a node, or below several that follow each other, in order."""
+    left = [*reversed(within)]
+    while left:
+        one = left.pop()
+        if isinstance(one, Leaf):
+            yield one
+        else:
+            left += reversed(one.children)
 
 
 def nodes(node: Node) -> Iterator[Node]:
     """A node and all below it, parents first."""
-    yield node
-    if not isinstance(node, Leaf):
-        for child in node.children:
-            yield from nodes(child)
+    left = [node]
+    while left:
+        one = left.pop()
+        yield one
+        if not isinstance(one, Leaf):
+            left += reversed(one.children)
 
 
 def first_action(node: Node) -> int:
     """The number of the first action below a node."""
-    return next(leaves(node)).action
+    while not isinstance(node, Leaf):
+        node = node.children[0]
+    return node.action
 
 
 def last_action(node: Node) -> int:
     """The number of the last action below a node."""
-    return node.action if isinstance(node, Leaf) else last_action(node.children[-1])
+    while not isinstance(node, Leaf):
+        node = node.children[-1]
+    return node.action

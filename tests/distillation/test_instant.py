@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_laws import trajectory
 
-import dense.actions
-from dense.actions import EffectsOf
+from dense.actions import EffectsOf, Remembered
 from dense.analyst.answers import MODELS, Answer, ReconciliationAnswer, ScoreAnswer
 from dense.analyst.instant import Answering, InstantAnalyst
 from dense.analyst.outline import OutlineAnalyst
@@ -79,13 +78,13 @@ def test_it_needs_no_event_loop_and_minds_none() -> None:
 @pytest.mark.parametrize("profile", PROFILES)
 def test_each_step_is_looked_at_once_by_all_together(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Step] = []
-    look = dense.actions.effects
+    look = Remembered._look  # pyright: ignore[reportPrivateUsage]
 
-    def counted(step: Step) -> dense.actions.Effects:
+    def counted(known: Remembered, step: Step, *rest: Any) -> Any:
         seen.append(step)
-        return look(step)
+        return look(known, step, *rest)
 
-    monkeypatch.setattr(dense.actions, "effects", counted)
+    monkeypatch.setattr(Remembered, "_look", counted)
     run = trajectory(30, 2)
     distill_sync(run, Instant(), profile=profile)
     assert sorted(map(id, seen)) == sorted(map(id, run.steps))

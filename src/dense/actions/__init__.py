@@ -9,54 +9,100 @@ failed is for others to say. Sub-agents in a step have steps of their own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from dense.actions.effects import Effects, EffectsOf
-from dense.actions.interpret import run_shell
+from dense.actions.interpret import commands_in, run_commands
 from dense.actions.ledger import Ledger
-from dense.actions.tools import background_texts, in_order, run_call
+from dense.actions.shell import Command
+from dense.actions.tools import Call, background_texts, in_order, run_call
 from dense.trajectory import Step
 
 __all__ = ["Effects", "EffectsOf", "Remembered", "commands", "effects", "remembered"]
 
 NO_EFFECTS = Effects()
+AT_ONCE = 256
+"""How many steps are looked at together: commands that were taken apart take memory."""
 
 
 def commands(step: Step) -> tuple[str, ...]:
     """The shell texts that a step ran, in order: commands of shell tools, and what was typed into a terminal."""
-    return tuple(item for item in in_order(step.calls) if isinstance(item, str))
+    return tuple([item for item in in_order(step.calls) if isinstance(item, str)])
 
 
 def effects(step: Step) -> Effects:
     """What a step did, or tried to do, as far as its calls tell."""
     if not step.calls:
         return NO_EFFECTS
+    return _effects(in_order(step.calls), tuple(background_texts(step.calls)))
+
+
+def _effects(
+    calls: Iterable[Call | str], services: Iterable[str], parsed: Mapping[str, Sequence[Command]] | None = None
+) -> Effects:
+    """`parsed` are the commands of shell texts, where somebody has taken them apart already."""
     ledger = Ledger()
-    for item in in_order(step.calls):
-        if isinstance(item, str):
-            run_shell(item, ledger)
+    for call in calls:
+        if isinstance(call, str):
+            run_commands(parsed[call] if parsed and call in parsed else commands_in(call), ledger)
         else:
-            run_call(item, ledger)
-    for text in background_texts(step.calls):
+            run_call(call, ledger)
+    for text in services:
         ledger.services.setdefault(text)
     return ledger.close()
 
 
 class Remembered:
-    """Tells what a step did, as `effects` does, and looks at each step once.
+    """Tells what a step did, as `effects` does, and looks at each step once; at the same shell text, too, since agents
+    run the same command again and again.
 
     Steps are told apart by identity, and kept as long as this lives: make one for a trajectory and let go of both."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_by_texts", "_known")
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Step, Effects]] = {}
+        self._known: dict[int, tuple[Step, Effects, tuple[str, ...]]] = {}
+        self._by_texts: dict[tuple[str, ...], Effects] = {}
 
     def __call__(self, step: Step) -> Effects:
         found = self._known.get(id(step))
-        if found is None:
-            found = self._known[id(step)] = (step, effects(step))
-        return found[1]
+        return (self._look(step) if found is None else found)[1]
+
+    def commands(self, step: Step) -> tuple[str, ...]:
+        """The shell texts that a step ran, as `commands` gives them."""
+        found = self._known.get(id(step))
+        return (self._look(step) if found is None else found)[2]
+
+    def look_at(self, steps: Sequence[Step]) -> None:
+        """Looks at many steps before they are asked for: first all texts are taken apart, then all commands gone
+        through. Either keeps the processor's caches busy with one thing, which is much faster than turn by turn."""
+        for start in range(0, len(steps), AT_ONCE):
+            some = steps[start : start + AT_ONCE]
+            calls = [tuple(in_order(step.calls)) for step in some]
+            texts = dict.fromkeys([call for own in calls for call in own if isinstance(call, str)])
+            parsed = {text: commands_in(text) for text in texts}
+            for step, own in zip(some, calls, strict=True):
+                self._look(step, own, parsed)
+
+    def _look(
+        self,
+        step: Step,
+        calls: tuple[Call | str, ...] | None = None,
+        parsed: Mapping[str, Sequence[Command]] | None = None,
+    ) -> tuple[Step, Effects, tuple[str, ...]]:
+        calls = tuple(in_order(step.calls)) if calls is None else calls
+        services = tuple(background_texts(step.calls))
+        texts = tuple([call for call in calls if isinstance(call, str)])
+        is_all = len(texts) == len(calls) and not services
+        done = self._by_texts.get(texts) if is_all else None
+        if done is None:
+            done = _effects(calls, services, parsed)
+            if is_all:
+                self._by_texts[texts] = done
+        found = self._known[id(step)] = (step, done, texts)
+        return found
 
 
-def remembered() -> EffectsOf:
+def remembered() -> Remembered:
     """One that remembers, for one trajectory."""
     return Remembered()

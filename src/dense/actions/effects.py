@@ -39,7 +39,7 @@ class Effects(Struct, frozen=True, omit_defaults=True, gc=False):
     @property
     def is_key(self) -> bool:
         """Whether it is kept by rule: it changes files or runs tests (spec, section 4)."""
-        return self.changes_files or bool(self.tests)
+        return bool(self.writes or self.deletes or self.tests)
 
 
 type EffectsOf = Callable[[Step], Effects]

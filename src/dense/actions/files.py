@@ -125,7 +125,8 @@ def note_scripted(
 ) -> None:
     with_value, instead = kinds
     rest = operands(words, with_value | instead)
-    if not any(word in instead or word.split("=")[0] in instead for word in words[1:]):
+    options = [word.split("=")[0] for word in words[1:] if word[:1] == "-"]
+    if instead.isdisjoint(options):
         rest = rest[1:]
     if (
         not rest
@@ -202,11 +203,15 @@ def note_remove(words: Sequence[str], command: Command, ledger: Ledger) -> None:
     ledger.delete(*operands(words, values("-n --iterations -s --size")), cwd=command.cwd)
 
 
+SED_IN_PLACE = re.compile(r"-[nErsuz]*i|--in-place")
+
+
 def note_sed(words: Sequence[str], command: Command, ledger: Ledger) -> None:
     rest = operands(words, values("-e -f --expression --file -l"))
-    if not any(word in ("-e", "-f") or word.startswith(("--expression", "--file", "-e")) for word in words[1:]):
+    options = [word for word in words[1:] if word[:1] == "-"]
+    if "-f" not in options and not any(word.startswith(("--expression", "--file", "-e")) for word in options):
         rest = rest[1:]
-    in_place = any(re.match(r"-[nErsuz]*i|--in-place", word) for word in words[1:])
+    in_place = any(map(SED_IN_PLACE.match, options))
     if in_place and rest and not rest[0]:
         rest = rest[1:]  # BSD's `-i ''`
     (ledger.write if in_place else ledger.read)(*rest, cwd=command.cwd)

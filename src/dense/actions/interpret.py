@@ -15,7 +15,7 @@ from dense.actions.programs import SILENT, note_program
 from dense.actions.python_code import scan_python
 from dense.actions.services import is_service, may_stay
 from dense.actions.shell import Command, parse
-from dense.actions.tests import INTERPRETERS, PYTHON, is_check
+from dense.actions.tests import is_check, is_interpreter, is_python
 
 DEEPEST = 6
 """Shells within shells."""
@@ -41,16 +41,26 @@ NO_SCRIPTS = values("""
 """Modules that are tools, not a program of the task's own."""
 READING = re.compile(r"<>?$")
 PROGRAM_FILE = re.compile(r"(?!/(?:usr|bin|sbin|opt)/)[^\s$]*/")
+WRAPPING = SHELLS.union(
+    WRAPPERS, values("xargs parallel docker podman powershell pwsh cmd tmux screen nohup setsid daemonize")
+)
+"""Programs that may run another one."""
 
 
 def run_shell(text: str, ledger: Ledger, cwd: str = "", depth: int = 0) -> None:
     """Notes what a shell text does."""
-    if depth > DEEPEST:
-        return
-    if "end_of_edit" in text:
-        text = without_edit_blocks(text)
-    found = parse(text, cwd)
-    waits = any(command.words[:1] == ("wait",) for command in found)
+    if depth <= DEEPEST:
+        run_commands(commands_in(text, cwd), ledger, depth)
+
+
+def commands_in(text: str, cwd: str = "") -> list[Command]:
+    """The simple commands of a shell text."""
+    return parse(without_edit_blocks(text) if "end_of_edit" in text else text, cwd)
+
+
+def run_commands(found: Sequence[Command], ledger: Ledger, depth: int = 0) -> None:
+    """Notes what the commands of one shell text do."""
+    waits = ("wait",) in [command.words[:1] for command in found]
     for command in found:
         run_command(command, ledger, depth, waits=waits)
 
@@ -69,13 +79,16 @@ def without_edit_blocks(text: str) -> str:
 
 
 def run_command(command: Command, ledger: Ledger, depth: int, *, waits: bool = False) -> None:
-    note_redirects(command, ledger)
+    if command.redirects:
+        note_redirects(command, ledger)
     words = list(command.words)
     stays = command.is_background and not waits
     for _ in range(8):  # wrappers around wrappers
         if not words or not words[0]:
             return
         name = program_name(words[0])
+        if name not in WRAPPING:
+            break
         stays = stays or (name in ("nohup", "setsid", "daemonize") and not waits)
         inner = unwrapped(name, words, command, ledger, depth)
         if inner is None:
@@ -83,8 +96,7 @@ def run_command(command: Command, ledger: Ledger, depth: int, *, waits: bool = F
         words = inner
     else:
         return
-    if words and words[0]:
-        run_program(words, command, ledger, depth, stays=stays)
+    run_program(name, words, command, ledger, depth, stays=stays)
 
 
 def note_redirects(command: Command, ledger: Ledger) -> None:
@@ -172,7 +184,7 @@ def fed_paths(previous: Command | None) -> list[str]:
             return list(previous.words[1:])
         if name not in ("cat", "head", "tail", "sort", "uniq"):
             book = Ledger()
-            note_program(previous.words, previous, book)
+            note_program(name, previous.words, previous, book)
             if book.reads:
                 return list(book.reads)
         if previous.previous is None and name in ("git", "ls", "rg"):
@@ -226,39 +238,34 @@ def behind_shell(name: str, words: list[str], command: Command, ledger: Ledger, 
     return []
 
 
-def run_program(words: list[str], command: Command, ledger: Ledger, depth: int, *, stays: bool) -> None:
+def run_program(name: str, words: list[str], command: Command, ledger: Ledger, depth: int, *, stays: bool) -> None:
     """A program itself, out of all wrappers."""
-    name = program_name(words[0])
-    text = command.text.strip()
-    if (
-        (name not in SILENT or "/" in words[0])
-        and len(words[0]) <= 200
-        and "\n" not in words[0]
-        and not words[0].startswith(("$", "#"))
-    ):
-        ledger.runs[words[0]] = None
-        if PROGRAM_FILE.match(words[0]):
-            ledger.scripts[located(words[0], command.cwd)] = None
-    checks = is_check(words)
-    if PYTHON.match(name):
+    program, text = words[0], command.text.strip()
+    has_folder = "/" in program
+    if (has_folder or name not in SILENT) and len(program) <= 200 and "\n" not in program and program[0] not in "$#":
+        ledger.runs[program] = None
+        if has_folder and PROGRAM_FILE.match(program):
+            ledger.scripts[located(program, command.cwd)] = None
+    checks = is_check(name, words)
+    if is_python(name):
         checks = run_python(words, command, ledger, depth) or checks
-    elif name in CODE_OPTIONS or INTERPRETERS.match(name) or name in SHELLS:
+    elif name in CODE_OPTIONS or is_interpreter(name) or name in SHELLS:
         run_interpreter(name, words, command, ledger, depth)
-        note_program(words, command, ledger)
+        note_program(name, words, command, ledger)
     elif name == "find" and ("-exec" in words or "-execdir" in words):
-        note_program(words, command, ledger)
+        note_program(name, words, command, ledger)
         run_found(words, command, ledger, depth)
     elif name == "tee":
-        note_program(words, command, ledger)
+        note_program(name, words, command, ledger)
         for path in operands(words):
             content = command.stdin if command.stdin is not None else produced(command.previous)
             if content is not None:
                 ledger.keep(located(path, command.cwd), content)
     else:
-        note_program(words, command, ledger)
+        note_program(name, words, command, ledger)
     if checks:
         ledger.tests[text] = None
-    elif is_service(words) or (stays and may_stay(words)):
+    elif is_service(name, words) or (stays and may_stay(name)):
         ledger.services[text] = None
 
 
@@ -310,7 +317,8 @@ def run_module(rest: list[str], command: Command, ledger: Ledger) -> None:
     if not rest:
         return
     if rest[0] in ("pip", "venv", "virtualenv", "black", "isort", "ruff", "zipfile", "gzip"):
-        note_program(["virtualenv" if rest[0] == "venv" else rest[0], *rest[1:]], command, ledger)
+        name = "virtualenv" if rest[0] == "venv" else rest[0]
+        note_program(name, [name, *rest[1:]], command, ledger)
     if rest[0].partition(".")[0] not in NO_SCRIPTS and len(rest[0]) <= 200 and "\n" not in rest[0]:
         ledger.scripts[rest[0]] = None
 

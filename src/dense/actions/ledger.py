@@ -82,18 +82,11 @@ class Ledger:
 
 
 def note(book: dict[str, None], paths: Iterable[str], cwd: str) -> None:
-    for path in paths:
-        if "{" in path and "," in path:
-            for one in expand_braces(path):
-                note_one(book, one, cwd)
-        else:
-            note_one(book, path, cwd)
-
-
-def note_one(book: dict[str, None], path: str, cwd: str) -> None:
-    # A text of several lines is a program or a message that a damaged command left where a path belongs.
-    if path not in NO_FILE and len(path) <= LONGEST_PATH and "\n" not in path and not path.startswith("/dev/fd/"):
-        book[located(path, cwd)] = None
+    for written in paths:
+        for path in expand_braces(written) if "{" in written and "," in written else (written,):
+            # A text of several lines is a program or a message that a damaged command left where a path belongs.
+            if path not in NO_FILE and len(path) <= LONGEST_PATH and "\n" not in path and path[:8] != "/dev/fd/":
+                book[located(path, cwd) if cwd else path] = None
 
 
 def located(path: str, cwd: str) -> str:

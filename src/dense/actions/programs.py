@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dense.actions.arguments import operands, program_name, values
+from dense.actions.arguments import operands, values
 from dense.actions.files import (
     LISTERS,
     READERS,
@@ -60,9 +60,9 @@ SILENT = values("""
 """Words of the shell itself, and programs that do nothing to speak of: they are not among the programs that ran."""
 
 
-def note_program(words: Sequence[str], command: Command, ledger: Ledger) -> None:
-    """Notes what a program that is not a wrapper does to files, packages and the network."""
-    name = program_name(words[0])
+def note_program(name: str, words: Sequence[str], command: Command, ledger: Ledger) -> None:
+    """Notes what a program that is not a wrapper does to files, packages and the network. `name` is the one by which
+    it is known."""
     cwd = command.cwd
     if (handler := HANDLERS.get(name)) is not None:
         handler(words, command, ledger)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.actions.arguments import has_flag, operands, program_name, values
-from dense.actions.tests import PYTHON
+from dense.actions.arguments import has_flag, operands, values
+from dense.actions.tests import is_python
 
 SERVERS = values("""
     uvicorn gunicorn hypercorn daphne waitress-serve nginx httpd apache2 lighttpd caddy redis-server mongod mysqld
@@ -53,9 +53,16 @@ NEVER = values("""
 """)
 
 
-def is_service(words: Sequence[str]) -> bool:
+SERVING = SERVERS.union(
+    VERBS, values("service rc-service invoke-rc.d npm yarn pnpm bun docker podman docker-compose tmux screen php")
+)
+"""All programs that may keep running in one way or another, but for Python and emulators."""
+
+
+def is_service(name: str, words: Sequence[str]) -> bool:
     """Whether a command is known to keep running, or to start something that does."""
-    name = program_name(words[0])
+    if name not in SERVING and not is_python(name) and not name.startswith("qemu-system-"):
+        return words[0].startswith("/etc/init.d/") and _is_started(words)
     if not NOT_SERVING.isdisjoint(words[1:]):
         return False
     if name in SERVERS:
@@ -64,17 +71,21 @@ def is_service(words: Sequence[str]) -> bool:
         rest = operands(words, values("-D -l -m -n"))
         return any(word in verbs for word in rest) or (name == "systemctl" and "--now" in words)
     if name in ("service", "rc-service", "invoke-rc.d") or words[0].startswith("/etc/init.d/"):
-        return words[-1] in ("start", "restart")
+        return _is_started(words)
     if name in ("npm", "yarn", "pnpm", "bun"):
         rest = [word for word in operands(words, values("--prefix -C --cwd")) if word not in ("run", "run-script")]
         return bool(rest) and rest[0].split(":")[0] in SCRIPTS
     if name in ("docker", "podman", "docker-compose"):
         return docker_serves(words)
-    if PYTHON.match(name):
+    if is_python(name):
         return python_serves(words)
     if name in ("tmux", "screen"):
         return has_flag(words, "", "-d", "-dm", "-dmS") and not has_flag(words, "", "send-keys")
     return name.startswith("qemu-system-") or (name == "php" and has_flag(words, "S"))
+
+
+def _is_started(words: Sequence[str]) -> bool:
+    return NOT_SERVING.isdisjoint(words[1:]) and words[-1] in ("start", "restart")
 
 
 def docker_serves(words: Sequence[str]) -> bool:
@@ -91,6 +102,6 @@ def python_serves(words: Sequence[str]) -> bool:
     return any(re.search(r"(?:^|/)manage\.py$", word) for word in words[1:3]) and "runserver" in words
 
 
-def may_stay(words: Sequence[str]) -> bool:
+def may_stay(name: str) -> bool:
     """Whether a command that was put into the background is worth calling a service."""
-    return program_name(words[0]) not in NEVER
+    return name not in NEVER

@@ -113,7 +113,7 @@ def parse(text: str, cwd: str = "") -> list[Command]:
     text = text.replace("\r\n", "\n").replace("\0", "")
     plain, heredocs = take_heredocs(text, take_open=False)
     walk = Walk(cwd, heredocs)
-    for piece in pieces(plain):
+    for piece in pieces(plain) if len(plain) > WHOLE else (plain,):
         if not walk.go(piece) and "<<" in piece and len(heredocs) == 0:
             plain, heredocs = take_heredocs(text, take_open=True)
             walk = Walk(cwd, heredocs)
@@ -229,19 +229,27 @@ class Walk:
         self.last_cwd = cwd
         self.names: dict[str, str] = {}
         self.heredocs = heredocs
-        self.source = b""
+        self.source: str | bytes = b""
 
     def go(self, text: str) -> bool:
         """Takes a text's commands; whether the grammar understood all of it."""
-        outer, self.source = self.source, text.encode("utf-8", "replace")
-        root = parser().parse(self.source).root_node
+        outer = self.source
+        root = self.parsed(text)
         self.block(root, LOOSE, 0)
         is_clean = not root.has_error
         self.source = outer
         return is_clean
 
+    def parsed(self, text: str) -> Node:
+        """The tree of a text. Its places count bytes, so that only a text without any other than ASCII characters can
+        be cut as it is."""
+        source = text.encode("utf-8", "replace")
+        self.source = text if text.isascii() else source
+        return parser().parse(source).root_node
+
     def text(self, node: Node) -> str:
-        return str(self.source[node.start_byte : node.end_byte], "utf-8", "replace")
+        part = self.source[node.start_byte : node.end_byte]
+        return part if isinstance(part, str) else str(part, "utf-8", "replace")
 
     # Statements
 
@@ -276,15 +284,18 @@ class Walk:
         return None
 
     def block(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
-        if node.type == "ERROR":
+        kind = node.type
+        if kind == "ERROR":
             return self.debris(node, wiring, depth)
-        if node.type in ("for_statement", "case_statement", "case_item", "c_style_for_statement"):
+        if kind in ("for_statement", "case_statement", "case_item", "c_style_for_statement"):
             for child in node.children_by_field_name("value"):
                 self.nested(child, depth)
         return self.block_of(node.children, wiring, depth)
 
     def block_of(self, children: Sequence[Node], wiring: Wiring, depth: int) -> Command | None:
         """Statements in a row. What was wired to the row is wired to its last one."""
+        if len(children) == 1 and wiring is LOOSE:
+            return self.statement(children[0], LOOSE, depth + 1) if children[0].is_named else None
         last: Command | None = None
         final = -1
         if wiring is not LOOSE:
@@ -349,7 +360,12 @@ class Walk:
         redirects, stdin, mark = wiring.redirects, wiring.stdin, wiring.mark
         for child in node.children:
             kind = child.type
-            if kind == "command_name":
+            if kind == "word":  # most are
+                text = self.text(child)
+                words.append(unescaped(text) if "\\" in text else text)
+            elif kind in WORDS:
+                words.append(self.word(child, depth))
+            elif kind == "command_name":
                 words.append(self.word(child.children[0] if child.child_count == 1 else child, depth))
             elif kind == "variable_assignment":
                 self.nested(child, depth)
@@ -439,7 +455,8 @@ class Walk:
         """`echo a > f b`: the grammar counts `b` to the redirection, the shell to the command."""
         if node.type != "file_redirect":
             return []
-        return [self.word(child, DEEPEST) for child in node.children if child.type in WORDS][1:]
+        words = [child for child in node.children if child.type in WORDS]
+        return [self.word(child, DEEPEST) for child in words[1:]]
 
     def heredoc(self, number: str, depth: int) -> Wiring:
         if not (number.isascii() and number.isdigit() and len(number) < 7) or int(number) >= len(self.heredocs):
@@ -447,8 +464,7 @@ class Walk:
         heredoc = self.heredocs[int(number)]
         if not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body) and len(heredoc.body) <= WHOLE:
             inner = Walk(self.cwd, ())
-            inner.source = b"cat <<_\n" + heredoc.body.encode("utf-8", "replace") + b"\n_\n"
-            inner.nested(parser().parse(inner.source).root_node, depth + 1)
+            inner.nested(inner.parsed(f"cat <<_\n{heredoc.body}\n_\n"), depth + 1)
             self.commands += inner.commands
         return Wiring(stdin=heredoc.body, mark=heredoc.token)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from dense.actions.arguments import has_flag, operands, program_name, values
 
@@ -116,12 +117,29 @@ ONLY_SYNTAX: dict[str, tuple[str, ...]] = {
 NO_RUN = frozenset(
     ["--version", "-V", "--help", "-h", "--collect-only", "--co", "--listTests", "--list-tests", "--fixtures"]
 )
+CHECKING = CHECKERS.union(ONLY_SYNTAX, PACKAGERS, VERBS, BUILDERS, ("git", "cmake"))
+"""All programs that check in one way or another, but for interpreters."""
 PARTS = re.compile(r"[a-z]+\d*|[A-Z]+(?![a-z])|[A-Z][a-z]+\d*")
 
 
-def is_check(words: Sequence[str]) -> bool:
-    """Whether a command, without the programs around it, tests or checks something."""
-    name = program_name(words[0])
+@lru_cache(1024)
+def is_python(name: str) -> bool:
+    """Whether a program is Python. Remembered, since traces run few programs and run them often."""
+    return PYTHON.match(name) is not None
+
+
+@lru_cache(1024)
+def is_interpreter(name: str) -> bool:
+    """Whether a program runs programs that it is given."""
+    return INTERPRETERS.match(name) is not None
+
+
+def is_check(name: str, words: Sequence[str]) -> bool:
+    """Whether a command, without the programs around it, tests or checks something. `name` is the one by which its
+    program is known."""
+    if name not in CHECKING and not is_interpreter(name):
+        has_folder = "/" in words[0] or "\\" in words[0] or "." in name
+        return has_folder and NO_RUN.isdisjoint(words[1:]) and is_test_file(words[0])
     if not NO_RUN.isdisjoint(words[1:]) and name != "gofmt":
         return False
     if name in CHECKERS:
@@ -138,7 +156,7 @@ def is_check(words: Sequence[str]) -> bool:
         return words[1:2] == ["diff"] and any(word in ("--exit-code", "--no-index", "--check") for word in words)
     if name == "cmake":
         return "--target" in words and any(word in ("test", "check") for word in words)
-    if INTERPRETERS.match(name):
+    if is_interpreter(name):
         return interpreter_checks(name, words)
     return is_test_file(words[0]) if "/" in words[0] or "\\" in words[0] or "." in name else False
 
@@ -157,7 +175,7 @@ PACKAGE_VERBS = values("install i add ci remove uninstall exec x dlx init create
 
 def interpreter_checks(name: str, words: Sequence[str]) -> bool:
     """Whether an interpreter runs a test module or a file that is named as a test."""
-    if PYTHON.match(name):
+    if is_python(name):
         for position, word in enumerate(words[1:-1], 1):
             if word == "-m":
                 module = words[position + 1]

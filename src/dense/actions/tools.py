@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
@@ -289,11 +289,21 @@ def text_of_words(words: list[str]) -> str:
     return shlex.join(words)
 
 
-def in_order(calls: Sequence[ToolCall]) -> Iterator[Call | str]:
+def in_order(calls: Sequence[ToolCall]) -> Iterable[Call | str]:
     """The calls of a step, those of shells as their texts. What is typed bit by bit, or line by line into an
     open heredoc, is one text."""
+    found = list(map(known, calls))
+    if len(found) != 1 or is_typed(found[0]):
+        return joined(found)
+    if not is_shell(found[0]):
+        return found
+    text = shell_text(found[0])
+    return (text,) if text and not text.isspace() else ()
+
+
+def joined(calls: Iterable[Call]) -> Iterator[Call | str]:
     open_text = ""
-    for call in map(known, calls):
+    for call in calls:
         if not is_shell(call):
             yield call
             continue

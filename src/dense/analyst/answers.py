@@ -122,8 +122,8 @@ class Group(Answer):
     working_path: str = ""
     outcome: ShortcutOutcome = "unknown"
     open_issue: str = ""
-    evidence_node_ids: list[str] = Field(default_factory=list[str])
-    key_action_ids: list[str] = Field(default_factory=list[str])
+    evidence_node_ids: list[str] = Field(default_factory=list)
+    key_action_ids: list[str] = Field(default_factory=list)
 
 
 class CompressionAnswer(Answer):
@@ -132,7 +132,7 @@ class CompressionAnswer(Answer):
 
 class IssueAnswer(Answer):
     issue: str
-    evidence_node_ids: list[str] = Field(default_factory=list[str])
+    evidence_node_ids: list[str] = Field(default_factory=list)
 
 
 class ReconciliationAnswer(Answer):
@@ -141,9 +141,9 @@ class ReconciliationAnswer(Answer):
     summary: str = ""
     open_issues: list[IssueAnswer] = Field(default_factory=list[IssueAnswer])
     fatal_issues: list[IssueAnswer] = Field(default_factory=list[IssueAnswer])
-    resolved_issue_ids: list[str] = Field(default_factory=list[str])
-    resolution_evidence: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
-    key_action_ids: list[str] = Field(default_factory=list[str])
+    resolved_issue_ids: list[str] = Field(default_factory=list)
+    resolution_evidence: dict[str, list[str]] = Field(default_factory=dict)
+    key_action_ids: list[str] = Field(default_factory=list)
 
 
 class SettlementAnswer(Answer):

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from dense.deliver.message import BEGINS
 from dense.redact.walk import rewrite_trajectory, texts_of
+from dense.redact.words import any_of, one_byte_each
 from dense.trajectory import Observation, Step, Trajectory
 
 MARK = "[feedback that this run was given is left out]"
@@ -57,9 +58,10 @@ class _Limit(Struct, frozen=True):
     end: int
 
 
-def without_injected(trajectory: Trajectory) -> Trajectory:
-    """The trajectory as if the run had not been given any feedback; the same one where there is none."""
-    texts = texts_of(trajectory)
+def without_injected(trajectory: Trajectory, texts: list[str] | None = None) -> Trajectory:
+    """The trajectory as if the run had not been given any feedback; the same one where there is none. `texts` are the
+    trajectory's, in the order of `texts_of`, where somebody has them at hand."""
+    texts = texts_of(trajectory) if texts is None else texts
     if not _may_hold("\0".join(texts)):
         return trajectory
     keys = dict.fromkeys(limit.key for text in texts for limit in _limits(_plain(text)))
@@ -173,7 +175,7 @@ def _without(text: str, cuts: list[tuple[int, int]], mark: str) -> str:
 def _may_hold(text: str) -> bool:
     """Whether a message may be in it. One of its two lines is whole in practice, however the text was broken up: this
     is asked of every trajectory, and must be cheap."""
-    return _NAME in text or any(hint in text for hint in _BASE64_HINTS)
+    return any_of(_NAME, *_BASE64_HINTS)(one_byte_each(text))
 
 
 def _limits(text: str) -> Iterable[_Limit]:

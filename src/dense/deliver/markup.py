@@ -52,6 +52,8 @@ class Block(Struct, frozen=True, gc=False):
     """How many indentations those lines have when the block stands at the margin."""
     blocks: int
     """How many blocks it is, with all below it."""
+    said: str
+    """Its attributes as they stand in the opener."""
 
 
 def byte_size(string: str) -> int:
@@ -77,17 +79,17 @@ def escaped(value: str) -> str:
 
 def text(name: str, content: str, /, **attributes: str | None) -> Block:
     """A block that holds a text, byte by byte."""
-    return _leaf(name, pairs(attributes), content)
+    return leaf(name, pairs(attributes), content)
 
 
 def emptied(block: Block, omitted: str) -> Block:
     """The same block without its text, and with a word on what was there."""
-    return _leaf(block.name, (*block.attributes, ("omitted", escaped(omitted))), "")
+    return leaf(block.name, (*block.attributes, ("omitted", escaped(omitted))), "")
 
 
 def body_size(block: Block) -> int:
     """The bytes of a block's text, without its tags."""
-    return block.plain - _tags(block.name, block.attributes) - (1 if block.lines == 1 else 3)
+    return block.plain - _tags(block.name, block.said) - (1 if block.lines == 1 else 3)
 
 
 def group(name: str, children: Iterable[Block], /, **attributes: str | None) -> Block:
@@ -99,14 +101,15 @@ def grouped(name: str, given: Pairs, children: Iterable[Block]) -> Block:
     """The same with attributes that are escaped already."""
     children = tuple(children)
     if not children:
-        return _leaf(name, given, "")
-    plain, lines, inner, blocks = _tags(name, given) + 2, 0, 0, 1
+        return leaf(name, given, "")
+    said = _said(given)
+    plain, lines, inner, blocks = _tags(name, said) + 2, 0, 0, 1
     for child in children:
         plain += child.plain
         lines += child.lines
         inner += child.inner
         blocks += child.blocks
-    return Block(name, given, children, plain, lines + 2, lines + inner, blocks)
+    return Block(name, given, children, plain, lines + 2, lines + inner, blocks, said)
 
 
 def regrouped(block: Block, children: Iterable[Block], *, without: Collection[str] = ()) -> Block:
@@ -129,28 +132,20 @@ def digits(blocks: int) -> int:
 def write(block: Block, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
     width = digits(block.blocks)
-    numbers = count()
+    markers = iter([f"{key}-{prefix}{number:0{width}}" for number in range(block.blocks)])
     pieces: list[str] = []
-    add = pieces.append
 
     def put(part: Block, indent: str) -> None:
-        name, content = part.name, part.content
-        marker = f"{key}-{prefix}{next(numbers):0{width}}"
-        add(f"{indent}<{name}")
-        for attribute, value in part.attributes:
-            add(f' {attribute}="{value}"')
-        if isinstance(content, tuple):
-            add(f' end="{marker}">\n')
-            deeper = indent + " " * INDENT
-            for child in content:
-                put(child, deeper)
-            add(f"{indent}</{name} {marker}>\n")
-        elif "\n" in content:  # mostly long: not copied before all is joined
-            add(f' end="{marker}">\n')
-            add(content)
-            add(f"\n{indent}</{name} {marker}>\n")
-        else:
-            add(f' end="{marker}">{content}</{name} {marker}>\n')
+        name, content, marker = part.name, part.content, next(markers)
+        if isinstance(content, str):
+            # A text of several lines is mostly long: it is not copied before all is joined.
+            start, end = ("\n", f"\n{indent}") if "\n" in content else ("", "")
+            pieces.extend((f'{indent}<{name}{part.said} end="{marker}">{start}', content, f"{end}</{name} {marker}>\n"))
+            return
+        pieces.append(f'{indent}<{name}{part.said} end="{marker}">\n')
+        for child in content:
+            put(child, indent + " " * INDENT)
+        pieces.append(f"{indent}</{name} {marker}>\n")
 
     put(block, "")
     return "".join(pieces)
@@ -167,17 +162,14 @@ def choose_key(strings: Iterable[str]) -> str:
 def strings(block: Block) -> list[str]:
     """All that a block says and that is not ours, in the order of the openers."""
     found: list[str] = []
-
-    def take(part: Block) -> None:
-        for _, value in part.attributes:
-            found.append(value)
+    waiting = [block]
+    while waiting:
+        part = waiting.pop()
+        found.extend([value for _, value in part.attributes])
         if isinstance(part.content, str):
             found.append(part.content)
         else:
-            for child in part.content:
-                take(child)
-
-    take(block)
+            waiting.extend(reversed(part.content))
     return found
 
 
@@ -191,18 +183,18 @@ def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
             waiting += [(child, depth + 1) for child in reversed(part.content)]
 
 
-def _leaf(name: str, given: Pairs, content: str) -> Block:
-    content, size = _measured(content)
-    plain = _tags(name, given) + size
+def leaf(name: str, given: Pairs, content: str) -> Block:
+    """A block that holds a text, with attributes that are escaped already."""
+    content, size = (content, len(content)) if content.isascii() else _measured(content)
+    said = _said(given)
+    plain = _tags(name, said) + size
     if "\n" in content:
-        return Block(name, given, content, plain + 3, 2, 0, 1)
-    return Block(name, given, content, plain + 1, 1, 0, 1)
+        return Block(name, given, content, plain + 3, 2, 0, 1, said)
+    return Block(name, given, content, plain + 1, 1, 0, 1, said)
 
 
 def _measured(content: str) -> tuple[str, int]:
     """What `encodable` and `byte_size` give, with a large text encoded once and never copied."""
-    if content.isascii():
-        return content, len(content)
     try:
         return content, len(content.encode())
     except UnicodeEncodeError:
@@ -223,9 +215,10 @@ def _hyphened(name: str) -> str:
     return name.strip("_").replace("_", "-")
 
 
-def _tags(name: str, given: Pairs) -> int:
+def _said(given: Pairs) -> str:
+    return "".join([f' {name}="{value}"' for name, value in given]) if given else ""
+
+
+def _tags(name: str, said: str) -> int:
     """Bytes of opener and closer without the digits of the markers."""
-    total = _OPENER + _CLOSER + 2 * len(name) + 4 * len(given)
-    for key, value in given:
-        total += len(key) + (len(value) if value.isascii() else byte_size(value))
-    return total
+    return _OPENER + _CLOSER + 2 * len(name) + (len(said) if said.isascii() else byte_size(said))

@@ -55,14 +55,15 @@ def quote(leaf: Leaf) -> Quote:
     step = leaf.step
     bodies: list[Body] = []
     if step.message:
-        bodies.append(_body("message", "message", step.message, None))
+        bodies.append(Body("message", None, markup.leaf("message", (), step.message)))
     for number, call in enumerate(step.calls):
         for name, value in call.arguments.items():
             place = f"argument {name[:40]!r} of call {number + 1}"
             if isinstance(value, str):
-                bodies.append(_body(place, "argument", value, number, name=name))
+                block = markup.leaf("argument", markup.pairs({"name": name}), value)
             else:
-                bodies.append(_body(place, "argument", _json(value), number, name=name, type="json"))
+                block = markup.leaf("argument", markup.pairs({"name": name, "type": "json"}), _json(value))
+            bodies.append(Body(place, number, block))
     order: dict[str | None, str] = {}
     if len(step.calls) > 1:
         order = {call.id: str(number + 1) for number, call in enumerate(step.calls) if call.id}
@@ -73,7 +74,8 @@ def quote(leaf: Leaf) -> Quote:
             "exit_code": None if observation.exit_code is None else str(observation.exit_code),
             "error": "true" if observation.is_error else None,
         }
-        bodies.append(_body(f"observation {number + 1}", "observation", observation.text, None, **attributes))
+        block = markup.leaf("observation", markup.pairs(attributes), observation.text)
+        bodies.append(Body(f"observation {number + 1}", None, block))
     return Quote(leaf, tuple(bodies))
 
 
@@ -109,10 +111,6 @@ def oversized(quoted: Quote, limit: int) -> frozenset[int]:
         total -= quoted.bodies[number].saving
         without.add(number)
     return frozenset(without)
-
-
-def _body(place: str, tag: str, content: str, call: int | None, /, **attributes: str | None) -> Body:
-    return Body(place, call, markup.text(tag, content, **attributes))
 
 
 def _json(value: Any) -> str:

@@ -123,7 +123,7 @@ class PaperBuilder(Builder):
 
     async def scored(self, identifier: str, members: tuple[Node, ...]) -> tuple[Node, ...]:
         """The same nodes, with the leaves that had no label labelled."""
-        targets = [leaf for node in members for leaf in leaves(node) if leaf.label is None]
+        targets = [leaf for leaf in leaves(*members) if leaf.label is None]
 
         async def score(target: Leaf) -> tuple[str, ScoreAnswer | None]:
             question = Score(task=self.task, subtask=identifier, members=members, target=target)
@@ -140,7 +140,7 @@ class PaperBuilder(Builder):
 
     async def label_rest(self, top: tuple[Node, ...]) -> tuple[Node, ...]:
         """Leaves that are still unscored are scored alone."""
-        alone = [leaf for node in top for leaf in leaves(node) if leaf.label is None]
+        alone = [leaf for leaf in leaves(*top) if leaf.label is None]
         scored = await self.panel.together(self.scored(leaf.id, (leaf,)) for leaf in alone)
         labels = {
             leaf.id: LabelAnswer(id=leaf.id, reasoning=leaf.reason, label=leaf.label)
@@ -187,18 +187,18 @@ class FastBuilder(Builder):
         return _replaced(stretches, filled)
 
     async def fill(self, identifier: str, level: int, members: tuple[Node, ...]) -> Subtask:
-        targets = tuple(leaf.id for node in members for leaf in leaves(node) if leaf.label is None)
+        targets = tuple([leaf.id for leaf in leaves(*members) if leaf.label is None])
         question = Digest(task=self.task, subtask=identifier, level=level, members=members, targets=targets)
         answer = await self.panel.ask(question, DigestAnswer)
         if answer is not None:
             allowed = frozenset(targets)
             labels = {label.id: label for label in answer.labels if label.id in allowed}
-            members = tuple(labelled(node, labels) for node in members)
+            members = tuple([labelled(node, labels) for node in members])
         return self.subtask(identifier, level, members, answer)
 
     async def label_rest(self, top: tuple[Node, ...]) -> tuple[Node, ...]:
         """Leaves that are still unscored, in batches."""
-        alone = [leaf for node in top for leaf in leaves(node) if leaf.label is None]
+        alone = [leaf for leaf in leaves(*top) if leaf.label is None]
 
         async def ask(batch: tuple[Leaf, ...]) -> LabelsAnswer | None:
             return await self.panel.ask(Labels(task=self.task, targets=batch), LabelsAnswer)
@@ -208,7 +208,7 @@ class FastBuilder(Builder):
         for batch, answer in zip(batches, await self.panel.together(map(ask, batches)), strict=True):
             allowed = {leaf.id for leaf in batch}
             labels |= {label.id: label for label in (answer.labels if answer else ()) if label.id in allowed}
-        return tuple(labelled(node, labels) for node in top)
+        return tuple([labelled(node, labels) for node in top])
 
 
 def labelled[N: Node](node: N, labels: dict[str, LabelAnswer]) -> N:

@@ -21,6 +21,7 @@ from dense.distillation.retained import Retention
 from dense.errors import DenseError
 from dense.feedback import Feedback
 from dense.redact import Redactions, redact
+from dense.redact.walk import texts_of
 from dense.trajectory import Trajectory
 from dense.tree import Leaf, ReconciledTree, SourceTree, Subtask, leaves
 
@@ -67,8 +68,10 @@ async def distill(
     The same trajectory and the same answers give the same result, however the calls overlapped. A judgement without a
     usable answer takes its fallback, which stands in `asked`; a refused key or a spending limit ends the run."""
     start = time.perf_counter()
-    trajectory = without_injected(trajectory)
-    trajectory, redactions = redact(trajectory) if redacted else (trajectory, Redactions())
+    texts = texts_of(trajectory)
+    own = without_injected(trajectory, texts)
+    same_texts = texts if own is trajectory else None
+    trajectory, redactions = redact(own, texts=same_texts) if redacted else (own, Redactions())
     effects = remembered()
     panel = Panel(analyst or RulesAnalyst(), trajectory, effects)
     try:

@@ -49,9 +49,11 @@ class Reconciler(ABC):
 
     def inherited(self, reach: Reach) -> tuple[Issue, ...]:
         """The open issues that were raised below a parent, in the order in which they were raised."""
-        raised = sorted(number for node in reach.nodes if node in self.raised for number in self.raised[node])
-        issues = (self.issues[f"issue_{number}"] for number in raised)
-        return tuple(issue for issue in issues if issue.resolved_at is None)
+        below, raised = reach.nodes, self.raised
+        nodes = [node for node in below if node in raised] if len(below) < len(raised) else [*filter(below.get, raised)]
+        numbers = sorted([number for node in nodes for number in raised[node]])
+        issues = [self.issues[f"issue_{number}"] for number in numbers]
+        return tuple([issue for issue in issues if issue.resolved_at is None])
 
     def known(self, parent: Subtask) -> tuple[Known, tuple[str, ...]]:
         """What a reply about this parent may refer to, and the actions below it that are kept by rule."""
@@ -65,7 +67,7 @@ class Reconciler(ABC):
         children = {child.id: child for child in parent.children}
         compiled: list[Node] = []
         for group in groups:
-            sources = tuple(children[identifier] for identifier in group.source_node_ids)
+            sources = tuple([children[identifier] for identifier in group.source_node_ids])
             compiled.append(sources[0] if group.mode == "keep" else self.shortcut(group, sources))
         return msgspec.structs.replace(parent, children=tuple(compiled))
 
@@ -183,7 +185,7 @@ def _says_something(text: str) -> bool:
 
 
 def _with_children(parent: Subtask, done: dict[str, Subtask]) -> Subtask:
-    return msgspec.structs.replace(parent, children=tuple(done.get(child.id, child) for child in parent.children))
+    return msgspec.structs.replace(parent, children=tuple([done.get(child.id, child) for child in parent.children]))
 
 
 def _by_height(root: Subtask) -> list[list[Subtask]]:

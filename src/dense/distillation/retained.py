@@ -25,18 +25,22 @@ class Reach(Struct, frozen=True):
     @property
     def key_actions(self) -> tuple[str, ...]:
         """What is kept by rule, in order."""
-        return tuple(identifier for identifier in self.nodes if identifier in self.kept)
+        return tuple([identifier for identifier in self.nodes if identifier in self.kept])
 
 
 class Retention:
     """Knows the key actions of a trajectory: looked at once, asked for at every parent."""
 
     def __init__(self, all_leaves: Iterable[Leaf], effects: EffectsOf) -> None:
-        self.keys = frozenset(leaf.id for leaf in all_leaves if effects(leaf.step).is_key)
+        self.keys = frozenset([leaf.id for leaf in all_leaves if effects(leaf.step).is_key])
 
     def reach(self, parent: Subtask) -> Reach:
         """What a reply about a parent may speak of, in one walk."""
-        below = {node.id: node for child in parent.children for node in nodes(child)}
+        below: dict[str, Node] = {}
+        for child in parent.children:
+            below[child.id] = child
+            if not isinstance(child, Leaf):
+                below.update([(node.id, node) for node in nodes(child)])
         kept, named = {_last(parent)}, set[str]()
         for identifier, node in below.items():
             if isinstance(node, Leaf):

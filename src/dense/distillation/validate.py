@@ -56,9 +56,11 @@ def check_groups(groups: Sequence[Group], known: Known) -> None:
             raise BadAnswer(
                 f"group {number}: {group.mode} with {count} sources; keep has exactly one, shortcut two or more"
             )
-        _check_references(group.evidence_node_ids, known.nodes, f"group {number}: evidence_node_ids")
-        own = known.below(group.source_node_ids) & known.retained if group.key_action_ids else ()
-        _check_references(group.key_action_ids, own, f"group {number}: key_action_ids (of its own sources)")
+        if group.evidence_node_ids:
+            _check_references(group.evidence_node_ids, known.nodes, f"group {number}: evidence_node_ids")
+        if group.key_action_ids:
+            own = known.below(group.source_node_ids) & known.retained
+            _check_references(group.key_action_ids, own, f"group {number}: key_action_ids (of its own sources)")
 
 
 def check_verdict(verdict: ReconciliationAnswer, known: Known) -> None:

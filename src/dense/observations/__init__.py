@@ -8,7 +8,7 @@ an action only showed are no failure. What a user said is not looked at."""
 
 from __future__ import annotations
 
-from dense.actions import Effects
+from dense.actions import Effects, commands
 from dense.observations.reading import Reading, each_once, read
 from dense.observations.seen import Failure, Family, Seen, TestRun, Value
 from dense.observations.setting import setting_after, setting_of_call
@@ -20,24 +20,29 @@ __all__ = ["Failure", "Family", "Seen", "TestRun", "Value", "seen", "values"]
 NOTHING = Seen()
 
 
-def seen(step: Step, effects: Effects) -> Seen:
-    """What the observations of a step show, given what the step did."""
+def seen(step: Step, effects: Effects, texts: tuple[str, ...] | None = None) -> Seen:
+    """What the observations of a step show, given what the step did. `texts` are the shell texts that it ran, where
+    somebody has them at hand."""
     if not step.observations:
         return NOTHING
-    readings = readings_of(step, effects)
+    readings = readings_of(step, effects, commands(step) if texts is None else texts)
+    if len(readings) == 1 and len(step.observations) == 1:
+        (reading,) = readings
+        tests = reading.tests if len(reading.tests) < 2 else tuple({run.line: run for run in reading.tests}.values())
+        return Seen(reading.exit_code, reading.failures, tests, is_blank(step.observations[0].text))
     codes = [reading.exit_code for reading in readings if reading.exit_code is not None]
     return Seen(
         exit_code=codes[-1] if codes else None,
         failures=each_once([failure for reading in readings for failure in reading.failures]),
         tests=tuple({run.line: run for reading in readings for run in reading.tests}.values()),
-        is_empty=all(is_blank(observation.text) for observation in step.observations),
+        is_empty=False not in [is_blank(observation.text) for observation in step.observations],
     )
 
 
-def readings_of(step: Step, effects: Effects) -> list[Reading]:
+def readings_of(step: Step, effects: Effects, texts: tuple[str, ...]) -> list[Reading]:
     """What each observation shows. Where a step made several calls, one that seems to show something is read again by
     what its own call did: parsing shell text twice is worth it only then."""
-    whole = setting_after(step, effects)
+    whole = setting_after(step, effects, texts)
     readings: list[Reading] = []
     for observation in step.observations:
         if observation.origin == "user":

@@ -75,4 +75,6 @@ class Seen(Struct, frozen=True, gc=False):
     @property
     def has_failed(self) -> bool:
         """Whether anything in it went wrong."""
-        return bool(self.failures) or any(run.failed for run in self.tests)
+        if self.failures or not self.tests:
+            return bool(self.failures)
+        return any(run.failed for run in self.tests)

@@ -70,13 +70,14 @@ class Setting(Struct, frozen=True, gc=False):
         return len(typed) >= 8 and any(typed in command for command in self.commands)
 
 
-def setting_after(step: Step, done: Effects) -> Setting:
-    """What kind of text to expect after a step."""
-    texts = commands(step) if step.calls else ()
-    names = tuple(map(plain_name, done.runs))
+def setting_after(step: Step, done: Effects, texts: tuple[str, ...]) -> Setting:
+    """What kind of text to expect after a step that ran these shell texts."""
+    names = tuple([plain_name(name) for name in done.runs])
     if not texts and "python" not in done.runs:
         return Setting("answered", names, is_called=bool(step.calls))
-    if done.scripts or done.installs or done.services or not all(shows(name, texts) for name in names):
+    if done.scripts or done.installs or done.services:
+        return Setting("ran", names, texts)
+    if not SHOWERS.issuperset(names) and not all(shows(name, texts) for name in names):
         return Setting("ran", names, texts)
     if not names and not done.reads:
         return Setting("ran", names, texts)
@@ -94,7 +95,7 @@ def setting_of_call(step: Step, observation: Observation) -> Setting | None:
 
 def setting_of(step: Step, call: ToolCall) -> Setting:
     alone = Step(step.source, calls=(call,))
-    return setting_after(alone, effects(alone))
+    return setting_after(alone, effects(alone), commands(alone))
 
 
 def shows(name: str, texts: tuple[str, ...]) -> bool:

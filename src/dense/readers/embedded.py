@@ -34,7 +34,7 @@ def bash_fence(message: str) -> Spoken | None:
 
     As the program does it, a block ends at the first line that begins with backticks, whatever follows them."""
     block = _block(message, 0)
-    if block is None or _block(message, block[2]):
+    if block is None or ("```" in message[block[2] :] and _block(message, block[2])):
         return None
     start, command, end = block
     return Spoken((message[:start] + message[end:]).strip(), [ToolCall("bash", {"command": command})])

@@ -50,7 +50,7 @@ def whole(value: Any) -> int | None:
 def number(value: Any) -> float | None:
     """The number."""
     return (
-        float(value) if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300 else None
+        float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300 else None
     )
 
 
@@ -61,7 +61,7 @@ def flag(*values: Any) -> bool | None:
 
 def timestamp(value: Any) -> str | None:
     """A point in time: text as it is, seconds or milliseconds since 1970 in ISO 8601."""
-    seconds = number(value)
+    seconds = None if value is None or isinstance(value, str) else number(value)
     if seconds is None:
         return string(value)
     try:

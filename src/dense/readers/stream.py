@@ -14,20 +14,19 @@ from dense.readers.notices import Notices
 from dense.trajectory import Notice, Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
 
-@dataclass(slots=True)
-class StepDraft:
+class StepDraft(msgspec.Struct):
     """A step that is not complete yet: texts and results arrive one after the other."""
 
     source: Source
-    message: list[str] = field(default_factory=list[str])
-    reasoning: list[str] = field(default_factory=list[str])
-    calls: list[ToolCall] = field(default_factory=list[ToolCall])
-    observations: list[Observation] = field(default_factory=list[Observation])
+    message: list[str] = []
+    reasoning: list[str] = []
+    calls: list[ToolCall] = []
+    observations: list[Observation] = []
     agent: str | None = None
     model: str | None = None
     timestamp: str | None = None
     usage: Usage | None = None
-    subagents: list[Trajectory] = field(default_factory=list[Trajectory])
+    subagents: list[Trajectory] = []
 
     def observe(
         self,

@@ -25,14 +25,18 @@ Engine = Literal["kingfisher"]
 
 
 def redact(
-    trajectory: Trajectory, *, engine: Engine | None = None, environment: Mapping[str, str] | None = None
+    trajectory: Trajectory,
+    *,
+    engine: Engine | None = None,
+    environment: Mapping[str, str] | None = None,
+    texts: list[str] | None = None,
 ) -> tuple[Trajectory, Redactions]:
     """The trajectory without credentials, and what was taken out.
 
     `engine="kingfisher"` adds Kingfisher's rules to ours. `environment` is where the values come from that are secret
-    because of their variable's name: this process's own unless told otherwise. Nothing of it is kept."""
-    texts = texts_of(trajectory)
-    redacted, redactions = _redact(texts, engine, environment)
+    because of their variable's name: this process's own unless told otherwise. Nothing of it is kept. `texts` are the
+    trajectory's, in the order of `texts_of`, where somebody has them at hand."""
+    redacted, redactions = _redact(texts_of(trajectory) if texts is None else texts, engine, environment)
     if not redactions:
         return trajectory, redactions
     new = iter(redacted)

@@ -1,12 +1,12 @@
 """Secrets without a shape of their own, given away by where they stand: a header, a URL, a connection string.
 
 Each row has an anchor, a word in lower case that is looked for at the speed of memory; its pattern is tried only
-there."""
+there. Most texts hold few of the anchors, and whether they do is asked first (`words`)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from msgspec import Struct
@@ -16,6 +16,7 @@ from dense.redact.names import is_flag_secret, is_named_secret
 from dense.redact.private_keys import private_keys
 from dense.redact.shapes import Check, kind_of
 from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
+from dense.redact.words import any_of
 
 LABELS = (
     "AWS secret key",
@@ -170,10 +171,11 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
 
 
 @cache
-def _ready() -> tuple[tuple[bytes, tuple[tuple[str, re.Pattern[str], Check, int], ...]], ...]:
+def _ready() -> tuple[tuple[str, Callable[[str], bool], tuple[tuple[str, re.Pattern[str], Check, int], ...]], ...]:
     return tuple(
         (
-            anchor.encode(),
+            anchor,
+            any_of(anchor),
             tuple(
                 (kind_of(row.label), re.compile(row.pattern, re.IGNORECASE), row.check, row.back) for row in contexts
             ),
@@ -182,12 +184,10 @@ def _ready() -> tuple[tuple[bytes, tuple[tuple[str, re.Pattern[str], Check, int]
     )
 
 
-def in_context(text: str, lowered: bytes) -> Iterator[Span]:
-    """The secrets that a context gives away. `lowered` is the text in lower case, a byte for each character."""
-    has_key = False
-    for anchor, contexts in _ready():
-        place = lowered.find(anchor)
-        has_key = has_key or (anchor == b"key" and place >= 0)
+def in_context(text: str, lowered: str) -> Iterator[Span]:
+    """The secrets that a context gives away. `lowered` is the text in lower case, with one byte for each character."""
+    for anchor, is_in, contexts in _ready():
+        place = lowered.find(anchor) if is_in(lowered) else -1
         while place >= 0:
             for kind, pattern, check, back in contexts:
                 match = pattern.match(text, max(0, place - back))
@@ -196,18 +196,18 @@ def in_context(text: str, lowered: bytes) -> Iterator[Span]:
                     break
             place = lowered.find(anchor, place + len(anchor))
     yield from _in_urls(text, lowered)
-    if has_key and b"private key" in lowered:
+    if any_of("private key")(lowered):
         yield from (Span(start, end, BY_CONTEXT, "private-key", False) for start, end in private_keys(text))
 
 
-def _in_urls(text: str, lowered: bytes) -> Iterator[Span]:
+def _in_urls(text: str, lowered: str) -> Iterator[Span]:
     """Passwords in URLs. Anchored at the `@`, a single character, which is found several times faster than a word."""
-    at, done = lowered.find(b"@"), 0
+    at, done = lowered.find("@"), 0
     while at >= 0:
-        start = lowered.rfind(b"//", max(done, at - _LONGEST_URL_START), at)
-        escaped = lowered.rfind(b"\\/\\/", max(done, at - _LONGEST_URL_START), at)
+        start = lowered.rfind("//", max(done, at - _LONGEST_URL_START), at)
+        escaped = lowered.rfind("\\/\\/", max(done, at - _LONGEST_URL_START), at)
         match = _URL.match(text, max(start, escaped) - 1) if max(start, escaped) > 0 else None
         if match and is_url_password(match):
             yield Span(*match.span(1), BY_CONTEXT, "url-password", True)
         done = at
-        at = lowered.find(b"@", at + 1)
+        at = lowered.find("@", at + 1)

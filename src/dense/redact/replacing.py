@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from dense.redact.credible import is_random
 from dense.redact.redactions import Redactions
@@ -87,17 +88,18 @@ class Replacing:
 def _scan_all(texts: list[str], waiting: list[int], known: Iterable[tuple[str, str]]) -> Iterator[tuple[int, Span]]:
     """The secrets of these texts, each with its text's number. Short texts are scanned together: most are short."""
     for group in _groups(texts, waiting):
-        starts: list[int] = []
-        length = 0
-        for number in group:
-            starts.append(length)
-            length += len(texts[number]) + 1
-        for span in scan(_BETWEEN.join([texts[number] for number in group]), known):
+        is_all = len(group) == len(texts)
+        found = scan(_BETWEEN.join(texts if is_all else [texts[number] for number in group]), known)
+        starts = list(accumulate([len(texts[number]) + 1 for number in group], initial=0)) if found else []
+        for span in found:
             index = bisect_right(starts, span.start) - 1
             yield group[index], span._replace(start=span.start - starts[index], end=span.end - starts[index])
 
 
 def _groups(texts: list[str], waiting: list[int]) -> Iterator[list[int]]:
+    if sum(map(len, texts)) <= _AT_ONCE:
+        yield waiting
+        return
     group: list[int] = []
     size = 0
     for number in waiting:

@@ -27,7 +27,8 @@ _PATIENCE = 40
 def scan(text: str, known: Iterable[tuple[str, str]] = ()) -> list[Span]:
     """The secrets, in order and without overlap. `known` are values, with their kind, to be found anywhere."""
     data = text.encode("latin-1", "replace")
-    found = [*_by_shape(text, data.translate(_TWO_SIGNS)), *in_context(text, data.lower()), *find_known(text, known)]
+    lowered = str(data.lower(), "latin-1")
+    found = [*_by_shape(text, data.translate(_TWO_SIGNS)), *in_context(text, lowered), *find_known(text, known)]
     return merge(found)
 
 

@@ -40,7 +40,12 @@ def _collect(trajectory: Trajectory, texts: list[str]) -> None:
         texts += (step.reasoning, step.message)
         for call in step.calls:
             texts.append(call.name)
-            _collect_value(call.arguments, texts)
+            texts += call.arguments
+            for value in call.arguments.values():
+                if isinstance(value, str):
+                    texts.append(value)
+                else:
+                    _collect_value(value, texts)
         texts += [observation.text for observation in step.observations]
         for subagent in step.subagents:
             _collect(subagent, texts)

@@ -7,12 +7,12 @@ import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 
-from dense.actions import EffectsOf
+from dense.actions import EffectsOf, Remembered, commands
 from dense.analyst.rules.attempts import Attempt, attempts
 from dense.analyst.rules.candidates import candidates
 from dense.analyst.rules.checks import Check, checks, is_static, takes_back
 from dense.analyst.rules.ending import Ending, ending
-from dense.analyst.rules.facts import Facts, facts, same_file
+from dense.analyst.rules.facts import Facts, all_facts, same_file
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
@@ -21,7 +21,6 @@ from dense.analyst.rules.tracking import Tracked, track
 from dense.observations import seen
 from dense.requirements import requirements
 from dense.trajectory import Step, Trajectory
-from dense.tree import Leaf
 
 TRIES = 3
 """How many tries an issue tells."""
@@ -38,11 +37,14 @@ class Analysis:
         self.task = trajectory.task
         self.steps = trajectory.steps
         self.requirements = requirements(trajectory.task)
-        self.facts: list[Facts] = []
-        for number, step in enumerate(trajectory.steps, 1):
-            done = effects(step)
-            leaf = Leaf(f"n{number - 1}", number, step)
-            self.facts.append(facts(leaf, done, seen(step, done)))
+        # One look after the other over all steps, not one step after the other: what a look needs stays in the caches.
+        steps = trajectory.steps
+        if isinstance(effects, Remembered):
+            effects.look_at(steps)
+        done = [effects(step) for step in steps]
+        texts = [effects.commands(step) if isinstance(effects, Remembered) else commands(step) for step in steps]
+        came = [seen(*one) for one in zip(steps, done, texts, strict=True)]
+        self.facts = all_facts(steps, done, came, texts)
         self.history = History(self.facts)
 
     def of(self, action: int) -> Facts:
@@ -341,6 +343,8 @@ class Analysis:
 
 REFUSED = re.compile(r"\b(?:in|not )correct\b|\bwrong\b|\brejected\b|\bnot accepted\b|\btry again\b", re.IGNORECASE)
 """Words of whoever does not take what was handed over. Hints only."""
+REFUSING = ("correct", "wrong", "reject", "not accept", "try again")
+"""Without one of these there is none of them."""
 LOOKS = frozenset("curl wget nc ping ssh cat ls cd git echo pip npm docker".split())
 """Commands that a task names for other reasons than to check by them."""
 LACKS = frozenset({"no_such_module", "no_such_command"})
@@ -365,7 +369,10 @@ def _has_told(step: Step) -> bool:
 def _refusal(step: Step) -> str:
     """The line in which a hand-over is refused."""
     for answer in step.observations:
-        if found := REFUSED.search(answer.text[:2000]):
+        head = answer.text[:2000]
+        if not any(map(head.lower().__contains__, REFUSING)):
+            continue
+        if found := REFUSED.search(head):
             start, end = answer.text.rfind("\n", 0, found.start()) + 1, answer.text.find("\n", found.end())
             return answer.text[start : end if end >= 0 else None].strip()
     return ""

@@ -71,9 +71,8 @@ def _from(facts: Sequence[Facts], history: History, start: int, unsettled: froze
     for fact in facts[start + 1 : start + LONGEST]:
         if fact.phase == "deliver" or fact.action - last > PATIENCE:
             break
-        recovers = any(
-            history.recovered_by(one.action) == fact.action and one.action not in unsettled for one in failed
-        )
+        recovered = [one.action for one in failed if history.recovered_by(one.action) == fact.action]
+        recovers = not unsettled.issuperset(recovered)
         belongs = recovers or history.repairs(fact.action) in members or history.retries(fact.action) in members
         is_next = _is_try(fact) and fact.action - failed[-1].action <= NEAR
         if not belongs and not is_next:

@@ -60,7 +60,8 @@ def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] =
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
     found: list[Check] = []
     for fact in facts:
-        known = [command for command in named if any(command in text for text in fact.commands)]
+        texts = "\0".join(fact.commands) if named else ""
+        known = [command for command in named if command in texts]
         if fact.effects.tests or fact.seen.tests or known:
             found += _of_action(fact, steps[fact.action - 1], known)
     return found

@@ -94,7 +94,7 @@ def _is_last_word(last: Facts, step: Step) -> bool:
 
 def _is_dialog(steps: Sequence[Step]) -> bool:
     """Whether a user speaks again and again: to tell them that something cannot be done may be what the task is."""
-    return sum(any(seen.origin == "user" for seen in step.observations) for step in steps) > 1
+    return sum(["user" in [seen.origin for seen in step.observations] for step in steps]) > 1
 
 
 def _admission(message: str) -> str:

@@ -8,6 +8,8 @@ this is their door."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from dense.actions import commands
@@ -19,6 +21,7 @@ from dense.analyst.rules.phases import LASTING, Phase, is_scratch, phase_of
 from dense.analyst.rules.targets import NO_TARGETS, same_file, targets_of
 from dense.analyst.rules.tool_names import plain_name
 from dense.observations.seen import Seen
+from dense.trajectory import Step
 from dense.tree import Leaf
 
 __all__ = [
@@ -66,7 +69,8 @@ class Facts(Struct, frozen=True):
 
     @property
     def has_failed(self) -> bool:
-        return self.seen.has_failed
+        seen = self.seen  # asked for at every turn: what nothing speaks of is told without a further call
+        return seen.has_failed if seen.tests else bool(seen.failures)
 
     @property
     def is_check(self) -> bool:
@@ -85,24 +89,32 @@ class Facts(Struct, frozen=True):
         return effects.writes + effects.deletes + effects.scripts
 
 
-def facts(leaf: Leaf, effects: Effects, seen: Seen) -> Facts:
-    """What is known of an action. `effects` and `seen` are those of the leaf's own step."""
-    step = leaf.step
-    calls = step.calls
-    names = tuple([plain_name(call.name) for call in calls])
-    texts = commands(step) if names else ()
-    family = family_of(calls, names, texts, effects)
-    phase = phase_of(calls, names, texts, effects, family)
-    return Facts(
-        action=leaf.action,
-        effects=effects,
-        seen=seen,
-        commands=texts,
-        phase=phase,
-        family=family,
-        targets=targets_of(calls, names, effects),
-        gist=gist_of(calls, names, texts),
-        opens=opening(step, names),
-        is_answered=any(observation.origin == "user" for observation in step.observations),
-        is_lasting=phase == "deliver" or bool(effects.deletes or effects.services) or family in LASTING,
-    )
+def facts(leaf: Leaf, effects: Effects, seen: Seen, texts: tuple[str, ...] | None = None) -> Facts:
+    """What is known of an action. `effects`, `seen` and `texts`, the shell texts, are those of the leaf's own step."""
+    (found,) = all_facts([leaf.step], [effects], [seen], [commands(leaf.step) if texts is None else texts], leaf.action)
+    return found
+
+
+def all_facts(
+    steps: Sequence[Step],
+    effects: Sequence[Effects],
+    came: Sequence[Seen],
+    texts: Sequence[tuple[str, ...]],
+    first: int = 1,
+) -> list[Facts]:
+    """The same for consecutive steps, of which the first one's number is `first`. One part after the other for all of
+    them: what a part needs stays in the caches."""
+    calls = [step.calls for step in steps]
+    names = [tuple([plain_name(call.name) for call in own]) for own in calls]
+    families = list(map(family_of, calls, names, texts, effects))
+    phases = list(map(phase_of, calls, names, texts, effects, families))
+    targets = list(map(targets_of, calls, names, effects))
+    gists = list(map(gist_of, calls, names, texts))
+    opens = list(map(opening, steps, names))
+    answered = ["user" in [seen.origin for seen in step.observations] for step in steps]
+    lasting = [
+        phase == "deliver" or bool(done.deletes or done.services) or family in LASTING
+        for phase, done, family in zip(phases, effects, families, strict=True)
+    ]
+    numbers = range(first, first + len(steps))
+    return list(map(Facts, numbers, effects, came, texts, phases, families, targets, gists, opens, answered, lasting))

@@ -20,6 +20,8 @@ NUMBERED = re.compile(
 )
 SENTENCE_END = re.compile(r"[.!?:\n。！？：]+")
 MARKUP = " \t*_#>-\"'`(…—"
+BLANKED = str.maketrans(dict.fromkeys(".!?:\n,;" + MARKUP, " "))
+"""All that can stand around the first word of a sentence."""
 TURNS = values("""
     now next finally moving jetzt nun weiter schließlich maintenant ensuite passons enfin ahora luego agora adesso ora
     poi теперь далее затем наконец nu şimdi sekarang teraz następnie
@@ -35,13 +37,15 @@ MOST_SENTENCES = 5
 
 
 def opening(step: Step, names: Sequence[str]) -> Opening:
-    if any(name in PLANS for name in names):
+    if not PLANS.isdisjoint(names):
         return 2
     text = (step.message or step.reasoning)[:VIEW].lower()
     if not text or text.isspace():
         return 0
     if NUMBERED.match(text):
         return 2
+    if text.isascii() and TURNS.isdisjoint(text.translate(BLANKED).split()):
+        return 0  # most are like this
     for sentence in SENTENCE_END.split(text, MOST_SENTENCES):
         sentence = sentence.lstrip(MARKUP)
         if sentence.partition(" ")[0].rstrip(",;") in TURNS:

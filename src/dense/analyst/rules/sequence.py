@@ -128,6 +128,16 @@ class History:
         changes = (n for n, fact in enumerate(facts) if fact.phase == "produce")
         self._first_change = 0 if has_changed else next(changes, count)
         self._go()
+        # Asked for again and again, by the numbers of actions.
+        self._repaired = self._by_action(self._repairs)
+        self._retried = self._by_action(self._retries)
+        self._repeated = self._by_action(self._repeats)
+        self._read_back = self._by_action(self._read_backs)
+        self._recovered = self._by_action(self._recoveries)
+
+    def _by_action(self, links: Sequence[int | None]) -> dict[int, int]:
+        facts = self.facts
+        return {facts[n].action: facts[found].action for n, found in enumerate(links) if found is not None}
 
     # What others ask
 
@@ -141,23 +151,23 @@ class History:
 
     def repairs(self, action: int) -> int | None:
         """The failed action that this one mends: it changes what failed, or installs what was missing."""
-        return self._linked(self._repairs, action)
+        return self._repaired.get(action)
 
     def retries(self, action: int) -> int | None:
         """The failed action that this one tries again, changed or not."""
-        return self._linked(self._retries, action)
+        return self._retried.get(action)
 
     def repeats(self, action: int) -> int | None:
         """The earlier action that was the same, with nothing changed in between."""
-        return self._linked(self._repeats, action)
+        return self._repeated.get(action)
 
     def reads_back(self, action: int) -> int | None:
         """The action that last wrote what this one shows or runs, or started the service that it asks."""
-        return self._linked(self._read_backs, action)
+        return self._read_back.get(action)
 
     def recovered_by(self, action: int) -> int | None:
         """The first later action that did what failed here, and did not fail."""
-        return self._linked(self._recoveries, action)
+        return self._recovered.get(action)
 
     def broke(self, action: int) -> tuple[int, int] | None:
         """The check that had passed before this change and failed after it, both runs, where nothing else changed."""
@@ -228,11 +238,6 @@ class History:
     def worked_on(self, position: int) -> tuple[str, ...]:
         """The names of what the action at a position works on."""
         return self._names[position]
-
-    def _linked(self, links: Sequence[int | None], action: int) -> int | None:
-        position = self._position.get(action)
-        found = None if position is None else links[position]
-        return None if found is None else self.facts[found].action
 
     # One pass over all
 
@@ -350,7 +355,7 @@ def changes_product(fact: Facts, check: Facts) -> bool:
 
 
 def is_waiting(fact: Facts) -> bool:
-    return any("sleep" in text[:200] for text in fact.commands) or plain_name(fact.family) in MOVING
+    return "sleep" in "\n".join([text[:200] for text in fact.commands]) or plain_name(fact.family) in MOVING
 
 
 def is_retry(failed: Facts, fact: Facts, distance: int) -> bool:

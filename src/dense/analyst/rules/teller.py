@@ -27,6 +27,7 @@ class Teller:
         self._deeds: dict[int, Deed] = {}
         self._summaries: dict[tuple[int, int], Summary] = {}
         self._briefs: dict[tuple[int, int], Brief] = {}
+        self._words: dict[tuple[int, int], dict[str, str]] = {}
 
     def deed(self, action: int) -> Deed:
         """An action with its words."""
@@ -42,21 +43,31 @@ class Teller:
 
     def words(self, members: Sequence[Node]) -> dict[str, str]:
         """The same by the names of the answer's fields, for an answer that has more of them."""
-        first, last = (first_action(members[0]), last_action(members[-1])) if members else (1, 0)
-        summary = self._summaries[first, last] = self._summary(first, last)
-        stretch = summary.stretch
-        facets = Facets(stretch)
-        return {
-            "subtitle": title(stretch.deeds, stretch.products),
-            "summary": summary.told(),
-            "artifacts": facet(facets.artifacts()),
-            "final_state": facet(facets.final_state()),
-            "key_values": facet(facets.key_values()),
-            "key_mechanisms": facet(facets.key_mechanisms()),
-            "critical_order": facet(facets.critical_order()),
-            "dead_ends": facet(facets.dead_ends()),
-            "open_issues": facet(facets.open_issues()),
+        span = (first_action(members[0]), last_action(members[-1])) if members else (1, 0)
+        if span not in self._words:
+            self.prepare([span])
+        return self._words.pop(span)
+
+    def prepare(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Tells several stretches, by their first and last actions, before they are asked for. One part after the other
+        for all of them: what a part needs stays in the caches."""
+        summaries = [self._summary(*span) for span in spans]
+        self._summaries.update(zip(spans, summaries, strict=True))
+        stretches = [summary.stretch for summary in summaries]
+        facets = list(map(Facets, stretches))
+        parts = {
+            "subtitle": [title(stretch.deeds, stretch.products) for stretch in stretches],
+            "summary": [summary.told() for summary in summaries],
+            "artifacts": [facet(one.artifacts()) for one in facets],
+            "final_state": [facet(one.final_state()) for one in facets],
+            "key_values": [facet(one.key_values()) for one in facets],
+            "key_mechanisms": [facet(one.key_mechanisms()) for one in facets],
+            "critical_order": [facet(one.critical_order()) for one in facets],
+            "dead_ends": [facet(one.dead_ends()) for one in facets],
+            "open_issues": [facet(one.open_issues()) for one in facets],
         }
+        for place, span in enumerate(spans):
+            self._words[span] = {name: told[place] for name, told in parts.items()}
 
     def final(self, subtask: Subtask, *, tells_left: bool) -> str:
         """The summary after reconciliation: the way that worked and what verified it. What is left is told by issues,

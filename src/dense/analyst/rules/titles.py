@@ -159,15 +159,17 @@ def _files_told(names: Sequence[str]) -> str:
     return listed([one_line(name, 30) for name in names], 2)
 
 
+EDITORS = ("sed", "perl", "ruby", "patch", "git apply")
 EDITING = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i|\bpatch\b|\bgit apply\b")
 
 
 def _is_edit(deed: Deed, name: str) -> bool:
     """Whether a file, if it is changed at all, is changed in part and not written as a whole."""
-    if not any(base_name(path) == name for path in deed.facts.effects.writes[:40]):
+    if name not in [base_name(path) for path in deed.facts.effects.writes[:40]]:
         return True
     if deed.facts.commands:
-        return any(EDITING.search(text[:2000]) for text in deed.facts.commands)
+        heads = (text[:2000] for text in deed.facts.commands)
+        return any(EDITING.search(head) for head in heads if any(map(head.__contains__, EDITORS)))
     return not any(
         call.name.lower().startswith(("write", "create", "save")) or call.arguments.get("command") == "create"
         for call in deed.step.calls

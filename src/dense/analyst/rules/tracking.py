@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -10,13 +9,14 @@ from msgspec import Struct
 
 from dense.analyst.rules.facts import Facts, same_file
 from dense.analyst.rules.files import base_name
+from dense.redact.words import any_of, one_byte_each
 from dense.requirements.requirement import Requirement
 from dense.trajectory import Step
 
 MOST = 12
 """How many deliverables are followed. A task that names more is a listing, hardly all of which is asked for."""
-ABSENT = re.compile("no such file|can(?:no|')t open|cannot access|not found|does not exist|enoent", re.IGNORECASE)
-"""What a line says of a file that is not there: programs say it in English where the locale is C."""
+ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
+"""What a line says of a file that is not there, in small letters: programs say it in English where the locale is C."""
 LINES = 40
 """How many lines that name a file are looked at in one action."""
 HEAD = 64 * 1024
@@ -96,25 +96,28 @@ def _followed(wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step]
 
 
 def _names(step: Step, name: str) -> bool:
-    return any(name in text[:HEAD] for call in step.calls for text in map(str, call.arguments.values()))
+    return True in [name in str(value)[:HEAD] for call in step.calls for value in call.arguments.values()]
 
 
 def _is_there(step: Step, name: str) -> bool | None:
     """Whether what a tool gave back shows a file of this name, says that there is none, or does neither. What the
     action itself says about it is echo: a terminal repeats every command."""
-    told = (line for seen in step.observations if seen.origin == "tool" for line in _lines_with(seen.text, name))
-    found = list(islice(told, LINES))
-    if not found:
+    texts = [text for seen in step.observations if seen.origin == "tool" and name in (text := seen.text[:HEAD])]
+    if not texts:
         return None
-    if ABSENT.search("\n".join(found)):
+    said = sum([str(value).count(name) for call in step.calls for value in call.arguments.values()])
+    shown = sum([text.count(name) for text in texts])
+    is_absent = any_of(*ABSENT)
+    if shown <= LINES and not any(is_absent(one_byte_each(text).lower()) for text in texts):
+        return True if shown > said else None  # most are like this: no need to look at single lines
+    found = list(islice((line for text in texts for line in _lines_with(text, name)), LINES))
+    if is_absent(one_byte_each("\n".join(found)).lower()):
         return False
-    said = sum(str(value).count(name) for call in step.calls for value in call.arguments.values())
-    return True if sum(line.count(name) for line in found) > said else None
+    return True if sum([line.count(name) for line in found]) > said else None
 
 
 def _lines_with(text: str, name: str) -> Iterator[str]:
     """The lines that hold a name."""
-    text = text[:HEAD]
     place = text.find(name)
     while place >= 0:
         start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)

@@ -106,10 +106,11 @@ def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
 
 def _complete(draft: StepDraft, message: dict[str, Any]) -> None:
     """What an assistant's message has beyond a chat: its command in the text, its response's usage, its time."""
-    extra = obj(message.get("extra"))
-    draft.usage = usage_of(obj(extra.get("response")).get("usage"))
-    draft.timestamp = draft.timestamp or timestamp(extra.get("timestamp"))
     draft.model = None
+    draft.usage = None
+    if extra := obj(message.get("extra")):
+        draft.usage = usage_of(obj(extra.get("response")).get("usage"))
+        draft.timestamp = draft.timestamp or timestamp(extra.get("timestamp"))
     if not draft.calls and (spoken := bash_fence("\n".join(draft.message))):
         draft.message, draft.calls = [spoken.text], spoken.calls
 

@@ -1,0 +1,26 @@
+"""Whether a text holds one of a few words, many times faster than by looking for them one after the other.
+
+Pydantic's validators search with a regular-expression engine that looks for several words at once, at the speed of
+memory; they only say whether, not where. That is all that is asked of most texts, which hold none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated
+
+
+@cache
+def any_of(*words: str) -> Callable[[str], bool]:
+    """What tells whether a text holds one of these words. They are ASCII; the text must have no half characters, of
+    which these validators will not hear (`one_byte_each`)."""
+    from pydantic import StringConstraints, TypeAdapter  # not for those who only read traces
+
+    pattern = "|".join(map(re.escape, words))
+    return TypeAdapter(Annotated[str, StringConstraints(pattern=pattern)]).validator.isinstance_python
+
+
+def one_byte_each(text: str) -> str:
+    """The text with a question mark for each character that has no single byte."""
+    return text if text.isascii() else text.encode("latin-1", "replace").decode("latin-1")
