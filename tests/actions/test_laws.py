@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -163,3 +165,17 @@ def test_the_corpus(corpus: Path) -> None:
                     assert found.tests, text
                 seen += 1
     assert seen > 1000
+
+
+def test_characters_of_the_upper_planes_do_not_end_the_process() -> None:
+    """The grammar's scanner looks such characters up beyond the end of a table, and most of the time that is fatal."""
+    texts = ["{\U00031860", "echo {\U0010ffff a", "${x\U000f1860}", "cat {\u4f60\u597d} \U0001f600.txt"]
+    code = (
+        "import json, sys; from dense.actions.shell import parse\n"
+        "print(json.dumps([command.words for text in json.loads(sys.argv[1]) for command in parse(text)]))\n"
+    )
+    for _ in range(4):
+        command = [sys.executable, "-c", code, json.dumps(texts)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "\U0001f600.txt" in json.loads(done.stdout)[-1], "the text itself is kept"

@@ -32,6 +32,10 @@ HEREDOC = re.compile(r"""(?<!<)<<(?!<)(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([
 HEREDOC_PLACE = "/dev/heredoc/"
 LITERAL_END = re.compile(r"'[^']*'|\"[^\"\\$`]*\"|\\.|\n|\s|[^\s'\"\\]{256}", re.DOTALL)
 """Where a text may be cut: behind a literal or a blank, and within a word that is longer than any word."""
+FOREIGN = re.compile(rb"[\xc4-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3}")
+STAND_INS = {2: b"\xc3\xa9", 3: b"\xc3\xa9x", 4: b"\xc3\xa9\xc3\xa9"}
+"""Characters beyond Latin-1, and what the grammar gets in their place, of the same length. Its scanner asks C's tables
+for any character, which end there: `{` before one of the upper planes ends the process (tree-sitter-bash issue 337)."""
 ESCAPE = re.compile(r"\\(\n|[^0-9A-Za-z])")
 STRING_ESCAPE = re.compile(r"\\([$`\"\\\n])")
 VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
@@ -244,7 +248,10 @@ class Walk:
         """The tree of a text. Its places count bytes, so that only a text without any other than ASCII characters can
         be cut as it is."""
         source = text.encode("utf-8", "replace")
-        self.source = text if text.isascii() else source
+        if text.isascii():
+            self.source = text
+        else:
+            self.source, source = source, FOREIGN.sub(lambda found: STAND_INS[len(found[0])], source)
         return parser().parse(source).root_node
 
     def text(self, node: Node) -> str:
