@@ -83,13 +83,26 @@ def report(
             help="USD for a million tokens, of a recipient or of `analyst`; cache reads and writes may follow.",
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Of the resampling.")] = None,
+    privileged: Annotated[
+        list[str] | None,
+        typer.Option("--privileged", metavar="METHOD", help="Show this method apart: it saw outcomes; repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Of the resampling.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only tell where the report is.")] = False,
 ) -> None:
     """Write tables, figures and a page: report/index.html."""
     from dense.cli.refitting import report
 
-    report(place, out, to=to, exclude=tuple(exclude or ()), price=tuple(price or ()), seed=seed, quiet=quiet)
+    report(
+        place,
+        out,
+        to=to,
+        exclude=tuple(exclude or ()),
+        price=tuple(price or ()),
+        seed=seed,
+        quiet=quiet,
+        privileged=tuple(privileged or ()),
+    )
 
 
 @refit.command("export")

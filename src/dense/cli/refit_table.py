@@ -21,6 +21,12 @@ def show_report(experiment: Experiment, console: Console, report: Report | None 
     for recipient in report.recipients:
         console.print(_table(recipient))
     console.print(printable(report.headline), markup=False)
+    for caveat in report.caveats:
+        console.print(f"- {printable(caveat)}", markup=False)
+    for recipient in report.recipients:
+        for caveat in recipient.caveats:
+            whose = f"{printable(recipient.recipient)}: " if len(report.recipients) > 1 else ""
+            console.print(f"- {whose}{printable(caveat)}", markup=False)
     for note in report.notes:
         console.print(f"note: {printable(note)}", markup=False)
 

@@ -6,6 +6,8 @@ import asyncio
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
+from math import inf
 from pathlib import Path
 
 from rich.console import Console
@@ -29,7 +31,7 @@ from dense.refit.run import run as run_cells
 from dense.refit.state import state_in
 from dense.refit.store import Session, Store
 from dense.refit.table import write_table
-from dense.results import Prices
+from dense.results import ANALYST, Experiment, Prices
 
 EVERY, LINE_EVERY = 0.25, 20.0
 """Seconds between two looks at the progress in a terminal, and between two lines of it where nobody watches."""
@@ -213,17 +215,30 @@ def report(
     price: tuple[str, ...],
     seed: int | None,
     quiet: bool,
+    privileged: tuple[str, ...] = (),
 ) -> None:
     """Writes the report."""
     from dense.report import SEED, make
 
     folder = _existing(place, out)
     target = to or folder / "report"
-    experiment = experiment_of(folder, prices=dict(map(_price, price)))
+    experiment = experiment_of(folder, prices=dict(map(_price, price)), privileged=privileged)
+    _check_names(experiment, map(_price, price), privileged)
     made = make(experiment, target, exclude=exclude, seed=SEED if seed is None else seed)
     if not quiet:
         show_report(experiment, _console(), made)
     _console().print(f"report: {target / 'index.html'}", markup=False)
+
+
+def _check_names(experiment: Experiment, prices: Iterable[tuple[str, Prices]], privileged: Iterable[str]) -> None:
+    """What is said of somebody who is not there is a mistyped name."""
+    people = [*experiment.recipients, ANALYST]
+    for name, _ in prices:
+        if name not in people:
+            raise DenseError(f"--price {name}=…: no such recipient; there are {', '.join(people)}")
+    for name in privileged:
+        if name not in experiment.methods:
+            raise DenseError(f"--privileged {name}: no such method; there are {', '.join(experiment.methods)}")
 
 
 def _price(text: str) -> tuple[str, Prices]:
@@ -232,7 +247,7 @@ def _price(text: str) -> tuple[str, Prices]:
         values = [float(number) for number in numbers.split(",")]
     except ValueError:
         values = []
-    if not equals or not 2 <= len(values) <= 4 or any(value < 0 for value in values):
+    if not equals or not 2 <= len(values) <= 4 or not all(0 <= value < inf for value in values):
         raise DenseError(f"--price {text}: give NAME=INPUT,OUTPUT[,CACHE_READ[,CACHE_WRITE]] in USD a million tokens")
     fresh, output, read, write = (*values, None, None)[:4]
     return name, Prices(fresh or 0.0, output or 0.0, read, write)

@@ -14,7 +14,7 @@ from dense.distillation import Budgets, Profile
 from dense.errors import BadConfig, UnknownMethod
 from dense.harness import Recipient
 from dense.methods import method as method_of
-from dense.results import RUN0, Prices
+from dense.results import ANALYST, RUN0, Prices
 
 SANDBOX = "sandbox"
 """The environment that needs no Docker."""
@@ -214,6 +214,8 @@ class Config(Strict):
     @classmethod
     def _named_once(cls, value: tuple[RecipientConfig, ...]) -> tuple[RecipientConfig, ...]:
         _unique([recipient.name for recipient in value], "recipient")
+        if any(recipient.name == ANALYST for recipient in value):
+            raise ValueError(f"`{ANALYST}` is who writes the feedback; call the recipient something else")
         return value
 
     @model_validator(mode="after")

@@ -80,14 +80,17 @@ def take_in(store: Store, name: str, table: Table, source: str) -> tuple[int, in
     return len(fresh), len(table.results) - len(fresh)
 
 
-def experiment_of(folder: Path, *, prices: Mapping[str, Prices] | None = None) -> Experiment:
-    """Everything that a folder's store holds; `prices` by recipient, or `analyst`, go before those that are known."""
+def experiment_of(
+    folder: Path, *, prices: Mapping[str, Prices] | None = None, privileged: Sequence[str] = ()
+) -> Experiment:
+    """Everything that a folder's store holds. `prices` by recipient, or `analyst`, go before those that are known;
+    `privileged` names methods that saw outcomes, besides those that are known to."""
     state = state_in(folder)
     if state is None or not state.name:
         raise DenseError(f"{folder}: no experiment here, or nothing has happened in it yet")
     given = dict(prices or {})
     if state.identity == IMPORTED:
-        return _imported(state, folder, given)
+        return _imported(state, folder, given, frozenset(privileged))
     config = Config.model_validate(state.facts["config"])
     cells = _planned(state, config)
     return Experiment(
@@ -96,7 +99,7 @@ def experiment_of(folder: Path, *, prices: Mapping[str, Prices] | None = None) -
         tuple(sorted(cells)),
         config.methods,
         tuple(recipient.name for recipient in config.recipients),
-        frozenset(cast("list[str]", state.facts.get("privileged", []))),
+        frozenset([*cast("list[str]", state.facts.get("privileged", [])), *privileged]),
         {**_known_prices(config), **given},
         _notes(config, state),
         {**state.facts, "sessions": state.sessions, "all_versions": state.versions},
@@ -104,12 +107,13 @@ def experiment_of(folder: Path, *, prices: Mapping[str, Prices] | None = None) -
     )
 
 
-def _imported(state: State, folder: Path, prices: dict[str, Prices]) -> Experiment:
+def _imported(state: State, folder: Path, prices: dict[str, Prices], named: frozenset[str]) -> Experiment:
     results = state.results
-    methods = list(dict.fromkeys(result.cell.method for result in results if result.cell.method != RUN0))
     order = list(METHODS)
-    methods.sort(key=lambda name: (order.index(name) if name in order else len(order), name))
-    recipients = list(dict.fromkeys(result.cell.recipient for result in results))
+    # Known methods as `dense methods` lists them, then others, and recipients, as they first appeared.
+    methods = list(dict.fromkeys(cell.method for cell in state.cells if cell.method != RUN0))
+    methods.sort(key=lambda name: order.index(name) if name in order else len(order))
+    recipients = list(dict.fromkeys(cell.recipient for cell in state.cells))
     # Paths in an imported table are relative to what it was written from, which need not be here.
     absent = tuple(
         replace(
@@ -121,11 +125,11 @@ def _imported(state: State, folder: Path, prices: dict[str, Prices]) -> Experime
         )
         for result in results
     )
-    privileged = frozenset(name for name in methods if name in METHODS and method(name).sees == "outcome")
+    known = frozenset(name for name in methods if name in METHODS and method(name).sees == "outcome")
     notes = ("Results were imported: how they were run is not known here.",)
     facts = {"imported": True}
     return Experiment(
-        state.name, absent, (), tuple(methods), tuple(recipients), privileged, prices, notes, facts, str(folder)
+        state.name, absent, (), tuple(methods), tuple(recipients), known | named, prices, notes, facts, str(folder)
     )
 
 
