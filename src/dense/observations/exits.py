@@ -37,4 +37,23 @@ def shown_exits(text: str, commands: tuple[str, ...]) -> Iterator[Failure]:
     for found in SHOWN.finditer(text):
         family = SIGNALS.get(int(found[1]))
         if family is not None:
-            yield Failure(family, found[0].strip()[:300], found[1])
+            # A code says what happened, not to which program.
+            yield Failure(family, found[0].strip()[:300], "" if family == "no_such_command" else found[1])
+
+
+PRINTED = re.compile(r"\n[^\n\d]{0,40}(?i:exit|rc|status|code|ret)[^\n\d]{0,12}(\d{1,3})(?!\d)")
+
+
+def printed_exit(command: str, typed: str, text: str) -> tuple[int, str] | None:
+    """The code of a command that the agent had printed right after it (`make check; echo "exit $?"`), and the line over
+    it; None where it had none printed, or the output does not show it. A terminal's output has what was typed, too."""
+    at = typed.find(command)
+    rest = typed[at + len(command) :] if at >= 0 else ""
+    if not re.match(r"[^\n;|&]{0,200}[;\n]\s*echo\s[^\n;]{0,80}\$\?", rest):
+        return None
+    start = max(text.rfind(command), 0)
+    found = PRINTED.search(text, start)
+    if found is None:
+        return None
+    above = text[start : found.start()].rstrip().rpartition("\n")[2].strip()
+    return int(found[1]), "" if command in above else above[:300]

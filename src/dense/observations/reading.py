@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
@@ -56,16 +57,23 @@ def ran(observation: Observation, setting: Setting, around: Frame) -> Reading:
         text = new_part(text, setting.commands)
     tests = tuple(runs(text)) if setting.kind == "ran" or setting.shows_logs else ()
     has_failed_tests = bool(tests) and any(run.failed for run in tests)
-    told = [item.failure for item in believed(complaints_in(text, setting), observation, setting, code)]
-    if tests:
+    found = believed(complaints_in(text, setting), observation, setting, code)
+    if tests and found:
         ignored = TOLD_BY_TESTS if has_failed_tests else PROVOKED
-        told = [item for item in told if item.family not in ignored]
+        found = [item for item in found if item.failure.family not in ignored or not is_of_tests(item, tests, text)]
+    told = [item.failure for item in found]
     if around.cut_off and (setting.kind == "ran" or observation.text.lstrip().startswith(around.cut_off)):
         told.insert(0, failure(around.cut_off, "time_out"))
     told.extend(shown_exits(text, setting.commands))
     if not told and not has_failed_tests:
         told.extend(unexplained(observation, setting, around))
     return Reading(code, each_once(told), tests)
+
+
+def is_of_tests(item: Complaint, tests: Sequence[TestRun], text: str) -> bool:
+    """Whether a complaint may be a test run's own. On a terminal, what another command said is not."""
+    typed = [place for place, _ in prompts(text)] if "@" in text else []
+    return bisect(typed, item.place) in {bisect(typed, text.find(run.line)) for run in tests}
 
 
 def believed(found: list[Complaint], observation: Observation, setting: Setting, code: int | None) -> list[Complaint]:

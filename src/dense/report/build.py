@@ -86,7 +86,7 @@ def _recipient(
     contrasts = differences(grid, sample, names)
     chains, dropped = cumulative.solved(grid, [name for name in names if name != RUN0])
     lines = cumulative.lines(chains, sample, names)
-    last = cumulative.differences(chains, sample, names, grid.last)
+    last = cumulative.differences(chains, grid, sample, names)
     later = [row for at in rounds if at != grid.main for row in by_round[at]]
     return RecipientReport(
         recipient=grid.recipient,

@@ -1,19 +1,23 @@
 """Every method against round 0, against `none` and against `self-reflection`, and `dense` against each other.
 
 A claim needs three things at once: Holm's p over the family below 0.05, an interval that excludes zero, and enough
-tasks for an interval to mean anything. Everything else is `no claim`, with the reason."""
+tasks for an interval to mean anything. And it must hold as well when cells that were never scored are counted against
+it: a method whose failures end without a grade would else gain by them. Everything else is `no claim`, with the
+reason."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import log2
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.report.bootstrap import POINTS, Pair, Sample
 from dense.report.exact import holm, mcnemar, sign_flip
-from dense.report.model import Difference, Estimate, Interval, MethodName, Verdict
+from dense.report.model import Difference, Estimate, Interval, MethodName, Verdict, Worst
 from dense.report.numbers import between, counted, fixed, p_phrase
 from dense.report.pairs import FIRST, Condition, Grid, values
 from dense.results import RUN0, Result
@@ -27,6 +31,24 @@ OURS = "dense"
 type Names = Mapping[str, MethodName]
 type Contrast = tuple[str, Condition, Condition]
 """A family, a method and its reference."""
+type Outcomes = Mapping[Pair, tuple[bool, bool]]
+"""Whether each pair passed under the method, and under its reference."""
+
+
+class Possible(Struct, frozen=True):
+    """What a cell may have come to."""
+
+    low: bool
+    """Passed, if what has no grade failed."""
+    high: bool
+    """Passed, if what has no grade passed."""
+    is_run: bool = True
+    """Whether it was run at all."""
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether that is known."""
+        return self.is_run and self.low == self.high
 
 
 def differences(grid: Grid, sample: Sample, names: Names) -> list[Difference]:
@@ -42,20 +64,64 @@ def _contrasts(grid: Grid, names: Names) -> Iterator[Contrast]:
     round = grid.main
     present = set(grid.methods_in(round))
     methods = [method for method in names if method in present]
-    for reference in REFERENCES:
+    for at, reference in enumerate(REFERENCES):
         against = FIRST if reference == RUN0 else (reference, round)
+        # `none` less `self-reflection` is in the family of `none` already, with the other sign.
+        others = [method for method in methods if method not in REFERENCES[: at + 1]]
         if grid.scored(against):
-            yield from ((reference, (method, round), against) for method in methods if method != reference)
+            yield from ((reference, (method, round), against) for method in others)
     if OURS in methods:
-        yield from ((OURS, (OURS, round), (method, round)) for method in methods if method != OURS)
+        yield from ((OURS, (OURS, round), (method, round)) for method in methods if method not in (OURS, *REFERENCES))
 
 
 def _difference(grid: Grid, sample: Sample, names: Names, family: str, one: Condition, other: Condition) -> Difference:
-    left, right = grid.scored(one), grid.scored(other)
+    left, right = grid.paired(one), grid.paired(other)
     pairs = [pair for pair in left if pair in right]
     outcomes = {pair: (bool(left[pair].passed), bool(right[pair].passed)) for pair in pairs}
     tokens = _tokens({pair: left[pair] for pair in pairs}, {pair: right[pair] for pair in pairs}, sample)
-    return contrast(sample, names, family, one, other, outcomes, tokens)
+    found = contrast(sample, names, family, one, other, outcomes, tokens)
+    known = None if other == FIRST else grid.first_known()
+    ours, theirs = (_possible(grid, condition, known) for condition in (one, other))
+    return replace(found, worst=worst(sample, found.points, ours, theirs))
+
+
+def _possible(grid: Grid, condition: Condition, among: Collection[Pair] | None) -> dict[Pair, Possible]:
+    """What each cell of a method may have come to, of the pairs that count."""
+    results, scored = grid.of(condition), grid.scored(condition)
+    return {
+        pair: Possible(bool(scored[pair].passed), bool(scored[pair].passed))
+        if pair in scored
+        else Possible(False, True, pair in results)
+        for pair in grid.planned.get(condition, ())
+        if among is None or pair in among
+    }
+
+
+def worst(
+    sample: Sample,
+    points: Estimate,
+    ours: Mapping[Pair, Possible],
+    theirs: Mapping[Pair, Possible],
+    *,
+    equal_pairs: bool = False,
+) -> Worst | None:
+    """The difference with what has no grade counted against it. A pair that lacks both grades counts if both were run:
+    where one was not, the experiment is unfinished or the pair was lost before the methods parted."""
+    pairs = [pair for pair in ours if pair in theirs and _counts(ours[pair], theirs[pair])]
+    unscored = [sum(not side[pair].is_scored for pair in pairs) for side in (ours, theirs)]
+    if not any(unscored) or not points.value:
+        return None
+    is_higher = points.value > 0
+    outcomes = {
+        pair: (ours[pair].low, theirs[pair].high) if is_higher else (ours[pair].high, theirs[pair].low)
+        for pair in pairs
+    }
+    found = _points(sample, outcomes, equal_pairs=equal_pairs)
+    return Worst(*unscored, found, sign_flip(_by_task(outcomes))[0] if found.tasks > 1 else None)
+
+
+def _counts(one: Possible, other: Possible) -> bool:
+    return one.is_scored or other.is_scored or (one.is_run and other.is_run)
 
 
 def contrast(
@@ -64,7 +130,7 @@ def contrast(
     family: str,
     one: Condition,
     other: Condition,
-    outcomes: Mapping[Pair, tuple[bool, bool]],
+    outcomes: Outcomes,
     tokens: Estimate | None = None,
     *,
     equal_pairs: bool = False,
@@ -73,8 +139,7 @@ def contrast(
     counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
     for outcome in outcomes.values():
         counts[outcome] += 1
-    signs = {pair: 100.0 * (a - b) for pair, (a, b) in outcomes.items()}
-    points = sample.share(signs, POINTS) if equal_pairs else sample.mean(signs, bounds=POINTS)
+    points = _points(sample, outcomes, equal_pairs=equal_pairs)
     p, smallest = sign_flip(_by_task(outcomes)) if points.tasks > 1 else (None, None)
     return Difference(
         family=family,
@@ -98,7 +163,12 @@ def contrast(
     )
 
 
-def _by_task(outcomes: Mapping[Pair, tuple[bool, bool]]) -> list[Fraction]:
+def _points(sample: Sample, outcomes: Outcomes, *, equal_pairs: bool) -> Estimate:
+    signs = {pair: 100.0 * (a - b) for pair, (a, b) in outcomes.items()}
+    return sample.share(signs, POINTS) if equal_pairs else sample.mean(signs, bounds=POINTS)
+
+
+def _by_task(outcomes: Outcomes) -> list[Fraction]:
     """Each task's mean difference, exactly."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for (task, _), (a, b) in outcomes.items():
@@ -119,13 +189,16 @@ def _tokens(left: Mapping[Pair, Result], right: Mapping[Pair, Result], sample: S
 def adjusted(family: Sequence[Difference]) -> list[Difference]:
     """With Holm's p over the family, and what can be said."""
     found: list[Difference] = []
-    for difference, p in zip(family, holm([difference.p for difference in family]), strict=True):
-        verdict, says = _judged(difference, p, len(family))
-        found.append(replace(difference, holm=p, verdict=verdict, says=says))
+    values = holm([difference.p for difference in family])
+    at_worst = holm([difference.worst.p if difference.worst else difference.p for difference in family])
+    for difference, p, least in zip(family, values, at_worst, strict=True):
+        against = replace(difference.worst, holm=least) if difference.worst else None
+        verdict, says = _judged(difference, against, p, len(family))
+        found.append(replace(difference, holm=p, verdict=verdict, says=says, worst=against))
     return found
 
 
-def _judged(difference: Difference, p: float | None, size: int) -> tuple[Verdict, str]:
+def _judged(difference: Difference, worst: Worst | None, p: float | None, size: int) -> tuple[Verdict, str]:
     """The verdict and its reason."""
     points = difference.points
     if points.value is None:
@@ -141,7 +214,37 @@ def _judged(difference: Difference, p: float | None, size: int) -> tuple[Verdict
         over = f", adjusted over {counted(size, 'comparison')}" if size > 1 else ""
         return "no claim", f"no claim: {p_phrase(p)}{over}{_reach(difference, size)}"
     verdict: Verdict = "higher" if points.value > 0 else "lower"
+    if worst is not None and not _survives(worst, verdict):
+        return "no claim", f"no claim: {_lost(difference, worst, verdict)}"
     return verdict, f"{verdict} by {fixed(abs(points.value), 2)} points ({told}; {p_phrase(p)})"
+
+
+def _survives(worst: Worst, verdict: Verdict) -> bool:
+    """Whether the claim holds with every cell that has no grade counted against it."""
+    value, interval = worst.points.value or 0.0, worst.points.interval
+    if interval is None or _includes_zero(interval) or worst.holm is None:
+        return False
+    return worst.holm < LEVEL and (value > 0) == (verdict == "higher")
+
+
+def _lost(difference: Difference, worst: Worst, verdict: Verdict) -> str:
+    """Why a claim does not survive, with the numbers."""
+    ours, theirs = ("failures", "passes") if verdict == "higher" else ("passes", "failures")
+    sides = [
+        (worst.method_unscored, difference.method_label, ours),
+        (worst.reference_unscored, difference.reference_label, theirs),
+    ]
+    told = " and ".join(
+        f"{counted(count, 'unscored cell')} of {label} as {kind}"
+        for count, label, kind in sides
+        if count
+    )
+    value, interval = worst.points.value or 0.0, worst.points.interval
+    reach = f" ({between(interval, 2)})" if interval else ""
+    return (
+        f"{fixed(difference.points.value or 0.0, 2, sign=True)} points do not survive counting {told}: "
+        f"{fixed(value, 2, sign=True)} points{reach}"
+    )
 
 
 def _includes_zero(interval: Interval) -> bool:
@@ -153,4 +256,5 @@ def _reach(difference: Difference, size: int) -> str:
     smallest = difference.smallest_p
     if smallest is None or smallest * size < LEVEL:
         return ""
-    return "; so few tasks differ that no smaller p than that of all of them pointing one way can be had"
+    differ, before = round(1 - log2(smallest)), "" if smallest >= LEVEL else " before that adjustment"
+    return f"; even if all {differ} differing tasks pointed one way, p could not be below {fixed(smallest, 3)}{before}"

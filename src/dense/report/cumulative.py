@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from dense.report.bootstrap import Pair, Sample
-from dense.report.comparisons import OURS, Names, adjusted, contrast
+from dense.report.comparisons import OURS, Names, Possible, adjusted, contrast, worst
 from dense.report.model import CumulativeLine, CumulativePoint, Difference
-from dense.report.pairs import FIRST, Grid
+from dense.report.pairs import FIRST, Condition, Grid
 from dense.results import RUN0
 
 
@@ -19,7 +21,7 @@ def solved(grid: Grid, methods: Sequence[str]) -> tuple[dict[str, list[dict[Pair
     methods = [
         method for method in methods if any((method, round) in grid.planned for round in range(1, 1 + grid.last))
     ]
-    chains = {method: [FIRST, *((method, at) for at in range(1, 1 + _last(grid, method)))] for method in methods}
+    chains = {method: _chain(grid, method) for method in methods}
     matched = set(grid.scored(FIRST))
     every = set(grid.planned.get(FIRST, frozenset[Pair]()))
     for chain in chains.values():
@@ -37,8 +39,9 @@ def solved(grid: Grid, methods: Sequence[str]) -> tuple[dict[str, list[dict[Pair
     return found, len(every) - len(pairs)
 
 
-def _last(grid: Grid, method: str) -> int:
-    return max(round for name, round in grid.planned if name == method)
+def _chain(grid: Grid, method: str) -> list[Condition]:
+    last = max(round for name, round in grid.planned if name == method)
+    return [FIRST, *((method, at) for at in range(1, 1 + last))]
 
 
 def lines(found: Mapping[str, Sequence[Mapping[Pair, bool]]], sample: Sample, names: Names) -> list[CumulativeLine]:
@@ -61,9 +64,10 @@ def _point(round: int, solved_by: Mapping[Pair, bool], sample: Sample) -> Cumula
 
 
 def differences(
-    found: Mapping[str, Sequence[Mapping[Pair, bool]]], sample: Sample, names: Names, last: int
+    found: Mapping[str, Sequence[Mapping[Pair, bool]]], grid: Grid, sample: Sample, names: Names
 ) -> list[Difference]:
     """After the last round: `dense` less each other; without `dense`, each less the first control that there is."""
+    last = grid.last
     ends = {method: rounds[-1] for method, rounds in found.items() if len(rounds) == last + 1 and rounds[-1]}
     control = next((name for name in ("none", "self-reflection") if name in ends), None)
     if last < 2 or len(ends) < 2 or (OURS not in ends and control is None):
@@ -72,17 +76,23 @@ def differences(
     pairs = [(OURS, name) for name in others]
     if OURS not in ends:
         pairs = [(name, control) for name in others if control is not None and name != control]
-    return adjusted(
-        [
-            contrast(
-                sample,
-                names,
-                "cumulative",
-                (method, last),
-                (reference, last),
-                {pair: (was, ends[reference][pair]) for pair, was in ends[method].items()},
-                equal_pairs=True,
-            )
-            for method, reference in pairs
-        ]
-    )
+    possible = {method: _possible(grid, method) for method in ends}
+    contrasts: list[Difference] = []
+    for method, reference in pairs:
+        outcomes = {pair: (was, ends[reference][pair]) for pair, was in ends[method].items()}
+        conditions = (method, last), (reference, last)
+        one = contrast(sample, names, "cumulative", *conditions, outcomes, equal_pairs=True)
+        against = worst(sample, one.points, possible[method], possible[reference], equal_pairs=True)
+        contrasts.append(replace(one, worst=against))
+    return adjusted(contrasts)
+
+
+def _possible(grid: Grid, method: str) -> dict[Pair, Possible]:
+    """Whether each pair whose first attempt has a grade may have been solved in the end, rounds without one included."""
+    chain = [(grid.of(condition), grid.scored(condition)) for condition in _chain(grid, method)]
+    found: dict[Pair, Possible] = {}
+    for pair in grid.scored(FIRST):
+        is_solved = any(bool(scored[pair].passed) for _, scored in chain if pair in scored)
+        is_known = is_solved or all(pair in scored for _, scored in chain)
+        found[pair] = Possible(is_solved, is_solved or not is_known, all(pair in results for results, _ in chain))
+    return found

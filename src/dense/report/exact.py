@@ -1,4 +1,4 @@
-"""Exact tests and quantiles, by sums that are short enough to read. No package is needed for them.
+"""Exact tests and quantiles, by sums that are short enough to read.
 
 Claims rest on `sign_flip`, over tasks: pairs of one task share the task, so they are no independent evidence, and the
 tasks are. `mcnemar`, over pairs, is what others report, and stands beside it."""
@@ -13,6 +13,9 @@ from statistics import NormalDist
 
 GRID = 2520
 """The finest step, as a part of one, for tasks' differences: exact for up to ten repetitions, however uneven."""
+WORK = 400_000_000
+"""Additions that one test may take, half a second: with more tasks than about five hundred whose repetitions are uneven,
+steps are coarser. A test of rounded differences is a test all the same; it keeps its level."""
 
 
 def mcnemar(first: int, second: int) -> float:
@@ -26,24 +29,29 @@ def sign_flip(differences: Sequence[Fraction]) -> tuple[float, float]:
     """Two-sided exact p of the sum of the tasks' differences when each could as well have had the other sign, and the
     smallest p that these sizes allow: that of all pointing one way.
 
-    All 2^n ways are counted, not sampled. One whole number holds, in slots of enough bits, how many choices of tasks
-    add up to each sum; a task with its size is a shift and an addition. Both tails are the same, by symmetry."""
+    All 2^n ways are counted, not sampled: a list has, for each sum of sizes, the chance that the tasks with a minus add
+    up to it; a further task is a shift and an addition. Both tails are the same, by symmetry."""
+    from dense.report.bootstrap import numpy
+
     sizes, observed = _steps(differences)
-    every = 2 ** len(sizes)
+    smallest = float(min(Fraction(1), Fraction(2, 2 ** len(sizes))))
     if not observed:
-        return 1.0, float(min(Fraction(1), Fraction(2, every)))
-    bits = len(sizes) + 2
-    ways = 1
+        return 1.0, smallest
+    chances = numpy().zeros(sum(sizes) + 1)
+    chances[0], reach = 1.0, 0
     for size in sizes:
-        ways += ways << (size * bits)
-    lowest = (sum(sizes) - abs(observed)) // 2 + 1
-    tail = (ways & ((1 << (lowest * bits)) - 1)) % ((1 << bits) - 1)  # The sum of digits, by casting out nines.
-    return float(Fraction(2 * tail, every)), float(Fraction(2, every))
+        reach += size
+        chances[size : reach + 1] += chances[: reach + 1 - size].copy()
+        chances[: reach + 1] /= 2
+    tail = chances[: (reach - abs(observed)) // 2 + 1]
+    return min(1.0, 2 * math.fsum(tail.tolist())), smallest
 
 
 def _steps(differences: Sequence[Fraction]) -> tuple[list[int], int]:
     """The sizes of the differences that are not zero, and their sum with signs, in steps of a common grid."""
-    denominator = min(math.lcm(*(difference.denominator for difference in differences)), GRID)
+    exact = math.lcm(*(difference.denominator for difference in differences))
+    total = len(differences) * sum(map(abs, differences))
+    denominator = min(exact, GRID, max(1, int(WORK / total)) if total else 1)
     steps = [round(difference * denominator) for difference in differences]
     return [abs(step) for step in steps if step], sum(steps)
 

@@ -57,7 +57,7 @@ def row(grid: Grid, sample: Sample, name: MethodName, condition: Condition, rate
         tool_calls=_mean(sample, results, lambda result: result.tool_calls),
         without_tools=sum(calls == 0 for calls in known.values()) if known else None,
         seconds=_mean(sample, results, lambda result: result.seconds),
-        cost=_cost(sample, results, first, is_first, rates),
+        cost=_cost(sample, results, first, condition[1], rates),
         recorded=_recorded(sample, results),
         transition=transition(results, source) if against else None,
     )
@@ -103,9 +103,10 @@ def _combined(result: Result) -> int | None:
     return None if own is None or made is None else own + made
 
 
-def _cost(sample: Sample, results: Results, first: Results, is_first: bool, rates: Rates) -> Cost | None:
+def _cost(sample: Sample, results: Results, first: Results, round: int, rates: Rates) -> Cost | None:
     if rates.recipient is None:
         return None
+    is_first = round == 0
     execution = values(results, lambda result: usd(result.usage, rates.recipient))
     feedback = dict.fromkeys(results, 0.0) if is_first else values(results, lambda result: _made(result, rates))
     total = {pair: cost + feedback[pair] for pair, cost in execution.items() if pair in feedback}
@@ -117,7 +118,7 @@ def _cost(sample: Sample, results: Results, first: Results, is_first: bool, rate
         feedback=sample.mean(feedback, of) if is_generated(results.values()) else Estimate(),
         total=sample.mean(total, of),
         total_change=None if is_first else sample.change(total, base, of),
-        workflow=sample.mean(workflow, of),
+        workflow=sample.mean(workflow, of) if round <= 1 else Estimate(),
         uncached=sum(result.usage is not None and result.usage.cache_read is None for result in results.values()),
     )
 

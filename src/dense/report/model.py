@@ -62,7 +62,7 @@ class Cost(Struct, frozen=True):
     total_change: Estimate | None
     """Of the total, in percent of the baseline's; None for the baseline itself."""
     workflow: Estimate
-    """The source run, the feedback and the run together."""
+    """The source run, the feedback and the run together; no value in later rounds, which have several source runs."""
     uncached: int
     """Results whose record does not tell cached input apart: all their input is priced as uncached."""
 
@@ -189,12 +189,28 @@ class MethodRow(Struct, frozen=True):
     """Among the rows of its round that are ranked."""
 
 
+class Worst(Struct, frozen=True):
+    """A difference with its pairs that lack a grade counted against it: of a higher method its unscored cells as failures
+    and its reference's as passes; of a lower one the other way round. Who loses failures on the way must not gain."""
+
+    method_unscored: int
+    """Cells of the method so counted."""
+    reference_unscored: int
+    """Cells of the reference so counted."""
+    points: Estimate
+    """Difference of pass rates in points."""
+    p: float | None
+    """As the difference's own."""
+    holm: float | None = None
+    """`p` adjusted over the family, each member at its worst."""
+
+
 class Difference(Struct, frozen=True):
-    """A method against a reference, on pairs of which both cells are scored."""
+    """A method against a reference, on pairs of which both cells are scored, and round 0 is where there is one."""
 
     family: str
-    """What Holm corrects over: `run0`, `none`, `self-reflection` (each method less this), `dense` (it less each other),
-    or `cumulative` (solved at least once, through the last round)."""
+    """What Holm corrects over: `run0`, `none`, `self-reflection` (each method less this), `dense` (it less those that have
+    no family of their own), or `cumulative` (solved at least once, through the last round). No comparison is in two."""
     method: str
     """The minuend."""
     method_label: str
@@ -226,9 +242,12 @@ class Difference(Struct, frozen=True):
     tokens: Estimate | None
     """Relative change of mean recipient tokens against the reference, in percent, over pairs where both are known."""
     verdict: Verdict
-    """Higher or lower only if Holm's p is below 0.05, the interval excludes zero and the tasks are not too few."""
+    """Higher or lower only if Holm's p is below 0.05, the interval excludes zero and the tasks are not too few; and if
+    the same holds of `worst`."""
     says: str
     """The verdict in words, with its reason."""
+    worst: Worst | None = None
+    """With unscored cells counted against it; None where there is none."""
 
 
 class CumulativePoint(Struct, frozen=True):

@@ -51,6 +51,10 @@ class Grid(Struct, frozen=True):
         """Whether there is a graded first attempt of anything."""
         return any(is_scored(result) for result in self.of(FIRST).values())
 
+    def first_known(self) -> frozenset[Pair] | None:
+        """Pairs whose first attempt has a grade: all numbers stand on them. None where there is no round 0 at all."""
+        return frozenset(self.scored(FIRST)) if self.has_first else None
+
     def methods_in(self, round: int) -> list[str]:
         """Which methods have a place in a round, planned or done."""
         return [method for method, at in self.planned if at == round]
@@ -167,11 +171,13 @@ def _why_missing(cell: Cell, lost: Collection[Cell]) -> str:
 
 
 def values[T](results: dict[Pair, Result], take: Callable[[Result], T | None]) -> dict[Pair, T]:
-    """What is known of something, by pair."""
+    """What is known of something, by pair. An endless time or price, or one that is no number, is not known."""
     return dict(_known(results, take))
 
 
 def _known[T](results: dict[Pair, Result], take: Callable[[Result], T | None]) -> Iterator[tuple[Pair, T]]:
     for pair, result in results.items():
-        if (value := take(result)) is not None:
-            yield pair, value
+        value = take(result)
+        if value is None or (isinstance(value, float) and not math.isfinite(value)):
+            continue
+        yield pair, value

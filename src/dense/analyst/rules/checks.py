@@ -12,6 +12,7 @@ from dense.analyst.rules.facts import Facts, command_family
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.no_runs import is_no_run, is_no_test_run
 from dense.observations import seen
+from dense.observations.exits import printed_exit
 from dense.observations.seen import Failure, Seen
 from dense.trajectory import Step
 
@@ -75,6 +76,27 @@ def _of_action(fact: Facts, step: Step, named: Sequence[str]) -> Iterator[Check]
         came = fact.seen if part is step else seen(part, done)
         if commands or came.tests:
             yield _check(fact.action, commands or list(done.scripts), came, part)
+        if done.tests and came.tests:
+            yield from _beside_tests(fact.action, done.tests, [text for text in named if text in _text(part)], came)
+
+
+def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came: Seen) -> Iterator[Check]:
+    """Checks that the task names and that ran together with tests, into one observation: what is left of its failures
+    when the tests have had theirs is not the tests'."""
+    wrong = next((failure.line for failure in came.failures if _names_a_test(failure)), "")
+    for command in named:
+        if not any(command in test or test in command for test in tests):
+            has_passed = False if wrong else None if came.failures else True
+            yield Check(
+                action,
+                command,
+                frozenset(_subjects(command)),
+                command_family(command),
+                has_passed,
+                bool(wrong),
+                (),
+                wrong,
+            )
 
 
 def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Check:
@@ -91,6 +113,8 @@ def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Chec
     if came.tests:
         return Check(action, command or family, subjects, family, None)
     told = [failure for failure in came.failures if not is_no_run(failure, family)]
+    if not came.failures and command and (printed := _printed(command, step)) is not None and printed[0]:
+        return Check(action, command, subjects, family, False, 1, (), printed[1] or f"exit {printed[0]}")
     is_silent = family in RUNNERS and not any(_names_a_test(failure) for failure in told)
     if len(told) < len(came.failures) or came.is_empty or is_silent:
         return Check(action, command, subjects, family, None)
@@ -98,6 +122,12 @@ def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Chec
     if any(word in line.casefold() for word in STOPPED):
         return Check(action, command, subjects, family, None)
     return Check(action, command, subjects, family, not told, int(bool(told)), (), line)
+
+
+def _printed(command: str, step: Step) -> tuple[int, str] | None:
+    """The code that the agent had printed after the command, where the observation shows it."""
+    typed = _text(step)
+    return printed_exit(command, typed, step.observations[-1].text) if "$?" in typed and step.observations else None
 
 
 def _names_a_test(failure: Failure) -> bool:

@@ -80,7 +80,9 @@ def _followed(wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step]
         runs = bool(programs) and any(base_name(script) in programs for script in fact.effects.scripts)
         by_itself = is_named and not _only_looks(fact) and not _only_writes(fact)
         if writes or runs or by_itself:
-            (tried if fact.has_failed else made).append(fact.action)
+            # An action that writes it and then runs a check has written it, whatever the check says.
+            is_tried = fact.has_failed and not (writes and fact.is_check)
+            (tried if is_tried else made).append(fact.action)
         if is_named:
             programs |= {base_name(path) for path in fact.effects.writes if not same_file(path, wanted.subject)}
         is_there = _is_there(step, name)
