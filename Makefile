@@ -5,6 +5,7 @@ export PYTHON
 
 demo: .venv/.ready  ## distill the bundled example traces, then measure on six small tasks whether feedback helps: no key
 	@$(BIN)/dense distill examples --out out/demo
+	@rm -rf out/demo-refit
 	@$(BIN)/dense refit run examples/refit/refit.yaml --out out/demo-refit
 	@$(BIN)/dense refit report out/demo-refit --quiet
 

@@ -163,3 +163,15 @@ def test_imported_results_are_apart_and_told_once(tmp_path: Path) -> None:
         store.append(Opened("y", {"tasks": {}}))
         with pytest.raises(Changed, match="import into another folder"):
             take_in(store, "x", table, "a.csv")
+
+
+def test_a_changed_server_is_not_mixed_in(tmp_path: Path) -> None:
+    """The recipient's model is part of the experiment, with the modules beside it."""
+    (tmp_path / "parts").mkdir()
+    for name in ("model.py", "parts/__init__.py", "parts/mind.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    recipients = [{"name": "r", "agent": "nop", "server": ["python", "model.py", "--port", "{port}"]}]
+    run_all(made_plan(tmp_path, recipients=recipients), MadeHarness())
+    (tmp_path / "parts" / "mind.py").write_text("x = 2\n")
+    with pytest.raises(Changed, match="recipients: r changed"):
+        run_all(made_plan(tmp_path, recipients=recipients), MadeHarness())

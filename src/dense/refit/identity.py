@@ -53,9 +53,15 @@ def identity_of(config: Config, tasks: Sequence[TaskFolder], base: Path) -> dict
 def _recipient(entry: dict[str, Any], base: Path) -> dict[str, Any]:
     """A recipient without prices and notes, with the hashes of the files that its server is made of."""
     kept = {key: value for key, value in entry.items() if key not in ("name", "prices", "note") and value}
-    files = [path for word in entry.get("server", ()) if (path := base / word).is_file()]
-    hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    scripts = [path for word in entry.get("server", ()) if (path := base / word).is_file()]
+    files = [file for script in scripts for file in (script, *_packages_beside(script))]
+    hashes = {file.relative_to(base).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     return {**kept, **({"server_files": hashes} if hashes else {})}
+
+
+def _packages_beside(script: Path) -> list[Path]:
+    """The modules of packages that lie beside a script: what it is most likely made of."""
+    return sorted(file for package in script.parent.glob("*/__init__.py") for file in package.parent.rglob("*.py"))
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, bool]]:
