@@ -11,6 +11,7 @@
     │   ├── CallFailed      one call stayed dead after all tries; whoever asked takes a fallback and goes on
     │   ├── KeyRefused      the key is missing, wrong or out of credit; stops the run
     │   ├── NotRecorded     a replay has no answer to this request; stops the run
+    │   ├── Unanswered      calls for feedback stayed dead, so that it is not what its method would have made
     │   ├── SpendingLimit   the next call could cost more than is left; stops the run, which can be resumed
     │   ├── UnknownModel    no such provider, model or address; stops the run
     │   ├── UnknownPrice    a spending limit was given for a model whose price is not known
@@ -98,6 +99,15 @@ class KeyRefused(ModelError):
 
 class NotRecorded(ModelError):
     """A replay was asked what was not asked when it was recorded."""
+
+
+class Unanswered(ModelError):
+    """Feedback for which calls stayed dead: what stands in for their answers is not the method's."""
+
+    def __init__(self, text: str, usage: Any = None) -> None:
+        super().__init__(text)
+        self.usage = usage
+        """What was paid all the same, as `dense.trajectory.Usage`."""
 
 
 class SpendingLimit(ModelError):

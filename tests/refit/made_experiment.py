@@ -16,7 +16,7 @@ from dense.refit.laboratory import Laboratory
 from dense.refit.lock import writing
 from dense.refit.plan import Plan, plan_of
 from dense.refit.run import run
-from dense.refit.store import Session, Store
+from dense.refit.store import Store
 from dense.results import Result
 
 METHODS = ("none", "advisor", "self-reflection", "all-at-once", "dense", "verifier-feedback")
@@ -48,8 +48,8 @@ def opened(plan: Plan, **options: bool) -> Store:
     """The experiment's store, joined."""
     store = Store(plan.folder)
     tasks = tuple(plan.tasks.values())
-    join(store, plan.config.name, identity_of(plan.config, tasks, plan.base), **options)
-    store.append(Session(facts_of(plan.config, tasks, "made")))
+    identity, facts = identity_of(plan.config, tasks, plan.base), facts_of(plan.config, tasks, "made")
+    join(store, plan.config.name, identity, facts, **options)
     return store
 
 

@@ -57,6 +57,9 @@ class MadeHarness:
         except (OSError, ValueError):
             return None
 
+    def tidy(self, order: Order) -> None:
+        """Nothing of it must not stay."""
+
     def _made(self, order: Order) -> Attempted:
         if self.fails is not None and (words := self.fails(order)) is not None:
             return Attempted("", exception="Broken", problem=words)

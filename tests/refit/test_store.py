@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
 from made_experiment import made_plan, opened, run_all
 from made_harness import MadeHarness
+from msgspec.structs import replace
 
 from dense.errors import Changed, DenseError, Held
-from dense.harness import Attempted
-from dense.refit.experiment import experiment_of, join, take_in
-from dense.refit.identity import identity_of
+from dense.harness import Attempted, Order
+from dense.refit.experiment import experiment_of, join, reopen_invalid, take_in
+from dense.refit.identity import facts_of, identity_of
 from dense.refit.lock import holder_of, writing
+from dense.refit.plan import Plan
 from dense.refit.state import state_in, state_of
 from dense.refit.store import Began, Ended, Invalid, Opened, Store
 from dense.refit.table import Table
@@ -128,7 +134,9 @@ def test_what_only_adds_cells_can_be_taken_in(tmp_path: Path) -> None:
     with pytest.raises(Changed, match="--extend"):
         run_all(large, MadeHarness())
     with Store(large.folder) as store:
-        join(store, "made", identity_of(large.config, tuple(large.tasks.values()), large.base), extend=True)
+        tasks = tuple(large.tasks.values())
+        facts = facts_of(large.config, tasks, "made")
+        join(store, "made", identity_of(large.config, tasks, large.base), facts, extend=True)
     harness = MadeHarness()
     results = run_all(large, harness)
     assert set(before) < set(results)
@@ -175,3 +183,81 @@ def test_a_changed_server_is_not_mixed_in(tmp_path: Path) -> None:
     (tmp_path / "parts" / "mind.py").write_text("x = 2\n")
     with pytest.raises(Changed, match="recipients: r changed"):
         run_all(made_plan(tmp_path, recipients=recipients), MadeHarness())
+
+
+def test_an_experiment_that_never_began_can_be_mended(tmp_path: Path) -> None:
+    """Nothing was run, so there is nothing to mix."""
+    with opened(made_plan(tmp_path, methods=["none"])):
+        pass
+    assert len(run_all(made_plan(tmp_path, methods=["dense"], repetitions=1), MadeHarness())) == 4
+
+
+def test_a_task_of_which_nothing_was_scored_can_be_mended(tmp_path: Path) -> None:
+    plan = made_plan(tmp_path, methods=["none"], retries=0, stop_after=50)
+    run_all(plan, MadeHarness(fails=lambda order: "the verifier crashed" if "task-1" in order.name else None))
+    (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("echo mended\n")
+    mended = made_plan(tmp_path, methods=["none"], retries=0)
+    with opened(mended) as store:
+        reopen_invalid(store, state_of(store))
+    assert all(result.reward is not None for result in run_all(mended, MadeHarness()))
+    (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("echo again\n")
+    with pytest.raises(Changed, match="task-1 changed"):
+        run_all(made_plan(tmp_path, methods=["none"]), MadeHarness())
+
+
+def test_a_new_key_makes_no_other_experiment_and_new_code_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    method = 'from dense.methods.controls import NoFeedback\nclass Mine(NoFeedback):\n    name = "mine"  # {}\n'
+    (tmp_path / "own_method_for_identity.py").write_text(method.format("one"))
+    methods = ["own_method_for_identity:Mine"]
+
+    def plan(key: str) -> Plan:
+        options = {"api_key": key, "headers": {"X-Auth-Token": key}}
+        return made_plan(tmp_path, methods=methods, recipients=[{"name": "r", "agent": "nop", "options": options}])
+
+    before = run_all(plan("sk-0123456789abcdef"), MadeHarness())
+    assert run_all(plan("sk-fedcba9876543210"), MadeHarness()) == before
+    assert b"sk-0123456789abcdef" not in (tmp_path / "experiment" / "store.sqlite").read_bytes()
+    (tmp_path / "own_method_for_identity.py").write_text(method.format("another"))
+    with pytest.raises(Changed, match="own_method_for_identity:Mine changed"):
+        run_all(plan("sk-0123456789abcdef"), MadeHarness())
+    # What was recorded can be reported without the method's code.
+    (tmp_path / "own_method_for_identity.py").unlink()
+    assert experiment_of(tmp_path / "experiment").methods == tuple(methods)
+
+
+def test_all_that_was_spent_is_counted(tmp_path: Path) -> None:
+    """An execution without a score costs as much as one with."""
+
+    class Paid(MadeHarness):
+        async def attempt(self, order: Order) -> Attempted:
+            made = await super().attempt(order)
+            return replace(made, reward=None, exception="Broken") if order.name.endswith("--try-1") else made
+
+    plan = made_plan(tmp_path, methods=["none"], repetitions=1, count=1, stop_after=9)
+    run_all(plan, Paid())
+    state = state_in(plan.folder)
+    assert state is not None and state.running == frozenset()
+    assert str(state.spent) == "0.04 USD"
+
+
+def test_a_reader_without_permission_reads(tmp_path: Path) -> None:
+    plan = made_plan(tmp_path, methods=["none"], repetitions=1, count=1)
+    run_all(plan, MadeHarness())
+    program = (
+        "import os, sys; from pathlib import Path\n"
+        "from dense.refit.state import state_in; from dense.refit.lock import holder_of\n"
+        "os.setgid(65534); os.setuid(65534)\n"
+        "print(len(state_in(Path(sys.argv[1])).results), holder_of(Path(sys.argv[1])))\n"
+    )
+    if os.geteuid():
+        pytest.skip("only root can become somebody without permission")
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == 0 and folder != Path("/") and str(folder).startswith(gettempdir() + "/"):
+            folder.chmod(0o755)
+    for path in plan.folder.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(plan.folder)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "2 None\n", done.stderr

@@ -49,7 +49,8 @@ def main() -> None:
     try:
         app()
     except DenseError as error:
-        print(f"error: {printable(str(error))}", file=sys.stderr)
+        lines = [printable(line) for line in str(error).splitlines()] or [type(error).__name__]
+        print("error: " + "\n  ".join(lines), file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import inf
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from dense.harness.harbor import EnvironmentSettings, HarborHarness
 from dense.harness.servers import serving
 from dense.refit.config import Config, read_config
 from dense.refit.costs import expected
-from dense.refit.experiment import experiment_of, join, reopen_invalid, take_in
+from dense.refit.experiment import compare, experiment_of, join, reopen_invalid, take_in
 from dense.refit.feedback import Maker, analyst_model
 from dense.refit.identity import facts_of, identity_of
 from dense.refit.importing import import_any, parse_methods
@@ -28,8 +28,8 @@ from dense.refit.laboratory import Laboratory, Moment
 from dense.refit.lock import holder_of, writing
 from dense.refit.plan import Plan, plan_of
 from dense.refit.run import run as run_cells
-from dense.refit.state import state_in
-from dense.refit.store import Session, Store
+from dense.refit.state import state_in, state_of
+from dense.refit.store import Store
 from dense.refit.table import write_table
 from dense.results import ANALYST, Experiment, Prices
 
@@ -44,15 +44,23 @@ def folder_of(config: Config, out: Path | None) -> Path:
 
 def _console() -> Console:
     """For people in a terminal, or a file that is wide enough for the table."""
-    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+    return Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+
+
+def _errors() -> Console:
+    return Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+
+
+def _config(file: Path) -> Config:
+    base = str(file.expanduser().resolve().parent)
+    if base not in sys.path:
+        sys.path.append(base)  # a method, an agent or an environment of the user's own is most likely there
+    return read_config(file)
 
 
 def _planned(file: Path, out: Path | None) -> Plan:
-    base = file.expanduser().resolve().parent
-    if str(base) not in sys.path:
-        sys.path.insert(0, str(base))  # a method, an agent or an environment of the user's own is most likely there
-    config = read_config(file)
-    return plan_of(config, base, folder_of(config, out))
+    config = _config(file)
+    return plan_of(config, file.expanduser().resolve().parent, folder_of(config, out))
 
 
 def _existing(place: Path, out: Path | None) -> Path:
@@ -60,7 +68,7 @@ def _existing(place: Path, out: Path | None) -> Path:
     if place.is_dir():
         return place
     if place.suffix in (".yaml", ".yml"):
-        return folder_of(read_config(place), out)
+        return folder_of(_config(place), out)
     raise DenseError(f"{place}: neither an experiment's folder nor its YAML file")
 
 
@@ -89,28 +97,40 @@ def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> N
     with writing(made.folder, f"dense refit run {file}"):
         identity = identity_of(made.config, tuple(made.tasks.values()), made.base)
         with Store(made.folder) as store:
-            state = join(store, made.config.name, identity, extend=extend)
-            if retry_invalid:
-                reopen_invalid(store, state)
+            compare(state_of(store), identity, made.folder, extend=extend)
+
+            def begin(harness: HarborHarness) -> None:
+                """When everything is found to be in order, and not before."""
+                facts = facts_of(made.config, tuple(made.tasks.values()), harness.name)
+                state = join(store, made.config.name, identity, facts, extend=extend)
+                if retry_invalid:
+                    reopen_invalid(store, state)
+
             try:
-                asyncio.run(_run(made, store))
+                asyncio.run(_run(made, store, begin))
             except KeyboardInterrupt:
                 raise DenseError("interrupted; the same command goes on where it was, and nothing is lost") from None
     show_report(experiment_of(made.folder), _console())
 
 
-async def _run(made: Plan, store: Store) -> None:
+async def _run(made: Plan, store: Store, begin: Callable[[HarborHarness], None]) -> None:
     config = made.config
     recipients = list(made.recipients.values())
     place = config.environment
     async with serving(recipients, made.folder) as servers:
         settings = EnvironmentSettings(place.type, place.options, place.settings)
         async with (
-            HarborHarness(settings, servers=servers, timeout_multiplier=config.timeout_multiplier) as harness,
-            analyst_model(config, made.folder) as model,
+            HarborHarness(
+                settings,
+                servers=servers,
+                timeout_multiplier=config.timeout_multiplier,
+                hidden=[made.folder, made.base, *(task.folder for task in made.tasks.values())],
+            ) as harness,
+            analyst_model(config, made.folder, state_of(store).spent.feedback) as model,
         ):
-            await harness.check(recipients, [task.folder for task in made.tasks.values()])
-            store.append(Session(facts_of(config, tuple(made.tasks.values()), harness.name)))
+            for notice in await harness.check(recipients, [task.folder for task in made.tasks.values()]):
+                _errors().print(f"note: {printable(notice)}", markup=False)
+            begin(harness)
             with Display(config.concurrency) as display:
                 laboratory = Laboratory(made, store, harness, Maker(config, model), watch=display.tick)
                 display.laboratory = laboratory
@@ -123,7 +143,7 @@ class Display:
     def __init__(self, concurrency: int) -> None:
         self.laboratory: Laboratory | None = None
         self._concurrency = concurrency
-        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._console = _errors()
         self._is_terminal = sys.stderr.isatty()
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
         self._progress = Progress(*columns, console=self._console, transient=True, disable=not self._is_terminal)
@@ -156,8 +176,7 @@ def told(moment: Moment, concurrency: int) -> str:
     parts = [f"{moment.running} running", f"{moment.invalid} invalid"]
     if moment.distilling:
         parts.append(f"{moment.distilling} feedback")
-    if moment.usd is not None:
-        parts.append(f"{moment.usd:.2f} USD")
+    parts.append(f"{moment.spent.attempts + moment.spent.feedback:.2f} USD known")
     left = moment.total - moment.done - moment.invalid
     if moment.seconds_each is not None and left:
         parts.append(f"about {_duration(left * moment.seconds_each / concurrency)} left")
@@ -179,19 +198,13 @@ def status(place: Path, out: Path | None) -> None:
     total = len(experiment.planned) or len(experiment.results)
     missing = total - len(scored) - len(invalid)
     holder, state = holder_of(folder), state_in(folder)
-    begun = [known for known in (state.cells.values() if state else ()) if known.executions > known.ended]
     console.print(
         f"{experiment.name}: {total} cells, {len(scored)} scored, {len(invalid)} invalid, {missing} missing",
         markup=False,
     )
-    console.print(f"running: {f'{len(begun)} attempts; {holder}' if holder else 'no'}", markup=False)
-    usd = [
-        usage.cost_usd
-        for result in experiment.results
-        for usage in (result.usage, result.feedback)
-        if usage is not None and usage.cost_usd is not None
-    ]
-    console.print(f"recorded cost so far: {f'{sum(usd):.2f} USD' if usd else 'unknown'}", markup=False)
+    if state is not None:
+        console.print(f"running: {f'{len(state.running)} attempts; {holder}' if holder else 'no'}", markup=False)
+        console.print(f"cost so far: {state.spent}", markup=False)
     flagged = Counter(result.exception for result in scored if result.exception)
     for name, count in flagged.most_common():
         console.print(f"scored and flagged: {count} with {printable(name or '')}", markup=False)
@@ -262,7 +275,7 @@ def export(place: Path, to: Path, out: Path | None) -> None:
 
 def import_results(sources: list[Path], out: Path, name: str | None, methods: tuple[str, ...]) -> None:
     """Takes results in."""
-    console, errors = _console(), Console(stderr=True, highlight=False, soft_wrap=True)
+    console, errors = _console(), _errors()
     table = import_any(sources, parse_methods(methods))
     for notice in table.notices:
         errors.print(f"note: {printable(notice)}", markup=False)

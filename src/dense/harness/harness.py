@@ -49,6 +49,10 @@ class Order(Struct, frozen=True):
     """What the agent gets instead of the bare instruction, the instruction included; None for the instruction alone."""
     seed: int = 0
     """The same for the same cell: for agents and models that take one."""
+    digest: str = ""
+    """The task's digest as it was planned: an attempt at anything else is an error. Empty: not compared."""
+    digest: str = ""
+    """The task's digest as planned, which the attempt must find before and after it; empty: not compared."""
 
 
 class Attempted(Struct, frozen=True, omit_defaults=True):
@@ -101,4 +105,13 @@ class Harness(Protocol):
     def finished(self, order: Order, /) -> Attempted | None:
         """What an attempt that was made before came to, where its folder holds a complete record: a run that was killed
         after an attempt was scored and before that was noted takes it up again. None where there is none."""
+        ...
+
+    def tidy(self, order: Order, /) -> None:
+        """Takes out of an order's folder what a killed attempt must not leave behind: credentials."""
+        ...
+
+    def tidy(self, order: Order, /) -> None:
+        """Makes what a killed run left of an attempt fit to be kept: secrets that were given to it go from its files.
+        What was recorded stays."""
         ...

@@ -20,6 +20,7 @@ SANDBOX = "sandbox"
 """The environment that needs no Docker."""
 SECRET = re.compile(r"(?i)(api_?key|secret|password|passwd|credential|authorization|(^|_)token$)")
 """Names of settings whose values are not written down."""
+MASK = "sha256:"
 UNITS = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
 
 
@@ -270,6 +271,8 @@ def _told(error: ValidationError) -> str:
                 words = "is no key that an experiment has"
             case "missing":
                 words = "is missing"
+            case "tuple_type":
+                words = "must be a list: [one, another]"
             case _:
                 words = problem["msg"].removeprefix("Value error, ")
         lines.append(f"{place}: {words}")
@@ -281,11 +284,16 @@ def as_data(config: Config) -> dict[str, Any]:
     return _masked(config.model_dump(mode="json"))
 
 
+def is_masked(value: object) -> bool:
+    """Whether a value of the record stands for a credential."""
+    return isinstance(value, str) and value.startswith(MASK)
+
+
 def _masked(value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
         return {key: _masked(entry, str(key)) for key, entry in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
         return [_masked(entry, name) for entry in cast("list[Any]", value)]
-    if isinstance(value, str) and value and SECRET.search(name) and "${" not in value:
-        return f"sha256:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
+    if isinstance(value, str) and value and SECRET.search(name.replace("-", "_")) and "${" not in value:
+        return f"{MASK}{hashlib.sha256(value.encode()).hexdigest()[:16]}"
     return value

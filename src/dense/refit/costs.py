@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -22,6 +23,7 @@ from dense.model import GivenPrices, Prices, prices_of, resolve
 from dense.readers import read
 from dense.refit.plan import Plan
 from dense.refit.state import state_in
+from dense.results import Cell
 from dense.trajectory import Trajectory, Usage
 
 MOST_TRACES = 12
@@ -31,25 +33,27 @@ MOST_TRACES = 12
 def expected(plan: Plan, like: Path | None) -> Iterator[str]:
     """Lines on what the feedback would take, and on recipients where attempts tell."""
     config = plan.config
-    each = len(plan.pairs) * config.rounds
-    yield from _recipients(plan)
+    state = state_in(plan.folder)
+    left = [cell for cell in plan.cells if state is None or not state.of(cell).is_done]
+    yield from _recipients(plan, left)
+    wanted = Counter(cell.method for cell in left if cell.round and cell.method != "none")
     if config.analyst.model is None:
-        yield f"feedback: {each * len(config.methods)} times by the built-in rules: no call, no cost"
+        yield f"feedback: {wanted.total()} times by the built-in rules: no call, no cost"
         return
     examples = list(_examples(plan, like))
     if not examples:
         yield (
-            f"feedback: {each * len(config.methods)} times by {config.analyst.model}; calls and cost are unknown "
+            f"feedback: {wanted.total()} times by {config.analyst.model}; calls and cost are unknown "
             "before an attempt was made: name traces like those to come with --like"
         )
         return
     where = f"of {like}" if like else "of round 0"
-    yield f"by {len(examples)} traces {where}, for {each} feedbacks of each method:"
+    yield f"by {len(examples)} traces {where}:"
     total: float | None = 0.0
-    for name in config.methods:
-        found = _estimated(plan, name, examples)
-        yield f"  {name}: {found.calls * each / len(examples):,.0f} calls, {_usd(found.usd, each / len(examples))}"
-        total = None if total is None or found.usd is None else total + found.usd * each / len(examples)
+    for name, times in wanted.items():
+        found, each = _estimated(plan, name, examples), times / len(examples)
+        yield f"  {name}, {times} times: {found.calls * each:,.0f} calls, {_usd(found.usd, each)}"
+        total = None if total is None or found.usd is None else total + found.usd * each
     yield f"  together: {'price unknown' if total is None else f'about {total:.2f} USD'}"
 
 
@@ -88,13 +92,13 @@ def _examples(plan: Plan, like: Path | None) -> Iterator[Trajectory]:
             continue
 
 
-def _recipients(plan: Plan) -> Iterator[str]:
+def _recipients(plan: Plan, cells: Sequence[Cell]) -> Iterator[str]:
     """What attempts of each recipient took so far, for those to come."""
     state = state_in(plan.folder)
     results = state.results if state is not None else ()
     for recipient in plan.config.recipients:
         own = [result for result in results if result.cell.recipient == recipient.name]
-        left = sum(cell.recipient == recipient.name for cell in plan.cells) - len(own)
+        left = sum(cell.recipient == recipient.name for cell in cells)
         costs = [result.usage.cost_usd for result in own if result.usage and result.usage.cost_usd is not None]
         known = (
             f"about {left * sum(costs) / len(costs):.2f} USD by the {len(costs)} so far" if costs else "cost unknown"

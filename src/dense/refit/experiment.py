@@ -6,37 +6,53 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.errors import Changed, DenseError
 from dense.harness.sandbox import LABEL
 from dense.methods import METHODS, method
 from dense.model import prices_of, resolve
-from dense.refit.config import SANDBOX, Config
+from dense.refit.config import SANDBOX
 from dense.refit.identity import differences
 from dense.refit.plan import Pair
 from dense.refit.state import State, state_in, state_of
-from dense.refit.store import Extended, Imported, Opened, Reopened, Store
+from dense.refit.store import Event, Extended, Imported, Opened, Reopened, Session, Store
 from dense.refit.table import Table
 from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
 from dense.trajectory import Usage
 
 MOST_DIFFERENCES = 20
+IMPORT_NOTE = "Results were imported: how they were run is known here only as far as it is said."
 IMPORTED = {"imported": True}
 """The identity of an experiment that was not run here."""
 
 
-def join(store: Store, name: str, identity: dict[str, Any], *, extend: bool = False) -> State:
-    """The state of the store, if it holds this very experiment or nothing yet; refuses to mix results of two.
-
-    With `extend`, what only adds cells (methods, recipients, tasks, repetitions, rounds) is taken in."""
+def join(
+    store: Store, name: str, identity: dict[str, Any], facts: dict[str, Any] | None = None, *, extend: bool = False
+) -> State:
+    """Begins a session of this experiment in the store: all of what that takes is written at once, or nothing is."""
     state = state_of(store)
+    compare(state, identity, store.path.parent, extend=extend)
+    begun: list[Event] = [Session(facts or {})]
     if not state.name:
-        store.append(Opened(name, identity))
-        return state_of(store)
+        begun.insert(0, Opened(name, identity))
+    elif state.identity != identity:
+        begun.insert(0, Extended(identity))
+    store.extend([(event, None) for event in begun])
+    return state_of(store)
+
+
+def compare(state: State, identity: dict[str, Any], folder: Path, *, extend: bool = False) -> None:
+    """Refuses to mix results of two experiments. Where no cell was begun yet there is nothing to mix, and a task of
+    which nothing was scored may be mended. With `extend`, what only adds cells (methods, recipients, tasks,
+    repetitions, rounds) is taken in."""
+    if not state.name or (not state.cells and state.identity != IMPORTED):
+        return
     if state.identity == IMPORTED:
-        raise Changed(f"{store.path.parent}: holds imported results; run into another folder with --out")
-    found = differences(state.identity, identity)
+        raise Changed(f"{folder}: holds imported results; run into another folder with --out")
+    scored = {cell.task for cell, known in state.cells.items() if known.scored}
+    found = differences(_mendable(state.identity, identity, scored), identity)
     changed = [words for words, is_addition in found if not (extend and is_addition)]
     if changed:
         hint = ""
@@ -45,12 +61,15 @@ def join(store: Store, name: str, identity: dict[str, Any], *, extend: bool = Fa
         more = len(changed) - MOST_DIFFERENCES
         lines = "\n  ".join([*changed[:MOST_DIFFERENCES], *([f"… and {more} more"] if more > 0 else [])])
         raise Changed(
-            f"{store.path.parent}: its results come from another experiment than the one that is asked for now, and "
+            f"{folder}: its results come from another experiment than the one that is asked for now, and "
             f"the two are not mixed. What differs:\n  {lines}{hint}\nUndo that, or run into another folder with --out."
         )
-    if found:
-        store.append(Extended(identity))
-    return state_of(store)
+
+
+def _mendable(before: dict[str, Any], now: dict[str, Any], scored: set[str]) -> dict[str, Any]:
+    """What was before, with tasks of which nothing was scored as they are now."""
+    old, new = before.get("tasks", {}), now.get("tasks", {})
+    return {**before, "tasks": {name: old[name] if name in scored else new.get(name, old[name]) for name in old}}
 
 
 def reopen_invalid(store: Store, state: State) -> int:
@@ -69,6 +88,8 @@ def take_in(store: Store, name: str, table: Table, source: str) -> tuple[int, in
         raise Changed(
             f"{store.path.parent}: holds an experiment that was run here; import into another folder with --out"
         )
+    notes = [*cast("list[str]", state.facts.get("notes", [])), *table.notes]
+    privileged = [*cast("list[str]", state.facts.get("privileged", [])), *table.privileged]
     known = {result.cell: result for result in state.results}
     fresh: list[Result] = []
     for result in table.results:
@@ -76,7 +97,8 @@ def take_in(store: Store, name: str, table: Table, source: str) -> tuple[int, in
             fresh.append(result)
         elif known[result.cell] != result:
             raise DenseError(f"{source}: {result.cell}: another result of this cell was imported before")
-    store.extend([(Imported(result, source), result.cell) for result in fresh])
+    facts = {"notes": list(dict.fromkeys(notes)), "privileged": sorted(set(privileged)), "source": source}
+    store.extend([(Session(facts), None), *((Imported(result, source), result.cell) for result in fresh)])
     return len(fresh), len(table.results) - len(fresh)
 
 
@@ -91,20 +113,34 @@ def experiment_of(
     given = dict(prices or {})
     if state.identity == IMPORTED:
         return _imported(state, folder, given, frozenset(privileged))
-    config = Config.model_validate(state.facts["config"])
+    if "config" not in state.facts:
+        raise DenseError(f"{folder}: no session of this experiment got as far as to begin")
+    # As it was recorded, not validated anew: methods of somebody's own need not be there to be reported.
+    config = _Recorded(**{key: state.facts["config"][key] for key in _Recorded.__struct_fields__})
     cells = _planned(state, config)
     return Experiment(
         state.name,
         tuple(result for result in state.results if result.cell in cells),
         tuple(sorted(cells)),
-        config.methods,
-        tuple(recipient.name for recipient in config.recipients),
+        tuple(config.methods),
+        tuple(recipient["name"] for recipient in config.recipients),
         frozenset([*cast("list[str]", state.facts.get("privileged", [])), *privileged]),
         {**_known_prices(config), **given},
         _notes(config, state),
         {**state.facts, "sessions": state.sessions, "all_versions": state.versions},
         str(folder),
     )
+
+
+class _Recorded(Struct, frozen=True):
+    """What a report needs of a configuration, as it was recorded."""
+
+    methods: list[str]
+    recipients: list[dict[str, Any]]
+    environment: dict[str, Any]
+    analyst: dict[str, Any]
+    repetitions: int
+    rounds: int
 
 
 def _imported(state: State, folder: Path, prices: dict[str, Prices], named: frozenset[str]) -> Experiment:
@@ -126,14 +162,15 @@ def _imported(state: State, folder: Path, prices: dict[str, Prices], named: froz
         for result in results
     )
     known = frozenset(name for name in methods if name in METHODS and method(name).sees == "outcome")
-    notes = ("Results were imported: how they were run is not known here.",)
+    known |= frozenset(cast("list[str]", state.facts.get("privileged", [])))
+    notes = (IMPORT_NOTE, *cast("list[str]", state.facts.get("notes", [])))
     facts = {"imported": True}
     return Experiment(
         state.name, absent, (), tuple(methods), tuple(recipients), known | named, prices, notes, facts, str(folder)
     )
 
 
-def _planned(state: State, config: Config) -> set[Cell]:
+def _planned(state: State, config: _Recorded) -> set[Cell]:
     """All cells, by what the store says of tasks: the folder of tasks need not be there any more."""
     tasks = cast("dict[str, Any]", state.identity.get("tasks", {}))
     return {
@@ -141,27 +178,30 @@ def _planned(state: State, config: Config) -> set[Cell]:
         for recipient in config.recipients
         for task in tasks
         for repetition in range(config.repetitions)
-        for pair in [Pair(recipient.name, task, repetition)]
+        for pair in [Pair(recipient["name"], task, repetition)]
         for number, name in [(0, RUN0), *((n, m) for m in config.methods for n in range(1, config.rounds + 1))]
     }
 
 
-def _notes(config: Config, state: State) -> tuple[str, ...]:
-    notes: list[str] = [LABEL] if config.environment.type == SANDBOX else []
-    notes += [f"{recipient.name}: {recipient.note}" for recipient in config.recipients if recipient.note]
+def _notes(config: _Recorded, state: State) -> tuple[str, ...]:
+    notes: list[str] = [LABEL] if config.environment["type"] == SANDBOX else []
+    notes += [f"{one['name']}: {one['note']}" for one in config.recipients if one["note"]]
+    fallen = sum(known.feedback is not None and known.feedback.fallbacks > 0 for known in state.cells.values())
+    if fallen:
+        notes.append(f"In the feedback of {fallen} cells some judgements had no usable answer and fell back.")
     if len(state.versions) > 1:
         notes.append("Results were made with more than one version of the programs: see what was run.")
     return tuple(notes)
 
 
-def _known_prices(config: Config) -> dict[str, Prices]:
+def _known_prices(config: _Recorded) -> dict[str, Prices]:
     """Prices that the experiment gives, else the table's of today."""
     found: dict[str, Prices] = {}
-    models = [(entry.name, entry.prices, entry.model, None) for entry in config.recipients]
-    analyst = config.analyst
-    for name, given, model, address in [*models, (ANALYST, analyst.prices, analyst.model, analyst.base_url)]:
+    analyst: dict[str, Any] = {"name": ANALYST, **config.analyst}
+    for entry in [*config.recipients, analyst]:
+        name, given, model, address = entry["name"], entry["prices"], entry["model"], entry.get("base_url")
         if given is not None:
-            found[name] = given.prices
+            found[name] = Prices(given["input"], given["output"], given["cache_read"], given["cache_write"])
         elif model is not None and (listed := listed_prices(model, address)) is not None:
             found[name] = listed
     return found

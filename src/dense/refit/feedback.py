@@ -20,7 +20,7 @@ from dense.analyst.model import ModelAnalyst
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver.memory import Item, remembered
 from dense.distillation.record import run_record
-from dense.errors import MissingInput
+from dense.errors import MissingInput, SpendingLimit, Unanswered
 from dense.methods import AnyMethod, Made, method, run
 from dense.methods.asking import MethodModel, room_in, window_of
 from dense.methods.files import prompt_hashes, write
@@ -33,7 +33,7 @@ from dense.refit.config import Config
 from dense.refit.state import FREE
 from dense.refit.store import FeedbackMade
 from dense.refit.tasks import TaskFolder
-from dense.trajectory import Source, Task, Trajectory
+from dense.trajectory import Source, Task, Trajectory, Usage
 
 FOLDER, ITEM, MESSAGE = "feedback", "item.json", "message.txt"
 """In a cell's folder: the newest feedback with its record; in it, what later rounds remember; what the agent gets."""
@@ -88,11 +88,25 @@ class Maker:
             redacted=self._config.redact,
             memory=self._shares,
         )
+        self._check_answered(made, tally)
         items = self._remembered(earlier, made.item)
         message = remembered(items, Task(task.instruction), self._config.budget.complete) if items else None
         totals = tally.ledger.totals if tally is not None else Totals()
         self._write(place, name, trajectory, made, message, tally)
         return Prepared(message, items, _event(made, message, totals))
+
+    def module_of(self, name: str) -> str:
+        """The module that a method's class stands in."""
+        return type(self._methods[name]).__module__
+
+    def _check_answered(self, made: Made, tally: Tally | None) -> None:
+        """A question without a usable answer is the method's to deal with; one that nobody answered is not."""
+        fallbacks = sum(asked.fell_back for asked in made.asked)
+        if tally is None or not fallbacks or not tally.ledger.totals.failed:
+            return
+        last = next((call.error for call in reversed(tally.ledger.calls) if call.error), "no answer")
+        dead = tally.ledger.totals.failed
+        raise Unanswered(f"{dead} calls to {self._config.analyst.model} stayed dead; the last: {last}", _usage(tally))
 
     def kept(self, made: FeedbackMade, place: Path, earlier: Sequence[Item]) -> Prepared | None:
         """What an earlier run left in `place`; None where it is not whole, or not what the store says."""
@@ -144,9 +158,8 @@ class Maker:
 def _event(made: Made, message: str | None, totals: Totals) -> FeedbackMade:
     """For the store. Answers from the cache count as what they took back then: a result bears the cost of its feedback,
     whoever paid for it when."""
-    usage = replace(totals.usage + totals.cached_usage, cost_usd=_sum(totals.usd, totals.cached_usd))
     return FeedbackMade(
-        usage if totals.calls else FREE,
+        _used(totals) if totals.calls else FREE,
         round(made.seconds, 3),
         len((message or "").encode()),
         sha256(message.encode()).hexdigest() if message is not None else "",
@@ -180,24 +193,37 @@ def _window(config: Config) -> int:
     return window_of(resolve(analyst.model, base_url=analyst.base_url, environment=os.environ).provider.name)
 
 
+def _used(totals: Totals) -> Usage:
+    return replace(totals.usage + totals.cached_usage, cost_usd=_sum(totals.usd, totals.cached_usd))
+
+
+def _usage(tally: Tally) -> Usage:
+    """What was paid in this very try."""
+    totals = tally.ledger.totals
+    return replace(totals.usage, cost_usd=totals.usd)
+
+
 def _sum(first: float | None, second: float | None) -> float | None:
     return second if first is None else first if second is None else first + second
 
 
 @asynccontextmanager
-async def analyst_model(config: Config, folder: Path) -> AsyncGenerator[OpenModel | None]:
-    """The analyst's model, with a cache in the experiment's folder: no answer is paid for twice. None for the rules."""
+async def analyst_model(config: Config, folder: Path, spent: float = 0.0) -> AsyncGenerator[OpenModel | None]:
+    """The analyst's model, with a cache in the experiment's folder: no answer is paid for twice. None for the rules.
+    What was `spent` on feedback before counts towards the limit."""
     analyst = config.analyst
     if analyst.model is None:
         yield None
         return
+    if config.max_usd is not None and spent >= config.max_usd:
+        raise SpendingLimit(f"max_usd: {config.max_usd:.2f} USD are spent on feedback; raise the limit to go on")
     given = analyst.prices
     async with open_model(
         analyst.model,
         base_url=analyst.base_url,
         cache=folder / "answers.sqlite",
         concurrency=analyst.concurrency,
-        max_usd=config.max_usd,
+        max_usd=None if config.max_usd is None else config.max_usd - spent,
         prices=GivenPrices(given.input, given.output, given.cache_read, given.cache_write) if given else None,
     ) as model:
         yield model

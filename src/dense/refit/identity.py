@@ -10,18 +10,21 @@ import hashlib
 import platform
 import socket
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 from dense.methods import method
 from dense.methods.files import prompt_hashes
-from dense.refit.config import Config, as_data
+from dense.refit.config import Config, as_data, is_masked
 from dense.refit.tasks import TaskFolder
 
 RUNNING = {"concurrency", "retries", "stop_after", "max_usd", "name"}
 """Settings that change how an experiment is run, not what comes of it."""
 LISTS = ("methods", "recipients", "tasks")
 """Parts in which a new entry is an addition: it leaves the cells that are there as they are."""
+NOT_IT = ("name", "prices", "note")
+"""What is said of a recipient and does not change what it does."""
 NUMBERS = ("repetitions", "rounds")
 """Parts that may grow."""
 
@@ -32,6 +35,8 @@ def identity_of(config: Config, tasks: Sequence[TaskFolder], base: Path) -> dict
     recipients = {entry["name"]: _recipient(entry, base) for entry in data["recipients"]}
     analyst = {key: value for key, value in data["analyst"].items() if key not in ("concurrency", "prices")}
     environment = {key: value for key, value in data["environment"].items() if key != "force"}
+    if code := _code(config.environment.type):
+        environment["code"] = code
     settings = {
         key: value
         for key, value in data.items()
@@ -43,7 +48,7 @@ def identity_of(config: Config, tasks: Sequence[TaskFolder], base: Path) -> dict
         "analyst": analyst,
         "repetitions": config.repetitions,
         "rounds": config.rounds,
-        "methods": dict.fromkeys(config.methods, ""),
+        "methods": {name: _code(name) for name in config.methods},
         "recipients": recipients,
         "tasks": {task.name: task.digest for task in tasks},
         "prompts": prompt_hashes() if config.analyst.model is not None else {},
@@ -52,11 +57,28 @@ def identity_of(config: Config, tasks: Sequence[TaskFolder], base: Path) -> dict
 
 def _recipient(entry: dict[str, Any], base: Path) -> dict[str, Any]:
     """A recipient without prices and notes, with the hashes of the files that its server is made of."""
-    kept = {key: value for key, value in entry.items() if key not in ("name", "prices", "note") and value}
+    kept = {key: _without_hashes(value) for key, value in entry.items() if key not in NOT_IT and value}
+    if code := _code(entry["agent"]):
+        kept["code"] = code
     scripts = [path for word in entry.get("server", ()) if (path := base / word).is_file()]
     files = [file for script in scripts for file in (script, *_packages_beside(script))]
     hashes = {file.relative_to(base).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     return {**kept, **({"server_files": hashes} if hashes else {})}
+
+
+def _without_hashes(value: Any) -> Any:
+    """Without credentials, which are there as hashes: a new key makes no other experiment."""
+    if isinstance(value, dict):
+        given = cast("dict[str, Any]", value)
+        return {key: _without_hashes(entry) for key, entry in given.items() if not is_masked(entry)}
+    return value
+
+
+def _code(name: str) -> str:
+    """The hash of the file that a class `module:Class` stands in; empty for what has a name of its own."""
+    module, colon, _ = name.partition(":")
+    spec = find_spec(module) if colon else None
+    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest() if spec and spec.origin else ""
 
 
 def _packages_beside(script: Path) -> list[Path]:

@@ -19,10 +19,11 @@ from dense.errors import DenseError, NoTrajectory
 from dense.harness.finished import read_trial
 from dense.readers.files import TraceFile
 from dense.readers.json_value import obj, string
-from dense.refit.state import state_of
-from dense.refit.store import FILE, Store
+from dense.refit.experiment import IMPORT_NOTE, experiment_of
+from dense.refit.state import state_in
+from dense.refit.store import FILE
 from dense.refit.table import Table, read_table
-from dense.results import RUN0, Cell, Result
+from dense.results import RUN0, Cell, Experiment, Result
 
 SHOWN = 20
 NEVER = datetime.max.replace(tzinfo=UTC)
@@ -290,7 +291,10 @@ def _some(names: Sequence[str]) -> str:
 
 def _experiment(folder: Path) -> Table:
     """What an experiment of ours came to: it knows its cells."""
-    state = state_of(Store(folder, must_exist=True))
+    state = state_in(folder)
+    told = state.results if state is not None else ()
+    # What must be said of them is known from the first session on.
+    known = experiment_of(folder) if state is not None and state.sessions else Experiment("", ())
 
     def placed(path: str) -> str:
         return (folder / path).as_posix() if path else ""
@@ -302,9 +306,11 @@ def _experiment(folder: Path) -> Table:
             feedback_folder=placed(result.feedback_folder),
             message=placed(result.message),
         )
-        for result in state.results
+        for result in told
     )
-    return Table(results, () if results else (f"{folder}: the experiment has no results yet",))
+    notices = () if results else (f"{folder}: the experiment has no results yet",)
+    notes = tuple(note for note in known.notes if note != IMPORT_NOTE)
+    return Table(results, notices, notes, tuple(sorted(known.privileged)))
 
 
 def _together(told: Sequence[tuple[str, Table]]) -> Table:
@@ -327,5 +333,8 @@ def _together(told: Sequence[tuple[str, Table]]) -> Table:
             )
         )
     return Table(
-        tuple(result for _, result in kept.values()), tuple(notice for _, table in told for notice in table.notices)
+        tuple(result for _, result in kept.values()),
+        tuple(notice for _, table in told for notice in table.notices),
+        tuple(dict.fromkeys(note for _, table in told for note in table.notes)),
+        tuple(sorted({name for _, table in told for name in table.privileged})),
     )

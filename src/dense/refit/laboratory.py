@@ -13,13 +13,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from dense.deliver.memory import Item
-from dense.errors import CallFailed, DenseError, ModelError
+from dense.errors import CallFailed, DenseError, MissingInput, ModelError, Unanswered
 from dense.harness import Attempted, Harness, Order
 from dense.methods.faults import told
 from dense.refit.feedback import Maker, Prepared, SourceAttempt
 from dense.refit.plan import Plan, seed_of
 from dense.refit.slots import Slots
-from dense.refit.state import CellState, State, after, state_of
+from dense.refit.state import CellState, Spent, State, after, state_of
 from dense.refit.store import Began, Ended, Event, FeedbackFailed, Invalid, Store
 from dense.results import Cell, Result
 
@@ -44,8 +44,8 @@ class Moment(Struct, frozen=True):
     """Executions under way."""
     distilling: int
     """Feedback under way."""
-    usd: float | None
-    """What is known to have been spent: by recipients as recorded, by the analyst as priced."""
+    spent: Spent
+    """What everything took so far."""
     seconds_each: float | None
     """How long an execution takes on average, of those that ended."""
 
@@ -71,6 +71,7 @@ class Laboratory:
         self._store, self._harness, self._maker = store, harness, maker
         self._watch, self._waits = watch, waits
         self.state: State = state_of(store)
+        self._spent = self.state.spent
         self._slots = Slots(plan.config.concurrency)
         self._stop: DenseError | None = None
         self._in_a_row = 0
@@ -109,7 +110,9 @@ class Laboratory:
             made = await self._make(cell, source, place, earlier)
             if isinstance(made, Prepared):
                 return made
-            problem = made
+            problem = str(made)
+            if isinstance(made, MissingInput):
+                break  # what the attempt does not have, it will not have next time
         tries = self.state.of(cell).failures
         return self._give_up(cell, f"its feedback could not be made in {tries} tries; the last: {problem}")
 
@@ -123,20 +126,13 @@ class Laboratory:
         states = {cell: self.state.of(cell) for cell in self.plan.cells}
         results = [known.result(cell) for cell, known in states.items() if known.is_done]
         seconds = [result.seconds for result in results if result is not None and result.seconds is not None]
-        costs = [
-            usage.cost_usd
-            for result in results
-            if result is not None
-            for usage in (result.usage, result.feedback)
-            if usage is not None and usage.cost_usd is not None
-        ]
         return Moment(
             len(states),
             sum(result is not None and result.reward is not None for result in results),
             sum(result is not None and result.reward is None for result in results),
             self._running,
             self._distilling,
-            sum(costs) if costs else None,
+            self._spent,
             sum(seconds) / len(seconds) if seconds else None,
         )
 
@@ -151,6 +147,8 @@ class Laboratory:
             if known.executions > known.ended and (left := self._harness.finished(last)) is not None:
                 self._ended(cell, known.executions, left)  # scored, and killed before it was noted
                 return
+            if known.executions > known.ended:
+                self._harness.tidy(last)  # what a killed run left of it stays, without what must not stay
             number = known.executions + 1
             self._note(Began(number), cell)
             self._running += 1
@@ -173,35 +171,47 @@ class Laboratory:
 
     def _ended(self, cell: Cell, number: int, attempted: Attempted) -> None:
         self._note(Ended(number, attempted), cell)
-        self._in_a_row = 0 if attempted.is_scored else self._in_a_row + 1
+        if attempted.is_scored:
+            self._in_a_row = 0
+        else:
+            self._count_failure(f"{cell}: {_why(self.state.of(cell))}")
+
+    def _count_failure(self, what: str) -> None:
+        """So many in a row are no accident."""
+        self._in_a_row += 1
         if self._in_a_row >= self.plan.config.stop_after:
             self._halt(
                 DenseError(
-                    f"{self._in_a_row} executions in a row were not scored; the last, {cell}: "
-                    f"{_why(self.state.of(cell))}. Mend that and run again: nothing that was scored is lost"
+                    f"{self._in_a_row} executions in a row were not scored; the last, {what}. "
+                    "Mend that and run again: nothing that was scored is lost"
                 )
             )
 
-    async def _make(self, cell: Cell, source: Result, place: Path, earlier: Sequence[Item]) -> Prepared | str:
+    async def _make(self, cell: Cell, source: Result, place: Path, earlier: Sequence[Item]) -> Prepared | DenseError:
         """One try at the feedback, or why it failed."""
         task = self.plan.tasks[cell.task]
         self._distilling += 1
         try:
             prepared = await self._maker.make(cell.method, self._source(source), task, place, earlier)
         except ModelError as error:
-            if not isinstance(error, CallFailed):
+            if not isinstance(error, CallFailed | Unanswered):
                 self._halt(error)
                 raise Stopped from None
-            problem = str(error)
-        except Exception as error:
-            problem = str(error) if isinstance(error, DenseError) else told(error, type(self._maker).__module__)
+            problem: DenseError = error
+        except DenseError as error:
+            problem = error
+        except Exception as error:  # a method is somebody's own code
+            problem = DenseError(told(error, self._maker.module_of(cell.method)))
         else:
             self._note(prepared.made, cell)
+            self._in_a_row = 0
             return prepared
         finally:
             self._distilling -= 1
             self._tell()
-        self._note(FeedbackFailed(problem), cell)
+        self._note(FeedbackFailed(str(problem), problem.usage if isinstance(problem, Unanswered) else None), cell)
+        if isinstance(problem, Unanswered | CallFailed):
+            self._count_failure(f"feedback for {cell}: {problem}")
         return problem
 
     def _source(self, source: Result) -> SourceAttempt:
@@ -219,6 +229,7 @@ class Laboratory:
             self.plan.place(cell) / f"try-{number}",
             message,
             seed_of(cell),
+            self.plan.tasks[cell.task].digest,
         )
 
     def _give_up(self, cell: Cell, reason: str) -> None:
@@ -229,6 +240,7 @@ class Laboratory:
         """On disk first, then in what is known."""
         self._store.append(event, cell)
         self.state.cells[cell] = after(self.state.of(cell), event)
+        self._spent = self._spent.after(event)
         self._tell()
 
     def _halt(self, error: DenseError) -> None:

@@ -57,7 +57,7 @@ def _holder(folder: Path) -> str:
 def holder_of(folder: Path) -> str | None:
     """Who holds the experiment now, in words; None where nobody does."""
     try:
-        with (folder / FILE).open("r+", encoding="utf-8") as file:
+        with (folder / FILE).open(encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return None

@@ -76,6 +76,40 @@ class CellState(Struct, frozen=True):
         )
 
 
+class Spent(Struct, frozen=True):
+    """USD, as far as they are known."""
+
+    attempts: float = 0.0
+    """What recipients' programs recorded."""
+    feedback: float = 0.0
+    """What the analyst's calls cost."""
+    unknown: int = 0
+    """Executions and feedbacks that do not tell."""
+
+    def after(self, event: events.Event) -> Spent:
+        """The same with one more event."""
+        match event:
+            case events.Ended(_, attempted):
+                return self._with(attempted.usage, "attempts")
+            case events.FeedbackMade(usage):
+                return self._with(usage, "feedback")
+            case events.FeedbackFailed(_, usage) if usage is not None:
+                return self._with(usage, "feedback")
+            case _:
+                return self
+
+    def _with(self, usage: Usage | None, what: str) -> Spent:
+        if usage is None or usage.cost_usd is None:
+            return replace(self, unknown=self.unknown + 1)
+        return replace(self, **{what: getattr(self, what) + usage.cost_usd})
+
+    def __str__(self) -> str:
+        known = self.attempts + self.feedback
+        if not known:
+            return "unknown" if self.unknown else "0.00 USD"
+        return f"{known:.2f} USD" + (f", and what {self.unknown} runs cost that do not tell" if self.unknown else "")
+
+
 class State(Struct, frozen=True):
     """What is known of an experiment."""
 
@@ -91,6 +125,10 @@ class State(Struct, frozen=True):
     """Each combination of versions that results were made with."""
     cells: dict[Cell, CellState]
     """Every cell that something happened to."""
+    running: frozenset[Cell] = frozenset()
+    """Cells whose execution began in the last session and has not ended."""
+    spent: Spent = Spent()
+    """What everything took that happened, executions without a score and failed feedback included."""
 
     def of(self, cell: Cell) -> CellState:
         """What is known of a cell."""
@@ -116,21 +154,29 @@ def state_of(entries: Iterable[Entry]) -> State:
     name, identity, facts = "", dict[str, Any](), dict[str, Any]()
     sessions, versions = list[str](), list[dict[str, str]]()
     cells: dict[Cell, CellState] = {}
+    running, spent = set[Cell](), Spent()
     for entry in entries:
+        spent = spent.after(entry.event)
         match entry.event:
             case events.Opened(name, identity):
                 pass
             case events.Extended(identity):
                 pass
             case events.Session(facts):
+                running.clear()
                 sessions.append(entry.at)
                 if (found := facts.get("versions", {})) and found not in versions:
                     versions.append(found)
             case event if entry.cell is not None:
+                if isinstance(event, events.Began):
+                    running.add(entry.cell)
+                elif isinstance(event, events.Ended):
+                    running.discard(entry.cell)
                 cells[entry.cell] = after(cells.get(entry.cell, CellState()), event)
             case _:
                 pass
-    return State(name, identity, facts, tuple(sessions), tuple(versions), cells)
+    found = frozenset(running)
+    return State(name, identity, facts, tuple(sessions), tuple(versions), cells, found, spent)
 
 
 def after(state: CellState, event: events.Event) -> CellState:

@@ -98,6 +98,8 @@ class FeedbackFailed(Struct, frozen=True, tag="feedback-failed"):
 
     problem: str
     """Why."""
+    usage: Usage | None = None
+    """What it took all the same."""
 
 
 class Invalid(Struct, frozen=True, tag="invalid"):
@@ -194,7 +196,7 @@ class Store:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == 0:
+        if version == 0 and os.access(self.path.parent, os.W_OK):
             connection.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
         elif version != SCHEMA_VERSION:
             raise DenseError(f"{self.path}: of version {version}, and this program writes {SCHEMA_VERSION}")
@@ -202,8 +204,10 @@ class Store:
 
 def _connected(path: Path) -> sqlite3.Connection:
     """A connection that writes; in a folder that cannot be written to, one that reads."""
-    if path.is_file() and not os.access(path.parent, os.W_OK):
-        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    if path.is_file() and not (os.access(path.parent, os.W_OK) and os.access(path, os.W_OK)):
+        # Without a log beside it nobody writes, and SQLite must be told so, since it could not make one to look.
+        still = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
+        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{still}", uri=True)
     connection = sqlite3.connect(path, timeout=30)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

@@ -52,6 +52,10 @@ class Table(Struct, frozen=True):
     """One for each cell, in the order of the rows."""
     notices: tuple[str, ...] = ()
     """What the user should know: columns left out, rows merged."""
+    notes: tuple[str, ...] = ()
+    """What must be said wherever a number of it is shown, where the source knows."""
+    privileged: tuple[str, ...] = ()
+    """Methods that saw outcomes, where the source knows."""
 
 
 def is_table(path: Path) -> bool:
