@@ -20,7 +20,7 @@ from dense.analyst.model import ModelAnalyst
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver.memory import Item, remembered
 from dense.distillation.record import run_record
-from dense.errors import MissingInput, SpendingLimit, Unanswered
+from dense.errors import DenseError, MissingInput, ModelError, SpendingLimit, Unanswered
 from dense.methods import AnyMethod, Made, method, run
 from dense.methods.asking import MethodModel, room_in, window_of
 from dense.methods.files import prompt_hashes, write
@@ -76,19 +76,25 @@ class Maker:
         chosen = self._methods[name]
         trajectory = _trajectory(chosen, source, task)
         tally = Tally(self._model, self._model.ledger.prices) if self._model is not None else None
-        made = await run(
-            chosen,
-            trajectory,
-            MethodRules(RulesAnalyst()) if tally is None else self._asking(tally),
-            model=tally,
-            outcome=_outcome(source.trial) if chosen.sees == "outcome" else None,
-            profile=self._config.analyst.profile,
-            budgets=self._config.budgets,
-            room=room_in(self._window),
-            redacted=self._config.redact,
-            memory=self._shares,
-        )
-        self._check_answered(made, tally)
+        try:
+            made = await run(
+                chosen,
+                trajectory,
+                MethodRules(RulesAnalyst()) if tally is None else self._asking(tally),
+                model=tally,
+                outcome=_outcome(source.trial) if chosen.sees == "outcome" else None,
+                profile=self._config.analyst.profile,
+                budgets=self._config.budgets,
+                room=room_in(self._window),
+                redacted=self._config.redact,
+                memory=self._shares,
+            )
+        except DenseError as error:
+            if not isinstance(error, ModelError) and tally is not None and tally.ledger.totals.failed:
+                raise self._unanswered(tally) from None
+            raise
+        if tally is not None and tally.ledger.totals.failed and any(asked.fell_back for asked in made.asked):
+            raise self._unanswered(tally)
         items = self._remembered(earlier, made.item)
         message = remembered(items, Task(task.instruction), self._config.budget.complete) if items else None
         totals = tally.ledger.totals if tally is not None else Totals()
@@ -99,14 +105,11 @@ class Maker:
         """The module that a method's class stands in."""
         return type(self._methods[name]).__module__
 
-    def _check_answered(self, made: Made, tally: Tally | None) -> None:
+    def _unanswered(self, tally: Tally) -> Unanswered:
         """A question without a usable answer is the method's to deal with; one that nobody answered is not."""
-        fallbacks = sum(asked.fell_back for asked in made.asked)
-        if tally is None or not fallbacks or not tally.ledger.totals.failed:
-            return
         last = next((call.error for call in reversed(tally.ledger.calls) if call.error), "no answer")
         dead = tally.ledger.totals.failed
-        raise Unanswered(f"{dead} calls to {self._config.analyst.model} stayed dead; the last: {last}", _usage(tally))
+        return Unanswered(f"{dead} calls to {self._config.analyst.model} stayed dead; the last: {last}", _usage(tally))
 
     def kept(self, made: FeedbackMade, place: Path, earlier: Sequence[Item]) -> Prepared | None:
         """What an earlier run left in `place`; None where it is not whole, or not what the store says."""
