@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dense.deliver.injected import without_injected
 from dense.errors import DenseError
 from dense.harness import derived
-from dense.harness.derived import FEEDBACK_FILE, LIMIT, derive, digest, instruction_of, instruction_with
+from dense.harness.derived import FEEDBACK_FILE, LARGE, LIMIT, derive, digest, instruction_of, instruction_with
 from dense.harness.quiet import harbor_quietly
 from dense.trajectory import Source, Step, Task, Trajectory
 
@@ -51,19 +51,32 @@ def test_only_the_instruction_changes(task: Path, tmp_path: Path) -> None:
     assert made.folder.name == task.name
 
 
-def test_files_are_links_and_the_instruction_is_not(task: Path, tmp_path: Path) -> None:
+def test_only_large_files_are_links(task: Path, tmp_path: Path) -> None:
+    (task / "tests" / "large.bin").write_bytes(bytes(LARGE))
+    (task / "tests" / "small.bin").write_bytes(bytes(LARGE - 1))
     made = derive(task, tmp_path / "out", "message")
-    assert (made.folder / "tests" / "test.sh").samefile(task / "tests" / "test.sh")
-    assert not (made.folder / "instruction.md").samefile(task / "instruction.md")
+    linked = [path.name for path in made.folder.rglob("*") if path.samefile(task / path.relative_to(made.folder))]
+    assert linked == ["large.bin"]
+
+
+def test_an_edit_of_the_task_does_not_reach_it(task: Path, tmp_path: Path) -> None:
+    made = derive(task, tmp_path / "out", None)
+    before = contents(made.folder)
+    for path in [path for path in task.rglob("*") if path.is_file()]:
+        with path.open("a") as file:
+            file.write("edited in place")
+    assert contents(made.folder) == before
 
 
 def test_what_compose_could_mount_is_a_copy(task: Path, tmp_path: Path) -> None:
     (task / "environment" / "docker-compose.yaml").write_text("services: {main: {volumes: ['./:/data']}}\n")
+    for place in ("environment", "tests"):
+        (task / place / "large.bin").write_bytes(bytes(LARGE))
     made = derive(task, tmp_path / "out", None)
-    with (made.folder / "environment" / "seed.txt").open("a") as file:
+    with (made.folder / "environment" / "large.bin").open("a") as file:
         file.write("what a container wrote")
-    assert (task / "environment" / "seed.txt").read_text() == "seed\n"
-    assert (made.folder / "tests" / "test.sh").samefile(task / "tests" / "test.sh")
+    assert (task / "environment" / "large.bin").read_bytes() == bytes(LARGE)
+    assert (made.folder / "tests" / "large.bin").samefile(task / "tests" / "large.bin")
 
 
 def test_copies_where_there_can_be_no_links(task: Path) -> None:
@@ -72,13 +85,14 @@ def test_copies_where_there_can_be_no_links(task: Path) -> None:
     if not shared.is_dir() or shared.stat().st_dev == task.stat().st_dev:
         pytest.skip("no other file system here")
     out = shared / f"dense-test-{os.getpid()}" / "greet"
+    (task / "tests" / "large.bin").write_bytes(bytes(LARGE))
     try:
         made = derive(task, out, "message")
         before, after = contents(task), contents(made.folder)
         before.pop("instruction.md")
         assert after.pop("instruction.md")[1] == b"message"
         assert after == before
-        assert not (made.folder / "tests" / "test.sh").samefile(task / "tests" / "test.sh")
+        assert not (made.folder / "tests" / "large.bin").samefile(task / "tests" / "large.bin")
     finally:
         subprocess.run(["rm", "-rf", out.parent], check=True)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -19,9 +20,10 @@ from release import ORACLE, terminus, trials
 
 from dense.errors import DenseError
 from dense.harness import Attempted, Harness, Order, Recipient
-from dense.harness.derived import FEEDBACK_FILE, LIMIT, instruction_of, sha256
+from dense.harness.derived import FEEDBACK_FILE, LIMIT, digest, instruction_of, sha256
 from dense.harness.harbor import EnvironmentSettings, HarborHarness, filled
 from dense.harness.quiet import harbor_quietly
+from dense.harness.servers import serving
 from dense.trajectory import Usage
 
 NOP = Recipient("nop", "nop")
@@ -52,8 +54,8 @@ def alone(harness: HarborHarness, order: Order) -> Attempted:
     return asyncio.run(run())
 
 
-def check(*recipients: Recipient, tasks: tuple[Path, ...] = (), **more: Any) -> None:
-    asyncio.run(HarborHarness(**more).check(recipients, tasks))
+def check(*recipients: Recipient, tasks: tuple[Path, ...] = (), **more: Any) -> tuple[str, ...]:
+    return asyncio.run(HarborHarness(**more).check(recipients, tasks))
 
 
 def test_oracle_and_nop_at_once(task: Path, tmp_path: Path) -> None:
@@ -259,6 +261,107 @@ def test_killed_in_the_middle_and_made_again(task: Path, tmp_path: Path) -> None
     assert sorted(path.name for path in folder.iterdir()) == sorted([found.trial, "task"]) and found.trial != left
 
 
+CHANGED = "greet was changed while the experiment ran: undo that, or run into another folder"
+
+
+def test_another_task_than_was_planned_is_not_tried(task: Path, tmp_path: Path) -> None:
+    planned = digest(task)
+    (task / "tests" / "test.sh").write_text("echo 1 >/logs/verifier/reward.txt\n")
+    order = Order("cell", NOP, task, tmp_path / "c", digest=planned)
+    with pytest.raises(DenseError, match=CHANGED):
+        attempt(order)
+    assert [path.name for path in order.folder.iterdir()] == ["task"]
+
+
+def test_a_task_that_is_edited_meanwhile(task: Path, tmp_path: Path) -> None:
+    """The attempt under way is graded by the old verifier, and nobody gets that grade."""
+    test = task / "tests" / "test.sh"
+    before, planned = test.read_text(), digest(task)
+    given = {"file": str(test), "text": "echo 1 >/logs/verifier/reward.txt\n"}
+    who = Recipient("own", "own_agents:Edits", None, {"given": given})
+    order = Order("cell", who, task, tmp_path / "c", digest=planned)
+    with pytest.raises(DenseError, match=CHANGED):
+        attempt(order)
+    test.write_text(before)
+    assert HarborHarness().finished(order) is None
+    (left,) = order.folder.glob("*/outdated-result.json")
+    assert json.loads(left.read_text())["verifier_result"]["rewards"] == {"reward": 0}
+    found = attempt(Order("cell", NOP, task, tmp_path / "c", digest=planned))
+    assert found.reward == 0
+
+
+def test_an_agent_that_ends_the_process_ends_its_attempt(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DENSE_TEST_PLAIN", "zq8Lw3Tn5Vb7")
+    state = tmp_path / "state"
+    state.mkdir()
+    harness = HarborHarness(EnvironmentSettings(options={"state": str(state)}))
+    order = Order("cell", Recipient("own", "own_agents:Quits", env={"A": "${DENSE_TEST_PLAIN}"}), task, tmp_path / "c")
+    found = alone(harness, order)
+    assert (found.reward, found.exception, found.problem) == (None, "SystemExit", "no licence found, key [REDACTED]")
+    assert (order.folder / found.trial / "trial.log").is_file()
+    assert harness.finished(order) is None and list(state.iterdir()) == []
+
+
+ENDS = """
+import http.server, os, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        print("out of memory", flush=True)
+        os._exit(3)
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def test_a_server_that_ends_stops_everything(task: Path, tmp_path: Path) -> None:
+    who = Recipient(
+        "own", "own_agents:Asks", None, {"given": {"url": "{server}"}}, server=(sys.executable, "-c", ENDS, "{port}")
+    )
+    told = r"(?s)recipient 'own': its server has ended, with exit code 3: .*out of memory"
+
+    async def run() -> None:
+        async with serving([who], tmp_path) as servers, HarborHarness(servers=servers) as harness:
+            with pytest.raises(DenseError, match=told):
+                await harness.attempt(Order("cell", who, task, tmp_path / "c"))
+            with pytest.raises(DenseError, match=told):  # before anything of the next one is done
+                await harness.attempt(Order("other", who, task, tmp_path / "d"))
+
+    asyncio.run(run())
+    assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize("place", ["shown", "system"])
+def test_the_experiment_does_not_show(task: Path, tmp_path: Path, place: str) -> None:
+    around = tmp_path / "data" if place == "shown" else Path("/usr/local/src") / f"dense-test-{os.getpid()}"
+    if not os.access(around.parent, os.W_OK):
+        pytest.skip(f"{around.parent} cannot be written to")
+    experiment = around / "experiment"
+    try:
+        experiment.mkdir(parents=True)
+        (experiment / "grades.txt").write_text("1\n")
+        (around / "asset.txt").write_text("an asset\n")
+        (task / "solution" / "solve.sh").write_text(f"#!/bin/bash\ncd {around}; cat asset.txt; find . -type f\n")
+        settings = EnvironmentSettings(options={"show": [str(around)]} if place == "shown" else {})
+        order = Order("cell", ORACLE, task, experiment / "cell")
+        found = attempt(order, environment=settings, hidden=[experiment])
+        assert found.reward == 0
+        seen = (order.folder / found.trial / "agent" / "oracle.txt").read_text()
+    finally:
+        shutil.rmtree(around)
+    assert seen.split("\n")[:3] == ["an asset", "./asset.txt", ""]
+
+
+def test_what_a_user_hides_stays_hidden(tmp_path: Path) -> None:
+    harbor_quietly()
+    settings = EnvironmentSettings(options={"hide": ["/etc/apt"]})
+    harness = HarborHarness(settings, hidden=[tmp_path])
+    assert harness._environment().kwargs == {"hide": ["/etc/apt", str(tmp_path)]}
+    assert settings.options == {"hide": ["/etc/apt"]}
+    other = HarborHarness(EnvironmentSettings("docker"), hidden=[tmp_path])
+    assert other._environment().kwargs == {}
+
+
 def test_tasks_stay_as_they_are(task: Path, tmp_path: Path) -> None:
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in task.rglob("*") if path.is_file()}
     attempt(Order("cell", ORACLE, task, tmp_path / "c", "message"))
@@ -355,7 +458,9 @@ def test_docker_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_a_good_experiment_passes(task: Path) -> None:
-    check(ORACLE, NOP, terminus(), tasks=(task,), servers={"t": "http://127.0.0.1:9"})
+    notices = check(terminus(), NOP, terminus(), tasks=(task,), servers={"t": "http://127.0.0.1:9"})
+    (notice,) = notices  # a trace is what feedback is made of, and this agent writes none
+    assert notice.startswith("recipient 'nop': Harbor knows of no trajectory that the agent nop writes")
 
 
 NEWER = Path(sys.prefix) / "harbor-0.25"

@@ -144,3 +144,42 @@ def test_one_that_will_not_go_is_killed(tmp_path: Path) -> None:
     code = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SERVE
     start((sys.executable, "-c", code, "{port}", str(tmp_path / "pids")), tmp_path)
     wait_until_gone([int(pid) for pid in (tmp_path / "pids").read_text().split()])
+
+
+ENDS = """
+import http.server, os, signal, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        print("out of memory", flush=True)
+        os.kill(os.getpid(), signal.SIGKILL) if self.path == "/kill" else os._exit(3)
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+@pytest.mark.parametrize(("path", "code"), [("/exit", 3), ("/kill", 137)])
+def test_one_that_ends_is_told(tmp_path: Path, path: str, code: int) -> None:
+    async def run() -> None:
+        both = [recipient("a", tmp_path / "pids"), Recipient("b", "nop", server=(sys.executable, "-c", ENDS, "{port}"))]
+        async with serving(both, tmp_path / "logs") as servers:
+            servers.check()
+            with pytest.raises(OSError):
+                await asyncio.to_thread(urllib.request.urlopen, servers["b"] + path, timeout=10)
+            end = time.monotonic() + 10
+            while time.monotonic() < end:
+                servers.check()
+                await asyncio.sleep(0.05)
+
+    with pytest.raises(
+        DenseError, match=rf"(?s)recipient 'b': its server has ended, with exit code {code}:.*of memory"
+    ):
+        asyncio.run(run())
+
+
+def test_their_addresses_are_a_mapping(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with serving([recipient("a", tmp_path / "pids")], tmp_path) as servers:
+            assert list(servers) == ["a"] and len(servers) == 1 and "b" not in servers
+            assert dict(servers) == {"a": servers["a"]} and servers["a"].startswith("http://127.0.0.1:")
+        servers.check()  # one that we have ended ourselves is no complaint
+
+    asyncio.run(run())

@@ -60,6 +60,13 @@ def test_a_few_trials_cover_and_repeat(coverage: Any) -> None:
     assert coverage.family("like none", 12, 5, 300) <= 20
 
 
+def test_lost_grades_make_claims_only_where_nobody_counts_them(coverage: Any) -> None:
+    found = coverage.lossy(30, 20, 300)
+    assert found["claimed"] <= 5 and found["if left out"] >= 20
+    assert list(coverage.false_claims({"30": found}, 20)) == []
+    assert len(list(coverage.false_claims({"30": {"claimed": 60.0}}, 20))) == 1
+
+
 def test_what_is_outside_is_told(coverage: Any) -> None:
     good = {"rate": 95.0, "change": 95.0, "tokens": 92.0, "amount": 80.0, "p": 5.0, "mcnemar": 12.0, "family": 4.0}
     assert list(coverage.problems({"uneven": {"89": good}}, 1000)) == []

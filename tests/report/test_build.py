@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_invalid_cells_are_excluded_with_their_pairs_and_counted() -> None:
     assert dense.change is not None and dense.change.value == pytest.approx(-25.0)
     assert dense.source_passed == pytest.approx(100.0)
     assert row(report, RUN0).passed.value == pytest.approx(75.0), "the baseline's row has all of its cells"
-    assert any("1 cell invalid" in caveat for caveat in report.caveats)
+    assert any("never scored: DENSE 1 of 4 cells." in caveat for caveat in report.caveats)
     assert any("different pairs" in caveat for caveat in report.caveats)
 
 
@@ -174,10 +175,11 @@ def test_families_hold_what_there_is() -> None:
         runs += grid(method, 1, [[1, 1]] * 2 + [[0, 1]] * 2)
     report = report_of(runs)
     pairs = [(one.family, one.method, one.reference) for one in report.differences]
-    others = ["none", "self-reflection", "own"]
     assert [pair[1] for pair in pairs if pair[0] == RUN0] == ["none", "self-reflection", "dense", "own"]
     assert [pair[1] for pair in pairs if pair[0] == "none"] == ["self-reflection", "dense", "own"]
-    assert [pair[2] for pair in pairs if pair[0] == "dense"] == others
+    assert [pair[1] for pair in pairs if pair[0] == "self-reflection"] == ["dense", "own"]
+    assert [pair[2] for pair in pairs if pair[0] == "dense"] == ["own"]
+    assert len({frozenset(pair[1:]) for pair in pairs}) == len(pairs), "no comparison has two adjusted p-values"
     for family in {pair[0] for pair in pairs}:
         members = [one for one in report.differences if one.family == family]
         assert [one.holm for one in members] == holm([one.p for one in members])
@@ -201,7 +203,7 @@ def test_enough_tasks_that_improve_carry_one() -> None:
     report = report_of(runs)
     found = difference(report, "none", "dense", "none")
     assert found.verdict == "higher" and found.says.startswith("higher by 75.00 points")
-    assert report.headline.endswith("The feedback makes it higher than a second try does.")
+    assert report.headline.endswith("Its pass rate is higher than that of a second try.")
     turned = report_of(grid(RUN0, 0, [[1] * 3] * 20) + grid("dense", 1, [[0] * 3] * 15 + [[1] * 3] * 5))
     assert difference(turned, RUN0, "dense", RUN0).verdict == "lower"
 
@@ -304,6 +306,184 @@ def test_what_would_spoil_numbers_is_refused(results: list[Result], exclude: lis
         whole(results, exclude=exclude)
 
 
+def lossy(unscored: int, side: str = "dense") -> RecipientReport:
+    """15 of 20 tasks improve over a second try; then so many cells of one side lose their grades, task by task."""
+    rewards: dict[str, list[list[float | None]]] = {
+        "none": [[0.0] * 3 for _ in range(20)],
+        "dense": [[float(task < 15)] * 3 for task in range(20)],
+    }
+    for number in range(unscored):
+        rewards[side][number % 20][number // 20] = None
+    return report_of(
+        [*grid(RUN0, 0, [[0] * 3] * 20), *(one for name in rewards for one in grid(name, 1, rewards[name]))]
+    )
+
+
+def test_a_claim_holds_with_a_few_cells_counted_against_it() -> None:
+    found = difference(lossy(3), "none", "dense", "none")
+    assert found.verdict == "higher" and found.worst is not None
+    assert (found.worst.method_unscored, found.worst.reference_unscored) == (3, 0)
+    assert found.worst.points.value == pytest.approx(70.0) and found.worst.holm is not None
+    assert difference(lossy(0), "none", "dense", "none").worst is None
+
+
+def test_whoever_loses_failures_does_not_gain_by_it() -> None:
+    """Only passes of DENSE are graded: 100 % of a third of the pairs is no result."""
+    chance = random.Random(3)
+    runs: list[Result] = []
+    for method, at in ((RUN0, 0), ("none", 1)):
+        runs += grid(method, at, [[float(chance.random() < 0.4) for _ in range(3)] for _ in range(12)])
+    runs += grid("dense", 1, [[1.0 if at == task % 3 else None for at in range(3)] for task in range(12)])
+    report = report_of(runs)
+    assert "passes 100.00 % (12 of 36 pairs, 12 tasks)" in report.headline
+    assert "do not survive counting 24 unscored cells of DENSE as failures" in report.headline
+    assert {one.verdict for one in report.differences} == {"no claim"}
+    assert any("never scored: DENSE 24 of 36 cells." in caveat for caveat in report.caveats)
+
+
+def test_the_references_lost_cells_count_as_passes() -> None:
+    found = difference(lossy(40, "none"), "none", "dense", "none")
+    assert found.points.value == 75.0 and found.verdict == "no claim"
+    assert found.worst is not None and found.worst.points.value == pytest.approx(25 / 3)
+    assert "40 unscored cells of None (second try) as passes" in found.says
+
+
+def test_a_lower_method_is_counted_the_other_way() -> None:
+    none = [[1.0] * 3] * 20
+    dense: list[list[float | None]] = [[0.0, None, None] for _ in range(15)] + [[1.0] * 3 for _ in range(5)]
+    report = report_of(grid(RUN0, 0, none) + grid("none", 1, none) + grid("dense", 1, dense))
+    found = difference(report, "none", "dense", "none")
+    assert found.points.value == pytest.approx(-75.0) and found.worst is not None
+    assert found.worst.points.value == pytest.approx(-25.0), "its unscored cells as passes"
+    assert found.verdict == "lower" and "Its pass rate is lower than that of a second try." in report.headline
+
+
+def test_cells_that_nobody_has_run_yet_are_not_counted_against_anyone() -> None:
+    runs = grid(RUN0, 0, [[0]] * 30) + grid("none", 1, [[0]] * 20) + grid("dense", 1, [[1]] * 15 + [[0]] * 5)
+    planned = [one.cell for one in grid(RUN0, 0, [[0]] * 30) + grid("none", 1, [[0]] * 30)]
+    planned += [one.cell for one in grid("dense", 1, [[0]] * 30)]
+    found = difference(report_of(runs, planned=tuple(planned)), "none", "dense", "none")
+    assert found.verdict == "higher" and found.worst is None
+
+
+def test_cumulative_claims_must_survive_too() -> None:
+    """Both rounds of DENSE lose the grades of what it did not solve."""
+    runs = grid(RUN0, 0, [[0] * 3] * 20)
+    for at in (1, 2):
+        runs += grid("none", at, [[0, 0, 1]] * 20)
+        runs += grid("dense", at, [[1, None, None]] * 20)
+    report = report_of(runs)
+    found = difference(report, "cumulative", "dense", "none")
+    assert found.points.value == 100.0 and found.worst is not None
+    assert found.worst.points.value == pytest.approx(0.0) and found.verdict == "no claim"
+    assert any(
+        "40 of 60 pairs are not scored throughout" in caveat and "Round 0 passes 0.0 % of those kept" in caveat
+        for caveat in report.caveats
+    )
+
+
+def test_comparisons_stand_on_pairs_whose_first_attempt_has_a_grade() -> None:
+    first: list[list[float | None]] = [[0.0, 0.0] for _ in range(4)]
+    first[0][0] = None
+    report = report_of(grid(RUN0, 0, first) + grid("none", 1, [[0, 0]] * 4) + grid("dense", 1, [[1, 1]] * 4))
+    found = difference(report, "none", "dense", "none")
+    assert found.points.known == row(report, "dense").passed.known == row(report, "none").passed.known == 7
+
+
+def several(**verdicts: str) -> Report:
+    """Recipients for which DENSE is better than, worse than or like a second try, or has one task."""
+    results: list[Result] = []
+    for recipient, kind in verdicts.items():
+        passes = {
+            "higher": (0.0, 1.0),
+            "lower": (1.0, 0.0),
+            "same": (1.0, 1.0),
+            "one": (0.0, 1.0),
+            "unscored": (0.0, None),
+        }
+        none, dense = passes[kind]
+        for task in range(1 if kind == "one" else 20):
+            for method, at, reward in ((RUN0, 0, none), ("none", 1, none), ("dense", 1, dense)):
+                results.append(Result(Cell(recipient, f"t{task}", 0, at, method), reward=reward))
+    return whole(results)
+
+
+def test_several_recipients_are_told_with_their_directions() -> None:
+    found = several(A="lower", B="higher", C="same", D="one", E="unscored").headline
+    assert "Higher for B; lower for A; no claim for C, D; nothing to compare for E." in found
+    assert "D +100.00 (no interval: 1 task)" in found and "A −100.00 [" in found
+
+
+def test_only_privileged_methods_are_told_as_such() -> None:
+    runs = grid(RUN0, 0, [[0]] * 12) + grid("none", 1, [[0]] * 12) + grid("verifier-feedback", 1, [[1]] * 12)
+    found = report_of(runs, privileged=frozenset({"verifier-feedback"})).headline
+    assert found.startswith("With Verifier feedback †, one passes 100.00 % (12 tasks × 1 repetition)")
+    assert found.endswith("It saw outcomes, and no method that did not is scored.")
+
+
+def test_a_control_that_was_never_scored_is_told_as_such() -> None:
+    runs = grid(RUN0, 0, [[0]] * 12) + grid("none", 1, [[None]] * 12) + grid("dense", 1, [[1]] * 12)
+    report = report_of(runs)
+    assert "The `none` control was run and never scored: the change cannot be told" in report.headline
+    assert any(caveat.startswith("The `none` control was run and never scored") for caveat in report.caveats)
+    assert not any("No `none` control" in caveat for caveat in report.caveats)
+
+
+def test_without_any_feedback_no_scored_run_is_denied() -> None:
+    second = report_of(grid(RUN0, 0, [[0]] * 3) + grid("none", 1, [[1]] * 3)).headline
+    assert second == "one: no run with feedback is there (a second try has none), so nothing can be said of feedback."
+    lost = report_of(grid(RUN0, 0, [[0]] * 3) + grid("dense", 1, [[None]] * 3)).headline
+    assert "runs with feedback are there, and none was ever scored" in lost
+
+
+def test_labels_that_would_be_one_tell_who_they_are() -> None:
+    runs = grid(RUN0, 0, [[0]] * 3)
+    for method in ("dense", "DENSE", "none", "None", "baseline"):
+        runs += grid(method, 1, [[1]] * 3)
+    names = whole(runs).methods
+    assert [name.label for name in names] == [
+        "Baseline (run0)",
+        "DENSE (dense)",
+        "DENSE (DENSE)",
+        "None (second try)",
+        "None",
+        "baseline (baseline)",
+    ]
+    assert len({name.short for name in names}) == len(names)
+
+
+def test_what_few_differing_tasks_can_reach_is_told() -> None:
+    runs = grid(RUN0, 0, [[0]] * 11) + grid("none", 1, [[0]] * 11) + grid("dense", 1, [[1]] * 4 + [[0]] * 7)
+    says = difference(report_of(runs), "none", "dense", "none").says
+    assert says.endswith("even if all 4 differing tasks pointed one way, p could not be below 0.125")
+
+
+def test_later_rounds_have_no_workflow_of_two_runs() -> None:
+    usage = Usage(1_000_000, None, None, 0)
+    runs = grid(RUN0, 0, [[0]] * 3, usage=usage)
+    for at in (1, 2):
+        runs += grid("none", at, [[0]] * 3, usage=usage)
+    report = report_of(runs, prices={"one": Prices(2, 10)})
+    costs = [report.rows[0].cost, report.later[0].cost]
+    assert [cost.workflow.value if cost else 0 for cost in costs] == [pytest.approx(4.0), None]
+    assert costs[1] is not None and costs[1].total.value == pytest.approx(2.0)
+
+
+def test_sums_of_tokens_count_and_cannot_be_priced() -> None:
+    runs = grid(RUN0, 0, [[0]] * 3, total=100)
+    for at in (1, 2):
+        runs += grid("dense", at, [[0]] * 3, total=100, feedback_total=50)
+    prices = {"one": Prices(2, 10), ANALYST: Prices(1, 1)}
+    caveats = report_of(runs, prices=prices).caveats
+    assert any(caveat.startswith("9 of 9 results tell only the sum of their tokens") for caveat in caveats)
+    assert any(caveat.endswith("cannot be priced, so no total for: DENSE.") for caveat in caveats), "named once"
+    assert not any("No price of the feedback" in caveat for caveat in caveats)
+    blind = report_of(
+        grid(RUN0, 0, [[0]]) + grid("dense", 1, [[0]], feedback=Usage(1, 0, 0, 1)), prices={"one": Prices(2, 10)}
+    )
+    assert any(caveat.startswith("No price of the feedback's model") for caveat in blind.caveats)
+
+
 REWARD = st.sampled_from([None, 0.0, 0.5, 1.0])
 TABLE = st.lists(st.lists(REWARD, min_size=3, max_size=3), min_size=2, max_size=6)
 
@@ -326,7 +506,10 @@ def test_numbers_agree_with_each_other(
     for line in report.cumulative:
         solved = [point.solved for point in line.points]
         assert solved == sorted(solved) and solved[-1] <= report.cumulative_pairs
-    ours = [one for one in report.differences if (one.family, one.reference) == ("dense", "none")]
-    theirs = [one for one in report.differences if (one.family, one.method) == ("none", "dense")]
-    for one, other in zip(ours, theirs, strict=bool(theirs)):
-        assert (one.points, one.p, one.mcnemar) == (other.points, other.p, other.mcnemar)
+    for found in report.differences:
+        if found.family == RUN0 and found.points.value is not None:
+            change = row(report, found.method).change
+            assert change is not None and change == found.points, "the table's change is the comparison's difference"
+        if found.worst is not None:
+            assert found.worst.method_unscored + found.worst.reference_unscored > 0
+            assert found.worst.points.known >= found.points.known

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
+import random
+import time
 from fractions import Fraction
 from typing import Any
 
@@ -50,6 +52,24 @@ def test_nothing_differs() -> None:
 def test_hundreds_of_tasks_are_no_hardship() -> None:
     p, smallest = sign_flip([Fraction(1, 3), Fraction(-1, 3), Fraction(2, 3)] * 150)
     assert 0 < smallest < p < 1e-4
+
+
+def test_hundreds_of_uneven_tasks_take_no_seconds() -> None:
+    chance = random.Random(3)
+    sizes = [chance.choice([7, 8, 9, 10]) for _ in range(300)]
+    differences = [Fraction(chance.randint(-size, size), size) for size in sizes]
+    start = time.process_time()
+    p, _ = sign_flip(differences)
+    assert time.process_time() - start < 2.5
+    assert p == pytest.approx(_by_normal(differences), rel=0.05)
+
+
+def test_thousands_are_taken_in_coarser_steps() -> None:
+    chance = random.Random(4)
+    sizes = [chance.choice([7, 8, 9, 10]) for _ in range(3000)]
+    differences = [Fraction(chance.randint(-size, size), size) for size in sizes]
+    p, _ = sign_flip(differences)
+    assert p == pytest.approx(_by_normal(differences), rel=0.1)
 
 
 def test_ten_uneven_repetitions_are_none_either() -> None:

@@ -1,23 +1,29 @@
-"""Tables in their four forms: rounding, marks, escaping of hostile names, notes everywhere, the same numbers."""
+"""Tables in their three forms: rounding, marks, escaping of hostile names, notes everywhere, the same numbers."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dense.report import Report, build
 from dense.report.metrics import rank
 from dense.report.model import Interval
 from dense.report.numbers import counted, fixed, interval, number, p_value
-from dense.report.table import Entry, Line, Table, comma_separated, latex, markdown, plain
+from dense.report.table import Entry, Line, Table, comma_separated, latex, markdown
 from dense.report.tables import tables
-from dense.results import RUN0, Cell, Experiment, Result
+from dense.report.write import write_tables
+from dense.results import RUN0, Cell, Experiment, Prices, Result
+from dense.trajectory import Usage
 
 HOSTILE = [
     "a|b",
@@ -69,6 +75,7 @@ def test_rounding(value: float, digits: int, text: str) -> None:
 def test_small_things_about_numbers() -> None:
     assert number(None, 2) == "—" and number(1.25, 1, unit="%") == "1.3%"
     assert interval(Interval(-1.0, 2.0), 1, sign=True) == "[−1.0, +2.0]" and interval(None, 1) == ""
+    assert interval(Interval(90.0, 100.0, "bound"), 1) == "[90.0, 100.0]‡"
     assert (p_value(0.0001), p_value(0.25), p_value(None)) == ("<0.001", "0.250", "—")
     assert (counted(1, "task"), counted(1200, "task")) == ("1 task", "1,200 tasks")
 
@@ -129,15 +136,17 @@ def tex_problems(text: str) -> list[str]:
         found.append(f"commands: {sorted(commands)}")
     if re.search(r"\\\\\s*[\[*]", body):
         found.append("an option behind a row")
-    bare = re.sub(r"\\[#%&_$~^]|\\setlength.*|\\begin\{tabular\}.*|\\begin\{longtable\}.*", "", body)
+    columns = r"\\begin\{(tabular|longtable)\}(\[t\])?\{@\{\}([lr]|p\{\d+mm\})+@\{\}\}"
+    bare = re.sub(rf"\\[#%&_$~^]|\\setlength.*|{columns}", "", body)
     return found + [f"bare {sign}" for sign in "#%_^~" if sign in bare]
 
 
 KNOWN = set(
     "begin end caption label centering footnotesize scriptsize setlength tabcolsep renewcommand arraystretch toprule "
-    "midrule bottomrule endfirsthead endhead endfoot textbf underline shortstack textbackslash textasciicircum "
+    "midrule bottomrule endfirsthead endhead endfoot textbf underline textbackslash textasciicircum "
     "textasciitilde textless textgreater textbar textsuperscript dagger times Delta cdot ldots geq leq texttt char "
-    "begingroup endgroup c v".split()
+    "begingroup endgroup c v addlinespace raggedright par allowbreak ddagger LTcapwidth linewidth "
+    "belowcaptionskip".split()
 )
 
 
@@ -161,11 +170,10 @@ def test_any_name_can_stand_in_a_table(name: str) -> None:
     assert tex_problems(latex(table, [name])) == []
     rows = [line for line in markdown(table, [name]).splitlines() if line.startswith("|")]
     assert len(rows) == 3 and {len(cells_of(row)) for row in rows} == {2}
-    assert len(plain(table).splitlines()) == 4
     assert len(list(csv.reader(io.StringIO(comma_separated(table))))) == 2
 
 
-@pytest.mark.parametrize("write", [markdown, latex, comma_separated, plain])
+@pytest.mark.parametrize("write", [markdown, latex, comma_separated])
 def test_notes_go_wherever_a_table_goes(published: Report, write: Callable[..., str]) -> None:
     note = "Sandbox numbers compare with nothing"
     for table in tables(published):
@@ -177,8 +185,130 @@ def test_marks_in_every_form() -> None:
     entries = (Entry("a"), Entry("1.0", "[0, 2]", "best"), Entry("0.5", mark="second"))
     table = Table("x", "T", "C.", ("m", "p", "q"), (Line(entries),), ("m",), (("a",),))
     assert "| a | **1.0**<br>\\[0, 2\\] | <u>0.5</u> |" in markdown(table)
-    assert "\\shortstack{\\textbf{1.0} \\\\ {\\scriptsize {[}0, 2{]}}} & \\underline{0.5}" in latex(table)
-    assert plain(table) == "T\nm             p      q\na  1.0 [0, 2] *  0.5 +\n* best, + second\n"
+    both = "\\begin{tabular}[t]{@{}r@{}}\\textbf{1.0} \\\\ {\\scriptsize {[}0, 2{]}}\\end{tabular}"
+    assert f"a & {both} & \\underline{{0.5}} \\\\" in latex(table)
+
+
+def test_rows_of_two_lines_have_space_between_them_and_rules_stay() -> None:
+    lines = (
+        Line((Entry("a"), Entry("1", "[0, 2]"))),
+        Line((Entry("b"), Entry("2"))),
+        Line((Entry("c"), Entry("3")), True),
+    )
+    text = latex(Table("x", "T", "C.", ("m", "p"), lines, (), ()))
+    assert text.count("\\addlinespace\nb & 2") == 1 and "\\midrule\nc & 3" in text
+    flat = latex(Table("x", "T", "C.", ("m", "p"), lines[1:], (), ()))
+    assert "addlinespace" not in flat
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex: install texlive-latex-recommended")
+def test_latex_compiles_and_long_reasons_stay_on_the_page(report: Report, tmp_path: Path) -> None:
+    reason = (
+        "AgentTimeoutError: /a/path/of/many/parts/" + "x" * 80 + "_underscored_" * 8 + "the end of a long exception"
+    )
+    cells = [Result(Cell("one", f"t{at}", 0, 0, RUN0), reward=None if at else 1.0, exception=reason) for at in range(3)]
+    for place, found in (("long", build(Experiment("long", tuple(cells)), draws=200)), ("hostile", report)):
+        (tmp_path / place).mkdir()
+        write_tables(found, tmp_path / place)
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+        done = subprocess.run(command, cwd=tmp_path / place / "tables", capture_output=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+        assert place == "hostile" or b"Overfull" not in done.stdout
+
+
+def degenerate() -> Experiment:
+    """Everything passes with DENSE, nothing before; six tasks, no second try."""
+    results: list[Result] = []
+    for task in range(6):
+        results.append(Result(Cell("one", f"t{task}", 0, 0, RUN0), reward=float(task % 2)))
+        results.append(Result(Cell("one", f"t{task}", 0, 1, "dense"), reward=1.0))
+    prices = {"one": Prices(5, 30, cache_read=0.5, cache_write=6.25)}
+    return Experiment("few", tuple(results), prices=prices)
+
+
+def test_bounds_are_marked_explained_and_told_in_csv() -> None:
+    found = {table.name: table for table in tables(build(degenerate(), draws=200))}
+    for write in (markdown, latex):
+        text = write(found["pass"])
+        assert ("‡" if write is markdown else "\\ddagger") in text and "fewer than three tasks differ" in text
+    rows = list(csv.DictReader(io.StringIO(comma_separated(found["pass"]))))
+    assert [row["pass_interval"] for row in rows] == ["bootstrap", "bound"]
+    for table in found.values():
+        ends = [field for field in table.fields if field.endswith("_low")]
+        assert {field.replace("_low", "_interval") for field in ends} <= set(table.fields), table.name
+        assert all(len(record) == len(table.fields) for record in table.records), table.name
+
+
+def test_a_table_without_bounds_does_not_explain_them(published: Report) -> None:
+    assert "‡" not in markdown(next(table for table in tables(published) if table.name == "tokens"))
+
+
+@pytest.mark.parametrize("name", ["pass", "comparisons"])
+def test_what_must_be_known_first_stands_in_the_caption(name: str) -> None:
+    table = next(table for table in tables(build(degenerate(), draws=200)) if table.name == name)
+    for text in (markdown(table), latex(table)):
+        assert "6 tasks: intervals are unreliable" in text
+        assert "control was run: a gain over round 0 cannot be told from that of a second try" in text
+    assert "both" in table.caption
+
+
+def test_reservations_that_differ_name_their_recipients(published: Report) -> None:
+    one = degenerate()
+    more = [
+        replace(result, cell=replace(result.cell, recipient="two", task=f"{result.cell.task}-{at}"))
+        for result in one.results
+        for at in range(3)
+    ]
+    found = build(replace(one, results=(*one.results, *more)), draws=200)
+    caption = next(table for table in tables(found) if table.name == "pass").caption
+    assert "one: 6 tasks: intervals are unreliable" in caption and "two: 18" not in caption
+    assert caption.count("No `none` control was run") == 1
+
+
+def test_prices_of_caches_stand_in_the_caption() -> None:
+    results = [
+        Result(Cell("one", "t", 0, at, "none" if at else RUN0), reward=1.0, usage=Usage(9, 9, 9, 9)) for at in (0, 1)
+    ]
+    found = build(replace(degenerate(), results=tuple(results)), draws=200)
+    caption = next(table for table in tables(found) if table.name == "costs").caption
+    assert "one $5 in, $0.5 read from a cache, $6.25 written to one and $30 out for a million tokens, given" in caption
+
+
+def test_a_claim_that_is_withheld_tells_how_little_may_be_left() -> None:
+    cells: list[Result] = []
+    for task in range(20):
+        cells.append(Result(Cell("one", f"t{task}", 0, 0, RUN0), reward=float(task >= 12)))
+        cells.append(Result(Cell("one", f"t{task}", 0, 1, "dense"), reward=1.0 if task < 12 else None))
+    table = next(one for one in tables(build(Experiment("lost", tuple(cells)), draws=200)) if one.name == "comparisons")
+    last = table.lines[0].entries[-1]
+    assert (last.text, last.below) == ("no claim", "at worst +20.00, p = 0.503")
+    assert "At worst: with every unscored cell counted against it" in table.caption
+    whole = [replace(one, reward=one.reward or 0.0) for one in cells]
+    table = next(one for one in tables(build(Experiment("kept", tuple(whole)), draws=200)) if one.name == "comparisons")
+    assert table.lines[0].entries[-1].below == "" and "At worst" not in table.caption
+
+
+def test_one_of_a_kind_is_counted_as_one() -> None:
+    cells = [Result(Cell("one", "t", 0, 0, RUN0), reward=1.0), Result(Cell("one", "t", 0, 1, "dense"), exception="x")]
+    found = {table.name: table for table in tables(build(Experiment("one", tuple(cells)), draws=200))}
+    assert "1 task × 1 repetition." in found["pass"].caption
+    assert found["invalid"].caption.startswith("1 cell without a grade")
+
+
+def test_each_comparison_tells_its_pairs_and_what_was_lost() -> None:
+    cells = [
+        replace(one, reward=None) if one.cell == Cell("one", "t3", 0, 1, "dense") else one
+        for one in degenerate().results
+    ]
+    table = next(
+        table
+        for table in tables(build(replace(degenerate(), results=tuple(cells)), draws=200))
+        if table.name == "comparisons"
+    )
+    assert table.header[2] == "Pairs" and table.lines[0].entries[2].text == "5"
+    [row] = list(csv.DictReader(io.StringIO(comma_separated(table))))
+    assert (row["pairs"], row["method_unscored"], row["reference_unscored"]) == ("5", "1", "0")
+    assert float(row["worst_points"]) < float(row["points"])
 
 
 def test_privileged_rows_stand_apart_with_a_dagger(published: Report) -> None:
@@ -210,4 +340,4 @@ def test_the_golden_of_the_pass_table(published: Report, golden: Callable[[str, 
     found = {table.name: table for table in tables(published)}
     golden("report/pass.md", markdown(found["pass"], ["A note."]))
     golden("report/costs.tex", latex(found["costs"], ["A note."]))
-    golden("report/transitions.txt", plain(found["transitions"]))
+    golden("report/transitions.md", markdown(found["transitions"]))

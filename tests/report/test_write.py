@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from dense.errors import DenseError
-from dense.report import Report, make
+from dense.report import Report, build, make
 from dense.report.write import write_json, write_tables
 from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
 from dense.trajectory import Usage
@@ -58,6 +62,29 @@ def test_the_same_experiment_gives_the_same_bytes(tmp_path: Path) -> None:
     assert any(name.startswith("figures/") and name.endswith(".svg") for name in first)
 
 
+def test_hashes_decide_nothing(tmp_path: Path) -> None:
+    """Sets of pairs come in another order in every process; numbers do not."""
+    lossy = [
+        msgspec.structs.replace(one, reward=None) if one.cell.round and at % 5 == 0 else one
+        for at, one in enumerate(small().results)
+    ]
+    (tmp_path / "experiment.json").write_bytes(
+        msgspec.json.encode(msgspec.structs.replace(small(), results=tuple(lossy)))
+    )
+    code = (
+        "import sys, msgspec; from pathlib import Path; from dense.results import Experiment;"
+        "from dense.report import build; from dense.report.write import write_json; place = Path(sys.argv[1]);"
+        "whole = msgspec.json.decode((place / 'experiment.json').read_bytes(), type=Experiment);"
+        "(place / sys.argv[2]).mkdir(); write_json(build(whole, draws=200), place / sys.argv[2])"
+    )
+    texts: list[bytes] = []
+    for seed in ("1", "2"):
+        env = os.environ | {"PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", code, str(tmp_path), seed], env=env, check=True, timeout=120)
+        texts.append((tmp_path / seed / "report.json").read_bytes())
+    assert texts[0] == texts[1] and b'"worst": {' in texts[0]
+
+
 def test_report_json_reads_back(tmp_path: Path, published: Report) -> None:
     write_json(published, tmp_path)
     text = (tmp_path / "report.json").read_bytes()
@@ -85,6 +112,56 @@ def test_tables_of_an_earlier_report_do_not_stay(tmp_path: Path, published: Repo
     assert {f"\\input{{{name}}}" for name in names} == set(document.splitlines()) & {
         line for line in document.splitlines() if line.startswith("\\input")
     }
+
+
+def odd(name: str) -> Experiment:
+    cells = [Cell("one", f"t{at}", 0, round, "dense" if round else RUN0) for at in range(3) for round in (0, 1)]
+    results = [Result(cell, reward=1.0, seconds=2.0, usage=Usage(10, None, None, 10)) for cell in cells]
+    match name:
+        case "no number":
+            results[0] = msgspec.structs.replace(results[0], reward=math.nan)
+        case "endless":
+            results[0] = msgspec.structs.replace(results[0], seconds=math.inf, usage=Usage(1, None, None, 1, math.inf))
+        case _:
+            half = "\ud800"
+            results = [
+                Result(
+                    Cell(
+                        f"r{half}", f"{one.cell.task}{half}", 0, one.cell.round, f"m{half}" if one.cell.round else RUN0
+                    ),
+                    reward=one.reward,
+                )
+                for one in results
+            ]
+            results[1] = msgspec.structs.replace(results[1], reward=None, exception=half, trace=f"x{half}/y")
+            return Experiment(f"e{half}", tuple(results), notes=(half,), facts={half: [half]})
+    return Experiment("odd", tuple(results), prices={"one": Prices(5, 30)})
+
+
+@pytest.mark.parametrize("name", ["no number", "endless", "halves"])
+def test_odd_numbers_and_names_end_in_a_report(name: str, tmp_path: Path) -> None:
+    report = make(odd(name), tmp_path, draws=200)
+    text = (tmp_path / "report.json").read_text()
+    assert msgspec.json.decode(text, type=Report).headline == report.headline
+    page = (tmp_path / "index.html").read_text()
+    assert "6 in all" in page
+    if name == "no number":
+        assert "5 scored, 1 without a grade" in page and report.invalid[0].reason == "the reward is nan"
+    if name == "endless":
+        baseline = report.recipients[0].baseline
+        assert baseline is not None and (baseline.seconds.value, baseline.seconds.known, baseline.seconds.of) == (
+            2.0,
+            2,
+            3,
+        )
+    if name == "halves":
+        assert report.tasks[0] == "t0⟨U+D800⟩" and report.recipients[0].recipient == "r⟨U+D800⟩"
+        assert "m⟨U+D800⟩" in (tmp_path / "tables" / "pass.csv").read_text()
+
+
+def test_a_task_with_half_a_character_can_be_excluded() -> None:
+    found = build(odd("halves"), draws=200, exclude=["t0\ud800"], prices={"r\ud800": Prices(1, 1)})
+    assert found.excluded == ("t0⟨U+D800⟩",) and found.recipients[0].prices == Prices(1, 1)
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from dense.cli.text import printable
 from dense.report.model import Estimate, MethodRow, RecipientReport, Report
+from dense.report.numbers import NOTHING, fixed, interval, known, number
 from dense.results import Experiment
 
 
@@ -42,23 +43,24 @@ def _table(recipient: RecipientReport) -> Table:
         table.add_row(
             printable(row.label) + mark,
             _passes(row),
-            _number(row.passed, "{:.2f}"),
-            _number(row.change, "{:+.2f}", interval=True),
-            _number(row.tokens, "{:,.0f}"),
-            _number(row.tokens_change, "{:+.1f}"),
+            number(row.passed.value, 2),
+            _change(row.change),
+            _tokens(row.tokens),
+            number(row.tokens_change.value if row.tokens_change is not None else None, 1, sign=True),
             str(row.counts.invalid + row.counts.missing or ""),
         )
     return table
 
 
 def _passes(row: MethodRow) -> str:
-    return f"{row.passes}/{row.passed.of}" if row.passed.of else "–"
+    return f"{row.passes}/{row.passed.of}" if row.passed.of else NOTHING
 
 
-def _number(estimate: Estimate | None, form: str, *, interval: bool = False) -> str:
-    if estimate is None or estimate.value is None:
-        return "–"
-    text = form.format(estimate.value)
-    if interval and estimate.interval is not None:
-        text += f" [{form.format(estimate.interval.low)}, {form.format(estimate.interval.high)}]"
-    return text
+def _change(change: Estimate | None) -> str:
+    if change is None or change.value is None:
+        return NOTHING
+    return f"{fixed(change.value, 2, sign=True)} {interval(change.interval, 2, sign=True)}".rstrip()
+
+
+def _tokens(tokens: Estimate) -> str:
+    return " ".join(filter(None, (number(tokens.value, 0), known(tokens) if tokens.value is not None else "")))

@@ -1,7 +1,8 @@
 """A task with a message in front of it: the same folder in every byte but its instruction.
 
-Files are hard links to the original ones, so that a derived task costs next to nothing. Where a container may write to
-them (Compose can mount a folder of the task) they are copies: no attempt may change what the next one starts from.
+Its files are copies: whoever edits a task during a run does not edit the attempts under way, and no attempt changes
+what the next one starts from. Large files are hard links to the original ones, so that a derived task costs little,
+unless a container may write to them (Compose can mount a folder of the task).
 
 A message that some agents could not be given as an argument goes into the environment as a file, and the instruction
 points to it; the same rule for every method."""
@@ -29,6 +30,8 @@ LIMIT = 120 * 1024
 """Bytes of the longest instruction. Linux takes no argument of 128 KiB, and agents put some words of theirs around."""
 FEEDBACK_FILE = "/dense-feedback.txt"
 """Where a longer message lies in the environment. At the root, under a name that no task's own file has."""
+LARGE = 1024 * 1024
+"""Bytes from which on a file is linked."""
 
 POINTER = """\
 Earlier attempts at your task were recorded. What is known of them is too long to stand here: it lies in your
@@ -154,7 +157,7 @@ def _copy(task: Path, out: Path, instruction: str | None) -> None:
             target.mkdir()
         elif name == INSTRUCTION and instruction is not None:
             target.write_text(instruction, encoding="utf-8", newline="")
-        elif is_mounted and name.startswith("environment/"):
+        elif entry.stat().st_size < LARGE or (is_mounted and name.startswith("environment/")):
             shutil.copy2(entry, target)
         else:
             _link(entry, target)

@@ -23,13 +23,13 @@ from msgspec import Struct
 
 from dense.errors import DenseError
 from dense.harness.datasets import resolve_dataset
-from dense.harness.derived import FEEDBACK_FILE, INSTRUCTION, derive, instruction_of, instruction_with
-from dense.harness.finished import incomplete, read_trial
+from dense.harness.derived import FEEDBACK_FILE, INSTRUCTION, Derived, derive, digest, instruction_of, instruction_with
+from dense.harness.finished import RESULT, incomplete, read_trial
 from dense.harness.harness import Attempted, Order, Recipient
 from dense.harness.quiet import close_connections, harbor_quietly
 from dense.harness.received import compared
-from dense.harness.sandbox import preflight
-from dense.harness.variables import check_variables, scrub
+from dense.harness.sandbox import IMPORT_PATH, preflight
+from dense.harness.variables import check_variables, scrub, secrets_in, without
 from dense.redact import redact_text
 
 if TYPE_CHECKING:
@@ -40,9 +40,12 @@ if TYPE_CHECKING:
 __all__ = ["SANDBOX", "EnvironmentSettings", "HarborHarness", "resolve_dataset"]
 
 SANDBOX = "sandbox"
-SANDBOX_PATH = "dense.harness.sandbox.environment:SandboxEnvironment"
 TASK = "task"
 """The folder of derived tasks within an order's folder."""
+OUTDATED = f"outdated-{RESULT}"
+"""What the record of a trial is called whose task was changed meanwhile: nothing takes it for a result."""
+NOTICED = 0.5
+"""Seconds after which the end of a server is known here: an agent that it fails may be done sooner."""
 
 AGENT_SETTINGS = frozenset(
     "override_timeout_sec override_setup_timeout_sec max_timeout_sec extra_allowed_hosts skills mcp_servers".split()
@@ -72,10 +75,13 @@ class HarborHarness:
         *,
         servers: Mapping[str, str] | None = None,
         timeout_multiplier: float = 1.0,
+        hidden: Sequence[Path] = (),
     ) -> None:
-        """`servers` has the addresses of recipients' own servers, by recipient."""
+        """`servers` has the addresses of recipients' own servers, by recipient; where it has a method `check`, that is
+        asked whether they still run. `hidden` are folders that a sandbox must not show: the experiment's."""
         self.environment = environment or EnvironmentSettings()
-        self.servers = dict(servers or {})
+        self.servers: Mapping[str, str] = {} if servers is None else servers
+        self.hidden = tuple(path.absolute() for path in hidden)
         self.timeout_multiplier = timeout_multiplier
         self._checked: dict[str, Recipient] = {}
         self._checking = asyncio.Lock()
@@ -96,13 +102,14 @@ class HarborHarness:
         """Closes the connections that agents of this process left open."""
         await close_connections()
 
-    async def check(self, recipients: Iterable[Recipient], tasks: Sequence[Path] = ()) -> None:
+    async def check(self, recipients: Iterable[Recipient], tasks: Sequence[Path] = ()) -> tuple[str, ...]:
         """Whether attempts can be made at all: agents, environment, their options, variables, and each task in it.
 
-        Nothing is started. What is wrong is a `DenseError`."""
+        Nothing is started. What is wrong is a `DenseError`; what should be known before is given."""
         harbor_quietly()
         environment = self._environment()
         recipients = list(recipients)
+        notices: list[str] = []
         _preflight_environment(environment, self.environment.type)
         if self.environment.type == SANDBOX and any(recipient.agent.startswith("terminus") for recipient in recipients):
             await preflight(("tmux",))  # where it is missing, this agent would try for minutes to install it
@@ -113,58 +120,105 @@ class HarborHarness:
                 check_variables(recipient)
                 _preflight_agent(config, recipient)
                 probe = _probe(folder / "tasks" / "probe")
-                await self._construct(probe, recipient, folder, f"recipient {recipient.name!r}")
+                trial = await self._construct(probe, recipient, folder, f"recipient {recipient.name!r}")
+                notices += _notices(trial, recipient)
                 for task in tasks:
                     instruction_of(task)
                     await self._construct(task, recipient, folder, f"{task}: with recipient {recipient.name!r}")
                 self._checked[recipient.name] = recipient
+        return tuple(notices)
 
     async def attempt(self, order: Order) -> Attempted:
         """One trial, from nothing."""
         await self._check_once(order.recipient)
+        self._check_servers()
         await asyncio.to_thread(_clear, order.folder)
-        task = order.folder / TASK / order.task.name
-        derived = await asyncio.to_thread(derive, order.task, task, order.message)
+        derived = await asyncio.to_thread(derive, order.task, order.folder / TASK / order.task.name, order.message)
+        _check_unchanged(order, derived.original_digest)
         try:
-            harbor_quietly()
-            trial = await _create(self._config(order, task))
-            if derived.file is not None:
-                _put_before_agent(trial, derived.file)
-            await trial.run()
-        except Exception as error:  # whatever an agent or an environment raises is about this attempt
-            # … unless it was over and graded by then.
-            return await asyncio.to_thread(self.finished, order) or _untold(order, error)
-        return await asyncio.to_thread(self._told, order, order.folder / trial.paths.trial_dir.name)
+            attempted = await self._tried(order, derived)
+        except BaseException:
+            self.tidy(order)  # here and now: whoever has cancelled it need not wait for what comes later
+            raise
+        await asyncio.to_thread(_check_still, order)
+        if not attempted.is_scored and order.recipient.name in self.servers:
+            await asyncio.sleep(NOTICED)
+            self._check_servers()
+        return attempted
 
     def finished(self, order: Order) -> Attempted | None:
         """The scored trial that a killed run left in the order's folder, if it was made from the same message."""
         if not _has_instruction(order):
             return None
-        for result in sorted(order.folder.glob("*/result.json")):
+        for result in sorted(order.folder.glob(f"*/{RESULT}")):
             attempted = self._told(order, result.parent)
             if attempted.is_scored:
                 return attempted
         return None
 
+    def tidy(self, order: Order) -> None:
+        """Takes secrets that the recipient and the environment were given out of the order's folder, and the derived
+        task but for its instruction. For every attempt that ends here, and for those that a killed run left: what
+        `${NAME}` stood for then is known only where it still stands for that."""
+        # What is left of the task is not looked at: no secret was put there, and large files of it are not ours.
+        scrub(order.folder, self._secrets(order.recipient), but=order.folder / TASK)
+        _keep_instruction(order)
+
+    async def _tried(self, order: Order, derived: Derived) -> Attempted:
+        """The trial of a derived task, whatever came of it."""
+        try:
+            harbor_quietly()
+            trial = await _create(self._config(order, derived.folder))
+            if derived.file is not None:
+                _put_before_agent(trial, derived.file)
+            await trial.run()
+        except (Exception, SystemExit) as error:  # whatever an agent or an environment raises is about this attempt
+            # … unless it was over and graded by then.
+            told = await asyncio.to_thread(self.finished, order)
+            return told or await asyncio.to_thread(self._untold, order, error)
+        return await asyncio.to_thread(self._told, order, order.folder / trial.paths.trial_dir.name)
+
     def _told(self, order: Order, trial: Path) -> Attempted:
         """What the trial came to. Tidies up, so that an attempt leaves the same whether or not it was killed here."""
-        scrub(trial, order.recipient)
-        _keep_instruction(order)
+        self.tidy(order)
         attempted = read_trial(trial, order.folder)
         return incomplete(trial.name) if attempted is None else compared(attempted, order, trial)
+
+    def _untold(self, order: Order, error: BaseException) -> Attempted:
+        """An attempt that left no record: not scored, and why."""
+        self.tidy(order)
+        folders = [path for path in order.folder.iterdir() if path.is_dir() and path.name != TASK]
+        trial = folders[0].name if folders else ""
+        problem = without(_words(error), self._secrets(order.recipient))
+        return Attempted(trial=trial, exception=type(error).__name__, problem=problem)
+
+    def _secrets(self, recipient: Recipient) -> set[str]:
+        """What goes into an attempt and must not stay in its files."""
+        settings = dict(self.environment.settings)
+        env = settings.pop("env", None)
+        own = secrets_in(recipient.options, recipient.env)
+        around = secrets_in(settings, cast("Mapping[str, Any]", env) if isinstance(env, Mapping) else None)
+        return own | around | secrets_in(self.environment.options)
+
+    def _check_servers(self) -> None:
+        """That the servers of recipients still run, where that can be asked: without its model every attempt fails."""
+        check = getattr(self.servers, "check", None)
+        if callable(check):
+            check()
 
     async def _check_once(self, recipient: Recipient) -> None:
         async with self._checking:
             if self._checked.get(recipient.name) != recipient:
                 await self.check([recipient])
 
-    async def _construct(self, task: Path, recipient: Recipient, scratch: Path, what: str) -> None:
+    async def _construct(self, task: Path, recipient: Recipient, scratch: Path, what: str) -> Trial:
         """Makes the trial without running it: this is where Harbor looks at options and at the task."""
         order = Order("check", recipient, task, scratch / "trials")
         try:
-            await _create(self._config(order, task))
+            return await _create(self._config(order, task))
         except (Exception, SystemExit) as error:  # constructors of agents and environments raise anything
-            raise DenseError(f"{what}: Harbor refuses it: {_words(error)}") from None
+            problem = without(_words(error), self._secrets(recipient))
+            raise DenseError(f"{what}: Harbor refuses it: {problem}") from None
         finally:
             await asyncio.to_thread(shutil.rmtree, order.folder, ignore_errors=True)
 
@@ -201,20 +255,22 @@ class HarborHarness:
         from harbor.models.trial.config import EnvironmentConfig
 
         kind = self.environment.type
+        options = dict(self.environment.options)
         if kind == SANDBOX:
-            _check_sandbox(self.environment.options)
+            _check_sandbox(options)
+            options["hide"] = [*options.get("hide", ()), *map(str, self.hidden)]
         unknown = self.environment.settings.keys() - EnvironmentConfig.model_fields.keys()
         if unknown or "kwargs" in self.environment.settings:
             raise DenseError(f"environment: settings: {min(unknown or {'kwargs'})!r} is none of Harbor's settings")
         types = [member.value for member in EnvironmentType]
-        place: dict[str, Any] = {"import_path": SANDBOX_PATH if kind == SANDBOX else kind}
+        place: dict[str, Any] = {"import_path": IMPORT_PATH if kind == SANDBOX else kind}
         if ":" not in place["import_path"]:
             if kind not in types:
                 known = ", ".join([SANDBOX, *sorted(types)])
                 raise DenseError(f"environment: unknown type {kind!r}; known are {known}, and any `module:Class`")
             place = {"type": EnvironmentType(kind)}
         try:
-            return EnvironmentConfig(**place, kwargs=dict(self.environment.options), **self.environment.settings)
+            return EnvironmentConfig(**place, kwargs=options, **self.environment.settings)
         except ValueError as error:
             raise DenseError(f"environment: settings: {_words(error)}") from None
 
@@ -325,11 +381,32 @@ def _has_instruction(order: Order) -> bool:
     return left == instruction_with(order.message, instruction_of(order.task)).text.encode()
 
 
-def _untold(order: Order, error: BaseException) -> Attempted:
-    """An attempt that left no record: not scored, and why."""
-    folders = [path for path in order.folder.iterdir() if path.is_dir() and path.name != TASK]
-    trial = folders[0].name if folders else ""
-    return Attempted(trial=trial, exception=type(error).__name__, problem=_words(error))
+def _check_unchanged(order: Order, found: str) -> None:
+    """That the task is the one that was planned: a grade of another one would stand under its name."""
+    if order.digest and found != order.digest:
+        raise DenseError(
+            f"the task {order.task} was changed while the experiment ran: undo that, or run into another folder"
+        )
+
+
+def _check_still(order: Order) -> None:
+    """The same when the trial is over. Its record stays, under another name: no later run may take it up."""
+    try:
+        _check_unchanged(order, digest(order.task) if order.digest else "")
+    except DenseError:
+        for result in order.folder.glob(f"*/{RESULT}"):
+            result.replace(result.with_name(OUTDATED))
+        raise
+
+
+def _notices(trial: Trial, recipient: Recipient) -> list[str]:
+    """What its agent should not surprise anybody with."""
+    if trial.agent.capabilities.atif:
+        return []
+    return [
+        f"recipient {recipient.name!r}: Harbor knows of no trajectory that the agent {recipient.agent} writes; methods "
+        "that look at the trace cannot make feedback from an attempt without one"
+    ]
 
 
 def _words(error: BaseException) -> str:

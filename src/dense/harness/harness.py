@@ -50,8 +50,6 @@ class Order(Struct, frozen=True):
     seed: int = 0
     """The same for the same cell: for agents and models that take one."""
     digest: str = ""
-    """The task's digest as it was planned: an attempt at anything else is an error. Empty: not compared."""
-    digest: str = ""
     """The task's digest as planned, which the attempt must find before and after it; empty: not compared."""
 
 
@@ -109,9 +107,4 @@ class Harness(Protocol):
 
     def tidy(self, order: Order, /) -> None:
         """Takes out of an order's folder what a killed attempt must not leave behind: credentials."""
-        ...
-
-    def tidy(self, order: Order, /) -> None:
-        """Makes what a killed run left of an attempt fit to be kept: secrets that were given to it go from its files.
-        What was recorded stays."""
         ...

@@ -49,6 +49,9 @@ class RecordedHarness:
                 return attempted
         return None
 
+    def tidy(self, order: Order) -> None:
+        """Nothing: a recorded trial was given no secrets here."""
+
     def _recorded(self, name: str) -> Path:
         if isinstance(self.trials, Path):
             found = sorted(path.parent for path in (self.trials / name).glob(f"*/{RESULT}"))

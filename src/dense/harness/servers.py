@@ -7,9 +7,10 @@ import re
 import socket
 import sys
 from asyncio.subprocess import PIPE, STDOUT, Process
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import override
 
 from dense.errors import DenseError
 from dense.harness import supervisor
@@ -21,13 +22,13 @@ PATIENCE = 60.0
 TRIES = 3
 """How many ports are tried: between our finding one free and the server's taking it, somebody else may."""
 SHOWN = 2000
-"""Characters of a server's log that are shown where it does not start."""
+"""Characters of a server's log that are shown where it does not start, or ends."""
 
 
 @asynccontextmanager
 async def serving(
     recipients: Iterable[Recipient], folder: Path, *, patience: float = PATIENCE
-) -> AsyncGenerator[dict[str, str]]:
+) -> AsyncGenerator[Servers]:
     """Runs the servers that recipients name; the address of each, by recipient. Their logs go to `folder`."""
     servers = [_Server(recipient, folder) for recipient in recipients if recipient.server]
     try:
@@ -36,9 +37,33 @@ async def serving(
                 starting = {server.recipient.name: group.create_task(server.up(patience)) for server in servers}
         except* DenseError as errors:
             raise errors.exceptions[0] from None
-        yield {name: start.result() for name, start in starting.items()}
+        yield Servers({name: start.result() for name, start in starting.items()}, servers)
     finally:
         await asyncio.gather(*(server.down() for server in servers))
+
+
+class Servers(Mapping[str, str]):
+    """The addresses of servers that run, by recipient."""
+
+    def __init__(self, addresses: Mapping[str, str], servers: Sequence[_Server]) -> None:
+        self._addresses, self._servers = addresses, servers
+
+    def check(self) -> None:
+        """Whether all of them still run; a `DenseError` tells of one that has ended, since nothing starts it again."""
+        for server in self._servers:
+            server.check()
+
+    @override
+    def __getitem__(self, name: str) -> str:
+        return self._addresses[name]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._addresses)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._addresses)
 
 
 class _Server:
@@ -48,6 +73,8 @@ class _Server:
         self.recipient = recipient
         self.log = folder / f"server-{re.sub(r'[^A-Za-z0-9_.-]+', '-', recipient.name)}.log"
         self.process: Process | None = None
+        self.start = 0
+        """Where its part of the log begins."""
         if not any("{port}" in word for word in recipient.server):
             raise DenseError(f"recipient {recipient.name!r}: server: nothing in the command takes the `{{port}}`")
 
@@ -55,14 +82,23 @@ class _Server:
         """Starts it and waits until it accepts connections; its address."""
         for last in range(TRIES - 1, -1, -1):
             port = _free_port()
-            start = await self._start(port)
+            await self._start(port)
             if await self._answers(port, patience):
                 return f"http://{HOST}:{port}"
             await self.down()
-            told = self.log.read_bytes()[start:].decode(errors="replace").strip()
+            told = self._told()
             if last == 0 or "already in use" not in told.lower():
-                raise DenseError(self._complaint(told, patience))
+                raise DenseError(f"{self._complaint(patience)}\n{told}")
         raise AssertionError("the last try returns or raises")
+
+    def check(self) -> None:
+        """Whether it still runs, if it was started."""
+        code = None if self.process is None else self.process.returncode
+        if code is not None:
+            raise DenseError(
+                f"recipient {self.recipient.name!r}: its server has ended, with exit code {code}: "
+                f"{' '.join(self.recipient.server)}\n{self._told()}\nMend that and run again: nothing is lost"
+            )
 
     async def down(self) -> None:
         """Ends it with all that it started."""
@@ -77,19 +113,18 @@ class _Server:
             process.kill()
             await process.wait()
 
-    async def _start(self, port: int) -> int:
-        """Starts it; where its part of the log begins."""
+    async def _start(self, port: int) -> None:
+        """Starts it."""
         command = [word.replace("{port}", str(port)) for word in self.recipient.server]
         try:
             self.log.parent.mkdir(parents=True, exist_ok=True)
             with self.log.open("ab") as log:
-                start = log.tell()
+                self.start = log.tell()
                 self.process = await asyncio.create_subprocess_exec(
                     sys.executable, supervisor.__file__, *command, stdin=PIPE, stdout=log, stderr=STDOUT
                 )
         except OSError as error:
             raise DenseError(f"{self.log}: cannot be written ({error.strerror or error})") from None
-        return start
 
     async def _answers(self, port: int, patience: float) -> bool:
         """Whether it accepts connections in time, and before it ends."""
@@ -107,11 +142,18 @@ class _Server:
                 return True
         return False
 
-    def _complaint(self, told: str, patience: float) -> str:
-        command = " ".join(self.recipient.server)
+    def _told(self) -> str:
+        """The end of what it wrote since it was started."""
+        try:
+            told = self.log.read_bytes()[self.start :].decode(errors="replace").strip()
+        except OSError as error:
+            return f"({self.log} cannot be read: {error.strerror or error})"
+        return told[-SHOWN:] or "(it wrote nothing)"
+
+    def _complaint(self, patience: float) -> str:
         return (
             f"recipient {self.recipient.name!r}: its server did not accept connections within {patience:g} s, or ended "
-            f"before: {command}\n{told[-SHOWN:] or '(it wrote nothing)'}"
+            f"before: {' '.join(self.recipient.server)}"
         )
 
 

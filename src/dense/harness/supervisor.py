@@ -3,7 +3,7 @@
 A program of its own with nothing but the standard library, since it must outlive whoever started it by a moment: a
 process that is killed with SIGKILL closes its pipes and can do nothing else.
 
-    python supervisor.py COMMAND …      exits as the command does
+    python supervisor.py COMMAND …      exits as the command does; killed by a signal, as shells put it
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main(command: list[str]) -> int:
         _wait(child)
     finally:
         _end(child)
-    return child.returncode
+    return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 
 def _wait(child: subprocess.Popen[bytes]) -> None:

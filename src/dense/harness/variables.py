@@ -1,22 +1,35 @@
-"""Environment variables of a recipient: read from ours when it runs, and kept from every file that it leaves.
+"""Secrets of a recipient and its environment: handed on when an attempt runs, and kept from every file that it leaves.
 
-Harbor reads `${NAME}` itself and writes it down as it stands. It takes values out of a trial's files for variables with
-a secret's name; here all that was read from ours goes."""
+Harbor reads a `${NAME}` itself and writes it down as it stands. It takes values out of a trial's files for variables
+with a secret's name, and only when a trial comes to its end; options it writes down as they are. Here all that was read
+from our variables goes, and all that stands under a secret's name, also where a trial was cut off."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote
 
 from dense.errors import DenseError
 from dense.harness.harness import Recipient
 
 SHORTEST = 8
 """No shorter value is taken for a secret: it would stand everywhere."""
+GONE = "[REDACTED]"
 _VARIABLE = re.compile(r"\$\{([^}:]+)(?::-(.*))?\}")
 _SECRET_NAME = re.compile(r"KEY|SECRET|TOKEN(?!S)|PASSWORD|CREDENTIAL|AUTH", re.IGNORECASE)
 """What Harbor takes for a secret's name."""
+_SECRET_OPTION = re.compile(
+    r"secret|passw(?:or)?d|passphrase|credential|authorization|(?:^|_)(?:auth|bearer|cookies?)$"
+    r"|(?:api|access|private|subscription)_?keys?(?:_|$)|(?:^|_)(?<!cache_)(?<!public_)(?<!sort_)key$"
+    r"|(?<!per_)token$|(?:api|access|auth|bearer|refresh)_?tokens$"
+)
+"""The same for options, which are many more things than variables are: `max_tokens` or `prompt_cache_key` is none."""
+_SCHEME = re.compile(r"(?:bearer|basic|token)\s+(\S+)", re.IGNORECASE)
 
 
 def check_variables(recipient: Recipient) -> None:
@@ -36,30 +49,89 @@ def check_variables(recipient: Recipient) -> None:
             )
 
 
-def scrub(trial: Path, recipient: Recipient) -> None:
-    """Takes what was read from our variables out of the trial's text files."""
-    values = _read(recipient)
-    if not values:
-        return
-    for path in trial.rglob("*"):
-        if path.is_file() and not path.is_symlink():
+def secrets_in(options: Mapping[str, Any], env: Mapping[str, Any] | None = None) -> set[str]:
+    """What must not stay on a disk: what these variables read from ours, and whatever stands under a secret's name,
+    in an option however deep.
+
+    A value of fewer than `SHORTEST` characters is left where it is, in the files of a trial as well: it is a word of
+    many texts (`unused`, `none`), and what was recorded would be spoiled with it."""
+    found = {_read(given)[0] for name, given in _named(options) if is_secret_option(name)}
+    found |= {scheme[1] for value in found if (scheme := _SCHEME.fullmatch(value))}
+    for name, given in (env or {}).items():
+        value, is_ours = _read(str(given))
+        if is_ours or _SECRET_NAME.search(name):
+            found.add(value)
+    return {value for value in found if len(value) >= SHORTEST}
+
+
+def is_secret_option(name: str) -> bool:
+    """Whether an option of this name has a secret for its value: `api_key`, `apiKey`, `X-Auth-Token`."""
+    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_").lower()
+    return _SECRET_OPTION.search(plain) is not None
+
+
+def scrub(folder: Path, secrets: Iterable[str], *, but: Path | None = None) -> None:
+    """Takes secrets out of all files of a folder; `but` is a folder in it that is left as it is.
+
+    In a file that is no text (a database), as many characters stand in their place: nothing in it moves."""
+    values = _forms(secrets)
+    for path in folder.rglob("*") if values else ():
+        if path.is_file() and not path.is_symlink() and (but is None or but not in path.parents):
             _scrub_file(path, values)
 
 
-def _read(recipient: Recipient) -> list[bytes]:
-    """The values, the longest first: one may be part of another."""
-    names = [found[1] for value in recipient.env.values() if (found := _VARIABLE.fullmatch(value))]
-    values = {os.environ.get(name, "") for name in names}
-    return sorted((value.encode() for value in values if len(value) >= SHORTEST), key=len, reverse=True)
+def without(text: str, secrets: Iterable[str]) -> str:
+    """A text without them."""
+    for value in _forms(secrets):
+        text = text.replace(value, GONE)
+    return text
 
 
-def _scrub_file(path: Path, values: list[bytes]) -> None:
+def _named(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """All texts among options, each with its name; whatever stands below a secret's name goes by that."""
+    if isinstance(value, Mapping):
+        for key, inner in cast("Mapping[Any, Any]", value).items():
+            yield from _named(inner, name if is_secret_option(name) else str(key))
+    elif isinstance(value, list | tuple):
+        for inner in cast("Iterable[Any]", value):
+            yield from _named(inner, name)
+    elif isinstance(value, str):
+        yield name, value
+
+
+def _read(given: str) -> tuple[str, bool]:
+    """What a value stands for, and whether it was read from a variable of ours."""
+    found = _VARIABLE.fullmatch(given)
+    if found is None:
+        return given, False
+    return (os.environ[found[1]], True) if found[1] in os.environ else (found[2] or "", False)
+
+
+def _forms(secrets: Iterable[str]) -> list[str]:
+    """Each as it is, as JSON and as a URL writes it; the longest first, since one may be part of another."""
+    forms = {
+        form
+        for value in secrets
+        for form in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value, safe=""))
+    }
+    return sorted(forms, key=lambda form: (-len(form), form))
+
+
+def _scrub_file(path: Path, values: list[str]) -> None:
     try:
-        data = path.read_bytes()
-        clean = data
+        data = clean = path.read_bytes()
         for value in values:
-            clean = clean.replace(value, b"[REDACTED]")
-        if clean != data and b"\0" not in data:
-            path.write_bytes(clean)
-    except OSError:
+            found = value.encode()
+            clean = clean.replace(found, b"*" * len(found) if b"\0" in data else GONE.encode())
+        if clean != data:
+            _replace(path, clean)
+    except OSError:  # gone meanwhile, or not ours
         return
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """At once, so that no record is cut off by a kill; and a file that is a link to somebody's stays theirs."""
+    fresh = path.with_name(f".{path.name[:200]}.clean")
+    fresh.write_bytes(data)
+    fresh.chmod(path.stat().st_mode & 0o7777)
+    fresh.replace(path)

@@ -13,13 +13,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from dense.distillation import Budgets, Profile
 from dense.errors import BadConfig, UnknownMethod
 from dense.harness import Recipient
+from dense.harness.variables import is_secret_option
 from dense.methods import method as method_of
 from dense.results import ANALYST, RUN0, Prices
 
 SANDBOX = "sandbox"
 """The environment that needs no Docker."""
-SECRET = re.compile(r"(?i)(api_?key|secret|password|passwd|credential|authorization|(^|_)token$)")
-"""Names of settings whose values are not written down."""
 MASK = "sha256:"
 UNITS = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
 
@@ -294,6 +293,6 @@ def _masked(value: Any, name: str = "") -> Any:
         return {key: _masked(entry, str(key)) for key, entry in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
         return [_masked(entry, name) for entry in cast("list[Any]", value)]
-    if isinstance(value, str) and value and SECRET.search(name.replace("-", "_")) and "${" not in value:
+    if isinstance(value, str) and value and is_secret_option(name) and "${" not in value:
         return f"{MASK}{hashlib.sha256(value.encode()).hexdigest()[:16]}"
     return value

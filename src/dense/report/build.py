@@ -15,6 +15,7 @@ from dense.report.comparisons import OURS, Names, differences
 from dense.report.metrics import Rates, rank, ranked, row
 from dense.report.model import SCHEMA, MethodRow, RecipientReport, Report, TaskOutcome, TaskRow
 from dense.report.pairs import FIRST, Condition, Grid, grids, invalid_of, methods_of
+from dense.report.readable import readable, told
 from dense.results import ANALYST, RUN0, Experiment, Prices
 
 
@@ -28,10 +29,11 @@ def build(
 ) -> Report:
     """All numbers of an experiment. `prices` go before its own, by recipient or `ANALYST`; `exclude` names tasks
     without which all numbers are given once more."""
+    experiment, exclude = readable(experiment), [told(task) for task in exclude]
     experiment_tasks = tuple(sorted({task for grid in grids(experiment) for task in grid.tasks}))
     _check_excluded(exclude, experiment_tasks)
     excluded = tuple(sorted(set(exclude)))
-    known = {**experiment.prices, **(prices or {})}
+    known = {**experiment.prices, **{told(name): given for name, given in (prices or {}).items()}}
     names = {name.method: name for name in words.naming(methods_of(experiment), experiment.privileged)}
     invalid = invalid_of(experiment)
 
@@ -46,7 +48,7 @@ def build(
         name=experiment.name,
         notes=experiment.notes,
         headline=words.overall(full),
-        caveats=tuple(words.overall_caveats(experiment, invalid, excluded)),
+        caveats=tuple(words.overall_caveats(experiment, names, invalid, excluded)),
         methods=tuple(names.values()),
         tasks=experiment_tasks,
         recipients=full,
@@ -88,7 +90,7 @@ def _recipient(
     lines = cumulative.lines(chains, sample, names)
     last = cumulative.differences(chains, grid, sample, names)
     later = [row for at in rounds if at != grid.main for row in by_round[at]]
-    return RecipientReport(
+    report = RecipientReport(
         recipient=grid.recipient,
         tasks_applicable=len(grid.tasks),
         repetitions=grid.repetitions,
@@ -102,11 +104,10 @@ def _recipient(
         cumulative_dropped=dropped,
         tasks=_tasks(grid, names, tasks),
         headline=words.headline(grid.recipient, main, contrasts, grid.repetitions),
-        caveats=tuple(
-            words.caveats(grid.recipient, baseline, [*main, *later], len(grid.tasks), grid.repetitions),
-        ),
+        caveats=(),
         prices=rates.recipient,
     )
+    return replace(report, caveats=tuple(words.caveats(report, rates.analyst)))
 
 
 def _rows(

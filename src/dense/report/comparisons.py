@@ -92,7 +92,7 @@ def _possible(grid: Grid, condition: Condition, among: Collection[Pair] | None) 
         pair: Possible(bool(scored[pair].passed), bool(scored[pair].passed))
         if pair in scored
         else Possible(False, True, pair in results)
-        for pair in grid.planned.get(condition, ())
+        for pair in sorted(grid.planned.get(condition, ()))
         if among is None or pair in among
     }
 
@@ -117,7 +117,8 @@ def worst(
         for pair in pairs
     }
     found = _points(sample, outcomes, equal_pairs=equal_pairs)
-    return Worst(*unscored, found, sign_flip(_by_task(outcomes))[0] if found.tasks > 1 else None)
+    p = sign_flip(_by_task(outcomes))[0] if found.tasks > 1 else None
+    return Worst(unscored[0], unscored[1], found, p)
 
 
 def _counts(one: Possible, other: Possible) -> bool:
@@ -235,12 +236,11 @@ def _lost(difference: Difference, worst: Worst, verdict: Verdict) -> str:
         (worst.reference_unscored, difference.reference_label, theirs),
     ]
     told = " and ".join(
-        f"{counted(count, 'unscored cell')} of {label} as {kind}"
-        for count, label, kind in sides
-        if count
+        f"{counted(count, 'unscored cell')} of {label} as {kind}" for count, label, kind in sides if count
     )
     value, interval = worst.points.value or 0.0, worst.points.interval
-    reach = f" ({between(interval, 2)})" if interval else ""
+    p = f", {p_phrase(worst.holm)}" if worst.holm is not None else ""
+    reach = f" ({between(interval, 2)}{p})" if interval else ""
     return (
         f"{fixed(difference.points.value or 0.0, 2, sign=True)} points do not survive counting {told}: "
         f"{fixed(value, 2, sign=True)} points{reach}"

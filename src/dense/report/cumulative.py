@@ -88,11 +88,12 @@ def differences(
 
 
 def _possible(grid: Grid, method: str) -> dict[Pair, Possible]:
-    """Whether each pair whose first attempt has a grade may have been solved in the end, rounds without one included."""
+    """Whether each pair whose first attempt has a grade may have been solved in the end, by rounds without one too."""
     chain = [(grid.of(condition), grid.scored(condition)) for condition in _chain(grid, method)]
     found: dict[Pair, Possible] = {}
     for pair in grid.scored(FIRST):
         is_solved = any(bool(scored[pair].passed) for _, scored in chain if pair in scored)
         is_known = is_solved or all(pair in scored for _, scored in chain)
-        found[pair] = Possible(is_solved, is_solved or not is_known, all(pair in results for results, _ in chain))
+        is_run = is_solved or all(pair in results for results, _ in chain)
+        found[pair] = Possible(is_solved, is_solved or not is_known, is_run)
     return found

@@ -14,7 +14,7 @@ from statistics import NormalDist
 GRID = 2520
 """The finest step, as a part of one, for tasks' differences: exact for up to ten repetitions, however uneven."""
 WORK = 400_000_000
-"""Additions that one test may take, half a second: with more tasks than about five hundred whose repetitions are uneven,
+"""Additions that one test may take, about half a second: with more than some five hundred tasks of uneven repetitions,
 steps are coarser. A test of rounded differences is a test all the same; it keeps its level."""
 
 
@@ -53,7 +53,7 @@ def _steps(differences: Sequence[Fraction]) -> tuple[list[int], int]:
     total = len(differences) * sum(map(abs, differences))
     denominator = min(exact, GRID, max(1, int(WORK / total)) if total else 1)
     steps = [round(difference * denominator) for difference in differences]
-    return [abs(step) for step in steps if step], sum(steps)
+    return sorted(abs(step) for step in steps if step), sum(steps)
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:

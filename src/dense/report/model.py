@@ -190,8 +190,8 @@ class MethodRow(Struct, frozen=True):
 
 
 class Worst(Struct, frozen=True):
-    """A difference with its pairs that lack a grade counted against it: of a higher method its unscored cells as failures
-    and its reference's as passes; of a lower one the other way round. Who loses failures on the way must not gain."""
+    """A difference with cells that lack a grade counted against it: those of a higher method as failures, those of its
+    reference as passes; of a lower one the other way round. Who loses failures on the way must not gain by it."""
 
     method_unscored: int
     """Cells of the method so counted."""
@@ -209,8 +209,8 @@ class Difference(Struct, frozen=True):
     """A method against a reference, on pairs of which both cells are scored, and round 0 is where there is one."""
 
     family: str
-    """What Holm corrects over: `run0`, `none`, `self-reflection` (each method less this), `dense` (it less those that have
-    no family of their own), or `cumulative` (solved at least once, through the last round). No comparison is in two."""
+    """What Holm corrects over: `run0`, `none`, `self-reflection` (each method less this), `dense` (it less any other
+    method), or `cumulative` (solved at least once, through the last round). No comparison is in two families."""
     method: str
     """The minuend."""
     method_label: str

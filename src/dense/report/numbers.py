@@ -8,6 +8,8 @@ from dense.report.model import Estimate, Interval
 
 MINUS = "−"
 NOTHING = "—"
+BOUND = "‡"
+"""Behind an interval that is a bound."""
 
 
 def fixed(value: float, digits: int, *, sign: bool = False) -> str:
@@ -26,11 +28,11 @@ def number(value: float | None, digits: int, *, sign: bool = False, unit: str = 
 
 
 def interval(found: Interval | None, digits: int, *, sign: bool = False, scale: float = 1.0) -> str:
-    """In brackets; empty where there is none."""
+    """In brackets, with a mark where it is a bound; empty where there is none."""
     if found is None:
         return ""
     low, high = (fixed(end * scale, digits, sign=sign) for end in (found.low, found.high))
-    return f"[{low}, {high}]"
+    return f"[{low}, {high}]{BOUND if found.kind == 'bound' else ''}"
 
 
 def between(found: Interval, digits: int) -> str:

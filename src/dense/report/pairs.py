@@ -149,7 +149,7 @@ def methods_of(experiment: Experiment) -> list[str]:
 def invalid_of(experiment: Experiment) -> tuple[Invalid, ...]:
     """Every cell without a grade, with the reason, sorted."""
     found = [
-        Invalid(result.cell, is_missing=False, reason=result.exception or _reason(result))
+        Invalid(result.cell, is_missing=False, reason=why_unscored(result))
         for result in experiment.results
         if not is_scored(result)
     ]
@@ -159,8 +159,11 @@ def invalid_of(experiment: Experiment) -> tuple[Invalid, ...]:
     return tuple(sorted(found, key=lambda invalid: invalid.cell))
 
 
-def _reason(result: Result) -> str:
-    return "" if result.reward is None else f"the reward is {result.reward}"
+def why_unscored(result: Result) -> str:
+    """What ended it; for a cell with a grade, what came up besides."""
+    if result.exception or is_scored(result) or result.reward is None:
+        return result.exception or ""
+    return f"the reward is {result.reward}"
 
 
 def _why_missing(cell: Cell, lost: Collection[Cell]) -> str:

@@ -1,4 +1,4 @@
-"""A table as a noun, and its four ways to be written: Markdown, LaTeX (booktabs), CSV, and plain text for a terminal.
+"""A table as a noun, and its three ways to be written: Markdown, LaTeX (booktabs) and CSV.
 
 Names of tasks, recipients and methods come from outside and are escaped for each way; nothing that they contain can end
 a cell, start a command or become a formula. CSV has the numbers themselves, unrounded; the others have what people
@@ -89,36 +89,82 @@ def _md(text: str) -> str:
 
 def latex(table: Table, notes: Sequence[str] = ()) -> str:
     """For `\\input`: needs booktabs, and longtable where the table may be long."""
-    align = "".join("l" if at < table.names else "r" for at in range(len(table.header)))
-    head = f"{' & '.join(map(_tex, table.header))} \\\\"
-    rows = [row for line in table.lines for row in _tex_line(line)] or [f"{_tex('Nothing to show.')} \\\\"]
+    align = _aligned(table)
+    head = f"{' & '.join(_tex(_cut(title)) for title in table.header)} \\\\"
+    rows = _tex_lines(table.lines, align) or [f"{_tex('Nothing to show.')} \\\\"]
     caption = " ".join([f"\\textbf{{{_tex(table.title)}.}}", _tex(table.caption), *map(_tex, notes)])
     label = f"\\label{{tab:{re.sub(r'[^A-Za-z0-9-]', '-', table.name)}}}"
     size = ["\\footnotesize", "\\setlength{\\tabcolsep}{4.5pt}", "\\renewcommand{\\arraystretch}{1.10}"]
     if table.is_long:
         top = ["\\toprule", head, "\\midrule"]
         top = [*top, "\\endfirsthead", *top, "\\endhead", "\\bottomrule", "\\endfoot"]
-        opening = [f"\\begin{{longtable}}{{@{{}}{align}@{{}}}}", f"\\caption{{{caption}}}{label}\\\\", *top]
+        opening = [f"\\begin{{longtable}}{{@{{}}{''.join(align)}@{{}}}}", f"\\caption{{{caption}}}{label}\\\\", *top]
+        size.append("\\setlength{\\LTcapwidth}{\\linewidth}")
         parts = ["\\begingroup", *size, *opening, *rows, "\\end{longtable}", "\\endgroup"]
     else:
-        inside = [f"\\begin{{tabular}}{{@{{}}{align}@{{}}}}", "\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
-        parts = ["\\begin{table}[htbp]", "\\centering", f"\\caption{{{caption}}}", label, *size, *inside]
+        inside = [
+            f"\\begin{{tabular}}{{@{{}}{''.join(align)}@{{}}}}",
+            "\\toprule",
+            head,
+            "\\midrule",
+            *rows,
+            "\\bottomrule",
+        ]
+        gap = "\\setlength{\\belowcaptionskip}{6pt}"
+        parts = ["\\begin{table}[htbp]", "\\centering", gap, f"\\caption{{{caption}}}", label, *size, *inside]
         parts += ["\\end{tabular}", "\\end{table}"]
     return "\n".join(["% needs \\usepackage{booktabs,longtable}", *parts]) + "\n"
 
 
-def _tex_line(line: Line) -> list[str]:
-    row = f"{' & '.join(map(_tex_entry, line.entries))} \\\\"
-    return ["\\midrule", row] if line.rule else [row]
+LONGEST = 42
+"""Characters of a name that stand on one line of print; longer ones take several."""
+PARAGRAPH = "p{58mm}"
 
 
-def _tex_entry(entry: Entry) -> str:
+def _cut(title: str) -> str:
+    """A column's head that fits; the other forms of the table have it whole."""
+    return title if len(title) <= LONGEST else f"{title[: LONGEST - 9]}…{title[-8:]}"
+
+
+def _aligned(table: Table) -> list[str]:
+    """How each column is set. Names that would not fit on a page are set as paragraphs."""
+    found: list[str] = []
+    for at, _ in enumerate(table.header):
+        longest = max((len(line.entries[at].text) for line in table.lines), default=0)
+        found.append("r" if at >= table.names else PARAGRAPH if longest > LONGEST else "l")
+    return found
+
+
+def _tex_lines(lines: Sequence[Line], align: Sequence[str]) -> list[str]:
+    """Rows; with a little space between them where they have two lines, so that one sees which belong together."""
+    is_high = any(entry.below for line in lines for entry in line.entries)
+    rows: list[str] = []
+    for line in lines:
+        if line.rule:
+            rows.append("\\midrule")
+        elif rows and is_high:
+            rows.append("\\addlinespace")
+        entries = (_tex_entry(entry, how) for entry, how in zip(line.entries, align, strict=True))
+        rows.append(f"{' & '.join(entries)} \\\\")
+    return rows
+
+
+def _tex_entry(entry: Entry, align: str) -> str:
+    if align == PARAGRAPH:
+        return f"{{\\raggedright {_breakable(entry.text)}\\par}}"
     text = _tex(entry.text)
     if entry.mark and text:
         text = f"\\textbf{{{text}}}" if entry.mark == "best" else f"\\underline{{{text}}}"
     if not entry.below:
         return text
-    return f"\\shortstack{{{text} \\\\ {{\\scriptsize {_tex(entry.below)}}}}}"
+    below = f"{{\\scriptsize {_tex(entry.below)}}}"
+    return f"\\begin{{tabular}}[t]{{@{{}}{align}@{{}}}}{text} \\\\ {below}\\end{{tabular}}"
+
+
+def _breakable(text: str) -> str:
+    """Paths and identifiers break behind their signs, and whatever is longer still after so many characters."""
+    pieces = re.findall(r"[^\W_]{1,20}\W?|_|\W", plain_text(text))
+    return "\\allowbreak{}".join(_tex(piece) for piece in pieces)
 
 
 _TEX = {
@@ -142,6 +188,7 @@ _TEX = {
     '"': "''",
     "−": "$-$",
     "†": "\\textsuperscript{$\\dagger$}",
+    "‡": "\\textsuperscript{$\\ddagger$}",
     "×": "$\\times$",
     "Δ": "$\\Delta$",
     "·": "$\\cdot$",
@@ -194,33 +241,6 @@ def _csv(value: Value) -> Value:
         return value
     text = plain_text(value)
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
-
-
-def plain(table: Table, notes: Sequence[str] = ()) -> str:
-    """For a terminal: aligned, best with a star, second with a plus behind it."""
-    marks: dict[Mark, str] = {"": "", "best": " *", "second": " +"}
-    rows = [[plain_text(title) for title in table.header]]
-    for line in table.lines:
-        rows.append([plain_text(" ".join(filter(None, (e.text, e.below)))) + marks[e.mark] for e in line.entries])
-    widths = [max(_width(row[at]) for row in rows) for at in range(len(table.header))]
-    told = [_padded(row, widths, table.names) for row in rows]
-    if any(entry.mark for line in table.lines for entry in line.entries):
-        told.append("* best, + second")
-    return "\n".join([plain_text(table.title), *map(plain_text, notes), *told]) + "\n"
-
-
-def _padded(row: Sequence[str], widths: Sequence[int], names: int) -> str:
-    cells: list[str] = []
-    for at, (text, width) in enumerate(zip(row, widths, strict=True)):
-        gap = " " * (width - _width(text))
-        cells.append(text + gap if at < names else gap + text)
-    return "  ".join(cells).rstrip()
-
-
-def _width(text: str) -> int:
-    """Columns in a terminal."""
-    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
-    return len(text) + wide - sum(unicodedata.combining(sign) > 0 for sign in text)
 
 
 def plain_text(text: str) -> str:

@@ -5,12 +5,14 @@ a statement, the sentence says that and why."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dense.report.comparisons import FEW_TASKS, OURS
 from dense.report.model import Difference, Invalid, MethodName, MethodRow, RecipientReport, Role
 from dense.report.numbers import between, counted, fixed, p_phrase
-from dense.results import RUN0, Experiment
+from dense.report.table import plain_text
+from dense.results import RUN0, Experiment, Prices
 
 LABELS: Mapping[str, tuple[str, str]] = {
     RUN0: ("Baseline", "Base"),
@@ -30,16 +32,20 @@ ABLATIONS = ("dense-no-shortcuts", "dense-no-hierarchy", "dense-flat")
 HOW = (
     "Intervals are 95 % by resampling tasks ({draws:,} draws, seed {seed}; percentile at an expanded level, the same "
     "draws for all methods of a recipient; where fewer than three tasks differ from the rest, widened to what so few "
-    "cannot rule out). p is exact and two-sided, by flipping the signs of the tasks' differences in all ways; Holm "
-    "adjusts it over the methods of a recipient and reference. Exact McNemar stands beside it for comparison with "
-    "other reports: it takes pairs of one task for independent, which they are not."
+    "cannot rule out, and marked ‡). p is exact and two-sided, by flipping the signs of the tasks' differences in all "
+    "ways; Holm adjusts it over the methods of a recipient and reference. A claim must also hold with every unscored "
+    "cell counted against it. Exact McNemar stands beside p for comparison with other reports: it takes pairs of one "
+    "task for independent, which they are not."
 )
 """Said of every report."""
 
 
 def naming(methods: Iterable[str], privileged: Iterable[str]) -> tuple[MethodName, ...]:
-    """Round 0 first, then the methods as they come."""
+    """Round 0 first, then the methods as they come. Where two would be shown by one label, both tell who they are."""
     methods, privileged = list(methods), set(privileged)
+    every = [RUN0, *methods]
+    labels = Counter(_shown(LABELS.get(method, (method, ""))[0]) for method in every)
+    shorts = Counter(_shown(LABELS.get(method, ("", method))[1]) for method in every)
 
     def role(method: str) -> Role:
         if method in privileged:
@@ -48,37 +54,69 @@ def naming(methods: Iterable[str], privileged: Iterable[str]) -> tuple[MethodNam
 
     def name(method: str, of: Role) -> MethodName:
         label, short = LABELS.get(method, (method, method))
-        return MethodName(method, label, short, of)
+        if labels[_shown(label)] > 1:
+            label = f"{label} ({method})"
+        return MethodName(method, label, method if shorts[_shown(short)] > 1 else short, of)
 
     return (name(RUN0, "baseline"), *(name(method, role(method)) for method in methods))
 
 
+def _shown(label: str) -> str:
+    """What a reader sees of a label: case and space tell nothing apart."""
+    return " ".join(plain_text(label).casefold().split())
+
+
 def focus(rows: Sequence[MethodRow]) -> MethodRow | None:
-    """The method that the main result is about: ours, else the best that saw no outcome."""
-    open_rows = [row for row in rows if row.role == "method" and row.method != "none" and row.passed.value is not None]
+    """The method that the main result is about: ours, else the best that saw no outcome, else the best that did."""
+    scored = [row for row in rows if row.method != "none" and row.passed.value is not None]
+    open_rows = [row for row in scored if row.role != "privileged"]
     ours = [row for row in open_rows if row.method == OURS]
-    return next(iter(ours), None) or max(open_rows, key=lambda row: row.passed.value or 0.0, default=None)
+    return next(iter(ours), None) or max(open_rows or scored, key=lambda row: row.passed.value or 0.0, default=None)
 
 
 def headline(recipient: str, rows: Sequence[MethodRow], differences: Sequence[Difference], repetitions: int) -> str:
     """One recipient's main result in one sentence."""
     main = focus(rows)
     if main is None:
-        return f"{recipient}: no run with feedback is scored yet, so nothing can be said of feedback."
+        return f"{recipient}: {_nothing(rows)}, so nothing can be said of feedback."
     found = {difference.family: difference for difference in differences if difference.method == main.method}
-    told = _rate(recipient, main, repetitions)
+    rivals = sum(row.role == main.role and row.method != "none" and row.passed.value is not None for row in rows)
+    told = _rate(recipient, main, repetitions, is_chosen=main.method != OURS and rivals > 1)
     if main.source_passed is not None:
         told += f" after {fixed(main.source_passed, 2)} % in round 0"
     gains = [_gain(found[RUN0])] if RUN0 in found else []
     if "none" in found:
         gains.append(f"{_gain(found['none'])} against a second try without feedback")
-    return f"{': '.join(filter(None, (told, '; '.join(gains))))}{_end(found)}"
+    apart = " It saw outcomes, and no method that did not is scored." if main.role == "privileged" else ""
+    return f"{': '.join(filter(None, (told, '; '.join(gains))))}{_end(rows, found)}{apart}"
 
 
-def _rate(recipient: str, main: MethodRow, repetitions: int) -> str:
-    over = f"{counted(main.passed.tasks, 'task')} × {counted(repetitions, 'repetition')}"
-    chosen = "" if main.method == OURS else " (the highest, chosen after the fact)"
-    return f"With {main.label}{chosen}, {recipient} passes {fixed(main.passed.value or 0.0, 2)} % ({over})"
+def _nothing(rows: Sequence[MethodRow]) -> str:
+    """Why there is no main result."""
+    made = [row for row in rows if row.method != "none"]
+    if not made:
+        return "no run with feedback is there" + (" (a second try has none)" if rows else "")
+    if any(row.counts.unpaired for row in made):
+        return "no run with feedback is scored together with its first attempt"
+    if any(row.counts.invalid for row in made):
+        return "runs with feedback are there, and none was ever scored"
+    return "no run with feedback is scored yet"
+
+
+def _rate(recipient: str, main: MethodRow, repetitions: int, *, is_chosen: bool) -> str:
+    chosen = " (the highest, chosen after the fact)" if is_chosen else ""
+    dagger = " †" if main.role == "privileged" else ""
+    rate = fixed(main.passed.value or 0.0, 2)
+    return f"With {main.label}{dagger}{chosen}, {recipient} passes {rate} % ({_over(main, repetitions)})"
+
+
+def _over(main: MethodRow, repetitions: int) -> str:
+    """What a rate stands on: the pairs that are really in it."""
+    pairs, planned, tasks = main.passed.known, main.counts.planned, main.passed.tasks
+    if pairs == planned == tasks * repetitions:
+        return f"{counted(tasks, 'task')} × {counted(repetitions, 'repetition')}"
+    of = f"{pairs:,} of {counted(planned, 'pair')}" if pairs < planned else counted(pairs, "pair")
+    return f"{of}, {counted(tasks, 'task')}"
 
 
 def _gain(difference: Difference) -> str:
@@ -93,15 +131,31 @@ def _gain(difference: Difference) -> str:
     return f"{told} (95 % interval {between(points.interval, 2)}{p})"
 
 
-def _end(found: Mapping[str, Difference]) -> str:
+def _end(rows: Sequence[MethodRow], found: Mapping[str, Difference]) -> str:
     """What follows of it for feedback."""
+    if lack := uncontrolled(rows):
+        return f". {lack}: the change cannot be told from that of a second try."
     if "none" not in found:
-        return ". No `none` control was run: the change cannot be told from that of a second try."
+        return "."
     control = found["none"]
     if control.verdict == "no claim":
         reason = control.says.removeprefix("no claim: ")
         return f". No claim that the feedback is the cause: {reason}."
-    return f". The feedback makes it {control.verdict} than a second try does."
+    return f". Its pass rate is {control.verdict} than that of a second try."
+
+
+def uncontrolled(rows: Sequence[MethodRow]) -> str:
+    """That there is no `none` to compare with, and why; empty where there is one."""
+    control = next((row for row in rows if row.method == "none"), None)
+    if control is None:
+        return "No `none` control was run"
+    if control.passed.value is not None:
+        return ""
+    if control.counts.unpaired:
+        return "The `none` control is scored only where the first attempt is not"
+    return (
+        f"The `none` control was {'run and never scored' if control.counts.invalid else 'planned and is not run yet'}"
+    )
 
 
 def overall(recipients: Sequence[RecipientReport]) -> str:
@@ -113,19 +167,59 @@ def overall(recipients: Sequence[RecipientReport]) -> str:
     told = [(report.recipient, _main_difference(report)) for report in recipients]
     known = [(name, difference) for name, difference in told if difference and difference.points.value is not None]
     if not known:
-        return "No run with feedback is scored yet, so nothing can be said of feedback."
+        reasons = {_nothing(report.rows) for report in recipients if focus(report.rows) is None}
+        why = reasons.pop() if len(reasons) == 1 else "no change with feedback can be told"
+        return f"{why[0].upper()}{why[1:]}, so nothing can be said of feedback."
     gains = "; ".join(f"{name} {_short(difference)}" for name, difference in known)
-    claims = [name for name, difference in known if difference.verdict != "no claim"]
-    held = f"a claim holds for {len(claims)} of {counted(len(known), 'recipient')}"
-    held += f" ({', '.join(claims)})" if claims else ""
     methods = " / ".join(dict.fromkeys(difference.method_label for _, difference in known))
     families = {difference.family for _, difference in known}
-    if families == {"none"}:
-        return f"{methods} against a second try without feedback, in points of pass rate: {gains}; {held}."
-    lack = "No `none` control was run" if "none" not in families else "Not every recipient has a `none` control"
-    against = "round 0" if "none" not in families else "round 0, or a second try where there is one"
-    told = f"{methods} against {against}, in points of pass rate: {gains}; {held}"
-    return f"{told}. {lack}: a change from round 0 cannot be told from that of a second try."
+    against = "a second try without feedback"
+    if families != {"none"}:
+        against = "round 0" if "none" not in families else "round 0, or a second try where there is one"
+    sentence = f"{methods} against {against}, in points of pass rate: {gains}. {_verdicts(told)}."
+    lacking = [(report.recipient, lack) for report in recipients if (lack := uncontrolled(report.rows))]
+    return f"{sentence}{_lacking(lacking, len(recipients))}{_privileged(recipients)}"
+
+
+def _verdicts(told: Sequence[tuple[str, Difference | None]]) -> str:
+    """For whom it is higher, for whom lower, and for whom nothing is claimed."""
+    parts: list[str] = []
+    for verdict in ("higher", "lower", "no claim"):
+        names = [name for name, difference in told if difference and _verdict(difference) == verdict]
+        if names:
+            parts.append(f"{verdict} for {', '.join(names)}")
+    lost = [name for name, difference in told if difference is None or _verdict(difference) == ""]
+    if lost:
+        parts.append(f"nothing to compare for {', '.join(lost)}")
+    text = "; ".join(parts)
+    return text[0].upper() + text[1:]
+
+
+def _verdict(difference: Difference) -> str:
+    return "" if difference.points.value is None else difference.verdict
+
+
+def _lacking(lacking: Sequence[tuple[str, str]], of: int) -> str:
+    """Who has no `none` control."""
+    if not lacking:
+        return ""
+    reasons = list(dict.fromkeys(lack for _, lack in lacking))
+    if len(lacking) == of and len(reasons) == 1:
+        why = reasons[0]
+    else:
+        told = (f"{', '.join(name for name, lack in lacking if lack == why)}: {_lower(why)}" for why in reasons)
+        why = "Not everyone has a `none` control (" + "; ".join(told) + ")"
+    return f" {why}: a change from round 0 cannot be told from that of a second try."
+
+
+def _lower(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
+
+
+def _privileged(recipients: Sequence[RecipientReport]) -> str:
+    main = [(report.recipient, focus(report.rows)) for report in recipients]
+    names = [name for name, row in main if row is not None and row.role == "privileged"]
+    return f" What is told of {', '.join(names)} is of a method that saw outcomes (†)." if names else ""
 
 
 def _main_difference(report: RecipientReport) -> Difference | None:
@@ -140,44 +234,79 @@ def _main_difference(report: RecipientReport) -> Difference | None:
 def _short(difference: Difference) -> str:
     points = difference.points
     value = fixed(points.value or 0.0, 2, sign=True)
-    return value if points.interval is None else f"{value} [{between(points.interval, 2)}]"
+    if points.interval is None:
+        return f"{value} (no interval: {counted(points.tasks, 'task')})"
+    return f"{value} [{between(points.interval, 2)}]"
 
 
-def caveats(
-    recipient: str,
-    baseline: MethodRow | None,
-    rows: Sequence[MethodRow],
-    tasks: int,
-    repetitions: int,
-) -> Iterator[str]:
-    """What one recipient's data cannot say."""
-    every = [row for row in (baseline, *rows) if row is not None]
+def few(tasks: int) -> str:
+    """That tasks are too few for an interval; empty where they are not."""
     if tasks == 1:
-        yield "1 task: no interval and no p-value can be had; nothing is said about other tasks."
-    elif tasks < FEW_TASKS:
-        yield f"{tasks} tasks: intervals are unreliable with fewer than {FEW_TASKS}, and nothing is claimed."
-    if repetitions == 1:
+        return "1 task: no interval and no p-value can be had; nothing is said about other tasks."
+    if tasks < FEW_TASKS:
+        return f"{tasks} tasks: intervals are unreliable with fewer than {FEW_TASKS}, and nothing is claimed."
+    return ""
+
+
+def control(rows: Sequence[MethodRow]) -> str:
+    """That a gain is no gain by feedback, for want of a second try without it; empty where there is one."""
+    lack = uncontrolled(rows) if rows else ""
+    return f"{lack}: a gain over round 0 cannot be told from that of a second try." if lack else ""
+
+
+def caveats(report: RecipientReport, analyst: Prices | None) -> Iterator[str]:
+    """What one recipient's data cannot say."""
+    rows, baseline = [*report.rows, *report.later], report.baseline
+    every = [row for row in (baseline, *rows) if row is not None]
+    yield from filter(None, (few(report.tasks_applicable),))
+    if report.repetitions == 1:
         yield "1 repetition: how much the same task varies from run to run is not measured apart from the feedback."
     if baseline is None:
         yield "No round 0 is scored: no change from a first attempt can be told."
-    if rows and not any(row.method == "none" for row in rows):
-        yield "No `none` control: a gain over round 0 cannot be told from that of a second try."
+    yield from filter(None, (control(report.rows),))
     yield from _incomplete(every)
+    yield from _matched(report)
     yield from _tokens(every)
-    yield from _money(recipient, every)
+    yield from _money(report.recipient, every, analyst)
 
 
 def _incomplete(rows: Sequence[MethodRow]) -> Iterator[str]:
-    invalid, missing = sum(row.counts.invalid for row in rows), sum(row.counts.missing for row in rows)
-    unpaired = sum(row.counts.unpaired for row in rows)
+    missing, unpaired = sum(row.counts.missing for row in rows), sum(row.counts.unpaired for row in rows)
+    invalid = list(_unscored(rows))
     if invalid:
-        yield f"{counted(invalid, 'cell')} invalid (run, never scored): excluded with their pairs, never a zero."
+        yield (
+            f"Run and never scored: {', '.join(invalid)}. They are left out with their pairs, never a zero; where what "
+            "ended them goes with failing, rates are too high. A claim must hold with them counted against it."
+        )
     if missing:
         yield f"{counted(missing, 'cell')} planned and not there: the numbers are those of an unfinished experiment."
     if unpaired:
         yield f"{counted(unpaired, 'scored cell')} left out because the first attempt of the pair has no grade."
     if len({row.passed.known for row in rows}) > 1:
-        yield "Rows stand on different pairs; changes and comparisons use the pairs that both sides have."
+        yield (
+            "Rows stand on different pairs, so differences of rows are not the differences told: each change and "
+            "comparison is over the pairs that both its sides have."
+        )
+
+
+def _unscored(rows: Sequence[MethodRow]) -> Iterator[str]:
+    """Of how many cells each method lacks the grade, all rounds together."""
+    for label in dict.fromkeys(row.label for row in rows):
+        counts = [row.counts for row in rows if row.label == label]
+        if invalid := sum(one.invalid for one in counts):
+            yield f"{label} {invalid:,} of {counted(sum(one.planned for one in counts), 'cell')}"
+
+
+def _matched(report: RecipientReport) -> Iterator[str]:
+    """That the cumulative lines are of some pairs only, and whether these were the easier ones."""
+    if report.rounds < 2 or not report.cumulative_dropped or not report.cumulative or report.baseline is None:
+        return
+    kept, whole = report.cumulative[0].points[0].passed.value, report.baseline.passed.value
+    yield (
+        f"Solved at least once: {report.cumulative_dropped:,} of "
+        f"{counted(report.cumulative_pairs + report.cumulative_dropped, 'pair')} are not scored throughout and left "
+        f"out. Round 0 passes {fixed(kept or 0.0, 1)} % of those kept, {fixed(whole or 0.0, 1)} % of all."
+    )
 
 
 def _tokens(rows: Sequence[MethodRow]) -> Iterator[str]:
@@ -188,25 +317,33 @@ def _tokens(rows: Sequence[MethodRow]) -> Iterator[str]:
         yield f"Recipient tokens are unknown for {unknown:,} of {of}: means are over those that are known."
     if partial:
         yield f"Tokens of {partial:,} of {of} are those of completed calls only; unfinished calls are not in them."
-    made = [row for row in rows if row.is_generated is None and row.passed.known]
+    made = dict.fromkeys(row.label for row in rows if row.is_generated is None and row.passed.known)
     if made:
-        yield f"What feedback took is not recorded for: {', '.join(row.label for row in made)}."
+        yield f"What feedback took is not recorded for: {', '.join(made)}."
 
 
-def _money(recipient: str, rows: Sequence[MethodRow]) -> Iterator[str]:
+def _money(recipient: str, rows: Sequence[MethodRow], analyst: Prices | None) -> Iterator[str]:
     if not any(row.cost for row in rows):
         yield f"No prices are known for {recipient}: no USD is estimated."
         return
+    of = counted(sum(row.passed.known for row in rows), "result")
     uncached = sum(row.cost.uncached for row in rows if row.cost)
     if uncached:
-        of = counted(sum(row.passed.known for row in rows), "result")
         yield f"{uncached:,} of {of} do not tell cached input apart: all their input is priced as uncached."
-    blind = [row.label for row in rows if row.cost and row.is_generated and not row.cost.feedback.known]
+    sums = sum(row.tokens.known - row.cost.execution.known for row in rows if row.cost)
+    if sums > 0:
+        yield f"{sums:,} of {of} tell only the sum of their tokens, which cannot be priced: they are in no USD."
+    blind = dict.fromkeys(row.label for row in rows if row.cost and row.is_generated and not row.cost.feedback.known)
     if blind:
-        yield f"No price of the feedback's model is known, so no total for: {', '.join(blind)}."
+        why = "No price of the feedback's model is known"
+        if analyst is not None:
+            why = "Only the sum of the feedback's tokens is told, which cannot be priced"
+        yield f"{why}, so no total for: {', '.join(blind)}."
 
 
-def overall_caveats(experiment: Experiment, invalid: Sequence[Invalid], excluded: Sequence[str]) -> Iterator[str]:
+def overall_caveats(
+    experiment: Experiment, names: Mapping[str, MethodName], invalid: Sequence[Invalid], excluded: Sequence[str]
+) -> Iterator[str]:
     """What holds for the whole report."""
     missing = sum(cell.is_missing for cell in invalid)
     if missing:
@@ -215,7 +352,7 @@ def overall_caveats(experiment: Experiment, invalid: Sequence[Invalid], excluded
     if len(invalid) > missing:
         yield f"{counted(len(invalid) - missing, 'cell')} invalid; the table of missing and invalid cells lists them."
     if experiment.privileged:
-        names = ", ".join(LABELS.get(name, (name, ""))[0] for name in sorted(experiment.privileged))
-        yield f"† saw the outcome of the run that its feedback is about: shown apart, not ranked ({names})."
+        labels = ", ".join(names[name].label if name in names else name for name in sorted(experiment.privileged))
+        yield f"† saw the outcome of the run that its feedback is about: shown apart, not ranked ({labels})."
     if excluded:
         yield f"All numbers are shown once more without: {', '.join(excluded)}."

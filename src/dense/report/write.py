@@ -11,6 +11,7 @@ from dense.errors import DenseError
 from dense.report.bootstrap import DRAWS, SEED
 from dense.report.build import build
 from dense.report.model import Report
+from dense.report.readable import readable
 from dense.report.table import Table, comma_separated, latex, markdown
 from dense.report.tables import tables
 from dense.results import Experiment, Prices
@@ -31,6 +32,7 @@ def make(
     from dense.report.figures import draw
     from dense.report.page import write
 
+    experiment = readable(experiment)
     report = build(experiment, exclude=exclude, seed=seed, draws=draws, prices=prices)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +47,7 @@ def make(
 
 def write_json(report: Report, folder: Path) -> None:
     """`report.json`: the whole report, as it is."""
-    text = msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1)
+    text = msgspec.json.format(msgspec.json.encode(report, order="deterministic", enc_hook=str), indent=1)
     (folder / "report.json").write_bytes(text + b"\n")
 
 

@@ -43,6 +43,20 @@ def test_a_python_of_the_system_is_not_ours(monkeypatch: pytest.MonkeyPatch, pre
     assert f"hide:{prefix}" not in view.words()
 
 
+@pytest.mark.parametrize("place", ["/usr/src", "/usr/local/src", "/usr/local/src/experiment", "/usr/share/experiment"])
+def test_an_experiment_among_the_system_is_hidden(place: str) -> None:
+    assert f"hide:{place}" in view.words(hidden=[Path(place)])
+
+
+def test_what_must_not_show_does_not_though_it_is_asked_for(tmp_path: Path) -> None:
+    shown, link = tmp_path / "shown", tmp_path / "link"
+    (shown / "experiment").mkdir(parents=True)
+    link.symlink_to(shown)
+    assert f"hide:{shown}/experiment" in view.words([link / "experiment"], [shown])
+    assert f"hide:{shown}" in view.words([link], [shown])
+    assert not [word for word in view.words([Path("/usr"), Path("/etc")]) if word in ("hide:/usr", "hide:/etc")]
+
+
 def test_commands_that_lead_nowhere_are_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They would be found before the system's own and fail."""
     system, hidden = tmp_path / "system", tmp_path / "hidden"

@@ -21,7 +21,7 @@ from dense.report.build import build
 from dense.report.figures import Drawing, bars, canvas, costs, draw, drawings, heatmap, lines, points
 from dense.report.figures.look import LOOKS, named
 from dense.report.model import Report
-from dense.results import RUN0, Experiment
+from dense.results import RUN0, Experiment, Result
 
 NOTE = "The recipient is scripted: its numbers say nothing about a language model."
 FULL = ("pass-against-tokens", "pass-against-all-tokens", "pass-rates", "gains", "token-change", "costs")
@@ -283,7 +283,61 @@ def test_without_tokens_figures_of_tokens_are_left_out_with_a_reason(tmp_path: P
     assert {name for name, one in found.items() if one.is_drawn} == {"pass-rates", "gains", "tasks-1-gpt-5-5"}
     assert all(one.reason for one in found.values() if not one.is_drawn)
     assert "tokens" in found["token-change"].reason
-    assert "prices or tokens" in found["costs"].reason
+    assert found["costs"].reason == "tokens are not known"
+
+
+def only(keep: Callable[[Result], bool], change: Callable[[Result], Result] = lambda one: one) -> Report:
+    experiment = made(("x",), 3, 1, ("none", "dense"), 2, invalid=0)
+    results = tuple(change(one) for one in experiment.results if keep(one))
+    return reported(replace(experiment, results=results, planned=()))
+
+
+REASONS: dict[str, tuple[Callable[[], Report], dict[str, str]]] = {
+    "round 0 alone": (
+        lambda: only(lambda one: one.cell.round == 0),
+        {
+            "pass-rates": "there is no run with feedback",
+            "gains": "there is no run with feedback",
+            "cumulative": "there is no round with feedback",
+            "costs": "there is no run with feedback",
+        },
+    ),
+    "no round 0": (
+        lambda: only(lambda one: one.cell.round > 0),
+        {
+            "gains": "no round 0 is scored, so there is nothing to compare with",
+            "cumulative": "no round 0 is scored, so there is nothing to start from",
+        },
+    ),
+    "none scored": (
+        lambda: only(lambda _: True, lambda one: replace(one, reward=None) if one.cell.round else one),
+        {"pass-rates": "no run with feedback is scored", "token-change": "no run with feedback is scored"},
+    ),
+    "sums only": (
+        lambda: only(lambda _: True, lambda one: replace(one, usage=None, total=5)),
+        {"costs": "only sums of tokens are known, which cannot be priced"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_what_is_left_out_tells_the_true_reason(name: str, kept: Kept, tmp_path: Path) -> None:
+    of, reasons = REASONS[name]
+    found = {one.name: one.reason for one in draw(of(), tmp_path)}
+    assert {figure: found[figure] for figure in reasons} == reasons
+
+
+@pytest.mark.parametrize("tasks", [2, 54])
+def test_notes_of_a_heatmap_stand_over_it_however_tall_it_is(tasks: int, kept: Kept, tmp_path: Path) -> None:
+    heatmap_of(reported(made(("x",), tasks, 1, ("dense",), notes=(NOTE,))), tmp_path)
+    [figure] = kept.figures.values()
+    [texts] = kept.texts.values()
+    note = next(text for text in texts if text.get_text().startswith("Note: "))
+    name = next(text for text in texts if text.get_text() == "x")
+    with canvas.drawing():
+        top = (figure.bbox.y1 - note.get_window_extent().y1) / figure.dpi
+        gap = (note.get_window_extent().y0 - name.get_window_extent().y1) / figure.dpi
+    assert 0 <= top < 0.1 and 0 <= gap < 0.15, "inches"
 
 
 def test_nothing_scored_draws_no_number(tmp_path: Path) -> None:

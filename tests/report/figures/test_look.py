@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from itertools import combinations
 
@@ -26,6 +27,25 @@ def test_looks_differ_without_colour_too() -> None:
             assert a.dash != b.dash, (one, other)
     for a, b in combinations(OTHERS, 2):
         assert (a.marker, a.colour, a.dash) != (b.marker, b.colour, b.dash)
+
+
+def test_colours_are_told_apart_by_eye() -> None:
+    """The distance of colours as people see them; from about twenty on nobody takes one for the other."""
+    colours = [look.colour for look in (*LOOKS.values(), *OTHERS)]
+    near = [(one, other) for one, other in combinations(colours, 2) if math.dist(_seen(one), _seen(other)) < 25]
+    assert near == []
+    assert math.dist(_seen("#56b4e9"), _seen("#66ccee")) < 25, "the check can fail"
+
+
+def _seen(colour: str) -> tuple[float, float, float]:
+    """Lightness, and how red and how yellow: CIE's L*, a* and b* under daylight."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    x = (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505
+    y = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    z = (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089
+    fx, fy, fz = (math.cbrt(value) if value > 0.008856 else 7.787 * value + 16 / 116 for value in (x, y, z))
+    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
 
 
 def test_colours_of_own_methods_go_by_their_order_alone() -> None:

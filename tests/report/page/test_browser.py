@@ -185,6 +185,33 @@ def test_figures_are_seen(port: int, site: tuple[Experiment, Path]) -> None:
     visited(port, site[1], visit)
 
 
+def test_caveats_are_open_and_printed_even_if_closed(port: int, site: tuple[Experiment, Path]) -> None:
+    async def visit(page: Tab) -> None:
+        opened = "[...document.querySelectorAll('details.caveats')].map(details => details.open)"
+        assert await page.js(opened) == [True, True]
+        await page.click("details.caveats summary")
+        assert await page.js(opened) == [False, True]
+        await page.js("dispatchEvent(new Event('beforeprint'))")
+        assert await page.js(opened) == [True, True]
+        await page.js("dispatchEvent(new Event('afterprint'))")
+        assert await page.js(opened) == [False, True]
+
+    visited(port, site[1], visit)
+
+
+def test_captions_are_read_without_scrolling(port: int, site: tuple[Experiment, Path]) -> None:
+    async def visit(page: Tab) -> None:
+        await page.look(width=360, height=700)
+        widths = await page.js(
+            "[...document.querySelectorAll('.caption')].map(one => one.getBoundingClientRect().right)"
+        )
+        assert len(widths) > 5 and max(widths) <= 360
+        told = "(t => document.getElementById(t.getAttribute('aria-describedby')).innerText)"
+        assert "Strict pass rate" in await page.js(f"{told}(document.querySelector('table.sorted'))")
+
+    visited(port, site[1], visit)
+
+
 def test_it_prints(port: int, site: tuple[Experiment, Path]) -> None:
     async def visit(page: Tab) -> None:
         assert len((await page.do("Page.printToPDF"))["data"]) > 100_000

@@ -104,6 +104,13 @@ def test_json_in_a_page_is_the_same_json(value: Any) -> None:
     assert not set(text) & set("<>&")
 
 
+def test_numbers_that_json_lacks_are_unknown() -> None:
+    assert json.loads(embedded({"a": [1.5, float("nan"), float("inf")], "b": None})) == {
+        "a": [1.5, None, None],
+        "b": None,
+    }
+
+
 def test_the_same_report_gives_the_same_page(site: tuple[Experiment, Path], tmp_path: Path) -> None:
     experiment, folder = site
     before = (folder / "index.html").read_bytes()

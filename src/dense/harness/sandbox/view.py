@@ -34,7 +34,7 @@ SECRETS = tuple(
     ).split()
 )
 """Of /etc, what is a machine's own. Passwords in /etc/shadow are blanked by `init.sh`, since tools want the file."""
-_FOLDERS = ("", *"bin etc games include lib lib32 lib64 libexec sbin share src".split())
+_FOLDERS = ("", *"bin etc games include lib lib32 lib64 libexec sbin share".split())
 NEVER_HIDDEN = frozenset(os.path.normpath(f"{root}/{name}") for root in ("/usr", "/usr/local") for name in _FOLDERS)
 """Folders of the system, whoever calls them his: a Python that lives in /usr/local is not ours to hide."""
 COMMANDS = ("/usr/local/sbin", "/usr/local/bin")
@@ -47,9 +47,12 @@ def words(hidden: Iterable[Path] = (), shown: Iterable[Path] = ()) -> list[str]:
     """The view as `init.sh` takes it: `tree:`, `part:`, `link:`, `hide:` with a path each, in an order for mounting."""
     links = [Path(path) for path in SYSTEM if Path(path).is_symlink()]
     trees = [Path(path) for path in (*SYSTEM, *PACKAGES) if Path(path).is_dir() and not Path(path).is_symlink()]
-    trees += [_shown(path) for path in shown]
+    asked = [_shown(path) for path in shown]
+    trees += asked
     trees = sorted(tree for tree in set(trees) if not any(other in tree.parents for other in trees))
-    blank = sorted(set(_inside(trees, [*ours(), *hidden])))
+    hidden = list(hidden)
+    # Whoever shows a folder that must not show gets it empty.
+    blank = sorted({*_inside(trees, [*ours(), *hidden]), *(set(asked) & {Path(os.path.realpath(p)) for p in hidden})})
     blank = [path for path in blank if not any(other in path.parents for other in blank)]
     secrets = [path for pattern in SECRETS for path in sorted(Path("/").glob(pattern.lstrip("/")))]
     return [

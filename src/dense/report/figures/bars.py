@@ -24,6 +24,7 @@ from dense.report.figures.panel import (
     shown,
     unknown,
     width_for,
+    without,
 )
 from dense.report.model import MethodName, MethodRow, RecipientReport, Report
 from dense.report.numbers import fixed
@@ -45,7 +46,7 @@ class Bars(Struct, frozen=True):
     said: Callable[[float], str]
     """The number as it stands at the bar."""
     missing: str
-    """Why there are none, where no row has the number."""
+    """Why there are none, where methods were scored and no row has the number."""
     is_percent: bool = False
     """Whether the axis is 0 … 100 in every panel."""
     has_baseline: bool = True
@@ -72,7 +73,7 @@ PASSED = Bars(
     "Strict pass rate (%)",
     lambda row: row.passed,
     _percent,
-    "no pass rate of any method is known: there is no scored pair",
+    "no run of any method is scored together with its first attempt",
     is_percent=True,
 )
 GAINS = Bars(
@@ -110,7 +111,7 @@ def bars(report: Report, folder: Path, kind: Bars) -> list[Drawing]:
     """One kind of bars, over as many figures as the recipients take."""
     recipients = shown(report, kind.value)
     if not recipients:
-        return [Drawing(kind.name, kind.title, reason=kind.missing)]
+        return [Drawing(kind.name, kind.title, reason=without(report, kind.missing, needs_first=not kind.has_baseline))]
     return [_figure(report, folder, kind, name, few) for name, few in paged(recipients, kind.name)]
 
 

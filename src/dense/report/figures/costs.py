@@ -22,6 +22,7 @@ from dense.report.figures.panel import (
     shown,
     unknown,
     width_for,
+    without,
 )
 from dense.report.model import MethodRow, RecipientReport, Report
 from dense.report.numbers import fixed
@@ -41,9 +42,19 @@ def costs(report: Report, folder: Path) -> list[Drawing]:
 
     recipients = shown(report, total)
     if not recipients:
-        reason = "no costs: prices or tokens are not known"
-        return [Drawing(NAME, TITLE, reason=reason)]
+        return [Drawing(NAME, TITLE, reason=without(report, _reason(report)))]
     return [_costs(report, folder, name, few, total) for name, few in paged(recipients, NAME)]
+
+
+def _reason(report: Report) -> str:
+    """Why no total is known."""
+    costs = [row.cost for recipient in report.recipients for row in recipient.rows if row.cost is not None]
+    if not costs:
+        return "no prices are known"
+    if any(cost.execution.known for cost in costs):
+        return "what feedback costs is not known: its tokens, or the price of its model"
+    told = any(row.tokens.known for recipient in report.recipients for row in recipient.rows)
+    return "only sums of tokens are known, which cannot be priced" if told else "tokens are not known"
 
 
 def _costs(report: Report, folder: Path, name: str, recipients: Sequence[RecipientReport], total: Value) -> Drawing:

@@ -20,10 +20,19 @@ def cumulative(report: Report, folder: Path) -> list[Drawing]:
     """The lines, over as many figures as the recipients take; left out where there is one round only."""
     recipients = [recipient for recipient in report.recipients if recipient.rounds > 1 and recipient.cumulative]
     if not recipients:
-        several = any(recipient.rounds > 1 for recipient in report.recipients)
-        reason = "no pair was scored in every round under every method" if several else "there is one round of feedback"
-        return [Drawing(NAME, TITLE, reason=reason)]
+        return [Drawing(NAME, TITLE, reason=_reason(report))]
     return [_figure(report, folder, name, few) for name, few in paged(recipients, NAME)]
+
+
+def _reason(report: Report) -> str:
+    """Why there are no lines."""
+    several = [recipient for recipient in report.recipients if recipient.rounds > 1]
+    if not several:
+        some = any(recipient.rounds for recipient in report.recipients)
+        return "there is one round of feedback" if some else "there is no round with feedback"
+    if all(recipient.baseline is None for recipient in several):
+        return "no round 0 is scored, so there is nothing to start from"
+    return "no pair was scored in every round under every method"
 
 
 def _figure(report: Report, folder: Path, name: str, recipients: Sequence[RecipientReport]) -> Drawing:

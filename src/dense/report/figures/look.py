@@ -43,13 +43,13 @@ LOOKS = {
 """Ours, fixed: the same in every figure of every report."""
 OTHERS = (
     Look("#332288", "h", "\\\\\\", (3, 1, 1, 1)),
-    Look("#66ccee", "d", "---", (5, 2)),
-    Look("#882255", "8", "xxx", (1, 2)),
-    Look("#44aa99", "H", "|||", (4, 1, 2, 1)),
-    Look("#ddcc77", "s", "///", (6, 2)),
-    Look("#117733", "v", "+++", (2, 1, 1, 1)),
-    Look("#88ccee", "<", "...", (3, 3)),
-    Look("#cc6677", ">", "oo", (7, 1)),
+    Look("#f0e442", "d", "---", (5, 2)),
+    Look("#7b1632", "8", "xxx", (1, 2)),
+    Look("#8fe3b4", "H", "|||", (4, 1, 2, 1)),
+    Look("#9c7bff", "s", "///", (6, 2)),
+    Look("#6b4423", "v", "+++", (2, 1, 1, 1)),
+    Look("#ffb3a0", "<", "...", (3, 3)),
+    Look("#14532d", ">", "oo", (7, 1)),
 )
 """Those of users' own methods, by their order in the experiment; after the last the first comes again."""
 
@@ -58,14 +58,6 @@ def looks(methods: Sequence[str]) -> dict[str, Look]:
     """How each method of an experiment is drawn."""
     own = [method for method in methods if method not in LOOKS]
     return LOOKS | {method: OTHERS[number % len(OTHERS)] for number, method in enumerate(own)}
-
-
-TITLES = {RUN0: "Round 0", "dense": "DENSE"}
-
-
-def title(method: str, length: int = 22) -> str:
-    """A method's name as it stands in a figure."""
-    return named(TITLES.get(method, method), length)
 
 
 def named(text: str, length: int = 28) -> str:

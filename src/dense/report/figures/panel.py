@@ -54,6 +54,18 @@ def shown(report: Report, value: Value) -> tuple[RecipientReport, ...]:
     )
 
 
+def without(report: Report, otherwise: str, *, needs_first: bool = False) -> str:
+    """Why a figure of methods is left out: there are none, none is scored, nothing to compare with; or `otherwise`."""
+    rows = [row for recipient in report.recipients for row in recipient.rows]
+    if not rows:
+        return "there is no run with feedback"
+    if not any(row.counts.scored for row in rows):
+        return "no run with feedback is scored"
+    if needs_first and all(recipient.baseline is None for recipient in report.recipients):
+        return "no round 0 is scored, so there is nothing to compare with"
+    return otherwise
+
+
 def number_of(estimate: Estimate | None) -> float | None:
     """Its number, if there is one."""
     return None if estimate is None else estimate.value
@@ -96,8 +108,11 @@ def headed(axis: Axes, recipient: RecipientReport) -> None:
 def noted(figure: Figure, notes: Sequence[str]) -> None:
     """What must be said wherever a number is shown, over all panels: pictures travel without their captions."""
     if notes:
-        text = "\n".join(_note(notes, figure.get_size_inches()[0]))
-        figure.suptitle(text, x=0.01, ha="left", fontsize=SMALL, style="italic", color="#333333")
+        width, height = figure.get_size_inches()
+        text = "\n".join(_note(notes, width))
+        # Where a layout engine finds the place, it is not to be named; elsewhere it is in inches, as all else is.
+        place = {} if figure.get_layout_engine() else {"y": 1 - 0.03 / height, "va": "top"}
+        figure.suptitle(text, x=0.01, ha="left", fontsize=SMALL, style="italic", color="#333333", **place)
 
 
 def note_height(notes: Sequence[str], width: float) -> float:

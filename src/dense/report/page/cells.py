@@ -5,6 +5,7 @@ page, so that a report can move together with its experiment."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,8 @@ from typing import Any
 from urllib.parse import quote
 
 from dense.report.page.texts import visible
+from dense.report.pairs import is_scored, why_unscored
+from dense.report.readable import LONE
 from dense.results import Cell, Experiment, Result
 
 Line = list[Any]
@@ -66,14 +69,14 @@ def _line(result: Result, texts: Texts, files: Files, labels: Mapping[str, str])
         cell.repetition,
         cell.round,
         texts.number(labels.get(cell.method) or cell.method or "?"),
-        result.reward,
-        texts.number(result.exception or ""),
+        result.reward if is_scored(result) else None,
+        texts.number(why_unscored(result)),
         result.tokens,
         int(result.is_partial),
         result.feedback_tokens if cell.round else None,
         result.feedback_bytes,
         result.tool_calls,
-        None if result.seconds is None else round(result.seconds, 1),
+        None if result.seconds is None or not math.isfinite(result.seconds) else round(result.seconds, 1),
         result.tries,
         texts.number(", ".join(filter(None, (delivered, received)))),
         folder or None,
@@ -89,7 +92,7 @@ class Files:
     def __init__(self, experiment: Experiment, page: Path) -> None:
         self.root = os.path.realpath(experiment.folder)
         way = PurePath(os.path.relpath(self.root, os.path.realpath(page))).as_posix()
-        self.base = "" if way == "." else quote(way) + "/"
+        self.base = "" if way == "." else quote(os.fsencode(way)) + "/"
 
     def of(self, result: Result) -> tuple[str, str, str, str]:
         """The folder that a cell's files share, then trace, feedback and message within it; empty: not there."""
@@ -103,8 +106,8 @@ class Files:
         return folder, trace, feedback, message
 
     def _found(self, path: str) -> str:
-        """The path from the experiment's folder, where there is such a file."""
-        if not path:
+        """The path from the experiment's folder, where there is such a file, and a link can name it."""
+        if not path or LONE.search(path):
             return ""
         whole = os.path.join(self.root, path)  # noqa: PTH118
         if not os.path.exists(whole):  # noqa: PTH110

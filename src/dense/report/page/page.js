@@ -164,6 +164,17 @@
     });
   }
 
+  // ---- caveats are printed, whoever closed them
+
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details.caveats:not([open])")];
+    for (const details of closed) details.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const details of closed) details.open = false;
+  });
+
   // ---- only some tasks
 
   const search = document.getElementById("search");

@@ -6,8 +6,9 @@ turn the direction of writing, by which a name can make a sentence read as anoth
 from __future__ import annotations
 
 import json
+import math
 import re
-from typing import Any
+from typing import Any, cast
 
 ACTING = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
@@ -19,7 +20,18 @@ def visible(text: object) -> str:
     return ACTING.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(text))
 
 
+def finite(value: Any) -> Any:
+    """The same without numbers that JSON cannot tell: they are unknown."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [finite(inner) for inner in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {name: finite(inner) for name, inner in cast("dict[str, Any]", value).items()}
+    return value
+
+
 def embedded(value: Any) -> str:
     """JSON that can stand in a `script` element, whatever is in it."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(finite(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -13,6 +13,7 @@ from dense.report.figures.heatmap import first_outcomes, shade
 from dense.report.figures.panel import rows_of
 from dense.report.model import RecipientReport, Report, TaskOutcome
 from dense.report.numbers import NOTHING, counted
+from dense.report.pairs import is_scored
 from dense.report.table import Entry, Line, Table
 from dense.results import Experiment
 
@@ -171,7 +172,7 @@ def _recipient(recipient: RecipientReport) -> str:
 
 def _cells(experiment: Experiment) -> str:
     done = {result.cell for result in experiment.results}
-    scored = sum(result.reward is not None for result in experiment.results)
+    scored = sum(is_scored(result) for result in experiment.results)
     missing = sum(cell not in done for cell in experiment.planned)
     planned = len(done) + missing
     return f"{planned:,} in all; {scored:,} scored, {len(done) - scored:,} without a grade, {missing:,} not run yet"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dense.report.model import Report
-from dense.report.numbers import NOTHING
+from dense.report.numbers import NOTHING, counted
 from dense.report.table import Entry, Line, Table, Value
-from dense.report.tables.parts import every, key, label
+from dense.report.tables.parts import KEY, every, key, label
 from dense.results import RUN0
 
 
@@ -21,7 +21,7 @@ def count_table(report: Report) -> Table:
         lines.append(Line((*names, *(Entry(f"{count:,}") for count in numbers)), start))
         records.append((*key(recipient, row), *numbers))
     header = ("Recipient", "Method", "Round", "Planned", "Scored", "Invalid", "Missing", "Unpaired", "Used")
-    fields = ("recipient", "method", "role", "round", "planned", "scored", "invalid", "missing", "unpaired", "used")
+    fields = (*KEY, "planned", "scored", "invalid", "missing", "unpaired", "used")
     caption = (
         "Invalid: run, never scored. Missing: planned, not there. Unpaired: scored, but the first attempt of the pair "
         "was not. None of these is in any rate."
@@ -42,6 +42,6 @@ def invalid_table(report: Report) -> Table:
         records.append((cell.recipient, cell.task, cell.repetition, cell.round, cell.method, what, invalid.reason))
     header = ("Recipient", "Task", "Repetition", "Round", "Method", "What", "Why")
     fields = ("recipient", "task", "repetition", "round", "method", "what", "why")
-    caption = f"All {len(lines):,} cells without a grade. They are in no rate, and never zero."
+    caption = f"{counted(len(lines), 'cell')} without a grade: in no rate, and never zero."
     name, title = "invalid", "Missing and invalid cells"
     return Table(name, title, caption, header, tuple(lines), fields, tuple(records), 7, is_long=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dense.report.model import Cost, Estimate, MethodRow, Report
 from dense.report.numbers import interval, known, number
 from dense.report.table import Entry, Line, Table, Value
-from dense.report.tables.parts import DAGGER, INTERVALS, MARKS, ends, every, key, label, mark, shown
+from dense.report.tables.parts import DAGGER, KEY, MARKS, end_fields, ends, every, intervals, key, label, mark, shown
+from dense.results import Prices
 
 
 def cost_table(report: Report) -> Table:
@@ -32,14 +33,15 @@ def cost_table(report: Report) -> Table:
         "With source run ($)",
         "Pass (%)",
     )
-    fields = ("recipient", "method", "role", "round")
+    fields = KEY
     for name in ("execution_usd", "feedback_usd", "total_usd", "total_change_percent", "workflow_usd"):
-        fields += (name, f"{name}_low", f"{name}_high")
+        fields += end_fields(name)
     fields += ("known", "results", "cache_not_told")
     caption = (
         f"Estimated USD for one result: recorded tokens at fixed prices ({_prices(report)}), whatever was charged. "
         f"The total adds one feedback to its run, and not the source run. A dash under feedback: no call was made. "
-        f"Feedback is ranked among methods that make calls; ablations are not ranked. {INTERVALS} {MARKS} {DAGGER}"
+        f"Feedback is ranked among methods that make calls; ablations are not ranked. {intervals(lines)} {MARKS} "
+        f"{DAGGER}"
     )
     return Table("costs", "Priced costs", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
 
@@ -67,14 +69,17 @@ def _cost(recipient: str, row: MethodRow, cost: Cost) -> tuple[Entry, ...]:
 
 
 def _prices(report: Report) -> str:
-    """Input and output prices for a million tokens."""
+    """All prices for a million tokens."""
     given = [(recipient.recipient, recipient.prices) for recipient in report.recipients]
     told = [(name, prices) for name, prices in (*given, ("feedback", report.analyst_prices)) if prices]
-    return "; ".join(_price(name, prices.input, prices.output, prices.source) for name, prices in told)
+    return "; ".join(_price(name, prices) for name, prices in told)
 
 
-def _price(name: str, into: float, out: float, source: str) -> str:
-    return f"{name} ${into:g} in and ${out:g} out for a million, {source}"
+def _price(name: str, prices: Prices) -> str:
+    """Cached input at its own price where there is one; otherwise it is priced as input."""
+    cached = ((prices.cache_read, "read from a cache"), (prices.cache_write, "written to one"))
+    told = [f"${prices.input:g} in", *(f"${price:g} {how}" for price, how in cached if price is not None)]
+    return f"{name} {', '.join(told)} and ${prices.output:g} out for a million tokens, {prices.source}"
 
 
 def recorded_table(report: Report) -> Table:
@@ -90,9 +95,9 @@ def recorded_table(report: Report) -> Table:
         lines.append(Line((Entry(recipient.recipient), Entry(label(row)), Entry(str(row.round)), *entries)))
         counts = (recorded.execution.known, recorded.feedback.known, row.passed.known)
         records.append((*key(recipient, row), *ends(recorded.execution), *ends(recorded.feedback), *counts))
-    fields = ("recipient", "method", "role", "round", "execution_usd", "execution_low", "execution_high")
-    fields += ("feedback_usd", "feedback_low", "feedback_high", "execution_known", "feedback_known", "results")
-    caption = f"USD for one result as the programs themselves recorded it, where they did. {INTERVALS}"
+    fields = (*KEY, *end_fields("execution_usd", "execution"), *end_fields("feedback_usd", "feedback"))
+    fields += ("execution_known", "feedback_known", "results")
+    caption = f"USD for one result as the programs themselves recorded it, where they did. {intervals(lines)}"
     header = ("Recipient", "Method", "Round", "Execution ($)", "Feedback ($)")
     name, title = "recorded-costs", "Recorded costs"
     return Table(name, title, caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dense.report.model import Estimate, RecipientReport, Report, TaskRow
-from dense.report.numbers import interval, known, number
+from dense.report.numbers import counted, interval, known, number
 from dense.report.table import Entry, Line, Table, Value
-from dense.report.tables.parts import INTERVALS, MARKS, NONE, count, ends, every, key, label, mark
+from dense.report.tables.parts import KEY, MARKS, NONE, count, end_fields, ends, every, intervals, key, label, mark
 
 
 def transition_table(report: Report) -> Table:
@@ -33,11 +33,12 @@ def transition_table(report: Report) -> Table:
         records.append((*key(recipient, row), *counts, *tail))
     header = ("Recipient", "Method", "Round", "Retained", "Regressed", "Repaired", "Net", "Successes")
     header += ("Regressed without a tool call", "Runs without a tool call", "Pairs")
-    fields = ("recipient", "method", "role", "round", "retained", "regressed", "repaired", "failed", "net", "successes")
+    fields = (*KEY, "retained", "regressed", "repaired", "failed", "net", "successes")
     fields += ("regressed_without_tools", "without_tools", "pairs")
     caption = (
         "Pairs against round 0. Retained and regressed divide those that passed at first, repaired are passes of those "
-        "that did not; net is repaired less regressed, with the interval of the change as a number of pairs."
+        f"that did not; net is repaired less regressed, with the interval of the change as a number of pairs. "
+        f"{intervals(lines)}"
     )
     return Table("transitions", "Transitions", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
 
@@ -63,11 +64,11 @@ def behaviour_table(report: Report) -> Table:
         records.append((*key(recipient, row), *flat, row.without_tools, row.passed.known))
     header = ("Recipient", "Method", "Round", "Reward", "Tool calls", "Runs without one", "Seconds")
     header += ("Message (KiB)", "Feedback tokens (thousands)", "With the run's (thousands)")
-    fields = ("recipient", "method", "role", "round")
+    fields = KEY
     for name in ("reward", "tool_calls", "seconds", "message_bytes", "feedback_tokens", "combined_tokens"):
-        fields += (name, f"{name}_low", f"{name}_high", f"{name}_known")
+        fields += (*end_fields(name), f"{name}_known")
     fields += ("without_tools", "results")
-    caption = f"Means for one result, unknown left out and counted. {INTERVALS}"
+    caption = f"Means for one result, unknown left out and counted. {intervals(lines)}"
     name, title = "behaviour", "Rewards, tools, time and sizes"
     return Table(name, title, caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
 
@@ -96,13 +97,13 @@ def cumulative_table(report: Report) -> Table:
                 for p in line.points
             ]
     dropped = sum(recipient.cumulative_dropped for recipient in report.recipients)
-    said = f" {dropped} pairs are not scored throughout and left out." if dropped else ""
+    said = f" Left out, because not scored throughout: {counted(dropped, 'pair')}." if dropped else ""
     caption = (
         f"Pairs (task and repetition) that passed at least once through each round, in percent of the pairs that are "
-        f"scored in every round under every method.{said} {INTERVALS}"
+        f"scored in every round under every method.{said} {intervals(lines)}"
     )
     header = ("Recipient", "Method", *(f"Round {round}" for round in range(last + 1)))
-    fields = ("recipient", "method", "round", "percent", "low", "high", "solved", "pairs")
+    fields = ("recipient", "method", "round", *end_fields("percent"), "solved", "pairs")
     name, title = "cumulative", "Solved at least once"
     return Table(name, title, caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
 

@@ -6,9 +6,24 @@ from dense.report.build import ablation_table
 from dense.report.comparisons import OURS
 from dense.report.metrics import ranked
 from dense.report.model import Difference, Estimate, MethodRow, RecipientReport, Report
-from dense.report.numbers import interval, known, number, p_value
+from dense.report.numbers import counted, interval, known, number, p_value
 from dense.report.table import Entry, Line, Table, Value
-from dense.report.tables.parts import DAGGER, INTERVALS, MARKS, NONE, ends, every, key, label, mark, shown, wide
+from dense.report.tables.parts import (
+    DAGGER,
+    KEY,
+    MARKS,
+    NONE,
+    end_fields,
+    ends,
+    every,
+    intervals,
+    key,
+    label,
+    mark,
+    reserved,
+    shown,
+    wide,
+)
 
 
 def pass_table(report: Report) -> Table:
@@ -20,8 +35,8 @@ def pass_table(report: Report) -> Table:
         below = [interval(row.passed.interval, 1), interval(change.interval, 1, sign=True) if change else ""]
         return Entry(" / ".join(parts), " / ".join(filter(None, below)), mark(row.ranks.passed))
 
-    fields = ("recipient", "method", "role", "round", "pass_percent", "pass_low", "pass_high", "change_points")
-    fields += ("change_low", "change_high", "source_pass_percent", "passes", "pairs", "tasks", "rank")
+    fields = (*KEY, *end_fields("pass_percent", "pass"), *end_fields("change_points", "change"))
+    fields += ("source_pass_percent", "passes", "pairs", "tasks", "rank")
     records = tuple(
         (
             *key(recipient, row),
@@ -35,7 +50,10 @@ def pass_table(report: Report) -> Table:
         )
         for recipient, row in every(report)
     )
-    caption = f"Strict pass rate (%) / change from the baseline (points), {_over(report)}. {INTERVALS} {MARKS} {DAGGER}"
+    caption = (
+        f"Strict pass rate (%) / change from round 0 (points), {_over(report)}. The change is over the pairs that are "
+        f"scored in both, which may be fewer than the baseline's row has.{reserved(report)}"
+    )
     return wide(report, "pass", "Strict pass and change", caption, entry, fields, records)
 
 
@@ -43,7 +61,9 @@ def _over(report: Report) -> str:
     """What the rates are of: tasks and repetitions of each recipient."""
     sizes = [(recipient.tasks_applicable, recipient.repetitions) for recipient in report.recipients]
     if len(set(sizes)) == 1:
-        return f"{sizes[0][0]} tasks × {sizes[0][1]} repetitions"
+        return f"{counted(sizes[0][0], 'task')} × {counted(sizes[0][1], 'repetition')}"
+    if not sizes:
+        return "of nothing yet"
     told = (
         f"{recipient.recipient} {recipient.tasks_applicable} × {recipient.repetitions}"
         for recipient in report.recipients
@@ -62,8 +82,8 @@ def token_table(report: Report) -> Table:
         below += [interval(change.interval, 1, sign=True) if change else "", known(row.tokens)]
         return Entry(" / ".join(parts), " / ".join(filter(None, below)), mark(row.ranks.tokens))
 
-    fields = ("recipient", "method", "role", "round", "tokens", "tokens_low", "tokens_high", "change_percent")
-    fields += ("change_low", "change_high", "known", "results", "completed_calls_only", "rank")
+    fields = (*KEY, *end_fields("tokens"), *end_fields("change_percent", "change"))
+    fields += ("known", "results", "completed_calls_only", "rank")
     records = tuple(
         (
             *key(recipient, row),
@@ -77,10 +97,10 @@ def token_table(report: Report) -> Table:
         for recipient, row in every(report)
     )
     partial = sum(row.partial for _, row in every(report))
-    said = f" {partial:,} results tell the tokens of completed calls only." if partial else ""
+    said = f" Of completed calls only: {counted(partial, 'result')}." if partial else ""
     caption = (
         f"Recipient tokens of a run (thousands) / change from the baseline row (ratio of means). Feedback and the "
-        f"source run are not in them; unknown is left out, never zero.{said} {INTERVALS} {MARKS} {DAGGER}"
+        f"source run are not in them; unknown is left out, never zero.{said}"
     )
     return wide(report, "tokens", "Recipient tokens and change", caption, entry, fields, records)
 
@@ -92,7 +112,7 @@ def ablations(report: Report) -> Table:
     for recipient in report.recipients:
         if not any(row.role == "ablation" for row in recipient.rows):
             continue
-        gaps = {found.reference: found for found in recipient.differences if found.family == OURS}
+        gaps = _gaps(recipient)
         for at, row in enumerate(ranked(ablation_table(recipient.baseline, recipient.rows))):
             gap = gaps.get(row.method)
             lines.append(Line(_ablation(recipient.recipient, row, gap), at == 0 and bool(lines)))
@@ -100,9 +120,9 @@ def ablations(report: Report) -> Table:
             tail = (gap.p, gap.holm) if gap else (None, None)
             records.append((*key(recipient, row), *ends(row.tokens), *ends(row.passed), row.passes, *points, *tail))
     header = ("Recipient", "Method", "Tokens (thousands)", "Strict pass (%)", "DENSE less this (points)", "Holm p")
-    fields = ("recipient", "method", "role", "round", "tokens", "tokens_low", "tokens_high", "pass_percent", "pass_low")
-    fields += ("pass_high", "passes", "dense_less_this", "gap_low", "gap_high", "p", "holm")
-    caption = f"DENSE without its parts: recipient tokens of a run and strict pass. {INTERVALS} {MARKS}"
+    fields = (*KEY, *end_fields("tokens"), *end_fields("pass_percent", "pass"), "passes")
+    fields += (*end_fields("dense_less_this", "gap"), "p", "holm")
+    caption = f"DENSE without its parts: recipient tokens of a run and strict pass. {intervals(lines)} {MARKS}"
     return Table("ablations", "Ablations", caption, header, tuple(lines), fields, tuple(records), 2)
 
 
@@ -129,9 +149,8 @@ def round_table(report: Report) -> Table:
             )
             records.append((*key(recipient, row), *ends(row.passed), *ends(row.change), row.passes, row.passed.known))
     header = ("Recipient", "Method", "Round", "Strict pass (%)", "Change from round 0 (points)")
-    fields = ("recipient", "method", "role", "round", "pass_percent", "pass_low", "pass_high", "change_points")
-    fields += ("change_low", "change_high", "passes", "pairs")
-    caption = f"Strict pass of each later round by itself, ranked within it. {INTERVALS} {MARKS} {DAGGER}"
+    fields = (*KEY, *end_fields("pass_percent", "pass"), *end_fields("change_points", "change"), "passes", "pairs")
+    caption = f"Strict pass of each later round by itself, ranked within it. {intervals(lines)} {MARKS} {DAGGER}"
     return Table("rounds", "Later rounds", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
 
 
@@ -157,20 +176,21 @@ def sensitivity_table(report: Report) -> Table:
             flat = [end for gap in less for end in ends(gap and gap.points)]
             records.append((*key(recipient, row), *numbers, *counts, *flat))
     header = ("Recipient", "Method", "All tasks", "Without", "DENSE less this, all", "DENSE less this, without")
-    fields = ("recipient", "method", "role", "round")
+    fields = KEY
     for name in ("pass", "change", "pass_without", "change_without"):
-        fields += (name, f"{name}_low", f"{name}_high")
-    fields += ("pairs", "pairs_without", "gap", "gap_low", "gap_high")
-    fields += ("gap_without", "gap_without_low", "gap_without_high")
+        fields += end_fields(name)
+    fields += ("pairs", "pairs_without", *end_fields("gap"), *end_fields("gap_without"))
     caption = (
         f"Strict pass (%) / change from round 0 (points) with all tasks, and without {', '.join(report.excluded)}; and "
-        f"by how much DENSE is higher. {INTERVALS} {DAGGER}"
+        f"by how much DENSE is higher. {intervals(lines)} {DAGGER}"
     )
     return Table("sensitivity", "Sensitivity", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
 
 
 def _gaps(recipient: RecipientReport) -> dict[str, Difference]:
-    return {found.reference: found for found in recipient.differences if found.family == OURS}
+    """DENSE less each other, in whichever family."""
+    ours = [found for found in recipient.differences if found.method == OURS and found.family != "cumulative"]
+    return {found.reference: found for found in ours}
 
 
 def _both(first: Estimate, second: Estimate | None, digits: int, *, sign: bool = False) -> Entry:

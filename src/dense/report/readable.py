@@ -1,0 +1,37 @@
+"""Text that can be written. A name from a file system or a broken table may hold half of a surrogate pair, which no
+file in UTF-8 and no JSON can hold; it is written out as its number, so that names that differ still do."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+import msgspec
+
+from dense.results import Experiment
+
+LONE = re.compile("[\ud800-\udfff]")
+
+
+def readable(experiment: Experiment) -> Experiment:
+    """The same experiment, or one with such characters written out."""
+    try:
+        msgspec.json.encode(experiment, enc_hook=str)
+    except UnicodeEncodeError:
+        return msgspec.convert(_told(msgspec.to_builtins(experiment, enc_hook=str)), Experiment)
+    return experiment
+
+
+def told(text: str) -> str:
+    """The text with each half written out as its number."""
+    return LONE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, str):
+        return told(value)
+    if isinstance(value, dict):
+        return {_told(name): _told(inner) for name, inner in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_told(inner) for inner in cast("list[Any]", value)]
+    return value
