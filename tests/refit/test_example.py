@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -131,6 +132,16 @@ def test_killed_at_twenty_random_moments_the_whole_example_comes_to_the_same_tab
     whole, again = written(tmp_path / "whole"), written(tmp_path / "killed")
     expected = run(whole)
     assert len(expected) == 96
+    readme = (EXAMPLE.parents[1] / "README.md").read_text()
+    passed = Counter(result.cell.method for result in expected if result.passed)
+    for method, label in (
+        ("run0", "Baseline"),
+        ("none", "None"),
+        ("self-reflection", "Self-reflection"),
+        ("dense", "DENSE"),
+    ):
+        shown = re.search(rf"^ {label}\b[^0-9\n]*(\d+)/12 ", readme, re.MULTILINE)
+        assert shown is not None and int(shown[1]) == passed[method], method
     midst = 0
     while midst < 20:
         midst += killed(again, 1, (3.0, 14.0), seed=midst)
