@@ -132,7 +132,7 @@ def digits(blocks: int) -> int:
 def write(block: Block, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
     width = digits(block.blocks)
-    markers = iter([f"{key}-{prefix}{number:0{width}}" for number in range(block.blocks)])
+    markers = iter([f"{key}-{prefix}{str(number).zfill(width)}" for number in range(block.blocks)])
     pieces: list[str] = []
 
     def put(part: Block, indent: str) -> None:

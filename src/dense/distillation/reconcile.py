@@ -62,7 +62,7 @@ class Reconciler(ABC):
 
     def compile(self, parent: Subtask, groups: Sequence[Group] | None) -> Subtask:
         """The parent with each shortcut group in the place of its siblings."""
-        if groups is None:
+        if not groups:
             return parent
         children = {child.id: child for child in parent.children}
         compiled: list[Node] = []
@@ -160,7 +160,7 @@ class FastReconciler(Reconciler):
             usable.clear()
             groups = completed(answer.groups, known)
             for name, part, test in (
-                ("groups", groups, lambda: None if is_single else check_groups(groups, known)),
+                ("groups", groups, lambda: check_groups(groups, known) if groups and not is_single else None),
                 ("verdict", answer.verdict, lambda: check_verdict(answer.verdict, known)),
             ):
                 try:

@@ -35,8 +35,10 @@ class Known:
 
 
 def completed(groups: Sequence[Group], known: Known) -> list[Group]:
-    """The groups in the order of the children, with those children that none of them names, each kept. Whatever else
-    is wrong with them is left for `check_groups` to find."""
+    """The groups in the order of the children, with those children that none of them names, each kept; without any
+    there is nothing to do. Whatever else is wrong with them is left for `check_groups` to find."""
+    if not groups:
+        return []
     order = {child: number for number, child in enumerate(known.children)}
     named = {source for group in groups for source in group.source_node_ids}
     kept = [Group(mode="keep", source_node_ids=[child]) for child in known.children if child not in named]

@@ -15,6 +15,7 @@ from dense.observations.families import failure
 from dense.observations.harmless import is_harmless, is_measure
 from dense.observations.seen import Family
 from dense.observations.speakers import COMPILED, Complaint, may_complain, named
+from dense.redact.words import any_of, one_byte_each
 
 LONGEST = 600
 """Characters of a line that are looked at."""
@@ -52,8 +53,8 @@ SPOKEN = rf"{NAME}:(?:[ \t]|{COMPILED.pattern}|{NO_FILE}[^\n])"
 and `a.py::test` are what searches and test runners print by the hundred."""
 MARKED = rf"(?=[A-Z!\[<'✗✘❌✕]|npm |parse |syntax |terminate |thread )(?:{'|'.join(words for _, words in MARKS)})"
 """The marks, behind a look at the first letters: few lines have theirs."""
-CANDIDATE = re.compile(rf"\n(?:{SPOKEN}|{MARKED})[^\n]*")
-"""Without groups: they would keep Python from skipping alternatives by their first letter."""
+CANDIDATE = re.compile(rf"\n(?![ \t])(?:{SPOKEN}|{MARKED})[^\n]*")
+"""No complaint is indented. Without groups: they would keep Python from skipping alternatives by their first letter."""
 KINDS = tuple((kind, re.compile(words)) for kind, words in MARKS)
 FAMILIES: dict[str, Family] = {
     "build": "build",
@@ -112,11 +113,12 @@ def marked(place: int, line: str) -> Complaint | None:
 def own_complaints(text: str, programs: tuple[str, ...]) -> Iterator[Complaint]:
     """What programs that only show things complained of themselves, and the shell about them."""
     names = [*programs]
-    if "sh: " in text:
+    has_shell = any_of("sh: ", "(eval):")(one_byte_each(text))  # mostly not: one look for both
+    if has_shell and "sh: " in text:
         names += ["bash", "sh", "zsh", "-bash", "/bin/sh", "/bin/bash"]
     if "git" in programs:
         names += ["fatal", "error"]
-    if "(eval):" in text:
+    if has_shell and "(eval):" in text:
         names.append("(eval)")
     if not FETCHERS.isdisjoint(programs):
         for found in FETCHED.finditer(text):

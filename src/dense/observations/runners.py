@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from dense.observations.counts import COUNTERS, Count, Summary, generic
 from dense.observations.seen import TestRun
+from dense.redact.words import any_of, one_byte_each
 
 MOST = 40
 """Lines that speak of what passed that are looked at in one text."""
@@ -25,6 +26,12 @@ SUMMARY = re.compile(
 )
 """How lines begin that may sum up a run, behind a look at the first letter, since few lines have one of these. Without
 groups: they would keep Python from skipping alternatives by their first letter."""
+SIGNS = (
+    *("assed", " pass", "PASS", "ailed", "FAIL", "error", "skipped", "deselected", "warning", "rerun", "no tests"),
+    *(" tests", "Tests", "test result", "test cases", "examples", "runs", "scenarios", "Ran ", "Executed "),
+    *("ok  \t", "OK ("),
+)
+"""A text without any of these sums up no run: most need not be looked at line by line."""
 RUNNERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (runner, re.compile(pattern))
     for runner, pattern in (
@@ -74,7 +81,8 @@ TESTING = re.compile(r"test|check|verify|spec\b|lint", re.IGNORECASE)
 def runs(text: str) -> Iterator[TestRun]:
     """Every test run that a text, which begins with a line feed, reports; the same line only once, since screens and
     harnesses show things twice."""
-    told = dict(summaries(text)) or dict(generic_summaries(text))
+    may_tell = any_of(*SIGNS)(one_byte_each(text))
+    told = (dict(summaries(text)) or dict(generic_summaries(text))) if may_tell else {}
     names = failed_names(text) if any(count.failed for count in told.values()) else ()
     for line, count in told.items():
         yield TestRun(count.runner, count.passed, count.failed, line[:300], names if count.failed else ())

@@ -84,7 +84,7 @@ class TraceFile:
     @cached_property
     def shape(self) -> Literal["lines", "document", "archive", "empty", "other"]:
         """What the file looks like, from its first bytes."""
-        with self.open() as stream:
+        with self.open(HEAD_BYTES) as stream:
             head = stream.read(HEAD_BYTES)
             if head.startswith(ZIP_MAGIC):
                 return "archive"
@@ -92,17 +92,15 @@ class TraceFile:
                 return "empty"
             start = head.removeprefix(BOM).lstrip(b" \t\r\n\0")
             if start[:1] in (b"{", b"["):
-                return "lines" if _is_lines(head, stream) or self.has_later_record() else "document"
+                return "lines" if _is_lines(head, stream) or self.has_later_record(head) else "document"
         # Comments, or a damaged first line, which must not hide the good ones behind it.
-        if self.has_later_record():
+        if self.has_later_record(head):
             return "lines"
         return "other" if start else "empty"
 
-    def has_later_record(self) -> bool:
+    def has_later_record(self, head: bytes) -> bool:
         """Whether one of the first lines is a record, though the file does not begin like one with records."""
-        with self.open() as stream:
-            first = stream.read(HEAD_BYTES).split(b"\n", 1)[0]
-        if _begins_document(first):
+        if _begins_document(head.partition(b"\n")[0]):
             return False
         for number, line in islice(self.lines(), HEAD_RECORDS):
             if line is not None and number > 1 and _is_record(line):
@@ -147,7 +145,7 @@ class TraceFile:
         """The file as a JSON value, or as several in a row. One that was cut off or is damaged gives what came
         before."""
         place = Source(self.name)
-        with self.open() as stream:
+        with self.open(0) as stream:  # it is read in one go
             too_large = self.path.stat().st_size > MAX_RECORD
             # Only what is packed can be larger than the file; to read with a limit reserves that much memory.
             data = b"" if too_large else stream.read() if stream.seekable() else stream.read(MAX_RECORD + 1)
@@ -179,9 +177,9 @@ class TraceFile:
                 f"{self.name}: the archive is damaged or was cut off while it was written ({error})"
             ) from None
 
-    def open(self) -> IO[bytes]:
-        """The file's bytes, decompressed."""
-        stream = self.path.open("rb", buffering=1 << 18)
+    def open(self, buffer: int = 1 << 18) -> IO[bytes]:
+        """The file's bytes, decompressed, with so large a buffer for what is not packed."""
+        stream = self.path.open("rb", buffering=buffer)
         magic = stream.read(4)
         stream.seek(0)
         if magic.startswith(GZIP_MAGIC):

@@ -25,8 +25,8 @@ def secrets_of(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The values of variables that are named like secrets, each with its kind; also as JSON and URLs write them.
 
     Left out: what is short, a path or an address, an ordinary word or a small number, an example."""
-    for name, value in environment.items():
-        if _is_secret_name(name) and _is_secret(value):
+    for name in environment:  # not the items: the process's own are decoded one by one, and few are looked at
+        if _is_secret_name(name) and _is_secret(value := environment[name]):
             for form in dict.fromkeys((value, json.dumps(value)[1:-1], quote(value, safe=""))):
                 yield form, "environment-value"
 

@@ -37,7 +37,7 @@ from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.boundaries import Stretch
 from dense.analyst.rules.facts import Facts
 from dense.analyst.rules.labels import label
-from dense.analyst.rules.settle import groups, verdict
+from dense.analyst.rules.settle import groups, shortcuts, verdict
 from dense.analyst.rules.teller import Teller
 from dense.trajectory import Trajectory
 from dense.tree import Label, Leaf, Node, first_action, last_action, leaves
@@ -83,7 +83,7 @@ class Study:
                 return verdict(question.subtree, self.analysis, self.teller, question.issues, question.key_actions)
             case Settlement():
                 return SettlementAnswer(
-                    groups=groups(question.parent, self.analysis, self.teller),
+                    groups=shortcuts(question.parent, self.analysis, self.teller),  # what none names is kept
                     verdict=verdict(question.parent, self.analysis, self.teller, question.issues, question.key_actions),
                 )
 

@@ -44,7 +44,8 @@ def contiguous(text: str, parts: Sequence[str]) -> str | None:
         at = text.find(part, start) if start >= 0 else -1
         if at < 0:
             return None
-        pieces += [GAP.sub("; ", text[start:at]), part]
+        between = text[start:at]
+        pieces += [GAP.sub("; ", between) if "\n" in between else between, part]
         start = at + len(part)
     return trimmed("".join(pieces))
 

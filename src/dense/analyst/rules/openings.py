@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Literal
 
 from dense.actions.arguments import values
+from dense.redact.words import any_of
 from dense.trajectory import Step
 
 Opening = Literal[0, 1, 2]
@@ -44,7 +46,7 @@ def opening(step: Step, names: Sequence[str]) -> Opening:
         return 0
     if NUMBERED.match(text):
         return 2
-    if text.isascii() and TURNS.isdisjoint(text.translate(BLANKED).split()):
+    if text.isascii() and (not may_turn()(text) or TURNS.isdisjoint(text.translate(BLANKED).split())):
         return 0  # most are like this
     for sentence in SENTENCE_END.split(text, MOST_SENTENCES):
         sentence = sentence.lstrip(MARKUP)
@@ -53,3 +55,9 @@ def opening(step: Step, names: Sequence[str]) -> Opening:
         if not sentence.isascii() and sentence.startswith(TURN_PHRASES):
             return 1
     return 0
+
+
+@cache
+def may_turn() -> Callable[[str], bool]:
+    """What tells of an ASCII text whether such a word may be in it, be it as a part of another."""
+    return any_of(*[word for word in TURNS if word.isascii()])

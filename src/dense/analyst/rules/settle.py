@@ -19,19 +19,28 @@ AT_ROOT = frozenset({"lost", "broken_off", "admitted"})
 
 def groups(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group]:
     """The children in order; those that one attempt covers together are one shortcut."""
+    drawn = {group.source_node_ids[0]: group for group in shortcuts(parent, analysis, teller)}
+    inner = {source for group in drawn.values() for source in group.source_node_ids[1:]}
+    return [drawn.get(child.id) or _keep(child) for child in parent.children if child.id not in inner]
+
+
+def shortcuts(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group]:
+    """The children that one attempt covers together, for each such attempt. All others are kept."""
+    attempts = analysis.attempts_in(first_action(parent), last_action(parent))
+    if not attempts:
+        return []
     spans = [(first_action(child), last_action(child)) for child in parent.children]
     found: list[Group] = []
     place = 0
-    for attempt in analysis.attempts_in(spans[0][0], spans[-1][1]):
+    for attempt in attempts:
         start = max(place, bisect_left(spans, attempt.first, key=lambda span: span[1]))
         end = bisect_right(spans, attempt.last, key=lambda span: span[0])
         covered = [i for i in range(start, end) if _is_mostly(attempt, *spans[i])]
         if len(covered) < 2 or covered[-1] - covered[0] >= len(covered):
             continue
-        found += [_keep(child) for child in parent.children[place : covered[0]]]
         found.append(_shortcut(attempt, parent.children[covered[0] : covered[-1] + 1], analysis, teller))
         place = covered[-1] + 1
-    return found + [_keep(child) for child in parent.children[place:]]
+    return found
 
 
 def verdict(

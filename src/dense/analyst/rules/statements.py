@@ -19,6 +19,8 @@ TAIL = re.compile(
     r" ?(?:[12&]?>&[12]|[12&]?>>? ?/dev/null|< ?/dev/null|;|&"
     r"|\| ?(?:head|tail|cat|less|more)(?: -?-?\w+(?:=\w+)?){0,2})$"
 )
+TAIL_SIGN = re.compile(r"[<>|;&]")
+"""Without one of these near the end there is nothing to take off."""
 BLOCK = re.compile(r"\s*(?:for|while|until|if|case|select)\s")
 BLOCK_END = re.compile(r"\s*(?:done|fi|esac)\b")
 IDLE = frozenset(
@@ -73,9 +75,11 @@ def program(part: str) -> str:
 def trimmed(part: str) -> str:
     """A statement without its ends that only shorten or redirect what is shown."""
     text = " ".join(part[:HEAD].split())
-    while (found := TAIL.search(text, max(0, len(text) - 40))) is not None and found.start():
+    while True:
+        near = max(0, len(text) - 40)
+        if TAIL_SIGN.search(text, near) is None or (found := TAIL.search(text, near)) is None or not found.start():
+            return text
         text = text[: found.start()]
-    return text
 
 
 def statements(text: str) -> tuple[list[str], list[str]]:

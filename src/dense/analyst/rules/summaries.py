@@ -63,7 +63,7 @@ class Summary:
 
     def brief(self) -> Brief:
         """The last product and the check of it, or the last result."""
-        clauses = self._changes_told()[-1:] if self.stretch.changes else self._runs_told()[-1:]
+        clauses = self._changes_told[-1:] if self.stretch.changes else self._runs_told[-1:]
         if not clauses and not self._proof:
             clauses = [self.stretch.told(deed) for deed in self.stretch.worked[-8:] if is_found(deed)][-1:]
         passed = next((deed for deed in reversed(self.stretch.worked) if deed.has_passed), None)
@@ -104,7 +104,7 @@ class Summary:
 
     @cached_property
     def _clauses(self) -> list[str]:
-        clauses = [*self._setups(), *self._changes_told(), *self._runs_told()] or self._removals()
+        clauses = [*self._setups(), *self._changes_told, *self._runs_told] or self._removals()
         if not self.stretch.changes:
             clauses += self._looks_told()[-1:] if clauses and self._ends_looking() else []
             clauses = clauses or self._looks_told()
@@ -136,6 +136,7 @@ class Summary:
         removals = [deed for deed in self.stretch.worked if deed.facts.effects.deletes]
         return [self.stretch.did(deed) for deed in removals[-2:]]
 
+    @cached_property
     def _changes_told(self) -> list[str]:
         """Few changes each by itself; of many the files, and the last one."""
         changes = standing(self.stretch.changes[-MANY:])
@@ -150,6 +151,7 @@ class Summary:
         """A change with what came back, or with what it is."""
         return change(deed, self.stretch.told(deed))
 
+    @cached_property
     def _runs_told(self) -> list[str]:
         """The last runs that showed something, after the last change where there was one."""
         after = self.stretch.changes[-1].action if self.stretch.changes else 0
