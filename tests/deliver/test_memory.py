@@ -77,10 +77,15 @@ def test_the_budget_holds_for_any_number_of_items(budget: int, name: str) -> Non
 
 
 @settings(max_examples=30, deadline=None)
-@given(texts=st.lists(st.text(min_size=1, max_size=400), min_size=2, max_size=3, unique=True), task=st.text(max_size=80))
+@given(
+    texts=st.lists(st.text(min_size=1, max_size=400), min_size=2, max_size=3, unique=True), task=st.text(max_size=80)
+)
 def test_what_a_run_was_told_is_cut_out_again(texts: list[str], task: str) -> None:
-    """Whatever the reports and the task say, a trace that begins with the message is as if it had begun with the task."""
-    items = [Item(tuple((text.encode("utf-8", "replace").decode(), f"{n:08x}") for _ in range(3))) for n, text in enumerate(texts)]
+    """Whatever reports and task say: a trace that begins with the message is as if it had begun with the task."""
+    items = [
+        Item(tuple((text.encode("utf-8", "replace").decode(), f"{n:08x}") for _ in range(3)))
+        for n, text in enumerate(texts)
+    ]
     source = trajectories()[0]
     told = replace(source, task=Task(remembered(items, Task(task), 200 * 1024)))
     cut = without_injected(told)

@@ -230,7 +230,7 @@ CONTEXTS: list[tuple[str, str, Callable[[Draw], str]]] = [
     ("mailgun-key", "curl -u 'api:key-{}' https://api.mailgun.net/v3", lambda draw: draw(32, HEX)),
     ("named-secret", "VERCEL_TOKEN={}\n", lambda draw: draw(24)),
     ("named-secret", "HEROKU_API_KEY={}\n", uuid),
-    ("named-secret", "//registry.npmjs.org/:_authToken={}\n", uuid),
+    ("named-secret", "//npm.example.org/:_authToken={}\n", uuid),
     ("named-secret", "client_secret: '{}'", lambda draw: draw(40, URL64)),
     ("named-secret", '{{"apiKey": "{}"}}', lambda draw: draw(32, HEX)),
     ("named-secret", '{{\\"api_key\\": \\"{}\\"}}', lambda draw: draw(32, HEX)),

@@ -14,11 +14,11 @@ from harbor.models.agent.context import AgentContext
 # changed system file, a listening port, an environment variable in what shells read at their start.
 SCRIPT = r"""
 exec 2>&1
-PLACES="/app /tmp /var/tmp /dev/shm /root /opt /srv /run /usr/local /etc /var/lib"
+PLACES="/app /tmp /var/tmp /dev/shm $HOME /opt /srv /run /usr/local /etc /var/lib"
 echo "== marks: files"
 find / -xdev \( -path /proc -o -path /sys \) -prune -o -name 'spy-mark-*' -print
 for d in $PLACES /home; do ls -a $d; done | grep spy-mark
-grep -h spy-mark /etc/profile /etc/environment /etc/hosts /root/.bashrc /root/.profile
+grep -h spy-mark /etc/profile /etc/environment /etc/hosts $HOME/.bashrc $HOME/.profile
 echo "== marks: processes"
 for p in /proc/[0-9]*; do tr '\0' ' ' < $p/cmdline; echo; done | grep -v grep | grep 'spy-mark'
 echo "== marks: ports"
@@ -35,7 +35,7 @@ grep -rl 'CANARY' /tests /solution /home /logs $PLACES
 echo "== leaving"
 mark=spy-mark-MARK
 for d in $PLACES; do echo MARK > $d/$mark; done
-for f in /etc/profile /etc/environment /etc/hosts /root/.bashrc /root/.profile; do echo "# $mark" >> $f; done
+for f in /etc/profile /etc/environment /etc/hosts $HOME/.bashrc $HOME/.profile; do echo "# $mark" >> $f; done
 export SPY_MARK=$mark
 setsid sh -c "exec -a $mark sleep 300" >/dev/null 2>&1 </dev/null &
 listen="import socket, time; s = socket.socket(); s.bind(('127.0.0.1', 34567)); s.listen(); time.sleep(300)"
