@@ -11,13 +11,13 @@
     │   ├── CallFailed      one call stayed dead after all tries; whoever asked takes a fallback and goes on
     │   ├── KeyRefused      the key is missing, wrong or out of credit; stops the run
     │   ├── NotRecorded     a replay has no answer to this request; stops the run
-    │   ├── Unanswered      calls for feedback stayed dead, so that it is not what its method would have made
     │   ├── SpendingLimit   the next call could cost more than is left; stops the run, which can be resumed
     │   ├── UnknownModel    no such provider, model or address; stops the run
     │   ├── UnknownPrice    a spending limit was given for a model whose price is not known
     │   └── Unreachable     the server was never reached; stops the run
     ├── NoTrajectory        a path holds no trajectory that can be read: missing, empty, unknown, or no step in it
     │   └── NotATrace       a file whose content no reader claims
+    ├── Unanswered          calls for feedback stayed dead, so that it is not what its method would have made
     ├── SkippedRecords      `strict` was asked for and a record was skipped
     ├── UnknownFormat       a format was named that does not exist
     └── UnknownMethod       a method was named that does not exist, or that is none
@@ -101,7 +101,7 @@ class NotRecorded(ModelError):
     """A replay was asked what was not asked when it was recorded."""
 
 
-class Unanswered(ModelError):
+class Unanswered(DenseError):
     """Feedback for which calls stayed dead: what stands in for their answers is not the method's."""
 
     def __init__(self, text: str, usage: Any = None) -> None:

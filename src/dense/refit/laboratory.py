@@ -194,7 +194,7 @@ class Laboratory:
         try:
             prepared = await self._maker.make(cell.method, self._source(source), task, place, earlier)
         except ModelError as error:
-            if not isinstance(error, CallFailed | Unanswered):
+            if not isinstance(error, CallFailed):
                 self._halt(error)
                 raise Stopped from None
             problem: DenseError = error

@@ -34,7 +34,8 @@ TOOLS = ("setpriv", "unshare", "nsenter", "mount", "umount", "pivot_root", "tar"
 """What it takes; all but the last two are of util-linux."""
 DROPPED = "-sys_boot,-sys_module,-sys_rawio,-sys_time,-mknod,-linux_immutable"
 """Capabilities that root does not have inside: a slip of an agent must not stop this machine's clock."""
-_INIT = Path(__file__).with_name("init.sh")
+_INIT = Path(__file__).with_name("init.sh").read_text(encoding="utf-8")
+"""A text, not a file: whoever the sandbox runs as need not be allowed to read where we are installed."""
 _SECONDS_TO_START = 30
 _SECONDS_TO_END = 2
 _SECONDS_TO_MOVE = 600
@@ -295,7 +296,7 @@ async def _held(settings: Settings, folder: Path) -> asyncio.subprocess.Process:
     view = words(hidden=(*settings.hidden, folder.parent), shown=settings.shown)
     with (folder / "init.log").open("wb") as log:
         return await asyncio.create_subprocess_exec(
-            *[*command, "/bin/sh", str(_INIT), str(folder), mode, network, *view],
+            *[*command, "/bin/sh", "-c", _INIT, "sandbox", str(folder), mode, network, *view],
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=log,
