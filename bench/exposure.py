@@ -10,10 +10,9 @@ everything hits always, as its random choice does: what counts is the difference
 Labels, and what they count:
 - Who&When: `mistake_step` in the trace's own file, an index into `history` from 0 (the labelled agent is the speaker of
   that entry in nearly all files, and hardly ever of its neighbours).
-- AgentRx: a bare list of the same entries, which is put into Who&When's frame to be read. The step of the root cause
-  in `data/ground_truth/*.json`, found by the run's identifier, else the one in `trajectories_info.json`, which gives
-  that identifier for the file's name. Both count from 1: for the runs that both data sets have, their labels are those
-  of Who&When plus one.
+- AgentRx: a bare list of the same entries. The step of the root cause in `data/ground_truth/*.json`, found by the run's
+  identifier, else the one in `trajectories_info.json`, which gives that identifier for the file's name. Both count from
+  1: for the runs that both data sets have, their labels are those of Who&When plus one.
 
 Entries that are no actions (a terminal's answer, the harness's remarks) belong to the action before them, so a label is
 mapped to the last step whose `Source.index` is not greater. A run that stands in both data sets is counted once."""
@@ -25,7 +24,6 @@ import json
 import random
 import re
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
@@ -199,24 +197,16 @@ def labelled_run(path: Path) -> Labelled | LeftOut:
     given: Any = value if isinstance(value, list) else own.get("history")
     history = cast("list[Any]", given) if isinstance(given, list) else []
     try:
-        frame = json.dumps({"question": "", "question_ID": "run", "history": history})
+        records = json.dumps(history)
     except RecursionError:  # it could be decoded, and is too deep to be written again
         return LeftOut(BROKEN)
-    trajectory = _framed(frame) if isinstance(value, list) else sole_trajectory(path)
+    trajectory = sole_trajectory(path)
     if isinstance(trajectory, LeftOut):
         return trajectory
     label = agentrx_label(path) if isinstance(value, list) else who_and_when_label(own)
     if label is None:
         return LeftOut(NO_LABEL)
-    return Labelled(trajectory, label, len(history), sha256(frame.encode()).digest())
-
-
-def _framed(frame: str) -> Trajectory | LeftOut:
-    """A bare history, in the frame in which Who&When reads it."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run.json"
-        path.write_text(frame)
-        return sole_trajectory(path)
+    return Labelled(trajectory, label, len(history), sha256(records.encode()).digest())
 
 
 def examined(format: str, run: Labelled, analyst: NewAnalyst) -> Case | LeftOut:

@@ -28,6 +28,7 @@ FORMATS = {
     "trail-otel": "otel",
     "tau-bench": "tau-bench",
     "who-and-when": "who-and-when",
+    "agentrx": "who-and-when",
 }
 """The corpus's names of the formats that we read, and ours."""
 

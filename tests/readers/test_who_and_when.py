@@ -125,3 +125,30 @@ def test_every_mistake_of_the_corpus_has_its_step(corpus: Path) -> None:
         found += before[-1].agent == run["mistake_agent"]
     # Three of the labels name another agent than the one that spoke in the entry they point to.
     assert found >= 27
+
+
+def test_a_bare_history_is_a_run(tmp_path: Path) -> None:
+    """As Magentic-One writes it: no question beside it, so the human's first entry is the task."""
+    run = fixture("hand-crafted")
+    path = tmp_path / "console_log.json"
+    path.write_text(json.dumps(run["history"]))
+    bare, framed = one(path), one(FIXTURES / "hand-crafted" / "1.json")
+    assert bare.id == "console_log"
+    assert bare.task and bare.task.instruction == run["history"][0]["content"].strip()
+    assert [(step.source.index, step.agent, step.calls, step.message) for step in bare.steps] == [
+        (step.source.index, step.agent, step.calls, step.message) for step in framed.steps
+    ]
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hello (there)"}],
+        [{"role": "human", "content": "Hello"}, {"role": "Orchestrator (thought)"}],
+        [["Orchestrator (thought)", "We plan."]],
+    ],
+)
+def test_other_lists_are_not_claimed(tmp_path: Path, entries: list[Any]) -> None:
+    from dense.readers.formats.who_and_when import WhoAndWhen
+
+    assert not WhoAndWhen().claims([entries])

@@ -11,7 +11,8 @@ def count(path: pathlib.Path) -> list[int]:
         value = json.loads(text)
     except ValueError:
         value = [json.loads(line) for line in text.splitlines() if line.strip()]
-    return [sum(map(_acts, run["history"])) for run in (value if isinstance(value, list) else [value])]
+    runs = value if isinstance(value, list) and "history" in value[0] else [value]
+    return [sum(map(_acts, run if isinstance(run, list) else run["history"])) for run in runs]
 
 
 def _acts(entry: dict[str, Any]) -> bool:

@@ -3,7 +3,8 @@
 `question` is the task, `history[]` the conversation. In the hand-crafted half (Magentic-One) an entry has only
 `role`, the speaker, with a note in brackets: `human`, `Orchestrator (thought)`, `Orchestrator (-> WebSurfer)`,
 `WebSurfer`, `ComputerTerminal`, …. In the algorithm-generated half (captain agent) the speaker is `name`, and `role`
-is only the side of the chat that it was filed under.
+is only the side of the chat that it was filed under. Magentic-One's own logs, and the data sets made of them (AgentRx),
+are such a history alone: a bare list, whose first human entry is the task.
 
 Decided here:
 - An entry of an agent is a step, with `agent` as the speaker without the note; one entry is one step because the
@@ -27,7 +28,7 @@ from typing import Any
 
 from dense.readers.content import text_of
 from dense.readers.files import Record
-from dense.readers.json_value import is_obj, obj, objs, seq, string
+from dense.readers.json_value import is_obj, is_seq, obj, objs, seq, string
 from dense.readers.reader import Place, fitting, row_of, unique
 from dense.readers.stream import StepDraft, Stream
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
@@ -38,19 +39,21 @@ NOTED = re.compile(r"(?P<who>.*?)\s*\((?P<note>.*)\)\s*", re.DOTALL)
 EXIT_CODE = re.compile(r"exitcode: (-?\d{1,9})\b")
 NEXT_SPEAKER = re.compile(r"Next speaker \w+\.?")
 PAGE = "\n\nHere is a screenshot of "
+CLAIMED = 5
+"""How many entries are looked at to tell what a file is."""
 
 
 class WhoAndWhen:
     name = "who-and-when"
 
     def claims(self, head: Sequence[Any]) -> bool:
-        return any(_is_run(obj(record)) for record in head)
+        return any(_is_run(obj(record)) or _is_bare(record) for record in head)
 
     def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
         seen: set[str] = set()
         for record in fitting(records, _has_history, place.notices, "a run of Who&When"):
             run, source = obj(record.value), row_of(record.source)
-            entries = seq(run.get("history"))
+            entries = _history(record.value)
             steps = list(_steps(entries, source, place))
             if not steps:
                 place.notices.skip("no action of an agent in its history", source)
@@ -62,14 +65,25 @@ class WhoAndWhen:
             yield Stream(self.name, id_, source, place.notices, iter(steps), task=given)
 
 
+def _history(value: Any) -> list[Any]:
+    return value if is_seq(value) else seq(obj(value).get("history"))
+
+
 def _has_history(value: Any) -> bool:
-    return bool(objs(obj(value).get("history")))
+    return bool(objs(_history(value)))
+
+
+def _is_bare(value: Any) -> bool:
+    """Whether a list is a history: somebody in it thinks, or hands over, in brackets behind a name."""
+    entries = objs(value)[:CLAIMED] if is_seq(value) else []
+    notes = [_noted(speaker)[1] for entry in entries if "content" in entry and (speaker := _speaker(entry))]
+    return len(notes) == len(entries) and any(note == "thought" or note.startswith("->") for note in notes)
 
 
 def _is_run(run: dict[str, Any]) -> bool:
     """Labels are only looked for: their values reach nothing."""
     known = "question" in run and bool(LABELS & run.keys() or "question_ID" in run)
-    return known and any("content" in entry and _speaker(entry) for entry in objs(run.get("history"))[:5])
+    return known and any("content" in entry and _speaker(entry) for entry in objs(run.get("history"))[:CLAIMED])
 
 
 def _speaker(entry: dict[str, Any]) -> str:
