@@ -62,6 +62,13 @@ def test_code_that_another_agent_runs_is_a_run() -> None:
     assert analysed(thinks("Plan."), code, thinks("Good.")).facts[1].phase == "run"
 
 
+def test_code_that_a_terminal_ran_is_a_run_without_a_team_too() -> None:
+    said = "```python\nprint(6 * 7)\n```"
+    ran = Step(Source("made"), said, observations=(Observation("exitcode: 0\n42", exit_code=0),))
+    told = Step(Source("made"), said, observations=(Observation("Give one command in a fence."),))
+    assert [fact.phase for fact in analysed(ran, told, told).facts] == ["run", "talk", "talk"]
+
+
 def test_an_agent_by_itself_only_talks() -> None:
     alone = [Step(Source("made"), "I say something.", observations=(Observation("Give a command."),))] * 3
     assert {fact.phase for fact in analysed(*alone).facts} == {"talk"}

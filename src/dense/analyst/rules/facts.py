@@ -120,13 +120,13 @@ def all_facts(
         for phase, done, family in zip(phases, effects, families, strict=True)
     ]
     handed = [""] * len(steps)
-    if team := team_of(steps):
-        for n, step in enumerate(steps):
-            if phases[n] == "talk" and acts_unseen(step):
-                phases[n] = "run" if runs_code(step) else "explore"
-                targets[n] = targets[n] or ((address,) if (address := address_of(step)) else ())
-            elif phases[n] != "deliver" and (who := handed_to(step, team)):
-                phases[n], handed[n], targets[n] = "talk", who, ()
+    team = team_of(steps)
+    for n, step in enumerate(steps):
+        if not step.calls and phases[n] == "talk" and acts_unseen(step, team):
+            phases[n] = "run" if runs_code(step) else "explore"
+            targets[n] = (address,) if (address := address_of(step)) else ()
+        elif team and step.calls and phases[n] != "deliver" and (who := handed_to(step, team)):
+            phases[n], handed[n], targets[n] = "talk", who, ()
     numbers = range(first, first + len(steps))
     return list(
         map(Facts, numbers, effects, came, texts, phases, families, targets, gists, opens, answered, lasting, handed)

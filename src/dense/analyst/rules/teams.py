@@ -38,9 +38,11 @@ def handed_to(step: Step, team: frozenset[str]) -> str:
     return step.calls[0].name if step.calls else ""
 
 
-def acts_unseen(step: Step) -> bool:
-    """Whether something came back to an agent that called nothing that is shown."""
-    return not step.calls and any(seen.origin == "tool" and seen.text.strip() for seen in step.observations)
+def acts_unseen(step: Step, team: frozenset[str]) -> bool:
+    """Whether something came back to an agent that called nothing that is shown: in a team whatever a tool says, else
+    only the end of a program, since a harness answers empty talk too."""
+    came = [seen for seen in step.observations if seen.origin == "tool" and seen.text.strip()]
+    return bool(came) and (bool(team) or (runs_code(step) and any(seen.exit_code is not None for seen in came)))
 
 
 def runs_code(step: Step) -> bool:
