@@ -3,7 +3,6 @@ of this, put into the words of a question."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 
@@ -18,6 +17,7 @@ from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.handovers import prints_work
 from dense.analyst.rules.outputs import output
 from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
+from dense.analyst.rules.refusals import Refusal, handed_in, refusals, refused_told
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.tracking import Tracked, track
 from dense.observations import seen
@@ -159,9 +159,9 @@ class Analysis:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Everything that is open or was, in the order in which it shows."""
-        found = [*self._failed_checks, *self._failed_run(), *self._unmet(), *self._refused(), *self._end()]
-        found += self._empty_handed()
-        found += self._unverified()
+        found = [*self._failed_checks, *self._refused(), *self._end()]
+        if self.ending.kind != "continued":  # what is not there yet may be made where the trace goes on
+            found += [*self._failed_run(), *self._unmet(), *self._empty_handed(), *self._unverified()]
         return tuple(sorted(found, key=lambda one: one.opened))
 
     @cached_property
@@ -198,6 +198,8 @@ class Analysis:
         )
         breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
         if not acted or acted[-1].has_failed or given_up or breaks_off:
+            return False
+        if any(first <= one.action <= last for one in self.refused):
             return False
         ran = self.checks_in(first, last)
         if ran and not ran[-1].has_passed:
@@ -299,16 +301,27 @@ class Analysis:
         return Finding("unmet", text, tuple(sorted(set(evidence))) or (len(self.facts),), is_tried=bool(one.tried))
 
     def _refused(self) -> list[Finding]:
-        """A hand-over that was not taken: whoever took it says so, and no later one was."""
-        handed = [fact for fact in self.facts if fact.phase == "deliver"]
-        asking = [fact for fact in handed if not prints_work(fact)]
-        refused = [(fact, line) for fact in asking if (line := _refusal(self.step(fact.action)))]
+        """Answers that were not taken: whoever took them says so. Another answer closes it, the same again does not."""
+        refused = self.refused
         if not refused:
             return []
-        last, line = refused[-1]
-        later = next((fact.action for fact in handed if fact.action > last.action), None)
-        text = f"What was handed over at a{last.action} was not taken: {quoted(line)}"
-        return [Finding("refused", text, (last.action,), later)]
+        last = refused[-1]
+        text = f"What was handed in was not taken: {refused_told(refused)}: {quoted(last.line)}"
+        evidence = [one.action for one in refused]
+        later = [fact for fact in self.facts[last.action :] if fact.phase == "deliver"]
+        if not later:
+            return [Finding("refused", text, tuple(evidence))]
+        known = {one.answer for one in refused if one.answer}
+        again = handed_in(later[-1], self.step(later[-1].action))
+        if again not in known:
+            return [Finding("refused", text, tuple(evidence), later[-1].action)]
+        text += f". At a{later[-1].action} {quoted(again)} was handed in again."
+        return [Finding("refused", text, (*evidence, later[-1].action))]
+
+    @cached_property
+    def refused(self) -> list[Refusal]:
+        """Answers that were handed in and not taken."""
+        return refusals(self.facts, self.steps)
 
     def _empty_handed(self) -> list[Finding]:
         """A hand-over that was to print the work, and printed nothing: nothing was handed in."""
@@ -334,16 +347,39 @@ class Analysis:
 
     def _end(self) -> list[Finding]:
         end = self.ending
-        if end.kind == "broken_off":
-            text = f"The attempt breaks off at a{end.action} without a hand-over. "
-            text += f"The last action {self.did(end.action)}."
-            text += f" It ended with {quoted(end.words)}." if end.words else ""
-            return [Finding("broken_off", text, (end.action,), is_serious=not self.is_shown_done)]
         if end.kind == "given_up":
             return [
                 Finding("admitted", f"The agent itself says that it is not done: {quoted(end.words)}", (end.action,))
             ]
-        return []
+        if end.kind != "broken_off" or self._ends_well(end):
+            return []
+        why = f" It ended with {quoted(end.words)}." if end.words else ""
+        if end.answer:
+            why += f" The answer {quoted(end.answer)} was written down when it was over, not found to be right."
+        if end.ledger is not None:
+            text = f"The run ended at a{end.action}, and its lead did not hold the request to be satisfied"
+            text += f" (a{end.ledger.action}): {quoted(end.ledger.reason)}.{why}"
+            return [Finding("admitted", text, tuple(sorted({end.ledger.action, end.action})))]
+        text = f"The attempt breaks off at a{end.action} without a hand-over. "
+        text += f"The last action {self.did(end.action)}.{why}"
+        return [Finding("broken_off", text, (end.action,))]
+
+    def _ends_well(self, end: Ending) -> bool:
+        """Whether nothing speaks against an end without a last word, which not everybody records: what was asked for
+        is there, or the last action is one that work ends with."""
+        if end.ledger is not None:
+            return False
+        if self.is_shown_done:
+            return True
+        last = self.facts[-1]
+        if end.words or last.has_failed:
+            return False
+        if last.family in {"git commit", "git push", "gh pr"}:
+            return True
+        if not last.commands and not self.step(last.action).calls:  # code that somebody ran for an agent that talks
+            came = self.step(last.action).observations
+            return any(seen.exit_code == 0 or seen.text.startswith("exitcode: 0") for seen in came)
+        return last.has_passed and last.action > self.last_change
 
     def _unverified(self) -> list[Finding]:
         """What was changed last, and nothing looked at it since."""
@@ -369,10 +405,6 @@ class Analysis:
         return frozenset(map(base_name, self.products))
 
 
-REFUSED = re.compile(r"\b(?:in|not )correct\b|\bwrong\b|\brejected\b|\bnot accepted\b|\btry again\b", re.IGNORECASE)
-"""Words of whoever does not take what was handed over. Hints only."""
-REFUSING = ("correct", "wrong", "reject", "not accept", "try again")
-"""Without one of these there is none of them."""
 LOOKS = frozenset("curl wget nc ping ssh cat ls cd git echo pip npm docker".split())
 """Commands that a task names for other reasons than to check by them."""
 LACKS = frozenset({"no_such_module", "no_such_command"})
@@ -392,18 +424,6 @@ def _is_check(command: str) -> bool:
 def _has_told(step: Step) -> bool:
     """Whether a tool gave something back: what a harness says about who is next is nothing."""
     return any(answer.origin == "tool" and answer.text.strip() for answer in step.observations)
-
-
-def _refusal(step: Step) -> str:
-    """The line in which a hand-over is refused."""
-    for answer in step.observations:
-        head = answer.text[:2000]
-        if "diff --git " in head or not any(map(head.lower().__contains__, REFUSING)):
-            continue
-        if found := REFUSED.search(head):
-            start, end = answer.text.rfind("\n", 0, found.start()) + 1, answer.text.find("\n", found.end())
-            return answer.text[start : end if end >= 0 else None].strip()
-    return ""
 
 
 def quoted(text: str) -> str:

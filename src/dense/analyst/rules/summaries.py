@@ -18,6 +18,7 @@ from dense.analyst.rules.files import base_name
 from dense.analyst.rules.handovers import answer_given, handover, handover_told
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import capital, listed, paths_told, sentence, ticked
+from dense.analyst.rules.refusals import refusals, refused_told
 from dense.analyst.rules.stretch import EMPTY, Stretch
 
 LONGEST = 500
@@ -218,8 +219,17 @@ class Summary:
         told = f"The answer that was given: {ticked(given, 120)}." if given else ""
         if deed.phase == "deliver":
             handed = sentence(self._handed_over())
-            return " ".join(filter(None, [handed, answer, "" if given in handed else told]))
-        return answer if deed.phase == "talk" else told
+            return " ".join(filter(None, [handed, answer, "" if given in handed else told, self._rejected]))
+        return " ".join(filter(None, [self._rejected, answer if deed.phase == "talk" else told]))
+
+    @cached_property
+    def _rejected(self) -> str:
+        """The answers that were not taken before the last one, for the whole: nobody is to hand them in again."""
+        handed = [deed for deed in self.stretch.deeds[:-1] if deed.phase == "deliver"]
+        if not handed or not (self.stretch.first == 1 and self.stretch.history.is_last(self.stretch.deeds[-1].action)):
+            return ""
+        found = refusals([deed.facts for deed in handed], [deed.step for deed in handed])
+        return f"Answers that were not taken before: {refused_told(found)}." if found else ""
 
     def _handed_over(self) -> str:
         """The hand-over; what it says is missing only where no check shows the contrary."""
