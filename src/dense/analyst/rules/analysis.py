@@ -15,6 +15,7 @@ from dense.analyst.rules.facts import Facts, all_facts, same_file
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.handovers import prints_work
+from dense.analyst.rules.origins import Origins
 from dense.analyst.rules.outputs import output
 from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
 from dense.analyst.rules.refusals import Refusal, handed_in, refusals, refused_told
@@ -174,18 +175,40 @@ class Analysis:
             return False
         if not self.named_checks and any(o.kind == "threshold" and o.role == "deliverable" for o in self.requirements):
             return False  # a limit that nobody checks for us
+        is_checked = bool(own) and own[-1].action > self.last_change > 0
         if self.tracked:
-            return all(one.is_shown and not one.is_missing for one in self.tracked)
-        return bool(own) and own[-1].action > self.last_change > 0
+            is_seen = all(one.is_shown and not one.is_missing for one in self.tracked)
+            return is_seen and (is_checked or all(map(self._is_new, self.tracked)))
+        return is_checked
+
+    def _is_new(self, one: Tracked) -> bool:
+        """Whether to have seen a file shows something: it was not there before, and holds no guess of the agent's."""
+        if one.is_old:
+            return False
+        seen = output(self.of(one.shown[-1]), self.step(one.shown[-1]))
+        return not (one.made and self.origins.is_guess(seen, one.made[-1]))
+
+    @cached_property
+    def origins(self) -> Origins:
+        """Where values come from."""
+        return Origins(self.steps, self.task)
 
     def _is_tasks_own(self, check: Check) -> bool:
         """Whether the task itself speaks of a check. What an agent thought of to check its work shows that the agent
-        is content, not that the task is done."""
-        if any(name in check.command for name in self.named_checks):
-            return True
+        is content, not that the task is done; nor does a test that the agent wrote, or changed so that it passes."""
         tests = [base_name(one.subject) for one in self.requirements if one.kind == "file"]
         tests = [name for name in tests if any(word in name.lower() for word in ("test", "check", "spec"))]
-        return any(name in check.command or not check.subjects for name in tests)
+        is_named = any(name in check.command for name in self.named_checks)
+        if not is_named and not any(name in check.command or not check.subjects for name in tests):
+            return False
+        checked = check.subjects or frozenset(tests)
+        asked = {base_name(path) for path in self.wanted}
+        return not any(base_name(path) in checked and base_name(path) not in asked for path in self._written)
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """All that was ever written, by path."""
+        return frozenset(path for fact in self.facts for path in fact.effects.writes)
 
     def is_shown_within(self, first: int, last: int) -> bool:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that
@@ -212,9 +235,16 @@ class Analysis:
             return any(not fact.has_failed and _has_told(self.step(fact.action)) for fact in acted)
         return any(
             (fact.action >= changed[-1] and not fact.has_failed and (fact.is_check or fact.effects.scripts))
-            or ((reads := self.history.reads_back(fact.action)) is not None and reads >= changed[-1])
+            or self._reads_back(fact, changed[-1])
             for fact in inside
         )
+
+    def _reads_back(self, fact: Facts, changed: int) -> bool:
+        """Whether an action shows what was made by a change or since, and that is no guess."""
+        made = self.history.reads_back(fact.action)
+        if made is None or made < changed:
+            return False
+        return not self.origins.is_guess(output(fact, self.step(fact.action)), made)
 
     @cached_property
     def _failed_checks(self) -> list[Finding]:

@@ -35,11 +35,14 @@ class Refusal(Struct, frozen=True):
 
 
 def handed_in(fact: Facts, step: Step) -> str:
-    """What an action hands in, as one text, in its own words."""
+    """What an action hands in, as one text, in its own words. A command that only says that the work is done hands in
+    what is on the disk, which is another thing every time."""
     for text in fact.commands:
         verb, _, rest = text.strip().partition(" ")
         if verb == "submit":
             return rest.strip()
+    if fact.commands:
+        return ""
     values = [plain_text(value).strip() for call in step.calls for value in call.arguments.values()]
     return max(values, key=len, default="")
 

@@ -18,7 +18,7 @@ from dense.analyst.rules.files import base_name
 from dense.analyst.rules.handovers import answer_given, handover, handover_told
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import capital, listed, paths_told, sentence, ticked
-from dense.analyst.rules.refusals import refusals, refused_told
+from dense.analyst.rules.refusals import handed_in, refusals, refused_told
 from dense.analyst.rules.stretch import EMPTY, Stretch
 
 LONGEST = 500
@@ -27,6 +27,8 @@ MOST_PARTS = 3
 """So many parts are told of a whole, the last ones that came to something."""
 FEW = 2
 """So many changes are told each by itself; of more the files."""
+SHORTEST_GUESS, LONGEST_GUESS = 6, 120
+"""How long an answer is that can be looked for in what came back before."""
 MANY = 12
 """So many changes are looked at, whether a later one replaced them."""
 
@@ -202,6 +204,9 @@ class Summary:
         deed = next((one for one in reversed(looks) if is_quotable(one)), looks[-1])
         seen = deed.saw
         what = paths_told(deed.facts.effects.reads, 2)
+        made = self.stretch.history.reads_back(deed.action)
+        if made is not None and self.stretch.origins.is_guess(deed.output, made):
+            return f"{what} holds what was typed there; no output had shown that."
         return f"Looked at {what} afterwards." if EMPTY.match(seen) else f"Looking at {what} showed {seen}."
 
     def _check(self, deed: Deed) -> str:
@@ -237,7 +242,11 @@ class Summary:
         changed = self.stretch.changes[-1].action if self.stretch.changes else 0
         if len(self.stretch.agents) > 1 or self.stretch.last_pass > changed:
             return self.stretch.did(deed)
-        return handover_told(deed)
+        answer = handed_in(deed.facts, deed.step)
+        if len(answer) > LONGEST_GUESS or len(answer) < SHORTEST_GUESS or len(answer.split()) > 1:
+            return handover_told(deed)
+        is_guess = self.stretch.origins.is_guess(answer, deed.action)
+        return f"{handover_told(deed)}, which no output had shown" if is_guess else handover_told(deed)
 
     @cached_property
     def _left_told(self) -> str:

@@ -21,6 +21,10 @@ LINES = 40
 """How many lines that name a file are looked at in one action."""
 HEAD = 64 * 1024
 """How much of a text is looked through for a name."""
+IN_PLACE = ("sed -i", "perl -pi", "perl -i", "git apply", "git checkout", "patch ")
+OLD_TEXTS = frozenset(["old_str", "old_string", "oldText", "old_text", "insert_line", "search"])
+UPDATES = "*** Update File"
+"""What edits a file that is there: commands, arguments of tools, a line of a patch."""
 
 
 class Tracked(Struct, frozen=True):
@@ -37,6 +41,8 @@ class Tracked(Struct, frozen=True):
     """Actions that looked for it in vain."""
     removed: int | None = None
     """The action that removed it, where nothing made it again."""
+    is_old: bool = False
+    """Whether it was there before the first action that changed it: to see it then shows nothing."""
 
     @property
     def subject(self) -> str:
@@ -94,7 +100,24 @@ def _followed(wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step]
             removed = fact.action
     if removed is not None and made and made[-1] > removed:
         removed = None
-    return Tracked(wanted, tuple(made), tuple(tried), tuple(shown), tuple(missed), removed)
+    is_old = bool(made) and _was_there(wanted.subject, made[0], shown, facts, steps)
+    return Tracked(wanted, tuple(made), tuple(tried), tuple(shown), tuple(missed), removed, is_old)
+
+
+def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[Facts], steps: Sequence[Step]) -> bool:
+    """Whether a file was there before the first action that made or changed it: it was seen or read before, or that
+    action edits it in place."""
+    if shown and shown[0] < made:
+        return True
+    if any(not fact.has_failed and any(same_file(path, one) for one in fact.effects.reads) for fact in facts[: made - 1]):
+        return True
+    first, name = facts[made - 1], base_name(path)
+    if any(mark in text and name in text for text in first.commands for mark in IN_PLACE):
+        return True
+    return any(
+        not OLD_TEXTS.isdisjoint(call.arguments) or any(UPDATES in str(value) for value in call.arguments.values())
+        for call in steps[made - 1].calls
+    )
 
 
 def _names(step: Step, name: str) -> bool:
