@@ -53,8 +53,8 @@ UNFOUND = re.compile(
 )
 """The same for what was looked for. Where files are the work, not to find something is an aside."""
 MARKS = (
-    "could", "unable", "able to", "cannot", "can't", "can’t", "can not", "fail", "manage", "ran out", "konnte", "ai pas",
-    "no pude", "no he", "no logr", "não ", "не удалось", "未能", "无法", "ませんでした",
+    "could", "unable", "able to", "cannot", "can't", "can’t", "can not", "fail", "manage", "ran out", "konnte",
+    "ai pas", "no pude", "no he", "no logr", "não ", "не удалось", "未能", "无法", "ませんでした",
 )  # fmt: skip
 """Without one of these there is no such word."""
 
@@ -69,7 +69,8 @@ BEFORE = re.compile(
 """Ahead of it in the same sentence: it is told of another time, of a case, of a fault, or as the reason for
 something."""
 BEHIND = re.compile(
-    r"\b(?:but|however|instead|so|therefore|thus|hence|now|yet|nevertheless|as (?:documented|expected|intended|required)"
+    r"\b(?:but|however|instead|so|therefore|thus|hence|now|yet|nevertheless"
+    r"|as (?:documented|expected|intended|required)"
     r"|aber|jedoch|stattdessen|daher|jetzt|deshalb|mais|donc|maintenant|pero|sino|ahora|entonces|mas|porém|agora"
     r"|но|однако|теперь|поэтому|бы)\b"
     r"|但|不过|所以|因此|于是|现在|改用|でしたが|ので|代わりに|しかし",
@@ -77,8 +78,8 @@ BEHIND = re.compile(
 )
 """Behind it in the same sentence: what was done instead, or how it is now."""
 NEXT = re.compile(
-    r"\s*(?:but|however|instead|so|therefore|nevertheless|still|that said|luckily|fortunately|aber|jedoch|stattdessen|mais"
-    r"|pero|mas|но|однако)\b|\s*(?:但|不过|所以|因此|しかし|そこで|代わりに)",
+    r"\s*(?:but|however|instead|so|therefore|nevertheless|still|that said|luckily|fortunately|aber|jedoch"
+    r"|stattdessen|mais|pero|mas|но|однако)\b|\s*(?:但|不过|所以|因此|しかし|そこで|代わりに)",
     re.IGNORECASE,
 )
 """The same at the head of the next sentence."""

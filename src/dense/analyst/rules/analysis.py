@@ -20,7 +20,7 @@ from dense.analyst.rules.outputs import output
 from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
 from dense.analyst.rules.refusals import Refusal, handed_in, refusals, refused_told
 from dense.analyst.rules.sequence import History
-from dense.analyst.rules.tracking import Tracked, track
+from dense.analyst.rules.tracking import Tracked, may_be_made, track
 from dense.observations import seen
 from dense.requirements import requirements
 from dense.trajectory import Step, Trajectory
@@ -197,13 +197,13 @@ class Analysis:
         """Whether the task itself speaks of a check. What an agent thought of to check its work shows that the agent
         is content, not that the task is done; nor does a test that the agent wrote, or changed so that it passes."""
         tests = [base_name(one.subject) for one in self.requirements if one.kind == "file"]
-        tests = [name for name in tests if any(word in name.lower() for word in ("test", "check", "spec"))]
+        tests = list(filter(_is_test, tests))
         is_named = any(name in check.command for name in self.named_checks)
         if not is_named and not any(name in check.command or not check.subjects for name in tests):
             return False
         checked = check.subjects or frozenset(tests)
-        asked = {base_name(path) for path in self.wanted}
-        return not any(base_name(path) in checked and base_name(path) not in asked for path in self._written)
+        programs = {name for name in map(base_name, self.wanted) if not _is_test(name)}
+        return not any(base_name(path) in checked and base_name(path) not in programs for path in self._written)
 
     @cached_property
     def _written(self) -> frozenset[str]:
@@ -311,7 +311,7 @@ class Analysis:
             if one.removed is not None:
                 text = f"The task asks for `{one.subject}`; it was removed at a{one.removed} and not made again."
                 found.append(Finding("lost", text, (one.removed,), is_fatal=True))
-            elif one.is_missing:
+            elif one.is_missing and not may_be_made(one, self.facts, self.steps):
                 found.append(self._missing(one))
         return found
 
@@ -449,6 +449,10 @@ def _is_check(command: str) -> bool:
     """Whether a command that the task names can be what it is checked by: it runs something of its own."""
     words = command.split()
     return len(words) > 1 and base_name(words[0]) not in LOOKS and words[1] not in {"-", "-c", "-e"}
+
+
+def _is_test(name: str) -> bool:
+    return any(word in name.lower() for word in ("test", "check", "spec"))
 
 
 def _has_told(step: Step) -> bool:

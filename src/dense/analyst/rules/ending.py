@@ -25,7 +25,7 @@ NOTICE = 80
 """How long a last word is at most that only says that the run is over."""
 HEAD = 300
 """How much of what the harness says last is looked at."""
-BOUNDS = r"(?:limits?|max(?:imum)?|budget|quota|rounds?|turns?|steps?|iterations?|tokens?|time|context|cost|counter|replans?)"
+BOUNDS = r"(?:limits?|max(?:imum)?|budget|quota|rounds?|turns?|steps?|iterations?|tokens?|time|context|cost|counter)"
 LIMITED = re.compile(
     rf"\b{BOUNDS}\b[^.\n]{{0,60}}\b(?:reached|exceeded|exhausted|used up)\b"
     rf"|\b(?:reached|exceed(?:s|ed)|exhausted|hit|ran out of)\b[^.\n]{{0,40}}\b{BOUNDS}\b"
@@ -75,7 +75,9 @@ def ending(facts: Sequence[Facts], steps: Sequence[Step]) -> Ending:
     return Ending("broken_off", last.action, words, answer_given(step), ledger)
 
 
-def _handed(facts: Sequence[Facts], steps: Sequence[Step], harness: str, said: Sequence[str], *, is_team: bool) -> Ending:
+def _handed(
+    facts: Sequence[Facts], steps: Sequence[Step], harness: str, said: Sequence[str], *, is_team: bool
+) -> Ending:
     last, step = facts[-1], steps[-1]
     if last.phase != "deliver" and not _is_last_word(last, step):
         came = [] if step.calls else [seen.text for seen in step.observations]
