@@ -41,6 +41,7 @@ def of(*steps: Step, task: str = "Find the year.") -> Analysis:
         "While I made progress, I could not fix it. The tests still fail.",
         "Due to an error, I was unable to complete the task.",
         "I ran out of time.",
+        "It seems that I am unable to make the necessary changes to the file.",
         "I'm unable to determine the year.",
         "Unable to find the year in any source.",
         "Ich konnte die Aufgabe nicht abschließen.",
@@ -187,10 +188,11 @@ def test_the_lead_does_not_hold_it_to_be_done() -> None:
     crash = "openai.BadRequestError: Error code: 400"
     (finding,) = led("false", page(crash, "FINAL ANSWER: 1976")).findings
     assert finding.kind == "admitted"
-    assert finding.evidence == (1, 3)
+    assert finding.evidence == (3,)
+    assert "(a1)" in finding.text
     assert '`The "year" is not known.`' in finding.text
     assert f"`{crash}`" in finding.text
-    assert "`1976` was written down when it was over" in finding.text
+    assert "The answer `1976` was drawn from what there was by then" in finding.text
 
 
 def test_the_lead_holds_it_to_be_done() -> None:

@@ -37,6 +37,7 @@ def test_a_guess_read_back_shows_nothing() -> None:
     [
         ("nothing", "flag: ab_cd", "echo 'flag: ab_cd' > f", True),
         ("it is ab_cd", "flag: pico{ab_cd}", "echo 'flag: pico{ab_cd}' > f", False),
+        ("From: Ada Lovelace", "pico{AdaLovelace}", "echo 'pico{AdaLovelace}' > f", False),
         ("nothing", "3", "python3 count.py > f", False),
         ("nothing", "3", "echo 3 > f", True),
         ("nothing", "two\nlines", "printf 'two\\nlines' > f", False),

@@ -15,7 +15,10 @@ QUOTES = re.compile(
 ANSWERED = re.compile(r"\banswer\b[^.\n]{0,20}?(?:\bis\b|[:：=])|答案[是为：:]|\\boxed\{", re.IGNORECASE)
 """With an answer a question is answered, whatever could not be found on the way."""
 
-_ENDING = r"(?:fully\s+|successfully\s+)?(?:complete|finish|solve|fix|resolve|implement|accomplish|achieve)\b"
+_CHANGES = r"make\s+(?:the\s+)?(?:necessary|required|requested)\s+changes"
+_ENDING = (
+    rf"(?:fully\s+|successfully\s+)?(?:complete|finish|solve|fix|resolve|implement|accomplish|achieve|{_CHANGES})\b"
+)
 _SEEKING = r"(?:find|determine|locate|answer|retrieve|access|obtain|identify)\b"
 _COULD_NOT = r"""\b(?:i|we)\s+(?:(?:was|were|have\s+been)\s+(?:unable|not\s+able)\s+to|could\s*n[o'’]t|could\s+not
     |failed\s+to|did(?:\s+not|n['’]t)\s+manage\s+to|(?:was|were)n['’]t\s+able\s+to)\s+"""
@@ -24,7 +27,7 @@ _UNABLE = r"^[\s*#-]*(?:sorry,\s*)?unable\s+to\s+"
 
 UNDONE = re.compile(
     rf"""
-    (?:{_COULD_NOT}|{_UNABLE}){_ENDING} | {_CANNOT}(?:complete|finish|solve)\b
+    (?:{_COULD_NOT}|{_UNABLE}){_ENDING} | {_CANNOT}(?:complete|finish|solve|{_CHANGES})\b
     | \bi\s+ran\s+out\s+of\s+(?:time|steps|turns|budget|context|tokens)\b
     | \bich\s+konnte\b[^.,;\n]{{0,80}}\bnicht\s+(?:\w+\s+)?(?:abschlie|beenden|lösen|fertig|beheben|vollenden|umsetzen)
     | \bje\s+n['’]ai\s+pas\s+(?:pu|réussi\s+à)\s+(?:terminer|finir|résoudre|achever|corriger|accomplir|compléter)

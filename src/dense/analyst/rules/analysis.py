@@ -160,9 +160,12 @@ class Analysis:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Everything that is open or was, in the order in which it shows."""
-        found = [*self._failed_checks, *self._refused(), *self._end()]
+        found = [*self._failed_checks]
         if self.ending.kind != "continued":  # what is not there yet may be made where the trace goes on
-            found += [*self._failed_run(), *self._unmet(), *self._empty_handed(), *self._unverified()]
+            found += [*self._failed_run(), *self._unmet()]
+        found += [*self._refused(), *self._end(), *self._empty_handed()]
+        if self.ending.kind != "continued":
+            found += self._unverified()
         return tuple(sorted(found, key=lambda one: one.opened))
 
     @cached_property
@@ -385,11 +388,11 @@ class Analysis:
             return []
         why = f" It ended with {quoted(end.words)}." if end.words else ""
         if end.answer:
-            why += f" The answer {quoted(end.answer)} was written down when it was over, not found to be right."
+            why += f" The answer {quoted(end.answer)} was drawn from what there was by then; nothing had confirmed it."
         if end.ledger is not None:
             text = f"The run ended at a{end.action}, and its lead did not hold the request to be satisfied"
             text += f" (a{end.ledger.action}): {quoted(end.ledger.reason)}.{why}"
-            return [Finding("admitted", text, tuple(sorted({end.ledger.action, end.action})))]
+            return [Finding("admitted", text, (end.action,))]
         text = f"The attempt breaks off at a{end.action} without a hand-over. "
         text += f"The last action {self.did(end.action)}.{why}"
         return [Finding("broken_off", text, (end.action,))]

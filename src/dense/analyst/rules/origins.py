@@ -11,10 +11,13 @@ from dense.trajectory import Step, Task
 
 LONGEST = 200
 """How long a value is at most: of longer texts it is not asked where they come from."""
+MOST_BACK = 500
+"""Later in a trace it is not asked: to go through all of it for each value would take too long."""
 WRAPPED = re.compile(r"\w{1,30}\{(.{3,})\}")
 """A value in the frame that a task wants around it."""
 PICTURE = re.compile(r"[\[<]image\b|\bscreenshot\b", re.IGNORECASE)
 """What stands for a picture: nobody knows here what it showed."""
+SPELLING = re.compile(r"[\W_]+")
 PUNCTUATION = ".,;:!?'\"`()[]<>"
 
 
@@ -35,7 +38,7 @@ class Origins:
         return self._known[key]
 
     def _is_guess(self, text: str, action: int) -> bool:
-        if not text or len(text) > LONGEST or "\n" in text or not 0 < action <= len(self._steps):
+        if not text or len(text) > LONGEST or "\n" in text or not 0 < action <= min(len(self._steps), MOST_BACK):
             return False
         words = [word.strip(PUNCTUATION) for word in text.split() if not word.endswith(":")]
         value = max(words, key=len, default="")
@@ -44,7 +47,14 @@ class Origins:
         if not value or value in self._task or not _types(self._steps[action - 1], value):
             return False
         texts = [seen.text for step in self._steps[: action - 1] for seen in step.observations]
-        return not any(value in text for text in texts) and not any(PICTURE.search(text) for text in texts)
+        if any(value in text for text in texts) or any(PICTURE.search(text) for text in texts):
+            return False
+        bare = _bare(value)  # a name in another spelling, letters that were shown with blanks between them
+        return not any(bare in _bare(text) for text in (*texts, self._task)) if bare else True
+
+
+def _bare(text: str) -> str:
+    return SPELLING.sub("", text).lower()
 
 
 def _types(step: Step, value: str) -> bool:

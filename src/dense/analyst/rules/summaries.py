@@ -28,7 +28,7 @@ MOST_PARTS = 3
 FEW = 2
 """So many changes are told each by itself; of more the files."""
 SHORTEST_GUESS, LONGEST_GUESS = 6, 120
-"""How long an answer is that can be looked for in what came back before."""
+"""How long an answer is that is looked for in what came back before: a value, no word."""
 MANY = 12
 """So many changes are looked at, whether a later one replaced them."""
 
@@ -243,7 +243,7 @@ class Summary:
         if len(self.stretch.agents) > 1 or self.stretch.last_pass > changed:
             return self.stretch.did(deed)
         answer = handed_in(deed.facts, deed.step)
-        if len(answer) > LONGEST_GUESS or len(answer) < SHORTEST_GUESS or len(answer.split()) > 1:
+        if not SHORTEST_GUESS <= len(answer) <= LONGEST_GUESS or len(answer.split()) > 1 or answer.isalpha():
             return handover_told(deed)
         is_guess = self.stretch.origins.is_guess(answer, deed.action)
         return f"{handover_told(deed)}, which no output had shown" if is_guess else handover_told(deed)

@@ -44,7 +44,7 @@ class Tracked(Struct, frozen=True):
     removed: int | None = None
     """The action that removed it, where nothing made it again."""
     is_old: bool = False
-    """Whether it was there before the first action that changed it: to see it then shows nothing."""
+    """Whether it was there before the first action that changed it, or none did: to see it then shows nothing."""
 
     @property
     def subject(self) -> str:
@@ -102,7 +102,7 @@ def _followed(wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step]
             removed = fact.action
     if removed is not None and made and made[-1] > removed:
         removed = None
-    is_old = bool(made) and _was_there(wanted.subject, made[0], shown, facts, steps)
+    is_old = not made or _was_there(wanted.subject, made[0], shown, facts, steps)
     return Tracked(wanted, tuple(made), tuple(tried), tuple(shown), tuple(missed), removed, is_old)
 
 
