@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from dense.actions.ledger import located
+from dense.actions.plain import FOLDER_CHANGERS, Plain, plain_commands
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -117,6 +118,9 @@ def parse(text: str, cwd: str = "") -> list[Command]:
     text = text.replace("\r\n", "\n").replace("\0", "")
     plain, heredocs = take_heredocs(text, take_open=False)
     walk = Walk(cwd, heredocs)
+    if len(plain) <= WHOLE and not any(map(may_run, heredocs)) and (found := plain_commands(plain)) is not None:
+        walk.take(found)
+        return walk.commands
     for piece in pieces(plain) if len(plain) > WHOLE else (plain,):
         if not walk.go(piece) and "<<" in piece and len(heredocs) == 0:
             plain, heredocs = take_heredocs(text, take_open=True)
@@ -220,6 +224,11 @@ def end_of_body(starts: dict[str, list[tuple[int, int]]], word: str, body_start:
     return lines[at]
 
 
+def may_run(heredoc: Heredoc) -> bool:
+    """Whether the shell runs commands that stand in the body."""
+    return not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body)
+
+
 def dedented(body: str) -> str:
     return "\n".join(line.lstrip("\t") for line in body.split("\n"))
 
@@ -243,6 +252,22 @@ class Walk:
         is_clean = not root.has_error
         self.source = outer
         return is_clean
+
+    def take(self, found: Iterable[Plain]) -> None:
+        """Takes the commands of a text that needs no grammar."""
+        last: Command | None = None
+        for words, text, written, is_piped in found:
+            redirects: tuple[Redirect, ...] = ()
+            stdin: str | None = None
+            for operator, target in written:
+                more = self.redirection(operator, target, 0)
+                redirects += more.redirects
+                if more.stdin is not None:
+                    stdin, text = more.stdin, f"{text} {more.mark}"
+            last = Command(tuple(words), text, self.cwd, redirects, stdin, False, last if is_piped else None)
+            if words[0] in FOLDER_CHANGERS:
+                self.change_folder(words)
+            self.commands.append(last)
 
     def parsed(self, text: str) -> Node:
         """The tree of a text. Its places count bytes, so that only a text without any other than ASCII characters can
@@ -392,7 +417,7 @@ class Walk:
             return None
         text = f"{self.text(node)} {mark}" if mark else self.text(node)
         made = Command(tuple(words), text, self.cwd, redirects, stdin, wiring.is_background, wiring.previous)
-        if words[0] in ("cd", "pushd", "popd", "chdir"):
+        if words[0] in FOLDER_CHANGERS:
             self.change_folder(words)
         return self.add(made)
 
@@ -453,6 +478,9 @@ class Walk:
                 break
             if not child.is_named:
                 operator = child.type
+        return self.redirection(operator, target, depth)
+
+    def redirection(self, operator: str, target: str, depth: int) -> Wiring:
         if operator == "<" and target.startswith(HEREDOC_PLACE):
             return self.heredoc(target.removeprefix(HEREDOC_PLACE), depth)
         is_descriptor = operator in ("<&", ">&") and (target.isdigit() or target in ("", "-"))
@@ -469,7 +497,7 @@ class Walk:
         if not (number.isascii() and number.isdigit() and len(number) < 7) or int(number) >= len(self.heredocs):
             return LOOSE
         heredoc = self.heredocs[int(number)]
-        if not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body) and len(heredoc.body) <= WHOLE:
+        if may_run(heredoc) and len(heredoc.body) <= WHOLE:
             inner = Walk(self.cwd, ())
             inner.nested(inner.parsed(f"cat <<_\n{heredoc.body}\n_\n"), depth + 1)
             self.commands += inner.commands
