@@ -157,7 +157,7 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
     heredocs: list[Heredoc] = []
     if "<<" not in text:
         return text, heredocs
-    starts = list(HEREDOC.finditer(text))
+    starts = heredoc_starts(text)
     ends = line_starts(text, {word_of(found).strip() for found in starts})
     kept: list[str] = []
     position = 0  # up to here the text has been dealt with
@@ -193,6 +193,18 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
         position = resume
     kept.append(text[position:])
     return "".join(kept), heredocs
+
+
+def heredoc_starts(text: str) -> list[re.Match[str]]:
+    """Where heredocs may begin. The pattern is tried where it can match only: bodies are long."""
+    starts: list[re.Match[str]] = []
+    at = text.find("<<")
+    while at >= 0:
+        found = HEREDOC.match(text, at)
+        if found:
+            starts.append(found)
+        at = text.find("<<", found.end() if found else at + 1)
+    return starts
 
 
 def word_of(start: re.Match[str]) -> str:
@@ -256,15 +268,16 @@ class Walk:
     def take(self, found: Iterable[Plain]) -> None:
         """Takes the commands of a text that needs no grammar."""
         last: Command | None = None
-        for words, text, written, is_piped in found:
+        for one in found:
+            words, text = one.words, one.text
             redirects: tuple[Redirect, ...] = ()
             stdin: str | None = None
-            for operator, target in written:
+            for operator, target in one.redirects:
                 more = self.redirection(operator, target, 0)
                 redirects += more.redirects
                 if more.stdin is not None:
                     stdin, text = more.stdin, f"{text} {more.mark}"
-            last = Command(tuple(words), text, self.cwd, redirects, stdin, False, last if is_piped else None)
+            last = Command(tuple(words), text, self.cwd, redirects, stdin, False, last if one.is_piped else None)
             if words[0] in FOLDER_CHANGERS:
                 self.change_folder(words)
             self.commands.append(last)
