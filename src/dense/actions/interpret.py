@@ -39,7 +39,7 @@ NO_SCRIPTS = values("""
     uvicorn gunicorn flask
 """)
 """Modules that are tools, not a program of the task's own."""
-READING = re.compile(r"<>?$")
+READING = ("<", "<>")
 PROGRAM_FILE = re.compile(r"(?!/(?:usr|bin|sbin|opt)/)[^\s$]*/")
 WRAPPING = SHELLS.union(
     WRAPPERS, values("xargs parallel docker podman powershell pwsh cmd tmux screen nohup setsid daemonize")
@@ -101,7 +101,7 @@ def run_command(command: Command, ledger: Ledger, depth: int, *, waits: bool = F
 
 def note_redirects(command: Command, ledger: Ledger) -> None:
     for redirect in command.redirects:
-        if READING.match(redirect.operator):
+        if redirect.operator in READING:
             ledger.read(redirect.target, cwd=command.cwd)
         else:
             ledger.write(redirect.target, cwd=command.cwd)

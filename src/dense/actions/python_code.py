@@ -342,7 +342,7 @@ PATH_KEYWORDS = frozenset("path fname filename file path_or_buf fp path_or_buffe
 def described(node: ast.expr) -> str:
     """An expression in a few characters."""
     try:
-        text = ast.unparse(node)
+        text = node.id if isinstance(node, ast.Name) else ast.unparse(node)
     except (RecursionError, ValueError):
         return "…"
     return text if len(text) <= 60 and "\n" not in text else "…"

@@ -215,9 +215,10 @@ def line_starts(text: str, wanted: set[str]) -> dict[str, list[tuple[int, int]]]
     """Where the lines are that could end a heredoc, by their text."""
     starts: dict[str, list[tuple[int, int]]] = {}
     position = 0
+    only = next(iter(wanted)) if len(wanted) == 1 else ""  # mostly; then few lines need more than a glance
     for line in text.split("\n") if wanted else ():
         end = position + len(line)
-        if end - position < 80 and (word := line.strip()):
+        if only in line and end - position < 80 and (word := line.strip()):
             if word in wanted:
                 starts.setdefault(word, []).append((position, end))
             # `EOF)` and `EOF"` close the command around it on the same line: no true end, but what agents mean.

@@ -289,16 +289,16 @@ def text_of_words(words: list[str]) -> str:
     return shlex.join(words)
 
 
-def in_order(calls: Sequence[ToolCall]) -> Iterable[Call | str]:
+def in_order(calls: Sequence[ToolCall]) -> tuple[Call | str, ...]:
     """The calls of a step, those of shells as their texts. What is typed bit by bit, or line by line into an
     open heredoc, is one text."""
     if len(calls) != 1:
-        return joined(map(known, calls))
+        return tuple(joined(map(known, calls)))
     text = only_command(calls[0])
     if text is None:
         call = known(calls[0])
         if is_typed(call):
-            return joined([call])
+            return tuple(joined([call]))
         if not is_shell(call):
             return (call,)
         text = shell_text(call)
