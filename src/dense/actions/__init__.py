@@ -93,12 +93,10 @@ class Remembered:
         calls = in_order(step.calls) if calls is None else calls
         services = background_texts(step.calls)
         texts = tuple([call for call in calls if isinstance(call, str)])
-        is_all = len(texts) == len(calls) and not services
-        done = self._by_texts.get(texts) if is_all else None
-        if done is None:
+        if services or len(texts) < len(calls):
             done = _effects(calls, services, parsed)
-            if is_all:
-                self._by_texts[texts] = done
+        elif (done := self._by_texts.get(texts)) is None:
+            done = self._by_texts[texts] = _effects(texts, services, parsed)
         found = self._known[id(step)] = (step, done, texts)
         return found
 

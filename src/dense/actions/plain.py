@@ -1,6 +1,6 @@
 """Shell texts that need no grammar: words, literals in quotes, pipes, lists, redirections to files.
 
-Most commands of agents are such, and to read them this way takes a tenth of the time that a tree takes. It reads what
+Most commands of agents are such, and to read them this way takes a third of the time that a tree takes. It reads what
 it is sure of, and gives nothing for the rest: variables, substitutions, escapes, loops, and what the grammar groups in
 a way of its own (`shell`)."""
 

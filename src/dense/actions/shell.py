@@ -1,4 +1,4 @@
-"""From shell text to its simple commands, by the grammar of bash.
+"""From shell text to its simple commands, by the grammar of bash; what is plain is read without it (`plain`).
 
 Heredocs are taken out before the grammar sees the text, and put back as the standard input of their command: bodies
 of any size cost nothing, a body that never ends is still a body, and the grammar's own weak spot (a pipe behind a
