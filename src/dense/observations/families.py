@@ -214,7 +214,7 @@ WORDS: tuple[tuple[Family, tuple[str, ...]], ...] = (
     ),
 )
 """In the order in which they are tried, in lower case: causes before consequences."""
-BY_WORDS = tuple((family, one_of(*words)) for family, words in WORDS)
+BY_WORDS: tuple[tuple[Family, str], ...] = tuple((family, one_of(*words)) for family, words in WORDS)
 ANY_WORD = one_of(*(word for _, words in WORDS for word in words))
 OTHERWISE: tuple[tuple[Family, re.Pattern[str]], ...] = (
     ("no_such_command", re.compile(r": \S{1,200}: not found$")),

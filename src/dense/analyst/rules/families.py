@@ -161,13 +161,10 @@ def command_family(text: str) -> str:
 
 def unwrapped(words: list[str]) -> list[str]:
     for _ in range(8):
-        while words and ASSIGNMENT.match(words[0]):
+        while words and "=" in words[0] and ASSIGNMENT.match(words[0]):
             words = words[1:]
-        if not words:
-            return words
-        inner = next(
-            (found for wrapper in WRAPPERS.get(program_name(words[0]), ()) if (found := behind(words, wrapper))), None
-        )
+        wrappers = WRAPPERS.get(program_name(words[0])) if words else None
+        inner = next((found for wrapper in wrappers if (found := behind(words, wrapper))), None) if wrappers else None
         if inner is None:
             return words
         words = inner
