@@ -162,6 +162,8 @@ def _text(step: Step) -> str:
 def _subjects(command: str) -> Iterator[str]:
     """The tests and files that a command names."""
     for word in command.split():
+        if "." not in word and "::" not in word:
+            continue
         name = base_name(word.split("::")[0].strip("'\"`;"))
         if "." in name and not name.startswith(("-", ".")) and "=" not in name:
             yield name

@@ -111,7 +111,7 @@ def _is_there(step: Step, name: str) -> bool | None:
     said = sum([str(value).count(name) for call in step.calls for value in call.arguments.values()])
     shown = sum([text.count(name) for text in texts])
     is_absent = matching(ABSENT)
-    if shown <= LINES and True not in [is_absent(one_byte_each(text)) for text in texts]:
+    if (shown <= LINES or said < LINES) and True not in [is_absent(one_byte_each(text)) for text in texts]:
         return True if shown > said else None  # most are like this: no need to look at single lines
     found = list(islice((line for text in texts for line in _lines_with(text, name)), LINES))
     if is_absent(one_byte_each("\n".join(found))):
