@@ -15,13 +15,13 @@ from typing import Annotated
 @cache
 def any_of(*words: str) -> Callable[[str], bool]:
     """What tells whether a text holds one of these words. They are ASCII."""
-    return holds("|".join(map(re.escape, words)))
+    return matching("|".join(map(re.escape, words)))
 
 
 @cache
-def holds(pattern: str) -> Callable[[str], bool]:
-    """What tells whether a text holds what a pattern describes. The text must have no half characters, of which these
-    validators will not hear (`one_byte_each`); the pattern is of their engine's dialect, without looks around."""
+def matching(pattern: str) -> Callable[[str], bool]:
+    """What tells whether a text has a match of an expression of that engine, which does not look ahead or behind. The
+    text must have no half characters, of which these validators will not hear (`one_byte_each`)."""
     from pydantic import StringConstraints, TypeAdapter  # not for those who only read traces
 
     return TypeAdapter(Annotated[str, StringConstraints(pattern=pattern)]).validator.isinstance_python
