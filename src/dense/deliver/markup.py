@@ -16,7 +16,7 @@ A block knows its size from the moment it is made, so that a budget can be plann
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from itertools import count
@@ -25,9 +25,10 @@ from msgspec import Struct
 
 KEY_LENGTH = 8
 INDENT = 2
+_STEP = " " * INDENT
 
-_OPENER = len('< end="-">') + KEY_LENGTH
-_CLOSER = len("</ ->") + KEY_LENGTH
+_TAGS = len('< end="-">') + len("</ ->") + 2 * KEY_LENGTH
+"""Bytes of opener and closer without their names, their attributes and the digits of their markers."""
 _MUST_ESCAPE = re.compile('[&<>"]')
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
@@ -70,8 +71,6 @@ def encodable(string: str) -> str:
 
 def escaped(value: str) -> str:
     """An attribute's value that cannot leave its quotes nor its line, nor steer a terminal."""
-    if value.isalnum():  # most are names and numbers
-        return value
     if not value.isprintable():
         value = "".join(character if character.isprintable() else " " for character in value)
     return value.translate(_ESCAPES) if _MUST_ESCAPE.search(value) else value
@@ -103,13 +102,22 @@ def grouped(name: str, given: Pairs, children: Iterable[Block]) -> Block:
     if not children:
         return leaf(name, given, "")
     said = _said(given)
-    plain, lines, inner, blocks = _tags(name, said) + 2, 0, 0, 1
+    return extended(Block(name, given, (), _tags(name, said) + 2, 2, 0, 1, said), children)
+
+
+def extended(block: Block, children: Sequence[Block]) -> Block:
+    """The same block with further blocks behind those that it holds; it holds blocks, or nothing."""
+    if not children:
+        return block
+    if isinstance(block.content, str):
+        return grouped(block.name, block.attributes, children)
+    plain, lines, inner, blocks = block.plain, block.lines, block.inner, block.blocks
     for child in children:
         plain += child.plain
         lines += child.lines
-        inner += child.inner
+        inner += child.lines + child.inner
         blocks += child.blocks
-    return Block(name, given, children, plain, lines + 2, lines + inner, blocks, said)
+    return Block(block.name, block.attributes, (*block.content, *children), plain, lines, inner, blocks, block.said)
 
 
 def regrouped(block: Block, children: Iterable[Block], *, without: Collection[str] = ()) -> Block:
@@ -132,23 +140,25 @@ def digits(blocks: int) -> int:
 def write(block: Block, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
     width = digits(block.blocks)
-    markers = iter([f"{key}-{prefix}{str(number).zfill(width)}" for number in range(block.blocks)])
+    markers = [f"{key}-{prefix}{str(number).zfill(width)}" for number in reversed(range(block.blocks))]
     pieces: list[str] = []
-
-    def put(part: Block, indent: str) -> None:
-        name, content, marker = part.name, part.content, next(markers)
-        if isinstance(content, str):
-            # A text of several lines is mostly long: it is not copied before all is joined.
-            start, end = ("\n", f"\n{indent}") if "\n" in content else ("", "")
-            pieces.extend((f'{indent}<{name}{part.said} end="{marker}">{start}', content, f"{end}</{name} {marker}>\n"))
-            return
-        pieces.append(f'{indent}<{name}{part.said} end="{marker}">\n')
-        for child in content:
-            put(child, indent + " " * INDENT)
-        pieces.append(f"{indent}</{name} {marker}>\n")
-
-    put(block, "")
+    _put(block, "", markers, pieces)
     return "".join(pieces)
+
+
+def _put(block: Block, indent: str, markers: list[str], pieces: list[str]) -> None:
+    """Adds the pieces of a block's text; the markers that are left stand in reverse."""
+    name, content, marker = block.name, block.content, markers.pop()
+    if not isinstance(content, str):
+        pieces.append(f'{indent}<{name}{block.said} end="{marker}">\n')
+        deeper = indent + _STEP
+        for child in content:
+            _put(child, deeper, markers, pieces)
+        pieces.append(f"{indent}</{name} {marker}>\n")
+    elif "\n" not in content:
+        pieces.append(f'{indent}<{name}{block.said} end="{marker}">{content}</{name} {marker}>\n')
+    else:  # A text of several lines is mostly long: it is not copied before all is joined.
+        pieces += f'{indent}<{name}{block.said} end="{marker}">\n', content, f"\n{indent}</{name} {marker}>\n"
 
 
 def choose_key(strings: Iterable[str]) -> str:
@@ -165,11 +175,12 @@ def strings(block: Block) -> list[str]:
     waiting = [block]
     while waiting:
         part = waiting.pop()
-        found.extend([value for _, value in part.attributes])
+        for _, value in part.attributes:
+            found.append(value)
         if isinstance(part.content, str):
             found.append(part.content)
         else:
-            waiting.extend(reversed(part.content))
+            waiting += part.content[::-1]
     return found
 
 
@@ -185,8 +196,11 @@ def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
 
 def leaf(name: str, given: Pairs, content: str) -> Block:
     """A block that holds a text, with attributes that are escaped already."""
-    content, size = (content, len(content)) if content.isascii() else _measured(content)
-    said = _said(given)
+    if content.isascii():
+        size = len(content)
+    else:
+        content, size = _measured(content)
+    said = _said(given) if given else ""
     plain = _tags(name, said) + size
     if "\n" in content:
         return Block(name, given, content, plain + 3, 2, 0, 1, said)
@@ -206,7 +220,13 @@ def pairs(attributes: Mapping[str, str | None]) -> Pairs:
     """Attributes that say something, escaped."""
     if not attributes:
         return ()
-    return tuple([(_hyphened(name), escaped(value)) for name, value in attributes.items() if value])
+    return tuple(
+        [
+            (_hyphened(name), value if value.isalnum() else escaped(value))  # most are names and numbers
+            for name, value in attributes.items()
+            if value
+        ]
+    )
 
 
 @cache
@@ -216,9 +236,9 @@ def _hyphened(name: str) -> str:
 
 
 def _said(given: Pairs) -> str:
-    return "".join([f' {name}="{value}"' for name, value in given]) if given else ""
+    return "".join([f' {name}="{value}"' for name, value in given])
 
 
 def _tags(name: str, said: str) -> int:
     """Bytes of opener and closer without the digits of the markers."""
-    return _OPENER + _CLOSER + 2 * len(name) + (len(said) if said.isascii() else byte_size(said))
+    return _TAGS + 2 * len(name) + (len(said) if said.isascii() else byte_size(said))

@@ -20,12 +20,19 @@ from dense.tree import Leaf
 class Body(Struct, frozen=True, gc=False):
     """One body of an action."""
 
-    place: str
-    """What it is, for people: `observation 1`."""
-    call: int | None
-    """The call whose argument it is, from 0."""
     whole: Block
     """The block with its text."""
+    number: int = 0
+    """Which observation it is, or of which call it is an argument, from 0."""
+    argument: str | None = None
+    """The argument's name."""
+
+    @property
+    def place(self) -> str:
+        """What it is, for people: `observation 1`."""
+        if self.argument is not None:
+            return f"argument {self.argument[:40]!r} of call {self.number + 1}"
+        return f"observation {self.number + 1}" if self.whole.name == "observation" else self.whole.name
 
     @property
     def size(self) -> int:
@@ -55,27 +62,26 @@ def quote(leaf: Leaf) -> Quote:
     step = leaf.step
     bodies: list[Body] = []
     if step.message:
-        bodies.append(Body("message", None, markup.leaf("message", (), step.message)))
+        bodies.append(Body(markup.leaf("message", (), step.message)))
     for number, call in enumerate(step.calls):
         for name, value in call.arguments.items():
-            place = f"argument {name[:40]!r} of call {number + 1}"
             if isinstance(value, str):
                 block = markup.leaf("argument", markup.pairs({"name": name}), value)
             else:
                 block = markup.leaf("argument", markup.pairs({"name": name, "type": "json"}), _json(value))
-            bodies.append(Body(place, number, block))
+            bodies.append(Body(block, number, name))
     order: dict[str | None, str] = {}
     if len(step.calls) > 1:
         order = {call.id: str(number + 1) for number, call in enumerate(step.calls) if call.id}
     for number, observation in enumerate(step.observations):
-        attributes = {
-            "origin": observation.origin,
-            "answers": order.get(observation.call_id),
-            "exit_code": None if observation.exit_code is None else str(observation.exit_code),
-            "error": "true" if observation.is_error else None,
-        }
-        block = markup.leaf("observation", markup.pairs(attributes), observation.text)
-        bodies.append(Body(f"observation {number + 1}", None, block))
+        attributes: dict[str, str | None] = {"origin": observation.origin}
+        if order:
+            attributes["answers"] = order.get(observation.call_id)
+        if observation.exit_code is not None:
+            attributes["exit_code"] = str(observation.exit_code)
+        if observation.is_error:
+            attributes["error"] = "true"
+        bodies.append(Body(markup.leaf("observation", markup.pairs(attributes), observation.text), number))
     return Quote(leaf, tuple(bodies))
 
 
@@ -85,16 +91,16 @@ def key_action(quoted: Quote, roles: Sequence[str] = (), without: frozenset[int]
     is_several = len(step.calls) > 1
     blocks: list[Block] = []
     observations: list[Block] = []
-    arguments: dict[int, list[Block]] = {}
+    arguments: list[list[Block]] = [[] for _ in step.calls]
     for number, body in enumerate(quoted.bodies):
         block = body.stub if number in without else body.whole
-        if body.call is not None:
-            arguments.setdefault(body.call, []).append(block)
+        if body.argument is not None:
+            arguments[body.number].append(block)
         else:
             (blocks if block.name == "message" else observations).append(block)
     for number, call in enumerate(step.calls):
         name = str(number + 1) if is_several else None
-        blocks.append(markup.group("tool-call", arguments.get(number, ()), call=name, name=call.name))
+        blocks.append(markup.group("tool-call", arguments[number], call=name, name=call.name))
     blocks += observations
     return markup.group(
         "key-action", blocks, id=leaf.id, action=f"a{leaf.action}", agent=step.agent, role=" ".join(roles)
