@@ -32,17 +32,26 @@ _TAGS = len('< end="-">') + len("</ ->") + 2 * KEY_LENGTH
 _MUST_ESCAPE = re.compile('[&<>"]')
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
-type Pairs = tuple[tuple[str, str], ...]
-"""Names of attributes and their escaped values, in order."""
+
+class Tags(Struct, frozen=True, gc=False):
+    """How a block opens and closes, but for its marker. Made by `tags` and `bare`, which know the size."""
+
+    name: str
+    """The block's name."""
+    attributes: dict[str, str]
+    """What its opener says: names and escaped values, in order."""
+    opener: str
+    """The opener up to the marker."""
+    closer: str
+    """The closer up to the marker."""
+    size: int
+    """Bytes of both in UTF-8, without the digits of the markers."""
 
 
 class Block(Struct, frozen=True, gc=False):
     """A piece of the report. Made by `text` and `group`, which know the sizes."""
 
-    name: str
-    """The tag."""
-    attributes: Pairs
-    """What its opener says."""
+    tags: Tags
     content: str | tuple[Block, ...]
     """A text, verbatim, or further blocks."""
     plain: int
@@ -53,8 +62,16 @@ class Block(Struct, frozen=True, gc=False):
     """How many indentations those lines have when the block stands at the margin."""
     blocks: int
     """How many blocks it is, with all below it."""
-    said: str
-    """Its attributes as they stand in the opener."""
+
+    @property
+    def name(self) -> str:
+        """What its tags are called."""
+        return self.tags.name
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What its opener says."""
+        return self.tags.attributes
 
 
 def byte_size(string: str) -> int:
@@ -76,53 +93,73 @@ def escaped(value: str) -> str:
     return value.translate(_ESCAPES) if _MUST_ESCAPE.search(value) else value
 
 
+def tags(name: str, attributes: Mapping[str, str | None]) -> Tags:
+    """Tags with those of the attributes that say something, escaped."""
+    said = {
+        _hyphened(key): value if value.isalnum() else escaped(value)  # most are names and numbers
+        for key, value in attributes.items()
+        if value
+    }
+    return _tags(name, said)
+
+
+@cache
+def bare(name: str) -> Tags:
+    """Tags that say nothing but a name of ours."""
+    return _tags(name, {})
+
+
 def text(name: str, content: str, /, **attributes: str | None) -> Block:
     """A block that holds a text, byte by byte."""
-    return leaf(name, pairs(attributes), content)
+    return leaf(tags(name, attributes), content)
+
+
+def leaf(tags: Tags, content: str) -> Block:
+    """The same with tags that somebody has."""
+    if content.isascii():
+        size = tags.size + len(content)
+    else:
+        content, measured = _measured(content)
+        size = tags.size + measured
+    if "\n" in content:
+        return Block(tags, content, size + 3, 2, 0, 1)
+    return Block(tags, content, size + 1, 1, 0, 1)
 
 
 def emptied(block: Block, omitted: str) -> Block:
     """The same block without its text, and with a word on what was there."""
-    return leaf(block.name, (*block.attributes, ("omitted", escaped(omitted))), "")
+    return leaf(_tags(block.name, {**block.attributes, "omitted": escaped(omitted)}), "")
 
 
 def body_size(block: Block) -> int:
     """The bytes of a block's text, without its tags."""
-    return block.plain - _tags(block.name, block.said) - (1 if block.lines == 1 else 3)
+    return block.plain - block.tags.size - (1 if block.lines == 1 else 3)
 
 
-def group(name: str, children: Iterable[Block], /, **attributes: str | None) -> Block:
+def group(name: str, children: Sequence[Block], /, **attributes: str | None) -> Block:
     """A block that holds blocks."""
-    return grouped(name, pairs(attributes), children)
-
-
-def grouped(name: str, given: Pairs, children: Iterable[Block]) -> Block:
-    """The same with attributes that are escaped already."""
-    children = tuple(children)
-    if not children:
-        return leaf(name, given, "")
-    said = _said(given)
-    return extended(Block(name, given, (), _tags(name, said) + 2, 2, 0, 1, said), children)
+    return extended(leaf(tags(name, attributes), ""), children)
 
 
 def extended(block: Block, children: Sequence[Block]) -> Block:
     """The same block with further blocks behind those that it holds; it holds blocks, or nothing."""
     if not children:
         return block
-    if isinstance(block.content, str):
-        return grouped(block.name, block.attributes, children)
-    plain, lines, inner, blocks = block.plain, block.lines, block.inner, block.blocks
+    plain, lines, inner, blocks, content = block.plain, block.lines, block.inner, block.blocks, block.content
+    if isinstance(content, str):  # now its tags stand on lines of their own
+        plain, lines, content = plain + 1, 2, ()
     for child in children:
         plain += child.plain
         lines += child.lines
         inner += child.lines + child.inner
         blocks += child.blocks
-    return Block(block.name, block.attributes, (*block.content, *children), plain, lines, inner, blocks, block.said)
+    return Block(block.tags, (*content, *children), plain, lines, inner, blocks)
 
 
-def regrouped(block: Block, children: Iterable[Block], *, without: Collection[str] = ()) -> Block:
+def regrouped(block: Block, children: Sequence[Block], *, without: Collection[str] = ()) -> Block:
     """The same block with other blocks in it, and without the attributes of these names."""
-    return grouped(block.name, tuple([pair for pair in block.attributes if pair[0] not in without]), children)
+    kept = {name: value for name, value in block.attributes.items() if name not in without}
+    return extended(leaf(_tags(block.name, kept), ""), children)
 
 
 def size(block: Block, depth: int = 0, width: int | None = None) -> int:
@@ -140,7 +177,8 @@ def digits(blocks: int) -> int:
 def write(block: Block, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
     width = digits(block.blocks)
-    markers = [f"{key}-{prefix}{str(number).zfill(width)}" for number in reversed(range(block.blocks))]
+    marker = f"{key}-{prefix}%0{width}d"
+    markers = [marker % number for number in range(block.blocks - 1, -1, -1)]
     pieces: list[str] = []
     _put(block, "", markers, pieces)
     return "".join(pieces)
@@ -148,17 +186,17 @@ def write(block: Block, key: str, prefix: str = "") -> str:
 
 def _put(block: Block, indent: str, markers: list[str], pieces: list[str]) -> None:
     """Adds the pieces of a block's text; the markers that are left stand in reverse."""
-    name, content, marker = block.name, block.content, markers.pop()
+    tags, content, marker = block.tags, block.content, markers.pop()
     if not isinstance(content, str):
-        pieces.append(f'{indent}<{name}{block.said} end="{marker}">\n')
+        pieces += indent, tags.opener, marker, '">\n'
         deeper = indent + _STEP
         for child in content:
             _put(child, deeper, markers, pieces)
-        pieces.append(f"{indent}</{name} {marker}>\n")
-    elif "\n" not in content:
-        pieces.append(f'{indent}<{name}{block.said} end="{marker}">{content}</{name} {marker}>\n')
-    else:  # A text of several lines is mostly long: it is not copied before all is joined.
-        pieces += f'{indent}<{name}{block.said} end="{marker}">\n', content, f"\n{indent}</{name} {marker}>\n"
+        pieces += indent, tags.closer, marker, ">\n"
+    elif "\n" in content:
+        pieces += indent, tags.opener, marker, '">\n', content, "\n", indent, tags.closer, marker, ">\n"
+    else:
+        pieces += indent, tags.opener, marker, '">', content, tags.closer, marker, ">\n"
 
 
 def choose_key(strings: Iterable[str]) -> str:
@@ -175,12 +213,12 @@ def strings(block: Block) -> list[str]:
     waiting = [block]
     while waiting:
         part = waiting.pop()
-        for _, value in part.attributes:
-            found.append(value)
-        if isinstance(part.content, str):
-            found.append(part.content)
+        found += part.tags.attributes.values()
+        content = part.content
+        if isinstance(content, str):
+            found.append(content)
         else:
-            waiting += part.content[::-1]
+            waiting += content[::-1]
     return found
 
 
@@ -194,19 +232,6 @@ def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
             waiting += [(child, depth + 1) for child in reversed(part.content)]
 
 
-def leaf(name: str, given: Pairs, content: str) -> Block:
-    """A block that holds a text, with attributes that are escaped already."""
-    if content.isascii():
-        size = len(content)
-    else:
-        content, size = _measured(content)
-    said = _said(given) if given else ""
-    plain = _tags(name, said) + size
-    if "\n" in content:
-        return Block(name, given, content, plain + 3, 2, 0, 1, said)
-    return Block(name, given, content, plain + 1, 1, 0, 1, said)
-
-
 def _measured(content: str) -> tuple[str, int]:
     """What `encodable` and `byte_size` give, with a large text encoded once and never copied."""
     try:
@@ -216,29 +241,12 @@ def _measured(content: str) -> tuple[str, int]:
         return data.decode(), len(data)
 
 
-def pairs(attributes: Mapping[str, str | None]) -> Pairs:
-    """Attributes that say something, escaped."""
-    if not attributes:
-        return ()
-    return tuple(
-        [
-            (_hyphened(name), value if value.isalnum() else escaped(value))  # most are names and numbers
-            for name, value in attributes.items()
-            if value
-        ]
-    )
-
-
 @cache
 def _hyphened(name: str) -> str:
     """Python's underscores are the markup's hyphens."""
     return name.strip("_").replace("_", "-")
 
 
-def _said(given: Pairs) -> str:
-    return "".join([f' {name}="{value}"' for name, value in given])
-
-
-def _tags(name: str, said: str) -> int:
-    """Bytes of opener and closer without the digits of the markers."""
-    return _TAGS + 2 * len(name) + (len(said) if said.isascii() else byte_size(said))
+def _tags(name: str, attributes: dict[str, str]) -> Tags:
+    said = "".join([f' {key}="{value}"' for key, value in attributes.items()])
+    return Tags(name, attributes, f'<{name}{said} end="', f"</{name} ", _TAGS + 2 * len(name) + byte_size(said))

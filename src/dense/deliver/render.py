@@ -267,7 +267,7 @@ def _tell(blocks: list[Block], name: str, content: str) -> None:
     content = content.strip()
     said = content.rstrip(".")
     if said and (len(said) > len(NONE) or said.casefold() != NONE):
-        blocks.append(markup.leaf(name, (), content))
+        blocks.append(markup.leaf(markup.bare(name), content))
 
 
 def _span(node: Node, view: View) -> str | None:
