@@ -233,11 +233,11 @@ KNOWN = Known(LEAVES, {"n0", "n1", "n2", "n3"}, [ISSUE])
 )
 def test_checks_of_a_partition(groups: list[dict[str, Any]], problem: str) -> None:
     with pytest.raises(BadAnswer, match=problem):
-        check_groups([Group.model_validate(g) for g in groups], KNOWN)
+        check_groups([Group.validated(g) for g in groups], KNOWN)
 
 
 def verdict(**fields: Any) -> ReconciliationAnswer:
-    return ReconciliationAnswer.model_validate({"coherence": "coherent", "completion": "complete", **fields})
+    return ReconciliationAnswer.validated({"coherence": "coherent", "completion": "complete", **fields})
 
 
 @pytest.mark.parametrize(
