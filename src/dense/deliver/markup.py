@@ -96,22 +96,29 @@ def escaped(value: str) -> str:
 def tags(name: str, attributes: Mapping[str, str | None]) -> Tags:
     """Tags with those of the attributes that say something, escaped."""
     said = {
-        _hyphened(key): value if value.isalnum() else escaped(value)  # most are names and numbers
+        key: value if value.isalnum() else escaped(value)  # most are names and numbers
         for key, value in attributes.items()
         if value
     }
-    return _tags(name, said)
+    return opened(name, said)
+
+
+def opened(name: str, attributes: dict[str, str]) -> Tags:
+    """Tags with attributes that need no escaping."""
+    said = "".join([f' {key}="{value}"' for key, value in attributes.items()])
+    size = _TAGS + 2 * len(name) + (len(said) if said.isascii() else byte_size(said))
+    return Tags(name, attributes, f'<{name}{said} end="', f"</{name} ", size)
 
 
 @cache
 def bare(name: str) -> Tags:
     """Tags that say nothing but a name of ours."""
-    return _tags(name, {})
+    return opened(name, {})
 
 
 def text(name: str, content: str, /, **attributes: str | None) -> Block:
     """A block that holds a text, byte by byte."""
-    return leaf(tags(name, attributes), content)
+    return leaf(tags(name, _hyphened(attributes)), content)
 
 
 def leaf(tags: Tags, content: str) -> Block:
@@ -128,7 +135,7 @@ def leaf(tags: Tags, content: str) -> Block:
 
 def emptied(block: Block, omitted: str) -> Block:
     """The same block without its text, and with a word on what was there."""
-    return leaf(_tags(block.name, {**block.attributes, "omitted": escaped(omitted)}), "")
+    return leaf(opened(block.name, {**block.attributes, "omitted": escaped(omitted)}), "")
 
 
 def body_size(block: Block) -> int:
@@ -138,7 +145,12 @@ def body_size(block: Block) -> int:
 
 def group(name: str, children: Sequence[Block], /, **attributes: str | None) -> Block:
     """A block that holds blocks."""
-    return extended(leaf(tags(name, attributes), ""), children)
+    return holding(tags(name, _hyphened(attributes)), children)
+
+
+def holding(tags: Tags, children: Sequence[Block]) -> Block:
+    """The same with tags that somebody has."""
+    return extended(leaf(tags, ""), children)
 
 
 def extended(block: Block, children: Sequence[Block]) -> Block:
@@ -159,7 +171,7 @@ def extended(block: Block, children: Sequence[Block]) -> Block:
 def regrouped(block: Block, children: Sequence[Block], *, without: Collection[str] = ()) -> Block:
     """The same block with other blocks in it, and without the attributes of these names."""
     kept = {name: value for name, value in block.attributes.items() if name not in without}
-    return extended(leaf(_tags(block.name, kept), ""), children)
+    return holding(opened(block.name, kept), children)
 
 
 def size(block: Block, depth: int = 0, width: int | None = None) -> int:
@@ -241,12 +253,6 @@ def _measured(content: str) -> tuple[str, int]:
         return data.decode(), len(data)
 
 
-@cache
-def _hyphened(name: str) -> str:
+def _hyphened(attributes: Mapping[str, str | None]) -> dict[str, str | None]:
     """Python's underscores are the markup's hyphens."""
-    return name.strip("_").replace("_", "-")
-
-
-def _tags(name: str, attributes: dict[str, str]) -> Tags:
-    said = "".join([f' {key}="{value}"' for key, value in attributes.items()])
-    return Tags(name, attributes, f'<{name}{said} end="', f"</{name} ", _TAGS + 2 * len(name) + byte_size(said))
+    return {name.strip("_").replace("_", "-"): value for name, value in attributes.items()}

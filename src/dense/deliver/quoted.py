@@ -102,11 +102,10 @@ def key_action(quoted: Quote, roles: Sequence[str] = (), without: frozenset[int]
         if is_several:
             blocks.append(markup.group("tool-call", arguments[number], call=str(number + 1), name=call.name))
         else:
-            blocks.append(markup.extended(markup.leaf(_named("tool-call", call.name), ""), arguments[number]))
+            blocks.append(markup.holding(_named("tool-call", call.name), arguments[number]))
     blocks += observations
-    return markup.group(
-        "key-action", blocks, id=leaf.id, action=f"a{leaf.action}", agent=step.agent, role=" ".join(roles)
-    )
+    said = {"id": leaf.id, "action": f"a{leaf.action}", "agent": step.agent, "role": " ".join(roles)}
+    return markup.holding(markup.tags("key-action", said), blocks)
 
 
 def oversized(quoted: Quote, limit: int) -> frozenset[int]:
@@ -134,7 +133,7 @@ def _known(tag: str, name: str) -> Tags:
 @lru_cache(maxsize=256)
 def _observed(origin: Origin, answers: str | None, exit_code: int | None, is_error: bool | None) -> Tags:
     code = None if exit_code is None else str(exit_code)
-    said = {"origin": origin, "answers": answers, "exit_code": code, "error": "true" if is_error else None}
+    said = {"origin": origin, "answers": answers, "exit-code": code, "error": "true" if is_error else None}
     return markup.tags("observation", said)
 
 

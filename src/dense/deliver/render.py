@@ -115,15 +115,14 @@ def _root(tree: ReconciledTree, view: View) -> Block:
     blocks += open_issues(tree)
     _tell_facets(blocks, root, _ALL_FACETS, view)
     blocks += _lessons(view)
-    return markup.group(
-        "task",
-        blocks,
-        id=root.id,
-        title=root.title,
-        state=state_of(root),
-        completion_scope=SCOPE,
-        actions=_span(root, view),
-    )
+    said = {
+        "id": root.id,
+        "title": root.title,
+        "state": state_of(root),
+        "completion-scope": SCOPE,
+        "actions": _span(root, view),
+    }
+    return markup.holding(markup.tags("task", said), blocks)
 
 
 def _parts(children: Iterable[Node], view: View) -> list[Block]:
@@ -154,16 +153,10 @@ def _task(node: Subtask, is_short: bool, view: View) -> Block:
     if view.detail != "folded":
         _tell_facets(blocks, node, _COMPLETE_FACETS if is_short else _ALL_FACETS, view)
     raised = _raised_in(node, is_short, view)
-    return markup.group(
-        "task",
-        blocks,
-        id=node.id,
-        title=node.title,
-        state=state_of(node),
-        actions=_span(node, view),
-        open_issue=_open_names(raised) if raised else None,
-        closed_later=_closed(raised) if raised and not is_short else None,
-    )
+    said = {"id": node.id, "title": node.title, "state": state_of(node), "actions": _span(node, view)}
+    if raised:
+        said |= {"open-issue": _open_names(raised), "closed-later": None if is_short else _closed(raised)}
+    return markup.holding(markup.tags("task", said), blocks)
 
 
 def _shortcut(node: Shortcut, is_short: bool, view: View) -> Block:
