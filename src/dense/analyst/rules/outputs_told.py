@@ -67,7 +67,8 @@ FEW_LINES = 4
 
 def main_failure(failures: Sequence[Failure]) -> Failure:
     """The failure that tells most: the first of a known family."""
-    return next((failure for failure in failures if failure.family not in VAGUE), failures[0])
+    telling = [failure for failure in failures if failure.family not in VAGUE]
+    return (telling or failures)[0]
 
 
 def failure_told(failure: Failure, code: int | None, came_back: Callable[[], str]) -> str:

@@ -62,7 +62,7 @@ class Summary:
             return self._told[left]
         room = LONGEST - len(left) - len(proof) - len(word) - 3
         way = self._way(max(room, 160))
-        told = " ".join(filter(None, [way, proof, word, left])) or sentence(stretch.did(stretch.deeds[-1]))
+        told = " ".join([part for part in (way, proof, word, left) if part]) or sentence(stretch.did(stretch.deeds[-1]))
         self._told[left] = told = told if told.strip() else "Nothing was done."
         return told
 
