@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from made_attempt import Action, analysed, attempt, dialog
 
@@ -234,6 +235,38 @@ def test_a_hand_over_that_is_refused_is_open_until_one_is_not() -> None:
     assert the(analysed(None, ("ls", "a"), refused, ("ls", "a"), "I stop here."), "refused").closed is None
     assert the(analysed(None, ("ls", "a"), refused, ("ls", "b"), (SUBMIT, "")), "refused").closed == 4
     assert not found(analysed(None, ("ls", "a"), (SUBMIT, "diff --git a/x b/x")), "refused")
+
+
+def test_words_in_what_is_handed_in_are_no_refusal() -> None:
+    """What such a command prints is the work itself."""
+    patch = "diff --git a/x.py b/x.py\n+    raise ValueError('incorrect: try again')"
+    assert not found(analysed(None, EDIT, (f"{SUBMIT} && git add -A && git diff --cached", patch)), "refused")
+    assert not found(analysed(None, EDIT, (f"{SUBMIT} && cat fix.patch", "@@ wrong\n+ right")), "refused")
+    assert not found(analysed(None, EDIT, ("submit", patch)), "refused")
+
+
+PRINT = f"{SUBMIT} && git add -A && git diff --cached"
+
+
+def test_a_hand_over_that_prints_nothing_hands_in_nothing() -> None:
+    commit = ("git commit -qam 'Fix it'", "")
+    finding = the(analysed(None, EDIT, commit, (PRINT, "")), "empty")
+    assert finding.evidence == (2, 3)
+    assert "a3 is empty" in finding.text
+    assert "committed at a2" in finding.text
+    assert state(attempt(None, EDIT, commit, (PRINT, ""))) == "incomplete"
+    assert "No change is left" in the(analysed(None, ("ls", "a"), (PRINT, "")), "empty").text
+
+
+def test_a_hand_over_that_prints_something_or_is_not_to_print_hands_in() -> None:
+    for last in [(PRINT, "diff --git a/app.py b/app.py"), (SUBMIT, ""), ("submit", "")]:
+        assert not found(analysed(None, EDIT, last), "empty")
+    framed = "<returncode>0</returncode>\n<output>\n</output>"
+    assert found(analysed(None, EDIT, (PRINT, framed)), "empty")
+    unseen = attempt(None, EDIT, (PRINT, ""))
+    last = msgspec.structs.replace(unseen.steps[-1], observations=())
+    steps = (*unseen.steps[:-1], last)
+    assert not found(Analysis(msgspec.structs.replace(unseen, steps=steps), Remembered()), "empty")
 
 
 def test_to_hand_over_with_something_left_is_no_help() -> None:

@@ -15,6 +15,8 @@ from dense.analyst.rules.ending import Ending, ending
 from dense.analyst.rules.facts import Facts, all_facts, same_file
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.handovers import prints_work
+from dense.analyst.rules.outputs import output
 from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.tracking import Tracked, track
@@ -158,6 +160,7 @@ class Analysis:
     def findings(self) -> tuple[Finding, ...]:
         """Everything that is open or was, in the order in which it shows."""
         found = [*self._failed_checks, *self._failed_run(), *self._unmet(), *self._refused(), *self._end()]
+        found += self._empty_handed()
         found += self._unverified()
         return tuple(sorted(found, key=lambda one: one.opened))
 
@@ -204,6 +207,8 @@ class Analysis:
         if changed and self._first_open_check < changed[-1]:
             return False  # what it changed was to mend that check, which nobody ran again
         if not changed:
+            if any(fact.hands_to for fact in inside):
+                return False  # what an agent was told to find out is asked in words, and only words say that it did
             return any(not fact.has_failed and _has_told(self.step(fact.action)) for fact in acted)
         return any(
             (fact.action >= changed[-1] and not fact.has_failed and (fact.is_check or fact.effects.scripts))
@@ -298,13 +303,36 @@ class Analysis:
     def _refused(self) -> list[Finding]:
         """A hand-over that was not taken: whoever took it says so, and no later one was."""
         handed = [fact for fact in self.facts if fact.phase == "deliver"]
-        refused = [(fact, line) for fact in handed if (line := _refusal(self.step(fact.action)))]
+        asking = [fact for fact in handed if not prints_work(fact)]
+        refused = [(fact, line) for fact in asking if (line := _refusal(self.step(fact.action)))]
         if not refused:
             return []
         last, line = refused[-1]
         later = next((fact.action for fact in handed if fact.action > last.action), None)
         text = f"What was handed over at a{last.action} was not taken: {quoted(line)}"
         return [Finding("refused", text, (last.action,), later)]
+
+    def _empty_handed(self) -> list[Finding]:
+        """A hand-over that was to print the work, and printed nothing: nothing was handed in."""
+        last = self.facts[-1]
+        if (
+            last.phase != "deliver"
+            or not prints_work(last)
+            or last.has_failed
+            or not self.step(last.action).observations
+        ):
+            return []
+        if output(last, self.step(last.action)).strip():
+            return []
+        text = f"What was handed in at a{last.action} is empty: `{one_line(last.commands[-1], 100)}` printed nothing."
+        committed = [fact.action for fact in self.facts if fact.family == "git commit" and not fact.has_failed]
+        evidence = [last.action]
+        if committed:
+            text += f" The changes were committed at a{committed[-1]}, and such a diff shows only what is not."
+            evidence.insert(0, committed[-1])
+        elif not self.products:
+            text += " No change is left that it could show."
+        return [Finding("empty", text, tuple(evidence))]
 
     def _end(self) -> list[Finding]:
         end = self.ending
@@ -372,7 +400,7 @@ def _refusal(step: Step) -> str:
     """The line in which a hand-over is refused."""
     for answer in step.observations:
         head = answer.text[:2000]
-        if not any(map(head.lower().__contains__, REFUSING)):
+        if "diff --git " in head or not any(map(head.lower().__contains__, REFUSING)):
             continue
         if found := REFUSED.search(head):
             start, end = answer.text.rfind("\n", 0, found.start()) + 1, answer.text.find("\n", found.end())

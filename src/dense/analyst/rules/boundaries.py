@@ -94,7 +94,7 @@ def weigh(facts: Sequence[Facts], history: History, head: int, position: int, th
     if here.is_lasting:
         weight += 1.5 if here.family in SEALING else 1.0
     if here.phase == "talk" and not here.is_answered:
-        weight -= 1.0  # what is announced belongs to what follows
+        weight -= 4.0 if here.hands_to else 1.0  # what is announced belongs to what follows
     if facts[before].has_failed and facts[after].phase != "deliver":
         weight -= 1.0
     names = history.worked_on(after)

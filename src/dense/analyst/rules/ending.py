@@ -10,6 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.analyst.rules.facts import Facts
+from dense.analyst.rules.teams import team_of
 from dense.trajectory import Step
 
 EndingKind = Literal["handed_over", "broken_off", "given_up"]
@@ -17,6 +18,8 @@ EndingKind = Literal["handed_over", "broken_off", "given_up"]
 TAIL = 4000
 """How much of the last message is looked at, from its end: what is said last counts."""
 
+NOTICE = 80
+"""How long a last word is at most that only says that the run is over."""
 HEAD = 300
 """How much of what the harness says last is looked at."""
 STOPPED = re.compile(
@@ -70,11 +73,14 @@ def ending(facts: Sequence[Facts], steps: Sequence[Step]) -> Ending:
         return Ending("handed_over", last.action, harness)  # to another trace: what became of it is not told here
     said = [one.message for one in steps[-3:] if one.message.strip()]
     if last.phase != "deliver" and not _is_last_word(last, step):
-        return Ending("broken_off", last.action, harness or _crash(said))
+        came = [] if step.calls else [seen.text for seen in step.observations]
+        return Ending("broken_off", last.action, harness or _crash(said) or _last_crash(came))
     if STOPPED.search(harness[:HEAD]):
         return Ending("broken_off", last.action, harness)
     if crash := _crash(said[-1:]):
         return Ending("broken_off", last.action, crash)
+    if said and len(said[-1]) <= NOTICE and STOPPED.search(said[-1]) and team_of(steps):
+        return Ending("broken_off", last.action, said[-1])  # who leads the others says when it is over
     admitted = "" if _is_dialog(steps) else _admission(said[-1] if said else "")
     return Ending("given_up", last.action, admitted) if admitted else Ending("handed_over", last.action)
 
@@ -83,6 +89,12 @@ def _crash(messages: Sequence[str]) -> str:
     """An error of the agent's client among what was said last."""
     found = (CRASHES.search(message[-TAIL:]) for message in reversed(messages))
     return next((crash.group().strip() for crash in found if crash is not None), "")
+
+
+def _last_crash(texts: Sequence[str]) -> str:
+    """The same behind the page that an agent was shown which called nothing: of a traceback the line that tells."""
+    found = [crash.group().strip() for text in texts for crash in CRASHES.finditer(text[-TAIL:])]
+    return next((line for line in reversed(found) if not line.startswith("Traceback")), "")
 
 
 def _is_last_word(last: Facts, step: Step) -> bool:

@@ -20,6 +20,7 @@ from dense.analyst.rules.gists import gist_of
 from dense.analyst.rules.openings import Opening, opening
 from dense.analyst.rules.phases import LASTING, Phase, is_scratch, phase_of
 from dense.analyst.rules.targets import NO_TARGETS, same_file, targets_of
+from dense.analyst.rules.teams import acts_unseen, address_of, handed_to, runs_code, team_of
 from dense.analyst.rules.tool_names import plain_name
 from dense.observations.seen import Seen
 from dense.trajectory import Step
@@ -67,6 +68,8 @@ class Facts(Struct, frozen=True):
     """Whether a user spoke right after it."""
     is_lasting: bool = False
     """Whether it cannot be taken back: a deletion, a commit, a service, something sent or handed over."""
+    hands_to: str = ""
+    """The agent that it tells what to do, in a run of several; what that one does then belongs to it."""
 
     has_failed: bool = False
     """Whether anything of what came back went wrong. This and the next are told by the others; they are asked for at
@@ -117,5 +120,15 @@ def all_facts(
         phase == "deliver" or bool(done.deletes or done.services) or family in LASTING
         for phase, done, family in zip(phases, effects, families, strict=True)
     ]
+    handed = [""] * len(steps)
+    team = team_of(steps)
+    for n, step in enumerate(steps):
+        if not step.calls and phases[n] == "talk" and acts_unseen(step, team):
+            phases[n] = "run" if runs_code(step) else "explore"
+            targets[n] = (address,) if (address := address_of(step)) else ()
+        elif team and step.calls and phases[n] != "deliver" and (who := handed_to(step, team)):
+            phases[n], handed[n], targets[n] = "talk", who, ()
     numbers = range(first, first + len(steps))
-    return list(map(Facts, numbers, effects, came, texts, phases, families, targets, gists, opens, answered, lasting))
+    return list(
+        map(Facts, numbers, effects, came, texts, phases, families, targets, gists, opens, answered, lasting, handed)
+    )

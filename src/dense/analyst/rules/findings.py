@@ -12,6 +12,7 @@ FindingKind = Literal[
     "unmet",  # something that the task asks for, and nothing made it
     "lost",  # something that was made, and removed again
     "refused",  # a hand-over that was not taken
+    "empty",  # a hand-over of nothing
     "broken_off",  # the trace ends in the middle of work
     "admitted",  # the agent itself says that it is not done
     "unverified",  # something that was made or changed, and nothing looked at it since

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from dense.analyst.rules.facts import Facts
 from dense.analyst.rules.messages import sentences
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import quoted
+from dense.trajectory import Step
 
 LACKING = re.compile(
     r"\b(?:cannot|can't|could not|couldn't|unable to|missing|(?:does|do) not (?:exist|work|pass)|not yet"
@@ -18,7 +20,31 @@ LACKING = re.compile(
 )
 """Words for what is not there, in the languages that we know. They choose a sentence to be quoted, nothing else."""
 LONGEST_WORD = 160
+LONGEST_COMMAND = 2000
 MOST = 3
+
+
+ANSWER = re.compile(r"^[*# ]{0,6}FINAL ANSWER[*]{0,2}:[* ]{0,4}(\S[^\n]{0,300})", re.MULTILINE | re.IGNORECASE)
+"""How answers are marked where a benchmark asks questions."""
+TAIL = 4000
+
+
+def answer_given(step: Step) -> str:
+    """The answer that an attempt ends with, by the agent or by what wrote it down at the end."""
+    for text in (*[seen.text for seen in reversed(step.observations)], step.message):
+        if found := ANSWER.findall(text[-TAIL:]):
+            return found[-1].strip()
+    return ""
+
+
+SHOWS_WORK = re.compile(
+    r"\bgit\b[^|;&\n]{0,80}\b(?:diff|show|format-patch)\b|\bcat\b[^|;&\n]{0,80}\.(?:patch|diff|txt)\b"
+)
+
+
+def prints_work(facts: Facts) -> bool:
+    """Whether a hand-over is a command whose output is what is handed in, as against a question to somebody."""
+    return any(SHOWS_WORK.search(text[-LONGEST_COMMAND:]) for text in facts.commands)
 
 
 def handover(deeds: Sequence[Deed]) -> Deed | None:

@@ -28,7 +28,8 @@ from dense.analyst.rules.outputs_told import (
     shown,
     tests_told,
 )
-from dense.analyst.rules.quoting import capital, listed, one_line, paths_told, quoted
+from dense.analyst.rules.quoting import capital, listed, one_line, paths_told, quoted, ticked
+from dense.analyst.rules.teams import instructed, without_query
 from dense.analyst.rules.tools_told import tool_deeds
 from dense.trajectory import Step
 
@@ -72,6 +73,8 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
         return delivered(step)
     if not step.calls:
         return said(step)
+    if facts.hands_to:
+        return instructed(step)
     deeds: list[str] = []
     if UNNAMED in facts.effects.writes:
         deeds.append(f"edited {paths_told([open_file(step)])}")
@@ -138,8 +141,10 @@ def sight(facts: Facts, step: Step, came_back: Callable[[], str], limit: int = L
             told.append(failure_told(main_failure(facts.seen.failures), facts.seen.exit_code, came_back))
     if told:
         return "; ".join(told)[: 2 * limit]
-    if facts.seen.is_empty or not step.observations:
+    if facts.seen.is_empty or not step.observations or facts.hands_to:
         return "nothing"
+    if not step.calls and facts.targets:
+        return ticked(without_query(facts.targets[0]), limit)  # a page that somebody was shown
     last = step.observations[-1]
     if last.origin == "user":
         return f"the user said {quoted(last.text, limit - 30)}"

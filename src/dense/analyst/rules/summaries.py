@@ -15,9 +15,9 @@ from dense.analyst.rules.changes_told import change, standing
 from dense.analyst.rules.commands_told import short_command
 from dense.analyst.rules.deeds import check_name, is_change, is_found, is_quotable, is_setup, is_telling
 from dense.analyst.rules.files import base_name
-from dense.analyst.rules.handovers import handover, handover_told
+from dense.analyst.rules.handovers import answer_given, handover, handover_told
 from dense.analyst.rules.phrases import Deed
-from dense.analyst.rules.quoting import capital, listed, paths_told, sentence
+from dense.analyst.rules.quoting import capital, listed, paths_told, sentence, ticked
 from dense.analyst.rules.stretch import EMPTY, Stretch
 
 LONGEST = 500
@@ -175,7 +175,7 @@ class Summary:
         short = [deed for deed in looks[-8:] if is_quotable(deed)][-2:]
         if len(short) < 2:
             short = [deed for deed in looks[-8:] if deed in short or is_telling(deed)][-2:]
-        told += [self.stretch.told(deed) for deed in short]
+        told += dict.fromkeys([self.stretch.told(deed) for deed in short])
         if told:
             return told
         if looks:
@@ -219,9 +219,12 @@ class Summary:
         if len(self.stretch.deeds) < 2 or deed in self.stretch.left[-1:]:
             return ""
         answer = sentence(deed.saw) if deed.facts.is_answered else ""
+        given = answer_given(deed.step) if self.stretch.history.is_last(deed.action) else ""
+        told = f"The answer that was given: {ticked(given, 120)}." if given else ""
         if deed.phase == "deliver":
-            return f"{sentence(self._handed_over())} {answer}".strip()
-        return answer if deed.phase == "talk" else ""
+            handed = sentence(self._handed_over())
+            return " ".join(filter(None, [handed, answer, "" if given in handed else told]))
+        return answer if deed.phase == "talk" else told
 
     def _handed_over(self) -> str:
         """The hand-over; what it says is missing only where no check shows the contrary."""

@@ -17,6 +17,7 @@ from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.products import Products, products
 from dense.analyst.rules.quoting import capital, listed, more, one_line, quoted
 from dense.analyst.rules.targets import host_of
+from dense.analyst.rules.teams import instruction
 
 LONGEST = 60
 NOWHERE = frozenset({"", ".", "..", "~"})
@@ -74,6 +75,10 @@ def _purpose(deeds: Sequence[Deed], done: Products) -> str:
     checks = [deed for deed in deeds if deed.is_check]
     if checks:
         return _checking(checks)
+    if (handed := next((deed for deed in deeds if deed.facts.hands_to), None)) is not None:
+        return _instructing(handed)
+    if not any(deed.step.calls for deed in deeds):
+        return _talking(deeds)
     if "run" in phases:
         return _running(deeds)
     looks = [deed for deed in deeds if deed.phase in ("explore", "verify")]
@@ -272,6 +277,17 @@ def _asking(asked: Sequence[str]) -> str:
     hosts = list(dict.fromkeys(host_of(one) for one in asked if "://" in one or ("." in one and " " not in one)))
     hosts = [one_line(host, 30) for host in hosts if host]
     return f"Look at {listed(hosts, 2)}" if hosts else f"Search the web for {quoted(asked[0], 36)}"
+
+
+def _instructing(handed: Deed) -> str:
+    """What another agent was told to do: `WebSurfer: "Open the first link"`."""
+    who = one_line(handed.facts.hands_to, 20)
+    words = first_sentence(instruction(handed.step), LONGEST)
+    return f"{who}: {quoted(PLEASE.sub('', words), LONGEST - len(who) - 4)}" if words else f"Turn to {who}"
+
+
+PLEASE = re.compile(r"^(?:please|kindly|bitte|por favor|s'il vous pla[iî]t)[,:]?\s+", re.IGNORECASE)
+"""A courtesy before what is asked."""
 
 
 def _talking(deeds: Sequence[Deed]) -> str:
