@@ -26,6 +26,17 @@ BEFORE = pytest.StashKey[set[str]]()
 """The sockets that were open when a test's fixtures were made: those of a session stay open."""
 PATIENCE = 5.0
 """Seconds for sockets that a thread of a test's server is about to close."""
+LONG = (
+    "distillation/test_local_model.py",
+    "model/test_local_model.py",
+    "refit/test_example.py",
+    "refit/test_isolation.py",
+)
+"""Files with a test that takes a minute: they begin first, or one worker would be busy with it after all others end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONG))
 
 
 @pytest.hookimpl(wrapper=True)
