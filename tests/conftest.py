@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -21,6 +22,10 @@ FIXTURES = ROOT / "tests" / "fixtures"
 EXAMPLES = ROOT / "examples"
 CORPUS = ROOT.parent / "shared" / "corpus"
 GOLDENS = ROOT / "tests" / "goldens"
+
+# How long an example takes says most about the machine's other work; what must be quick is measured as such.
+hypothesis.settings.register_profile("dense", deadline=None)
+hypothesis.settings.load_profile("dense")
 
 BEFORE = pytest.StashKey[set[str]]()
 """The sockets that were open when a test's fixtures were made: those of a session stay open."""
