@@ -43,6 +43,8 @@ def of(*steps: Step, task: str = "Find the year.") -> Analysis:
         "I ran out of time.",
         "It seems that I am unable to make the necessary changes to the file.",
         "I'm unable to determine the year.",
+        "I searched three catalogues. I could not find the year. You may want to ask the library.",
+        "I failed to fix the bug: the tests do not pass.",
         "Unable to find the year in any source.",
         "Ich konnte die Aufgabe nicht abschließen.",
         "Je n'ai pas pu terminer la tâche.",
@@ -74,6 +76,15 @@ def test_words_of_giving_up(message: str) -> None:
         "It is not possible to determine the age. Answer: (C)",
         "I couldn't find an entry in the first menu, so I used the search box.",
         "The bug was that I could not complete an order without a name.",
+        "I could not complete a full run of the slow suite because it needs a GPU.",
+        "The cause: we failed to resolve symlinks before comparing.",
+        "I could not solve it with a plain regex. A parser does the job.",
+        "I could not fix it at the first try. Then all tests passed.",
+        "I did not manage to fix the flaky test, which was there before.",
+        "I was unable to find the exact date. X was founded in 1976.",
+        "1976\n\nI could not access the official site.",
+        "**1976** — I couldn't retrieve the archive page to be sure.",
+        "I could not find any evidence for the claim. The claim is false.",
         "I can't help with that request.",
         "I am unable to cancel orders that were delivered.",
         "Ich konnte den Fehler beheben, der Test war nicht betroffen.",
@@ -88,7 +99,7 @@ def test_words_that_are_none(message: str) -> None:
 
 
 def test_what_was_not_found_is_an_aside_where_files_are_the_work() -> None:
-    aside = "Done. I could not find any other place that uses it."
+    aside = "I could not find any other place that uses it."
     assert admission(aside, makes_files=False)
     assert analysed(None, EDIT, aside).ending.kind == "handed_over"
     assert analysed(None, EDIT, "I could not fix it.").ending.kind == "given_up"

@@ -38,6 +38,21 @@ def test_an_answer_that_is_repeated_is_no_refusal(answer: str) -> None:
     assert refused(look(), submit(answer, NO)) == [((2,), None)]
 
 
+@pytest.mark.parametrize(
+    ("said", "is_refused"),
+    [
+        ("Wrong flag!", True),
+        ("Incorrect, try again", True),
+        ("The answer you gave is not correct.", True),
+        ("warning: wrong directory, using the current one\nSubmitted.", False),
+        ("The answer is correct.", False),
+        ("Please review: is anything incorrect or missing in your changes?", False),
+    ],
+)
+def test_words_of_refusal(said: str, is_refused: bool) -> None:
+    assert bool(refused(look(), submit("flag{a}", Observation(said)))) == is_refused
+
+
 def test_another_answer_closes_it() -> None:
     assert refused(look(), submit("flag{a}", NO), look(), submit("flag{b}")) == [((2,), 4)]
 

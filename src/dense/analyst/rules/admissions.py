@@ -19,15 +19,17 @@ _CHANGES = r"make\s+(?:the\s+)?(?:necessary|required|requested)\s+changes"
 _ENDING = (
     rf"(?:fully\s+|successfully\s+)?(?:complete|finish|solve|fix|resolve|implement|accomplish|achieve|{_CHANGES})\b"
 )
+_ASIDES = r"\s+(?:an?|some|more|other|another|further|additional|every|(?:\w+\s+){0,3}(?:suite|verification|run))\b"
 _SEEKING = r"(?:find|determine|locate|answer|retrieve|access|obtain|identify)\b"
 _COULD_NOT = r"""\b(?:i|we)\s+(?:(?:was|were|have\s+been)\s+(?:unable|not\s+able)\s+to|could\s*n[o'’]t|could\s+not
-    |failed\s+to|did(?:\s+not|n['’]t)\s+manage\s+to|(?:was|were)n['’]t\s+able\s+to)\s+"""
+    |did(?:\s+not|n['’]t)\s+manage\s+to|(?:was|were)n['’]t\s+able\s+to)\s+"""
+_FAILED = r"\bi\s+failed\s+to\s+"
 _CANNOT = r"\b(?:(?:i\s+am|i['’]m)\s+(?:unable|not\s+able)\s+to|i\s+can\s*not|i\s+can['’]t)\s+"
 _UNABLE = r"^[\s*#-]*(?:sorry,\s*)?unable\s+to\s+"
 
 UNDONE = re.compile(
     rf"""
-    (?:{_COULD_NOT}|{_UNABLE}){_ENDING} | {_CANNOT}(?:complete|finish|solve|{_CHANGES})\b
+    (?:{_COULD_NOT}|{_FAILED}|{_UNABLE}){_ENDING}(?!{_ASIDES}) | {_CANNOT}(?:complete|finish|solve|{_CHANGES})\b
     | \bi\s+ran\s+out\s+of\s+(?:time|steps|turns|budget|context|tokens)\b
     | \bich\s+konnte\b[^.,;\n]{{0,80}}\bnicht\s+(?:\w+\s+)?(?:abschlie|beenden|lösen|fertig|beheben|vollenden|umsetzen)
     | \bje\s+n['’]ai\s+pas\s+(?:pu|réussi\s+à)\s+(?:terminer|finir|résoudre|achever|corriger|accomplir|compléter)
@@ -43,7 +45,7 @@ UNDONE = re.compile(
 follows."""
 UNFOUND = re.compile(
     rf"""
-    (?:{_COULD_NOT}|{_CANNOT}|{_UNABLE}){_SEEKING}
+    (?:{_COULD_NOT}|{_FAILED}|{_CANNOT}|{_UNABLE}){_SEEKING}
     | \bich\s+konnte\b[^.,;\n]{{0,80}}\bnicht\s+(?:finden|ermitteln|bestimmen|beantworten|herausfinden)
     | \bje\s+n['’]ai\s+pas\s+(?:pu|réussi\s+à)\s+(?:trouver|déterminer|répondre|identifier|localiser)
     | \bno\s+(?:pude|he\s+podido|logré)\s+(?:encontrar|determinar|hallar|localizar|identificar)
@@ -64,7 +66,7 @@ MARKS = (
 BEFORE = re.compile(
     r"\b(?:previously|formerly|earlier|before|originally|initially|at first|used to|would|when|whenever|if|where"
     r"|vorher|früher|zuerst|wenn|avant|auparavant|d'abord|si|quand|antes|primero|cuando|quando|раньше|ранее|сначала|если"
-    r"|когда)\b|\b(?:bug|issue|problem|error|fault|cause) (?:was|is)\b"
+    r"|когда)\b|\b(?:bug|issue|problem|error|fault|cause) ?(?:was|is|:)"
     r"|(?:although|though|while|since|because|obwohl|weil|bien que|aunque|embora|хотя)\s*$"
     r"|之前|以前|此前|原来|原先|当初|当时|起初|如果|虽然|元は|場合|最初",
     re.IGNORECASE,
@@ -73,19 +75,35 @@ BEFORE = re.compile(
 something."""
 BEHIND = re.compile(
     r"\b(?:but|however|instead|so|therefore|thus|hence|now|yet|nevertheless"
-    r"|as (?:documented|expected|intended|required)"
+    r"|as (?:documented|expected|intended|required)|with|using|via|locally|unrelated|pre-?existing|flaky|out of scope"
     r"|aber|jedoch|stattdessen|daher|jetzt|deshalb|mais|donc|maintenant|pero|sino|ahora|entonces|mas|porém|agora"
     r"|но|однако|теперь|поэтому|бы)\b"
     r"|但|不过|所以|因此|于是|现在|改用|でしたが|ので|代わりに|しかし",
     re.IGNORECASE,
 )
-"""Behind it in the same sentence: what was done instead, or how it is now."""
+"""Behind it in the same sentence: what was done instead, how it is now, the one way that did not do, or that it is
+nobody's business here."""
 NEXT = re.compile(
     r"\s*(?:but|however|instead|so|therefore|nevertheless|still|that said|luckily|fortunately|aber|jedoch"
     r"|stattdessen|mais|pero|mas|но|однако)\b|\s*(?:但|不过|所以|因此|しかし|そこで|代わりに)",
     re.IGNORECASE,
 )
 """The same at the head of the next sentence."""
+CLAIMS = re.compile(
+    r"(?<!not )(?<!n't )(?<!longer )\b(?:pass(?:es|ed)?|works?|working|fixed|solved|resolved|done|succeed(?:s|ed))\b",
+    re.IGNORECASE,
+)
+"""Words of success further on: what did not go at first went then."""
+LACKING = re.compile(
+    r"\b(?:not|no|none|nothing|unable|unfortunately|sorry|please|you (?:may|can|could|might)|recommend|suggest|would|if"
+    r"|let me|tried|attempt\w*|search\w*|check\w*|visited|looked|nicht|kein\w*|leider|pas|aucun\w*|désolé|lo siento"
+    r"|ningun\w*|não|nenhum\w*|нет|не|ни|извините)\b|n['’]t\b|没|无|未|抱歉|ありません|ません|申し訳",
+    re.IGNORECASE,
+)
+"""Sentences that say what was tried, is not there, or may be done give no answer."""
+ANSWER_MARKS = re.compile(r"\d|\*\*|—")
+SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+|[。！？]")
+WORD = re.compile(r"\w")
 ENDS = (". ", ".\n", "\n", "。", "！", "! ", "? ")
 
 
@@ -102,10 +120,21 @@ def admission(message: str, *, makes_files: bool) -> str:
     for words in (UNDONE,) if makes_files else (UNDONE, UNFOUND):
         for found in words.finditer(plain):
             start, end = _sentence(plain, found.start(), found.end())
-            is_turned = BEHIND.search(plain, found.end(), end) or NEXT.match(plain, end)
-            if not is_turned and not BEFORE.search(plain[start : found.start()]):
-                return tail[start:end].strip()
+            is_turned = BEHIND.search(plain, found.end(), end) or NEXT.match(plain, end) or CLAIMS.search(plain, end)
+            if is_turned or BEFORE.search(plain[start : found.start()]):
+                continue
+            if words is UNFOUND and _answers(plain[:start], plain[start : found.start()], plain[end:]):
+                continue
+            return tail[start:end].strip()
     return ""
+
+
+def _answers(before: str, lead: str, behind: str) -> bool:
+    """Whether the message says something else than what could not be found: that may be the answer."""
+    if ANSWER_MARKS.search(lead):
+        return True
+    told = (one for part in (before, behind) for one in SENTENCES.split(part))
+    return any(WORD.search(one) and not LACKING.search(one) for one in told)
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:

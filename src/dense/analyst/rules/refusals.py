@@ -13,8 +13,13 @@ from dense.analyst.rules.handovers import prints_work
 from dense.analyst.rules.quoting import listed, plain_text, ticked
 from dense.trajectory import Step
 
-REFUSED = re.compile(r"\b(?:in|not )correct\b|\bwrong\b|\brejected\b|\bnot accepted\b|\btry again\b", re.IGNORECASE)
-"""Words of whoever does not take what was handed over. Hints only."""
+_NO = r"(?:incorrect|not (?:\w+ )?correct|wrong|rejected|not accepted)"
+_HANDED = r"(?:submission|answer|flag|solution|response|result|guess|key|password|patch)"
+REFUSED = re.compile(
+    rf"\b{_HANDED}\b[^.\n]{{0,40}}\b{_NO}\b|\b{_NO}\s+{_HANDED}\b|^\W*(?:{_NO}|try again)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Words of whoever does not take what was handed over: of that very thing, or at the head of a line. Hints only."""
 REFUSING = ("correct", "wrong", "reject", "not accept", "try again")
 """Without one of these there is none of them."""
 LONGEST = 120
