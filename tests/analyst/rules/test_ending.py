@@ -154,6 +154,15 @@ def test_tools_that_end_it(name: str, arguments: dict[str, str]) -> None:
     assert of(called("click", {"id": "1"}), called(name, arguments, Observation("ok"))).ending.kind == "handed_over"
 
 
+@pytest.mark.parametrize("verdict", ["false", False])
+def test_a_hand_over_that_is_marked_as_not_done(verdict: str | bool) -> None:
+    call = ToolCall("finish", {"message": "The page asks for a login.", "task_completed": verdict}, "1")
+    (finding,) = of(called("click", {"id": "1"}), Step(Source("made"), calls=(call,))).findings
+    assert "not done: `The page asks for a login.`" in finding.text
+    done = ToolCall("finish", {"message": "The year is 1976.", "task_completed": "true"}, "1")
+    assert of(called("click", {"id": "1"}), Step(Source("made"), calls=(done,))).findings == ()
+
+
 def test_to_leave_the_shell_is_an_end() -> None:
     assert analysed(None, EDIT, ("exit", "")).ending.kind == "handed_over"
 

@@ -75,14 +75,16 @@ BEFORE = re.compile(
 something."""
 BEHIND = re.compile(
     r"\b(?:but|however|instead|so|therefore|thus|hence|now|yet|nevertheless"
-    r"|as (?:documented|expected|intended|required)|with|using|via|locally|unrelated|pre-?existing|flaky|out of scope"
+    r"|as (?:documented|expected|intended|required)|locally|unrelated|pre-?existing|flaky|out of scope"
     r"|aber|jedoch|stattdessen|daher|jetzt|deshalb|mais|donc|maintenant|pero|sino|ahora|entonces|mas|porém|agora"
     r"|но|однако|теперь|поэтому|бы)\b"
     r"|但|不过|所以|因此|于是|现在|改用|でしたが|ので|代わりに|しかし",
     re.IGNORECASE,
 )
-"""Behind it in the same sentence: what was done instead, how it is now, the one way that did not do, or that it is
-nobody's business here."""
+"""Behind it in the same sentence: what was done instead, how it is now, or that it is nobody's business
+here."""
+WAYS = re.compile(r"\b(?:with|using|via)\b|\bmit\b|\bavec\b|\bcon\b|\bcom\b|使用|用", re.IGNORECASE)
+"""The one way that did not do, where the message goes on to another."""
 NEXT = re.compile(
     r"\s*(?:but|however|instead|so|therefore|nevertheless|still|that said|luckily|fortunately|aber|jedoch"
     r"|stattdessen|mais|pero|mas|но|однако)\b|\s*(?:但|不过|所以|因此|しかし|そこで|代わりに)",
@@ -123,18 +125,18 @@ def admission(message: str, *, makes_files: bool) -> str:
             is_turned = BEHIND.search(plain, found.end(), end) or NEXT.match(plain, end) or CLAIMS.search(plain, end)
             if is_turned or BEFORE.search(plain[start : found.start()]):
                 continue
-            if words is UNFOUND and _answers(plain[:start], plain[start : found.start()], plain[end:]):
+            if words is UNFOUND and (ANSWER_MARKS.search(plain[start : found.start()]) or _tells(plain[:start])):
+                continue
+            if (words is UNFOUND or WAYS.search(plain, found.end(), end)) and _tells(plain[end:]):
                 continue
             return tail[start:end].strip()
     return ""
 
 
-def _answers(before: str, lead: str, behind: str) -> bool:
-    """Whether the message says something else than what could not be found: that may be the answer."""
-    if ANSWER_MARKS.search(lead):
-        return True
-    told = (one for part in (before, behind) for one in SENTENCES.split(part))
-    return any(WORD.search(one) and not LACKING.search(one) for one in told)
+def _tells(text: str) -> bool:
+    """Whether the rest of a message says something else than what is not there: that may be the answer, or another way
+    that did."""
+    return any(WORD.search(one) and not LACKING.search(one) for one in SENTENCES.split(text))
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:

@@ -40,6 +40,9 @@ CRASHES = re.compile(
 )
 """An error of the agent's client, at the beginning of a line."""
 FENCED = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
+VERDICTS = ("task_completed", "success", "is_successful", "completed")
+"""Arguments of tools that hand over, by which an agent says whether it is done."""
+LONG_WORD = 8
 LEAVES = frozenset(["exit", "exit 0", "logout", "quit"])
 """Commands that end a session: the agent says that it is over."""
 
@@ -94,9 +97,23 @@ def _handed(
         return Ending("broken_off", last.action, said[-1])  # who leads the others says when it is over
     if any(fact.is_answered for fact in facts):
         return Ending("handed_over", last.action)  # to tell a user that something cannot be done may be the task
+    if last.phase == "deliver" and (own := _own_no(step)):
+        return Ending("given_up", last.action, own)
     makes_files = any(fact.effects.writes for fact in facts)
     admitted = admission(said[-1], makes_files=makes_files) if said else ""
     return Ending("given_up", last.action, admitted) if admitted else Ending("handed_over", last.action)
+
+
+def _own_no(step: Step) -> str:
+    """What a hand-over says of itself that is marked as one of work that is not done."""
+    for call in step.calls:
+        for key in VERDICTS:
+            if str(call.arguments.get(key)).lower() == "false":
+                texts = [
+                    value for value in call.arguments.values() if isinstance(value, str) and len(value) > LONG_WORD
+                ]
+                return max(texts, key=len, default=f"{key}: false")
+    return ""
 
 
 def _telling(harness: str) -> str:
