@@ -53,8 +53,8 @@ def filled(schema: dict[str, Any]) -> Any:
 class Server:
     """Counts what it is asked; answers after a while; may refuse the key."""
 
-    def __init__(self, delay: float = 0.0, status: int = 200) -> None:
-        self.delay, self.status = delay, status
+    def __init__(self, delay: float = 0.0, status: int = 200, says: str | None = None) -> None:
+        self.delay, self.status, self.says = delay, status, says
         self.bodies: list[bytes] = []
         self.answered: list[bytes] = []
         self.url = ""
@@ -71,7 +71,7 @@ def serving(server: Server) -> Generator[Server]:
             server.bodies.append(body)
             time.sleep(server.delay)
             schema = json.loads(body).get("response_format", {}).get("json_schema", {}).get("schema") or {}
-            message = {"role": "assistant", "content": json.dumps(filled(schema))}
+            message = {"role": "assistant", "content": server.says or json.dumps(filled(schema))}
             usage = {"prompt_tokens": 100, "completion_tokens": 10}
             reply: dict[str, Any] = {
                 "model": "m",
@@ -224,6 +224,22 @@ def test_a_spending_limit_stops_cleanly_and_a_higher_one_goes_on(tmp_path: Path)
     assert "Traceback" not in stopped.stderr
     assert done.returncode == 0, done.stderr
     assert f"({first} from the cache" in done.stdout
+
+
+def test_what_failed_for_its_answers_leaves_a_record_and_is_asked_anew(tmp_path: Path) -> None:
+    with serving(Server(says="Well.")) as server:
+        options = (EXAMPLE, "--method", "advisor", "--model", server.url, "--out", tmp_path)
+        failed = run(*options)
+        assert failed.returncode == 1
+        assert "no usable advice came back" in failed.stderr
+        assert [path.name for path in only(tmp_path).iterdir()] == ["failed.json"]
+        record = msgspec.json.decode((only(tmp_path) / "failed.json").read_bytes(), type=Run)
+        assert (record.fallbacks, len(record.calls), record.method) == (1, 2, "advisor")
+        assert record.failure in failed.stderr
+        server.says = None
+        done = run(*options)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in only(tmp_path).iterdir()) == ["feedback.txt", "message.txt", "run.json"]
 
 
 def test_a_trace_without_a_task_is_distilled_with_a_warning(tmp_path: Path) -> None:

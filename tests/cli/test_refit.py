@@ -82,7 +82,12 @@ def test_a_plan_with_a_model_estimates_on_traces(tmp_path: Path) -> None:
     assert "calls and cost are unknown before an attempt was made" in out
     examples = Path(__file__).parents[2] / "examples" / "csv-report"
     out, _ = dense("refit", "plan", "refit.yaml", "--like", examples, cwd=base)
-    assert "advisor, 4 times: 4 calls, about 0." in out and "together: about 0." in out
+    assert "\n  advisor, 4 times: 4 calls, about 0." in out and "\n  together: about 0." in out
+    assert "max_usd" not in out
+    with (base / "refit.yaml").open("a") as file:
+        file.write("max_usd: 0.001\n")
+    out, _ = dense("refit", "plan", "refit.yaml", "--like", examples, cwd=base)
+    assert "max_usd: 0.0010 USD, of which 0.00 USD are paid: not enough, the run would stop" in out
 
 
 def test_a_second_run_only_shows_the_table(finished: Path) -> None:

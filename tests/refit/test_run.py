@@ -192,7 +192,7 @@ def test_a_source_without_a_trace_leaves_methods_that_need_one_invalid(tmp_path:
     results = run_all(made_plan(tmp_path, retries=0), Traceless())
     scored = {result.cell.method for result in results if result.reward is not None}
     assert scored == {RUN0, "none", "advisor"}
-    assert all("feedback could not be made in 1 tries" in (r.exception or "") for r in results if r.reward is None)
+    assert all("feedback could not be made in 1 try" in (r.exception or "") for r in results if r.reward is None)
 
 
 def test_cancelling_loses_nothing(tmp_path: Path) -> None:

@@ -39,14 +39,14 @@ from dense.cli.outline import outline
 from dense.cli.text import printable, shortened, size
 from dense.distillation import Budgets, Profile
 from dense.distillation.estimate import Estimate, Nobody
-from dense.distillation.record import read_reconciled, run_record
+from dense.distillation.record import Done, Run, read_reconciled, run_record
 from dense.errors import CallFailed, DenseError, MissingInput, ModelError
-from dense.methods import AnyMethod, method
+from dense.methods import AnyMethod, Trail, method
 from dense.methods import run as run_method
-from dense.methods.asking import CONTEXT, MethodModel, room_in, window_of
+from dense.methods.asking import CONTEXT, MethodModel, disown_unusable, room_in, window_of
 from dense.methods.estimate import estimate
 from dense.methods.faults import told
-from dense.methods.files import prompt_hashes, write
+from dense.methods.files import prompt_hashes, write, write_failure
 from dense.methods.rules import MethodRules
 from dense.model import ChatModel, Ledger, OpenModel, Tally, open_model, prices_of, resolve
 from dense.outcome import Outcome
@@ -223,11 +223,16 @@ def failure(error: Exception, chosen: AnyMethod, trajectory: Trajectory) -> str:
     """One line on a trajectory of which nothing came. What ends the whole run is raised again."""
     if isinstance(error, ModelError) and not isinstance(error, CallFailed):
         raise error
-    words = str(error) if isinstance(error, DenseError) else told(error, type(chosen).__module__)
+    words = words_of(error, chosen)
     source = str(trajectory.source)
     if words.startswith(source):
         return words
     return f"{source}: {words}" if words.startswith(chosen.name) else f"{source}: {chosen.name}: {words}"
+
+
+def words_of(error: Exception, chosen: AnyMethod) -> str:
+    """What went wrong: in the error's own words where they are for people."""
+    return str(error) if isinstance(error, DenseError) else told(error, type(chosen).__module__)
 
 
 def _told(found: Estimate) -> str:
@@ -339,30 +344,43 @@ async def _distill(
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ANSWERS).unlink(missing_ok=True)
         analyst = Recording(analyst, folder / ANSWERS)
-    made = await run_method(
-        chosen,
-        trajectory,
-        analyst,
-        model=tally,
-        # Only here is a grade ever read, and only for a method that is privileged by its type.
-        outcome=outcome_of(trajectory) if chosen.sees == "outcome" else None,
-        profile=settings.profile,
-        budgets=settings.budgets,
-        room=settings.room,
-        redacted=settings.redacted,
-    )
-    run = run_record(
-        trajectory,
-        made,
-        analyst=settings.answered_by(model),
-        profile=settings.profile,
-        budgets=settings.budgets,
-        calls=tuple(tally.ledger.calls) if tally is not None else (),
-        totals=tally.ledger.totals if tally is not None else None,
-        prices=model.ledger.prices.source if model is not None else "",
-        prompts=prompt_hashes(),
-        method=made.method,
-    )
+    trail = Trail()
+
+    def record(done: Done, failure: str = "") -> Run:
+        return run_record(
+            trajectory,
+            done,
+            analyst=settings.answered_by(model),
+            profile=settings.profile,
+            budgets=settings.budgets,
+            calls=tuple(tally.ledger.calls) if tally is not None else (),
+            totals=tally.ledger.totals if tally is not None else None,
+            prices=model.ledger.prices.source if model is not None else "",
+            prompts=prompt_hashes(),
+            method=chosen.name,
+            failure=failure,
+        )
+
+    try:
+        made = await run_method(
+            chosen,
+            trajectory,
+            analyst,
+            model=tally,
+            # Only here is a grade ever read, and only for a method that is privileged by its type.
+            outcome=outcome_of(trajectory) if chosen.sees == "outcome" else None,
+            profile=settings.profile,
+            budgets=settings.budgets,
+            room=settings.room,
+            redacted=settings.redacted,
+            trail=trail,
+        )
+    except Exception as error:
+        if model is not None and tally is not None and tally.ledger.calls:
+            write_failure(folder, record(trail, words_of(error, chosen)))
+            await disown_unusable(model, tally, trail.asked, error)
+        raise
+    run = record(made)
     write(folder, made, run)
     return made.state or made.method, run.fallbacks
 

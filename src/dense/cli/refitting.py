@@ -28,7 +28,7 @@ from dense.refit.laboratory import Laboratory, Moment
 from dense.refit.lock import holder_of, writing
 from dense.refit.plan import Plan, plan_of
 from dense.refit.run import run as run_cells
-from dense.refit.state import state_in, state_of
+from dense.refit.state import State, dollars, state_in, state_of
 from dense.refit.store import Store
 from dense.refit.table import write_table
 from dense.results import ANALYST, Experiment, Prices
@@ -88,7 +88,7 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
     console.print(f"tasks: {printable(', '.join(made.tasks))}", markup=False)
     console.print(f"folder: {folder_of(config, out)}", markup=False)
     for line in expected(made, like):
-        console.print(printable(line), markup=False)
+        console.print(line[: len(line) - len(line.lstrip())] + printable(line), markup=False)
 
 
 def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> None:
@@ -204,7 +204,7 @@ def status(place: Path, out: Path | None) -> None:
     )
     if state is not None:
         console.print(f"running: {f'{len(state.running)} attempts; {holder}' if holder else 'no'}", markup=False)
-        console.print(f"cost so far: {state.spent}", markup=False)
+        console.print(f"paid so far: {state.spent}{_limit(state)}", markup=False)
     flagged = Counter(result.exception for result in scored if result.exception)
     for name, count in flagged.most_common():
         console.print(f"scored and flagged: {count} with {printable(name or '')}", markup=False)
@@ -217,6 +217,12 @@ def status(place: Path, out: Path | None) -> None:
         console.print(f"invalid: {printable(str(result.cell))}: {printable(result.exception or '')}", markup=False)
     for note in experiment.notes:
         console.print(f"note: {printable(note)}", markup=False)
+
+
+def _limit(state: State) -> str:
+    """How much of what feedback may cost is left to spend, where there is a limit."""
+    most = state.facts.get("config", {}).get("max_usd")
+    return "" if most is None else f"; max_usd: {dollars(state.spent.feedback)} of {dollars(most)} for feedback"
 
 
 def report(
