@@ -427,7 +427,8 @@ def test_a_mark_in_front_is_no_part_of_the_first_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_other_encodings_are_refused(suffix: str, tmp_path: Path) -> None:
     text = "recipient,task,method,reward\nKöln,t,m,1\n"
-    assert "is not in UTF-8 (line 2, byte 0xf6)" in problem(table(tmp_path, text, f"a{suffix}", "latin-1"))
+    told = {".csv": "is not in UTF-8 (line 2, byte 0xf6)", ".jsonl": "line 2: is not in UTF-8 (byte 0xf6)"}
+    assert told[suffix] in problem(table(tmp_path, text, f"a{suffix}", "latin-1"))
     assert "is in UTF-16; save it as UTF-8" in problem(table(tmp_path, text, f"a{suffix}", "utf-16"))
 
 
@@ -481,6 +482,21 @@ def test_json_lines(tmp_path: Path) -> None:
 )
 def test_json_lines_that_are_refused(line: str, words: str, tmp_path: Path) -> None:
     assert words in problem(table(tmp_path, line, "a.jsonl"))
+
+
+def test_a_line_that_is_none_hides_no_other(tmp_path: Path) -> None:
+    good = '{"recipient": "r", "task": "t", "method": "m", "reward": 1}'
+    lines = [good, "{", good.replace("1}", '"won"}'), "[1]", good.replace('"r"', '"\xf6"'), good]
+    told = problem(table(tmp_path, "\n".join(lines), "a.jsonl", "latin-1")).splitlines()
+    assert told[0] == "FILE: 5 things are wrong, so nothing was read"
+    assert [line.split(":")[0].strip() for line in told[1:]] == [f"line {number}" for number in (2, 3, 4, 5, 6)]
+    assert "reward 'won' is no reward" in told[2] and "is not in UTF-8 (byte 0xf6)" in told[4]
+    assert "the same cell as line 1" in told[5]
+    # Also where the columns are not there, or nothing but such lines is.
+    told = problem(table(tmp_path, '{"task": "t"}\n{\n', "a.jsonl"))
+    assert "2 things are wrong" in told and "no column recipient" in told and "line 2: not valid JSON" in told
+    many = problem(table(tmp_path, "{\n" * 50, "a.jsonl")).splitlines()
+    assert "50 things are wrong" in many[0] and many[-1].strip() == "… and 30 more" and len(many) == 22
 
 
 def test_parquet_of_others(tmp_path: Path) -> None:
