@@ -114,6 +114,20 @@ def test_what_is_exported_can_be_imported_and_reported(finished: Path, tmp_path:
     assert len(rewards) == 12 and all(value == (key[0] == "able") for key, value in rewards.items())
 
 
+def test_a_table_says_which_method_saw_outcomes(tmp_path: Path) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text(
+        "recipient,task,round,method,privileged,reward\n"
+        "r,t,0,run0,,0\nr,t,1,none,,0\nr,t,1,mine:Peeks,true,1\nr,t,1,mine:Fair,false,1\n"
+    )
+    dense("refit", "import", table, "--out", "again", cwd=tmp_path)
+    out, _ = dense("refit", "report", "again", cwd=tmp_path)
+    assert "mine:Peeks †" in out and "mine:Fair †" not in out
+    dense("refit", "export", "again", "twice.csv", cwd=tmp_path)
+    rows = list(csv.DictReader((tmp_path / "twice.csv").read_text().splitlines()))
+    assert [row["method"] for row in rows if row["privileged"]] == ["mine:Peeks"]
+
+
 def test_the_report_is_written_where_it_is_said(finished: Path) -> None:
     out, _ = dense("refit", "report", "refit.yaml", cwd=finished)
     folder = finished / "out" / "refit" / "greetings" / "report"

@@ -125,6 +125,24 @@ def test_a_full_row_is_read_back(suffix: str, tmp_path: Path) -> None:
     assert [*row_of(first)] == [column.name for column in WRITTEN], "rows are written in the order of the header"
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_privileged_methods_are_read_back(suffix: str, tmp_path: Path) -> None:
+    cells = [Cell("r", "t", 0, 0, RUN0), Cell("r", "t", 0, 1, "own:Peeks"), Cell("r", "t", 0, 1, "dense")]
+    told, path = tuple(Result(cell, 1.0) for cell in cells), tmp_path / f"a{suffix}"
+    write_table(told, path, {"own:Peeks", RUN0})
+    assert read_table(path) == Table(told, privileged=("own:Peeks",))
+
+
+def test_what_rows_say_of_privilege(tmp_path: Path) -> None:
+    header = "recipient,task,round,method,privileged,reward"
+    lines = ["r,t,0,peeks,true,0", "r,t,1,peeks,,0", "r,u,1,peeks,yes,0", "r,t,1,dense,no,1", "r,u,1,dense,,1"]
+    assert read_table(rows(tmp_path, *lines, header=header)).privileged == ("peeks",)
+    told = problem(rows(tmp_path, *lines, "r,v,1,peeks,false,1", header=header))
+    assert told == (
+        "FILE: row 7: privileged is false for 'peeks', and true in row 4; a method saw outcomes or it did not"
+    )
+
+
 def test_nothing_scored_is_read_back(tmp_path: Path) -> None:
     told = (Result(Cell("r", "t", 0, 0, RUN0), exception="dead"),)
     for suffix in SUFFIXES:

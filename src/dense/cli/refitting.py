@@ -275,7 +275,7 @@ def _price(text: str) -> tuple[str, Prices]:
 def export(place: Path, to: Path, out: Path | None) -> None:
     """Writes the table."""
     experiment = experiment_of(_existing(place, out))
-    write_table(experiment.results, to)
+    write_table(experiment.results, to, experiment.privileged)
     _console().print(f"{to}: {len(experiment.results)} results", markup=False)
 
 

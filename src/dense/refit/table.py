@@ -11,7 +11,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -82,12 +82,14 @@ def read_table(path: Path) -> Table:
         reading.take(place, values)
     problems.stop_here()
     notices = (*header, *reading.notices())
-    return Table(tuple(reading.results), tuple(f"{path}: {notice}" for notice in notices))
+    told = tuple(f"{path}: {notice}" for notice in notices)
+    return Table(tuple(reading.results), told, privileged=reading.privileged)
 
 
-def write_table(results: Iterable[Result], path: Path) -> None:
-    """Writes results where `read_table` reads them back as they are. The file appears whole or not at all."""
-    data = _WRITERS[_required_format(path)](map(row_of, results))
+def write_table(results: Iterable[Result], path: Path, privileged: Collection[str] = ()) -> None:
+    """Writes results where `read_table` reads them back as they are, with the methods that saw outcomes (`privileged`).
+    The file appears whole or not at all."""
+    data = _WRITERS[_required_format(path)](row_of(result, privileged) for result in results)
     if path.suffix.lower() == ".gz":
         data = gzip.compress(data, mtime=0)
     part = path.with_name(f".{path.name}.{os.getpid()}")
