@@ -24,14 +24,14 @@ from dense.refit.experiment import compare, experiment_of, join, reopen_invalid,
 from dense.refit.feedback import Maker, analyst_model
 from dense.refit.identity import facts_of, identity_of
 from dense.refit.importing import import_any, parse_methods
-from dense.refit.laboratory import Laboratory, Moment
+from dense.refit.laboratory import NO_FEEDBACK, NO_SOURCE, Laboratory, Moment
 from dense.refit.lock import holder_of, writing
 from dense.refit.plan import Plan, plan_of
 from dense.refit.run import run as run_cells
 from dense.refit.state import State, dollars, state_in, state_of
 from dense.refit.store import Store
 from dense.refit.table import write_table
-from dense.results import ANALYST, Experiment, Prices
+from dense.results import ANALYST, Experiment, Prices, Result
 
 EVERY, LINE_EVERY = 0.25, 20.0
 """Seconds between two looks at the progress in a terminal, and between two lines of it where nobody watches."""
@@ -213,10 +213,22 @@ def status(place: Path, out: Path | None) -> None:
     )
     for name, count in odd.items():
         console.print(f"message {name}: {count} cells", markup=False)
+    for why, count in Counter(map(_lost_to, invalid)).most_common():
+        console.print(f"invalid, {why}: {count}", markup=False)
     for result in invalid:
         console.print(f"invalid: {printable(str(result.cell))}: {printable(result.exception or '')}", markup=False)
     for note in experiment.notes:
         console.print(f"note: {printable(note)}", markup=False)
+
+
+def _lost_to(result: Result) -> str:
+    """Why a cell has no score, in a few words: what to mend differs."""
+    reason = result.exception or ""
+    if result.is_out_of_context:
+        return "the agent ran out of its model's context"
+    if reason.startswith(NO_FEEDBACK):
+        return "no feedback could be made"
+    return "its source is invalid" if reason.startswith(NO_SOURCE) else "not scored for other reasons"
 
 
 def _limit(state: State) -> str:

@@ -29,6 +29,9 @@ from dense.trajectory import Usage
 WAITS = (1.0, 5.0, 15.0, 60.0)
 """Seconds before an execution that was not scored is tried again, by how often it was."""
 
+NO_SOURCE, NO_FEEDBACK = "its source is invalid", "its feedback could not be made"
+"""How reasons begin for which a cell is given up before it is executed."""
+
 
 class Stopped(Exception):
     """The run ends: nothing new is begun."""
@@ -108,7 +111,7 @@ class Laboratory:
         if known.invalid is not None or (known.is_done and is_last):
             return None
         if source.reward is None:
-            return self._give_up(cell, f"its source is invalid ({source.cell.method}, round {source.cell.round})")
+            return self._give_up(cell, f"{NO_SOURCE} ({source.cell.method}, round {source.cell.round})")
         problem = "tried before"
         while self.state.of(cell).failures <= self.plan.config.retries:
             self._check_stopped()
@@ -120,7 +123,7 @@ class Laboratory:
                 break  # what the attempt does not have, it will not have next time
         tries = self.state.of(cell).failures
         often = "1 try" if tries == 1 else f"{tries} tries"
-        return self._give_up(cell, f"its feedback could not be made in {often}; the last: {problem}")
+        return self._give_up(cell, f"{NO_FEEDBACK} in {often}; the last: {problem}")
 
     def raise_if_stopped(self) -> None:
         """What ended the run early, where something did."""
