@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -188,6 +189,23 @@ def test_estimates_ask_nobody(tmp_path: Path) -> None:
     assert lines[-1].startswith("estimate for 4 trajectories: ")
     assert lines[-1].endswith(" USD")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("options", "who"), [((), "the built-in rules answer"), (SCRIPTED, f"{SCRIPTED[1]} answers")])
+def test_an_estimate_without_a_model_distills_nothing(tmp_path: Path, options: tuple[object, ...], who: str) -> None:
+    done = run("examples/csv-report", *options, "--estimate", "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout) == (0, f"estimate for 1 trajectory: 0 calls, 0 USD: {who}\n"), done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_estimate_keeps_to_what_answers_may_take(tmp_path: Path) -> None:
+    """A small model answers in 450 tokens at the most, whatever is asked."""
+    for method, calls in (("all-at-once", 1), ("dense", None)):
+        options = ("--model", "openai/gpt-5.5", "--method", method, "--small", "--estimate", "--out", tmp_path)
+        done = run("examples/password-recovery", *options)
+        found = re.search(r"estimate for 1 trajectory: (\d+) calls, about .* in, ([\d,]+) out", done.stdout)
+        assert found, done.stdout + done.stderr
+        assert calls in (None, int(found[1])) and int(found[2].replace(",", "")) <= 450 * int(found[1])
 
 
 def test_only_one_may_answer(tmp_path: Path) -> None:

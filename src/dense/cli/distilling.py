@@ -43,7 +43,7 @@ from dense.distillation.record import Done, Run, read_reconciled, run_record
 from dense.errors import CallFailed, DenseError, MissingInput, ModelError
 from dense.methods import AnyMethod, Trail, method
 from dense.methods import run as run_method
-from dense.methods.asking import CONTEXT, MethodModel, disown_unusable, room_in, window_of
+from dense.methods.asking import CONTEXT, OUTPUT, MethodModel, disown_unusable, room_in, window_of
 from dense.methods.estimate import estimate
 from dense.methods.faults import told
 from dense.methods.files import prompt_hashes, write, write_failure
@@ -101,6 +101,11 @@ class Settings:
     def room(self) -> int:
         """How many bytes of a trajectory one question may show."""
         return room_in(self.window, SMALL_OUTPUT) if self.small else room_in(self.window)
+
+    @property
+    def max_output_tokens(self) -> int:
+        """Where answers are cut."""
+        return SMALL_OUTPUT if self.small else OUTPUT
 
     def script(self, name: str) -> Path:
         """The file of answers for a trajectory: the one that was named, or its own in a folder of recorded ones."""
@@ -170,6 +175,11 @@ class Trajectories:
 
 def run(trajectories: Trajectories, settings: Settings, *, only_estimate: bool, yes: bool) -> Report | None:
     """Estimates, asks if need be, distills. None where only the estimate was asked for."""
+    if settings.model is None and only_estimate:
+        who = "the built-in rules answer" if settings.answers is None else f"{settings.answers} answers"
+        count = _number(sum(1 for _ in trajectories))
+        Console(highlight=False, soft_wrap=True).print(f"estimate for {count}: 0 calls, 0 USD: {who}", markup=False)
+        return None
     if settings.model is not None and (only_estimate or not yes):
         _estimate(trajectories, settings, only_estimate=only_estimate)
         if only_estimate:
@@ -187,7 +197,10 @@ def _estimate(trajectories: Trajectories, settings: Settings, *, only_estimate: 
     for trajectory in trajectories:
         analyst = settings.analyst(Nobody())
         try:
-            found = asyncio.run(estimate(chosen, trajectory, analyst, prices, settings.profile, at, settings.room))
+            work = estimate(
+                chosen, trajectory, analyst, prices, settings.profile, at, settings.room, settings.max_output_tokens
+            )
+            found = asyncio.run(work)
         except Exception as error:
             # What lacks its input fails before it costs anything. All else may be due to the made-up replies, or come
             # after calls that are paid for.
@@ -199,7 +212,7 @@ def _estimate(trajectories: Trajectories, settings: Settings, *, only_estimate: 
         total = Estimate(total.calls + found.calls, total.usage + found.usage, usd)
         if only_estimate:
             out.print(f"{shortened(str(trajectory.source), 70)}: {_told(found)}", markup=False)
-    out.print(f"estimate for {rows} {'trajectory' if rows == 1 else 'trajectories'}: {_told(total)}", markup=False)
+    out.print(f"estimate for {_number(rows)}: {_told(total)}", markup=False)
     if failures and not only_estimate:  # the run itself will tell of each
         out.print(
             f"without {len(failures)} that could not be estimated; the first: {printable(failures[0])}", markup=False
@@ -210,6 +223,10 @@ def _estimate(trajectories: Trajectories, settings: Settings, *, only_estimate: 
         _confirm("what this would cost is unknown: the method cannot be estimated")
     elif total.usd is not None and total.usd > ASK_ABOVE:
         _confirm(f"this would cost about {total.usd:.2f} USD")
+
+
+def _number(count: int) -> str:
+    return f"{count} {'trajectory' if count == 1 else 'trajectories'}"
 
 
 def _confirm(cost: str) -> None:
