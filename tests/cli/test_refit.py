@@ -70,7 +70,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_plan_runs_nothing(tmp_path: Path) -> None:
     base = write_experiment(tmp_path)
     out, _ = dense("refit", "plan", "refit.yaml", cwd=base)
-    assert "12 cells = 2 recipients × 2 tasks × 1 repetitions × (1 shared attempt + 2 methods × 1 rounds = 3)" in out
+    assert "12 cells = 2 recipients × 2 tasks × 1 repetition × (1 shared attempt + 2 methods × 1 round = 3)" in out
     assert "no call, no cost" in out
     assert not (base / "out").exists()
 
@@ -100,6 +100,8 @@ def test_status_by_file_and_by_folder(finished: Path) -> None:
     for place in ("refit.yaml", "out/refit/greetings"):
         out, _ = dense("refit", "status", place, cwd=finished)
         assert "12 cells, 12 scored, 0 invalid, 0 missing" in out and "running: no" in out
+    out, _ = dense("refit", "plan", "refit.yaml", cwd=finished)
+    assert "12 done, 0 to run" in out and out.endswith("nothing is left to run\n")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
@@ -108,8 +110,13 @@ def test_what_is_exported_can_be_imported_and_reported(finished: Path, tmp_path:
     dense("refit", "export", "out/refit/greetings", table, cwd=finished)
     out, _ = dense("refit", "import", table, "--out", tmp_path / "again", "--name", "again", cwd=tmp_path)
     assert "12 results taken in" in out
+    out, _ = dense("refit", "status", tmp_path / "again", cwd=tmp_path)
+    assert "note: sandbox: no security boundary" in out and out.count("note: ") == 2 and "paid" not in out
     dense("refit", "export", tmp_path / "again", tmp_path / "twice.csv", cwd=tmp_path)
     rows = list(csv.DictReader((tmp_path / "twice.csv").read_text().splitlines()))
+    if suffix == "csv":
+        gone = dict.fromkeys(("trace", "feedback_folder", "message"), "")  # the files are not there
+        assert rows == [row | gone for row in csv.DictReader(table.read_text().splitlines())]
     rewards = {(row["recipient"], row["task"], row["method"]): float(row["reward"]) for row in rows}
     assert len(rewards) == 12 and all(value == (key[0] == "able") for key, value in rewards.items())
 

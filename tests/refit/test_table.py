@@ -126,11 +126,13 @@ def test_a_full_row_is_read_back(suffix: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_privileged_methods_are_read_back(suffix: str, tmp_path: Path) -> None:
+def test_privileged_methods_and_notes_are_read_back(suffix: str, tmp_path: Path) -> None:
     cells = [Cell("r", "t", 0, 0, RUN0), Cell("r", "t", 0, 1, "own:Peeks"), Cell("r", "t", 0, 1, "dense")]
     told, path = tuple(Result(cell, 1.0) for cell in cells), tmp_path / f"a{suffix}"
-    write_table(told, path, {"own:Peeks", RUN0})
-    assert read_table(path) == Table(told, privileged=("own:Peeks",))
+    write_table(told, path, {"own:Peeks", RUN0}, ("sandbox: not comparable", "a: is a script"))
+    assert read_table(path) == Table(
+        told, notes=("sandbox: not comparable", "a: is a script"), privileged=("own:Peeks",)
+    )
 
 
 def test_what_rows_say_of_privilege(tmp_path: Path) -> None:

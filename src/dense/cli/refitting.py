@@ -20,7 +20,7 @@ from dense.harness.harbor import EnvironmentSettings, HarborHarness
 from dense.harness.servers import serving
 from dense.refit.config import Config, read_config
 from dense.refit.costs import expected
-from dense.refit.experiment import compare, experiment_of, join, reopen_invalid, take_in
+from dense.refit.experiment import IMPORT_NOTE, IMPORTED, compare, experiment_of, join, reopen_invalid, take_in
 from dense.refit.feedback import Maker, analyst_model
 from dense.refit.identity import facts_of, identity_of
 from dense.refit.importing import import_any, parse_methods
@@ -31,6 +31,7 @@ from dense.refit.run import run as run_cells
 from dense.refit.state import State, dollars, state_in, state_of
 from dense.refit.store import Store
 from dense.refit.table import write_table
+from dense.report.numbers import counted
 from dense.results import ANALYST, Experiment, Prices, Result
 
 EVERY, LINE_EVERY = 0.25, 20.0
@@ -80,9 +81,10 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
     done = sum(known.of(cell).is_done for cell in made.cells) if known is not None else 0
     reruns = len(config.methods) * config.rounds
     console.print(
-        f"{config.name}: {len(made.cells)} cells = {len(config.recipients)} recipients × {len(made.tasks)} tasks × "
-        f"{config.repetitions} repetitions × (1 shared attempt + {len(config.methods)} methods × {config.rounds} "
-        f"rounds = {1 + reruns}); {done} done, {len(made.cells) - done} to run",
+        f"{config.name}: {counted(len(made.cells), 'cell')} = {counted(len(config.recipients), 'recipient')} × "
+        f"{counted(len(made.tasks), 'task')} × {counted(config.repetitions, 'repetition')} × (1 shared attempt + "
+        f"{counted(len(config.methods), 'method')} × {counted(config.rounds, 'round')} = {1 + reruns}); {done:,} done, "
+        f"{len(made.cells) - done:,} to run",
         markup=False,
     )
     console.print(f"tasks: {printable(', '.join(made.tasks))}", markup=False)
@@ -176,7 +178,8 @@ def told(moment: Moment, concurrency: int) -> str:
     parts = [f"{moment.running} running", f"{moment.invalid} invalid"]
     if moment.distilling:
         parts.append(f"{moment.distilling} feedback")
-    parts.append(f"{moment.spent.attempts + moment.spent.feedback:.2f} USD known")
+    if paid := moment.spent.attempts + moment.spent.feedback:
+        parts.append(f"{dollars(paid)} paid")
     left = moment.total - moment.done - moment.invalid
     if moment.seconds_each is not None and left:
         parts.append(f"about {_duration(left * moment.seconds_each / concurrency)} left")
@@ -202,7 +205,7 @@ def status(place: Path, out: Path | None) -> None:
         f"{experiment.name}: {total} cells, {len(scored)} scored, {len(invalid)} invalid, {missing} missing",
         markup=False,
     )
-    if state is not None:
+    if state is not None and state.identity != IMPORTED:
         console.print(f"running: {f'{len(state.running)} attempts; {holder}' if holder else 'no'}", markup=False)
         console.print(f"paid so far: {state.spent}{_limit(state)}", markup=False)
     flagged = Counter(result.exception for result in scored if result.exception)
@@ -287,7 +290,8 @@ def _price(text: str) -> tuple[str, Prices]:
 def export(place: Path, to: Path, out: Path | None) -> None:
     """Writes the table."""
     experiment = experiment_of(_existing(place, out))
-    write_table(experiment.results, to, experiment.privileged)
+    notes = [note for note in experiment.notes if note != IMPORT_NOTE]  # whoever imports it says so by himself
+    write_table(experiment.results, to, experiment.privileged, notes)
     _console().print(f"{to}: {len(experiment.results)} results", markup=False)
 
 

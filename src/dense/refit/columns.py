@@ -109,6 +109,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("trace", "text", "where the trace lies", ("trajectory",)),
     Column("feedback_folder", "text", "where the feedback lies"),
     Column("message", "text", "where the message lies that the recipient got"),
+    Column("experiment_note", "text", "what must be said wherever a number of it is shown"),
 )
 WRITTEN = tuple(column for column in COLUMNS if column.is_written)
 REQUIRED = ("recipient", "task", "method", "reward")

@@ -35,6 +35,9 @@ def expected(plan: Plan, like: Path | None) -> Iterator[str]:
     config = plan.config
     state = state_in(plan.folder)
     left = [cell for cell in plan.cells if state is None or not state.of(cell).is_done]
+    if not left:
+        yield "nothing is left to run"
+        return
     yield from _recipients(plan, left)
     wanted = Counter(cell.method for cell in left if cell.round and cell.method != "none")
     if config.analyst.model is None:

@@ -17,13 +17,15 @@ from dense.results import RUN0, Cell, Result, total_of
 from dense.trajectory import Usage
 
 SHOWN_PROBLEMS = 20
+BETWEEN_NOTES = " | "
 SHARED = frozenset({RUN0, "round0", "baseline", ""})
 """Names of methods, squeezed, that say, where a row has no round, that it is the shared attempt."""
 _SIGNS = str.maketrans("", "", " -_")
 
 
-def row_of(result: Result, privileged: Collection[str] = ()) -> dict[str, Any]:
-    """A result by column, what is blank as None; `privileged` are the methods that saw outcomes."""
+def row_of(result: Result, privileged: Collection[str] = (), notes: Sequence[str] = ()) -> dict[str, Any]:
+    """A result by column, what is blank as None; `privileged` are the methods that saw outcomes, `notes` what must be
+    said wherever a number is shown: on every row, since rows are cut out and put together."""
     return {
         **msgspec.structs.asdict(result.cell),
         "privileged": True if result.cell.method in privileged else None,
@@ -42,6 +44,7 @@ def row_of(result: Result, privileged: Collection[str] = ()) -> dict[str, Any]:
         "trace": result.trace or None,
         "feedback_folder": result.feedback_folder or None,
         "message": result.message or None,
+        "experiment_note": BETWEEN_NOTES.join(notes) or None,
     }
 
 
@@ -94,6 +97,7 @@ class Reading:
         self._merged = 0
         self._controls = 0
         self._privileged: dict[str, tuple[int, bool]] = {}
+        self._notes: dict[str, None] = {}
 
     def take(self, place: int, values: Iterable[tuple[Column | None, Any]]) -> None:
         """One row."""
@@ -104,6 +108,7 @@ class Reading:
         cell = self._cell(place, row)
         usage, total = self._usage(place, row, "")
         feedback, feedback_total = self._usage(place, row, "feedback_")
+        self._notes |= dict.fromkeys(filter(None, map(str.strip, row.get("experiment_note", "").split(BETWEEN_NOTES))))
         if cell is not None:
             self._note_privilege(place, cell, row.get("privileged"))
         if cell is None or self.problems.count > before:
@@ -134,6 +139,11 @@ class Reading:
     def privileged(self) -> tuple[str, ...]:
         """Methods that saw outcomes, as far as rows say so."""
         return tuple(sorted(name for name, (_, said) in self._privileged.items() if said))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said wherever a number is shown, as rows say it."""
+        return tuple(self._notes)
 
     def notices(self) -> list[str]:
         """What the user should know of the rows."""

@@ -83,13 +83,15 @@ def read_table(path: Path) -> Table:
     problems.stop_here()
     notices = (*header, *reading.notices())
     told = tuple(f"{path}: {notice}" for notice in notices)
-    return Table(tuple(reading.results), told, privileged=reading.privileged)
+    return Table(tuple(reading.results), told, reading.notes, reading.privileged)
 
 
-def write_table(results: Iterable[Result], path: Path, privileged: Collection[str] = ()) -> None:
-    """Writes results where `read_table` reads them back as they are, with the methods that saw outcomes (`privileged`).
-    The file appears whole or not at all."""
-    data = _WRITERS[_required_format(path)](row_of(result, privileged) for result in results)
+def write_table(
+    results: Iterable[Result], path: Path, privileged: Collection[str] = (), notes: Sequence[str] = ()
+) -> None:
+    """Writes results where `read_table` reads them back as they are, with the methods that saw outcomes (`privileged`)
+    and what must be said of them (`notes`). The file appears whole or not at all."""
+    data = _WRITERS[_required_format(path)](row_of(result, privileged, notes) for result in results)
     if path.suffix.lower() == ".gz":
         data = gzip.compress(data, mtime=0)
     part = path.with_name(f".{path.name}.{os.getpid()}")
