@@ -90,6 +90,32 @@ def test_a_plan_with_a_model_estimates_on_traces(tmp_path: Path) -> None:
     assert "max_usd: 0.0010 USD, of which 0.00 USD are paid: not enough, the run would stop" in out
 
 
+def test_a_table_says_which_method_saw_outcomes(tmp_path: Path) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text(
+        "recipient,task,round,method,privileged,reward\n"
+        "r,t,0,run0,,0\nr,t,1,none,,0\nr,t,1,mine:Peeks,true,1\nr,t,1,mine:Fair,false,1\n"
+    )
+    dense("refit", "import", table, "--out", "again", cwd=tmp_path)
+    out, _ = dense("refit", "report", "again", cwd=tmp_path)
+    assert "mine:Peeks †" in out and "mine:Fair †" not in out
+    dense("refit", "export", "again", "twice.csv", cwd=tmp_path)
+    rows = list(csv.DictReader((tmp_path / "twice.csv").read_text().splitlines()))
+    assert [row["method"] for row in rows if row["privileged"]] == ["mine:Peeks"]
+
+
+def test_an_import_says_what_its_export_says(finished: Path, tmp_path: Path) -> None:
+    tables = [tmp_path / "first.csv", tmp_path / "second.csv"]
+    dense("refit", "export", "out/refit/greetings", tables[0], cwd=finished)
+    dense("refit", "import", tables[0], "--out", "again", cwd=tmp_path)
+    out, _ = dense("refit", "status", "again", cwd=tmp_path)
+    assert "note: sandbox: no security boundary" in out and out.count("note: ") == 2 and "paid" not in out
+    dense("refit", "export", "again", tables[1], cwd=tmp_path)
+    first, second = (list(csv.DictReader(table.read_text().splitlines())) for table in tables)
+    gone = dict.fromkeys(("trace", "feedback_folder", "message"), "")  # the files are not there
+    assert second == [row | gone for row in first]
+
+
 def test_a_second_run_only_shows_the_table(finished: Path) -> None:
     before = sorted(path.stat().st_mtime_ns for path in (finished / "out").rglob("result.json"))
     dense("refit", "run", "refit.yaml", cwd=finished)
@@ -110,29 +136,10 @@ def test_what_is_exported_can_be_imported_and_reported(finished: Path, tmp_path:
     dense("refit", "export", "out/refit/greetings", table, cwd=finished)
     out, _ = dense("refit", "import", table, "--out", tmp_path / "again", "--name", "again", cwd=tmp_path)
     assert "12 results taken in" in out
-    out, _ = dense("refit", "status", tmp_path / "again", cwd=tmp_path)
-    assert "note: sandbox: no security boundary" in out and out.count("note: ") == 2 and "paid" not in out
     dense("refit", "export", tmp_path / "again", tmp_path / "twice.csv", cwd=tmp_path)
     rows = list(csv.DictReader((tmp_path / "twice.csv").read_text().splitlines()))
-    if suffix == "csv":
-        gone = dict.fromkeys(("trace", "feedback_folder", "message"), "")  # the files are not there
-        assert rows == [row | gone for row in csv.DictReader(table.read_text().splitlines())]
     rewards = {(row["recipient"], row["task"], row["method"]): float(row["reward"]) for row in rows}
     assert len(rewards) == 12 and all(value == (key[0] == "able") for key, value in rewards.items())
-
-
-def test_a_table_says_which_method_saw_outcomes(tmp_path: Path) -> None:
-    table = tmp_path / "results.csv"
-    table.write_text(
-        "recipient,task,round,method,privileged,reward\n"
-        "r,t,0,run0,,0\nr,t,1,none,,0\nr,t,1,mine:Peeks,true,1\nr,t,1,mine:Fair,false,1\n"
-    )
-    dense("refit", "import", table, "--out", "again", cwd=tmp_path)
-    out, _ = dense("refit", "report", "again", cwd=tmp_path)
-    assert "mine:Peeks †" in out and "mine:Fair †" not in out
-    dense("refit", "export", "again", "twice.csv", cwd=tmp_path)
-    rows = list(csv.DictReader((tmp_path / "twice.csv").read_text().splitlines()))
-    assert [row["method"] for row in rows if row["privileged"]] == ["mine:Peeks"]
 
 
 def test_the_report_is_written_where_it_is_said(finished: Path) -> None:
