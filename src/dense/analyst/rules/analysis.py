@@ -206,12 +206,12 @@ class Analysis:
             return False
         checked = check.subjects or frozenset(tests)
         programs = {name for name in map(base_name, self.wanted) if not _is_test(name)}
-        return not any(base_name(path) in checked and base_name(path) not in programs for path in self._written)
+        return self._written.isdisjoint(checked - programs)
 
     @cached_property
     def _written(self) -> frozenset[str]:
-        """All that was ever written, by path."""
-        return frozenset(path for fact in self.facts for path in fact.effects.writes)
+        """The base names of all that was ever written."""
+        return frozenset(base_name(path) for fact in self.facts for path in fact.effects.writes)
 
     def is_shown_within(self, first: int, last: int) -> bool:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that
@@ -227,7 +227,8 @@ class Analysis:
         breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
         if not acted or acted[-1].has_failed or given_up or breaks_off:
             return False
-        if any(first <= one.action <= last for one in self.refused):
+        place = bisect_left(self.refused, first, key=lambda one: one.action)
+        if place < len(self.refused) and self.refused[place].action <= last:
             return False
         ran = self.checks_in(first, last)
         if ran and not ran[-1].has_passed:
