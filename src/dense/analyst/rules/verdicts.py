@@ -1,0 +1,67 @@
+"""What the agent itself says of a result that it has just seen: that it is wrong, that it was to be expected, that it
+has nothing to do with its changes. Its word that all is well is no evidence; these are hints that speak against
+something, and where nothing refutes them they are reason to be careful."""
+
+from __future__ import annotations
+
+import re
+
+from dense.analyst.rules.messages import sentences
+
+HEAD = 1_500
+"""Characters of a message that are looked at: what was seen last is spoken of first."""
+EXCUSES = re.compile(
+    r"""\bpre-?existing\b | \bunrelated\b | \bflaky\b | \b(?:not|n['’]t)\s+(?:related|caused|due)\s+(?:to|by)\b
+    | \b(?:without|before|prior\s+to|independent\s+of|nothing\s+to\s+do\s+with)
+        \s+(?:my|our|any|the|these|this)\s+(?:\w+\s+)?changes?\b
+    | \balready\s+(?:failing|failed|fails?|broken)\b | \balso\s+fail(?:s|ed|ing)?\s+(?:on|without|before|in)\b
+    | \b(?:network|environment(?:al)?|sandbox)\s+(?:issue|problem|error|failure|limitation|restriction)s?\b
+    | \bunabhängig\s+von\b | \bschon\s+vorher\b | \bsin\s+relación\b | \bsans\s+rapport\b | \bне\s+связан\w*\b
+    | 无关 | 無関係 | 関係ありません | 관련\s*없""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words by which a failure is put down to something else than the changes."""
+
+EXPECTED = re.compile(
+    r"""(?<!not\s)\bas\s+(?:we\s+|i\s+|was\s+|is\s+|the\s+\w+\s+)?(?:expected|wanted|wants|intended|desired|required|planned)\b
+    | \bexpected\s+(?:error|failure|exception|behaviou?r|result)\b | \b(?:is|was|are)\s+expected\b
+    | \b(?:correctly|properly|rightly|now)\s+(?:raise|fail|reject|refuse|throw|error|abort)(?:s|es|ed|ing)?\b
+    | \bshould\s+(?:now\s+)?(?:raise|fail|throw|be\s+rejected|error)\b | \bmeant\s+to\s+(?:fail|raise|throw)\b
+    | \bconfirms?\s+the\s+(?:bug|issue|problem|failure|error) | \breproduc(?:es|ed)\b
+    | \bwie\s+(?:erwartet|gewünscht)\b | \bcomme\s+(?:prévu|attendu)\b | \bcomo\s+(?:se\s+)?esperaba\b
+    | \bкак\s+и\s+ожидалось\b | 如预期 | 符合预期 | 想定(?:通り|どおり) | 期待(?:通り|どおり) | 예상대로""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words by which a failure is what was wanted."""
+
+
+def is_meant(message: str) -> bool:
+    """Whether a message says of a failure that it is what was wanted."""
+    return EXPECTED.search(message[:HEAD]) is not None
+
+
+def is_raised_in(task: str, name: str) -> bool:
+    """Whether a task wants an exception to be raised, by its name."""
+    place = task.find(name)
+    while place >= 0:
+        if RAISED.search(task, max(place - 60, 0), place):
+            return True
+        place = task.find(name, place + 1)
+    return False
+
+
+RAISED = re.compile(
+    r"\b(?:should|must|shall|to|will|and)\s+(?:\w+\s+)?(?:raise|throw|fail\s+with|exit\s+with)\b", re.IGNORECASE
+)
+
+
+def excuse(message: str) -> str:
+    """The sentence in which a failure is put down to something else than the changes; empty for none."""
+    head = message[:HEAD]
+    return _sentence(head, found.start()) if head and (found := EXCUSES.search(head)) else ""
+
+
+def _sentence(text: str, place: int) -> str:
+    """The sentence that stands at a place."""
+    start = max(text.rfind(mark, 0, place) for mark in ("\n", ". ", "! ", "? ", "。")) + 1
+    return next(iter(sentences(text[start:], 200)), "").strip()
