@@ -132,6 +132,8 @@ def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Chec
     line = (told[-1].line if told[-1].family != "exit" else _last_line(step) or told[-1].line) if told else ""
     if any(word in line.casefold() for word in STOPPED):
         return Check(action, command, looks_at, family, None)
+    if came.doubt:
+        return Check(action, command, looks_at, family, None, 0, (), came.doubt)
     return Check(action, command, looks_at, family, not told, int(bool(told)), (), line)
 
 

@@ -308,7 +308,7 @@ class History:
             attempts.fail(fact, n)
             is_open.append(n)
             return
-        taken_back = attempts.succeed(fact) if not fact.seen.is_empty or not fact.is_check else []
+        taken_back = attempts.succeed(fact) if not fact.is_check or fact.seen.is_fine else []
         for j in taken_back:
             self._recoveries[j] = n
             if j in is_open:

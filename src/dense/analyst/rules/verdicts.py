@@ -27,7 +27,6 @@ EXPECTED = re.compile(
     | \bexpected\s+(?:error|failure|exception|behaviou?r|result)\b | \b(?:is|was|are)\s+expected\b
     | \b(?:correctly|properly|rightly|now)\s+(?:raise|fail|reject|refuse|throw|error|abort)(?:s|es|ed|ing)?\b
     | \bshould\s+(?:now\s+)?(?:raise|fail|throw|be\s+rejected|error)\b | \bmeant\s+to\s+(?:fail|raise|throw)\b
-    | \bconfirms?\s+the\s+(?:bug|issue|problem|failure|error) | \breproduc(?:es|ed)\b
     | \bwie\s+(?:erwartet|gewünscht)\b | \bcomme\s+(?:prévu|attendu)\b | \bcomo\s+(?:se\s+)?esperaba\b
     | \bкак\s+и\s+ожидалось\b | 如预期 | 符合预期 | 想定(?:通り|どおり) | 期待(?:通り|どおり) | 예상대로""",
     re.IGNORECASE | re.VERBOSE,
