@@ -17,6 +17,8 @@ CHECKED_OUT = re.compile(r"\bgit (?:checkout|restore|reset --hard)\b(?!\s+-[bB]\
 BESIDE = re.compile(r"\bgit worktree add\s+(?:-\S+\s+)*(\S+)")
 """A second copy of what was committed, which lies beside the changes."""
 BROUGHT_BACK = re.compile(r"\bgit stash (?:pop|apply)\b|\bgit apply\b|\bpatch -p|(?:^|[\n;&|]\s*)(?:cp|mv) ")
+UNDOING = ("git stash", "git worktree", "git checkout", "git restore", "git reset")
+"""Without one of these nothing is taken back."""
 WRITTEN = ("sed -i", "<<", "python -c", "python3 -c")
 """What changes files again in the action that took them back."""
 
@@ -35,6 +37,9 @@ class _State(Struct):
 def taken_back(facts: Sequence[Facts], checks: Sequence[Check]) -> dict[tuple[int, str], bool]:
     """The checks, by action and command, that ran while changes were taken back; and whether the same changes were
     brought back after it."""
+    texts = ["\n".join(fact.commands) if "git" in fact.effects.runs else "" for fact in facts]
+    if not any(word in text for text in texts if text for word in UNDOING):
+        return {}
     by_action: dict[int, list[Check]] = {}
     for check in checks:
         by_action.setdefault(check.action, []).append(check)
@@ -43,9 +48,9 @@ def taken_back(facts: Sequence[Facts], checks: Sequence[Check]) -> dict[tuple[in
     written: set[str] = set()
     state = _State()
     for fact in facts:
-        text = "\n".join(fact.commands)
+        text = texts[fact.action - facts[0].action] or "\n".join(fact.commands)
         own = by_action.get(fact.action, ())
-        start, end = _within(text, fact, written, state) if "git " in text else (-1, -1)
+        start, end = _within(text, fact, written, state) if any(word in text for word in UNDOING) else (-1, -1)
         for check in own:
             key = (check.action, check.command)
             place = text.rfind(check.command)
