@@ -34,7 +34,7 @@ def effects(step: Step) -> Effects:
     """What a step did, or tried to do, as far as its calls tell."""
     if not step.calls:
         return NO_EFFECTS
-    return _effects(in_order(step.calls), tuple(background_texts(step.calls)))
+    return _effects(in_order(step.calls), background_texts(step.calls))
 
 
 def _effects(
@@ -78,7 +78,7 @@ class Remembered:
         through. Either keeps the processor's caches busy with one thing, which is much faster than turn by turn."""
         for start in range(0, len(steps), AT_ONCE):
             some = steps[start : start + AT_ONCE]
-            calls = [tuple(in_order(step.calls)) for step in some]
+            calls = [in_order(step.calls) for step in some]
             texts = dict.fromkeys([call for own in calls for call in own if isinstance(call, str)])
             parsed = {text: commands_in(text) for text in texts}
             for step, own in zip(some, calls, strict=True):
@@ -90,15 +90,13 @@ class Remembered:
         calls: tuple[Call | str, ...] | None = None,
         parsed: Mapping[str, Sequence[Command]] | None = None,
     ) -> tuple[Step, Effects, tuple[str, ...]]:
-        calls = tuple(in_order(step.calls)) if calls is None else calls
-        services = tuple(background_texts(step.calls))
+        calls = in_order(step.calls) if calls is None else calls
+        services = background_texts(step.calls)
         texts = tuple([call for call in calls if isinstance(call, str)])
-        is_all = len(texts) == len(calls) and not services
-        done = self._by_texts.get(texts) if is_all else None
-        if done is None:
+        if services or len(texts) < len(calls):
             done = _effects(calls, services, parsed)
-            if is_all:
-                self._by_texts[texts] = done
+        elif (done := self._by_texts.get(texts)) is None:
+            done = self._by_texts[texts] = _effects(texts, services, parsed)
         found = self._known[id(step)] = (step, done, texts)
         return found
 

@@ -84,7 +84,9 @@ def _of_action(fact: Facts, step: Step, named: Sequence[str]) -> Iterator[Check]
         commands = list(done.tests) or [text for text in named if text in _text(part)]
         came = fact.seen if part is step else seen(part, done)
         if commands or came.tests:
-            yield _check(fact.action, commands or list(done.scripts), came, part)
+            commands = commands or list(done.scripts)
+            family = fact.family if part is step and done.tests else command_family(commands[0] if commands else "")
+            yield _check(fact.action, commands, family, came, part)
         if done.tests and came.tests:
             yield from _beside_tests(fact.action, done.tests, [text for text in named if text in _text(part)], came)
 
@@ -108,16 +110,16 @@ def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came:
             )
 
 
-def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Check:
+def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: Step) -> Check:
+    """What commands checked, of which the first one is of this family."""
     command = commands[0] if commands else ""
-    family = command_family(command)
     looks_at = _joined([scope(text) for text in commands])
     if runs := [run for run in came.tests if not is_no_test_run(run)]:
-        failed = sum(run.failed for run in runs)
+        failed = sum([run.failed for run in runs])
         has_passed = failed == 0 and any(run.passed != 0 for run in runs)
         line = next((run.line for run in reversed(runs) if run.failed), runs[-1].line)
         line = _verdict(line, step) if failed and line.startswith("Ran ") else line
-        names = tuple(name for run in runs for name in run.names)
+        names = tuple([name for run in runs for name in run.names])
         runner = family or runs[-1].runner
         is_counted = any(run.passed for run in runs)
         return Check(action, command or runner, looks_at, runner, has_passed, failed, names, line, is_counted)

@@ -12,7 +12,7 @@ def is_change(deed: Deed) -> bool:
     effects = deed.facts.effects
     if not effects.writes:
         return deed.phase == "produce" and not effects.deletes
-    return any(not is_passing(path) and base_name(path) != ".git" for path in effects.writes)
+    return bool([path for path in effects.writes if not is_passing(path) and base_name(path) != ".git"])
 
 
 def only_looks(deed: Deed) -> bool:
