@@ -23,7 +23,7 @@ from dense.analyst.rules.reruns import Reruns
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.taken_back import taken_back
 from dense.analyst.rules.tracking import Tracked, track
-from dense.analyst.rules.verdicts import excuse, is_meant, is_raised_in
+from dense.analyst.rules.verdicts import excuse, is_meant, is_raised_in, wrong
 from dense.observations import seen
 from dense.observations.setting import last_program
 from dense.requirements import requirements
@@ -75,7 +75,14 @@ class Analysis:
     def attempts(self) -> list[Attempt]:
         """Stretches that failed and were recovered or given up."""
         unsettled = frozenset(f.opened for f in self._failed_checks if f.closed is None)
-        return attempts(self.facts, self.history, unsettled, self.first_change)
+        return attempts(self.facts, self.history, unsettled, self.first_change, self.wrong)
+
+    def wrong(self, action: int) -> str:
+        """What the agent said right after an action of what came back, if that is wrong; empty for nothing."""
+        if action >= len(self.steps):
+            return ""
+        before, after = self.step(action), self.steps[action]
+        return wrong(after.message) if before.agent == after.agent else ""
 
     def attempts_in(self, first: int, last: int) -> list[Attempt]:
         """The attempts that touch a stretch of actions. None overlaps another, so both ends are in order."""
@@ -167,6 +174,7 @@ class Analysis:
         """Everything that is open or was, in the order in which it shows."""
         found = [*self._failed_checks, *self._failed_run(), *self._unmet(), *self._refused(), *self._end()]
         found += self._empty_handed()
+        found += self._doubted()
         found += self._unverified()
         return tuple(sorted(found, key=lambda one: one.opened))
 
@@ -206,6 +214,8 @@ class Analysis:
         )
         breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
         if not acted or acted[-1].has_failed or given_up or breaks_off:
+            return False
+        if acted[-1].effects.scripts and self.wrong(acted[-1].action):
             return False
         ran = self.checks_in(first, last)
         if ran and not ran[-1].has_passed:
@@ -350,6 +360,18 @@ class Analysis:
         text = f"At a{last.action} the last program that ran failed ({self.did(last.action)}): {self.saw(last.action)}"
         text += ". Nothing ran since that shows the fault gone."
         return [Finding("failed_run", text, (last.action,))]
+
+    def _doubted(self) -> list[Finding]:
+        """What the last program gave, where the agent itself calls it wrong and ran nothing since."""
+        last = next((f for f in reversed(self.facts) if f.effects.scripts or f.effects.tests), None)
+        if last is None or last.has_failed or last.action < self.first_change:
+            return []
+        if not (words := self.wrong(last.action)):
+            return []
+        text = f"What ran last, at a{last.action} ({self.did(last.action)}), gave {self.saw(last.action)}."
+        text += f" The agent says of it: {quoted(words)}"
+        text += " Files changed since, and nothing ran." if self.last_change > last.action else ""
+        return [Finding("doubted", text, (last.action,), is_serious=False)]
 
     def _is_meant(self, run: Facts) -> bool:
         """Whether a program's failure may be what was wanted, or no failure of the program's: the agent itself stopped

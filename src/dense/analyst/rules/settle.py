@@ -53,7 +53,8 @@ def verdict(
     still_open = [one for one in inside if one.closed is None or one.closed > last]
     resolved = _resolved(issues, analysis.closed, last)
     known = {issue.text for issue in issues}
-    raised = [one for one in still_open if one.text not in known]
+    # What is only doubtful leaves the whole unknown: the root, whose own open issues make it incomplete, raises it not.
+    raised = [one for one in still_open if one.text not in known and (one.is_serious or not is_root)]
     completion = _completion(parent, analysis, still_open, is_root)
     return ReconciliationAnswer(
         coherence="coherent",
@@ -91,7 +92,7 @@ def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis, te
         mode="shortcut",
         source_node_ids=[child.id for child in children],
         title=teller.attempt_title(attempt),
-        dead_end=dead_end([teller.deed(action) for action in failed]),
+        dead_end=dead_end([teller.deed(action) for action in failed], analysis.wrong),
         working_path=_working_path(attempt.first, recovery, failed, analysis, teller) if recovery else "",
         outcome=_outcome(recovery, worked, analysis),
         evidence_node_ids=[leaf(action) for action in shown],

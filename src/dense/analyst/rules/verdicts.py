@@ -59,6 +59,56 @@ RAISED = re.compile(
 )
 
 
+WRONG = re.compile(
+    r"""\b(?:which|this|that|it|results?|outputs?|values?|answer|numbers?|prices?)\s+(?:\w+\s+)?(?:is|are|looks?|seems?)
+        \s+(?:still\s+|clearly\s+|obviously\s+|completely\s+)?(?:wrong|incorrect|off|not\s+(?:right|correct))\b
+    | \A\W{0,8}(?:THOUGHT:\s*)?(?:better,?\s+but\s+)?still
+        \s+(?:wrong|negative|fail\w*|incorrect|not|no|too|the\s+same|broken|has)\b
+    | \b(?:is|are)\s+still\s+(?:at\s+)?(?:wrong|zero|negative|fail\w*|broken|too|not|incorrect|off|\d)
+    | \bit\s+still\s+(?:fails?|generates?|gives?|produces?|doesn['’]t|does\s+not|crashes|hangs|returns?)\b
+    | \b(?:doesn['’]t|does\s+not|do\s+not|don['’]t|didn['’]t)\s+(?:match|agree\s+with|meet|satisfy)\b
+    | \b(?:this|that|it)\s+(?:doesn['’]t|does\s+not|didn['’]t)\s+(?:work|help)\b
+    | \bi(?:['’]ve|\s+have)?\s+(?:broke|broken)\b | \b(?:got|is|are|made\s+it)\s+(?:even\s+)?worse\b | \bworsened\b
+    | \b(?:is|are)\s+(?:far\s+|way\s+|much\s+)?too\s+(?:slow|low|high|large|small|big|long|inaccurate)\b
+    | \bgives?\s+(?:the\s+|a\s+)?wrong\b | \bwhen\s+(?:it|they)\s+should(?:n['’]t|\s+not)\b
+    | \bneeds?\s+to\s+(?:get|be|come)\b[^.\n]{0,30}\b(?:under|below|above|within)\s+\S*\d
+    | \bimmer\s+noch\s+(?:falsch|nicht)\b | \bnoch\s+nicht\s+richtig\b | \btoujours\s+(?:faux|incorrect|pas)\b
+    | \bsigue\s+(?:mal|fallando|sin)\b | \b(?:всё|все)\s+(?:ещё|еще)\s+не | 仍然(?:不|错|失败) | 还是(?:不|错|失败)
+    | まだ(?:失敗|間違|正しくな) | 여전히\s*(?:틀|실패|잘못)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words by which the agent says that what came back is wrong."""
+WRONGING = (
+    *(
+        "wrong",
+        "still",
+        "incorrect",
+        "not right",
+        "not correct",
+        " off",
+        "n't",
+        "n’t",
+        "not ",
+        "broke",
+        "worse",
+        "too ",
+    ),
+    *("need", "noch", "toujours", "sigue", "ещё", "еще", "仍然", "还是", "まだ", "여전히"),
+)
+"""Without one of these there is none of them."""
+FIRST = 500
+"""Characters of a message in which the agent speaks of what came back, before it goes on to what it will do."""
+
+
+def wrong(message: str) -> str:
+    """The sentence in which the agent says of what has just come back that it is wrong; empty for none."""
+    head = message[:FIRST]
+    if not head or not any(map(head.casefold().__contains__, WRONGING)):
+        return ""
+    found = WRONG.search(head)
+    return _sentence(head, found.start()) if found else ""
+
+
 def excuse(message: str) -> str:
     """The sentence in which a failure is put down to something else than the changes; empty for none."""
     head = message[:HEAD]
