@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 
 from dense.actions import EffectsOf, Remembered, commands
+from dense.actions.tests import is_test_file
 from dense.analyst.rules.attempts import Attempt, attempts
 from dense.analyst.rules.candidates import candidates
 from dense.analyst.rules.checks import Check, checks, is_static
@@ -83,6 +85,20 @@ class Analysis:
             return ""
         before, after = self.step(action), self.steps[action]
         return wrong(after.message) if before.agent == after.agent else ""
+
+    def changed_tests(self, failed: Sequence[int], recovery: int) -> list[str]:
+        """The tests that were changed between a check that failed and its pass, where nothing else was and the attempt
+        did not write them itself: then the pass says nothing about the product."""
+        before = [action for action in failed if action < recovery and self.of(action).is_check]
+        if not before or not self.of(recovery).is_check:
+            return []
+        between = self.facts[before[-1] : recovery - 1]
+        written = [path for fact in between if not fact.has_failed for path in fact.effects.writes]
+        written = [path for path in dict.fromkeys(written) if not is_passing(path)]
+        if not written or not all(map(is_test_file, written)) or any(f.effects.scripts for f in between):
+            return []
+        first = dict((name, action) for action, name in self._changes)
+        return written if all(first.get(base_name(path), 0) > before[-1] for path in written) else []
 
     def attempts_in(self, first: int, last: int) -> list[Attempt]:
         """The attempts that touch a stretch of actions. None overlaps another, so both ends are in order."""
@@ -215,7 +231,8 @@ class Analysis:
         breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
         if not acted or acted[-1].has_failed or given_up or breaks_off:
             return False
-        if acted[-1].effects.scripts and self.wrong(acted[-1].action):
+        ran_last = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
+        if ran_last is not None and self.wrong(ran_last):
             return False
         ran = self.checks_in(first, last)
         if ran and not ran[-1].has_passed:

@@ -84,7 +84,7 @@ def _from(
             break
         recovered = [one.action for one in failed if history.recovered_by(one.action) == fact.action]
         recovers = not unsettled.issuperset(recovered)
-        if doubtful is not None and not fact.has_failed and not recovers:
+        if doubtful is not None and fact.seen.is_fine and not recovers:
             recovers = is_retry(doubtful, fact, fact.action - doubtful.action)
         belongs = recovers or history.repairs(fact.action) in members or history.retries(fact.action) in members
         is_next = _is_try(fact) and fact.action - failed[-1].action <= NEAR

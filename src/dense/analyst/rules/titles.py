@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from dense.actions.tests import is_test_file
 from dense.analyst.rules.deeds import check_name
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.messages import first_sentence, question
@@ -102,7 +103,7 @@ def _changing(deeds: Sequence[Deed], done: Products) -> str:
     checks = [deed for deed in deeds if deed.is_check]
     if not checks:
         return f"{verb} {files}; no {failed[0]}" if failed else f"{verb} {files}"
-    return _fixing(checks, files) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
+    return _fixing(checks, files, names) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
 
 
 def _has_tried(last: Deed | None, failed: Sequence[str]) -> bool:
@@ -133,8 +134,9 @@ def _is_shown_passed(check: Deed) -> bool:
     return check.has_passed and (bool(check.facts.seen.tests) or check.facts.seen.exit_code == 0)
 
 
-def _fixing(checks: Sequence[Deed], files: str) -> str:
-    return f"Fix {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.seen.tests else 'passes'}"
+def _fixing(checks: Sequence[Deed], files: str, names: Sequence[str]) -> str:
+    verb = "Change" if all(map(is_test_file, names)) else "Fix"  # a test that was made to pass was not fixed
+    return f"{verb} {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.seen.tests else 'passes'}"
 
 
 def _checked(check: Deed) -> str:

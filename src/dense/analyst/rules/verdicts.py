@@ -64,6 +64,7 @@ WRONG = re.compile(
         \s+(?:still\s+|clearly\s+|obviously\s+|completely\s+)?(?:wrong|incorrect|off|not\s+(?:right|correct))\b
     | \A\W{0,8}(?:THOUGHT:\s*)?(?:better,?\s+but\s+)?still
         \s+(?:wrong|negative|fail\w*|incorrect|not|no|too|the\s+same|broken|has)\b
+    | \A\W{0,8}(?:THOUGHT:\s*)?(?:the\s+)?same\s+(?:wrong\s+)?(?:results?|errors?|problem|issue|outputs?|values?)\b
     | \b(?:is|are)\s+still\s+(?:at\s+)?(?:wrong|zero|negative|fail\w*|broken|too|not|incorrect|off|\d)
     | \bit\s+still\s+(?:fails?|generates?|gives?|produces?|doesn['’]t|does\s+not|crashes|hangs|returns?)\b
     | \b(?:doesn['’]t|does\s+not|do\s+not|don['’]t|didn['’]t)\s+(?:match|agree\s+with|meet|satisfy)\b
@@ -93,7 +94,7 @@ WRONGING = (
         "worse",
         "too ",
     ),
-    *("need", "noch", "toujours", "sigue", "ещё", "еще", "仍然", "还是", "まだ", "여전히"),
+    *("need", "ame ", "noch", "toujours", "sigue", "ещё", "еще", "仍然", "还是", "まだ", "여전히"),
 )
 """Without one of these there is none of them."""
 FIRST = 500
