@@ -9,6 +9,7 @@ an action only showed are no failure. What a user said is not looked at."""
 from __future__ import annotations
 
 from dense.actions import Effects, commands
+from dense.observations.doubts import doubt
 from dense.observations.reading import Reading, each_once, read
 from dense.observations.seen import Failure, Family, Seen, TestRun, Value
 from dense.observations.setting import setting_after, setting_of_call
@@ -29,13 +30,20 @@ def seen(step: Step, effects: Effects, texts: tuple[str, ...] | None = None) -> 
     if len(readings) == 1 and len(step.observations) == 1:
         (reading,) = readings
         tests = reading.tests if len(reading.tests) < 2 else tuple({run.line: run for run in reading.tests}.values())
-        return Seen(reading.exit_code, reading.failures, tests, is_blank(step.observations[0].text))
+        text = step.observations[0].text
+        wrong = doubt(text) if effects.tests and not tests and not reading.failures else ""
+        return Seen(reading.exit_code, reading.failures, tests, is_blank(text), wrong)
     codes = [reading.exit_code for reading in readings if reading.exit_code is not None]
+    failures = each_once([failure for reading in readings for failure in reading.failures])
+    tests = tuple({run.line: run for reading in readings for run in reading.tests}.values())
+    texts_seen = [observation.text for observation in step.observations if observation.origin == "tool"]
+    wrong = doubt("\n".join(texts_seen)) if effects.tests and not tests and not failures else ""
     return Seen(
         exit_code=codes[-1] if codes else None,
-        failures=each_once([failure for reading in readings for failure in reading.failures]),
-        tests=tuple({run.line: run for reading in readings for run in reading.tests}.values()),
+        failures=failures,
+        tests=tests,
         is_empty=False not in [is_blank(observation.text) for observation in step.observations],
+        doubt=wrong,
     )
 
 

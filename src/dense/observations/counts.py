@@ -206,6 +206,7 @@ def generic(line: str) -> Count | None:
 
 COUNTERS: dict[str, Callable[[Summary], Count | None]] = {
     "pytest": plain,
+    "tests": plain,
     "unittest": unittest,
     "cargo": plain,
     "go": go,

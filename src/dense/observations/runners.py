@@ -21,7 +21,8 @@ LONGEST = 400
 KINDS = r"(?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun)"
 SUMMARY = re.compile(
     r"\n(?:(?=[=RntoFTO\d#ℹAP*\[])(?:"
-    r"==* (?:\d|no tests)|Ran \d|no tests |test result: |test cases: |ok  \t|ok \| |FAIL\t|FAILED \| |Tests|OK \("
+    r"==* (?:\d|no tests|tests finished)|Ran \d|no tests |test result: |test cases: |ok  \t|ok \| |FAIL\t|FAILED \| "
+    r"|Tests|OK \("
     r"|\d\d*%? (?:tests|passed|failed|error|skipped|deselected|xfailed|xpassed|warning|rerun|examples|runs|scenarios)"
     r"|[#ℹ] pass |Result: (?:PASS|FAIL)|All tests passed|Passed!  ?- |Failed!  ?- |\*\*\*Test |\[\w{1,9}\] Tests"
     r"|\[  (?:PASSED|FAILED)  \] \d)|[ \t][ \t]*+(?:Tests  \d|\d\d* pass|Executed \d))[^\n]*"
@@ -34,6 +35,7 @@ RUNNERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (runner, re.compile(pattern))
     for runner, pattern in (
         ("pytest", rf"(?:=+ )?(?:\d+ {KINDS}\b.{{0,200}}|no tests (?:ran|collected).{{0,100}}) in [\d.:]+ ?s"),
+        ("tests", r"=+ tests finished: \d+ passed"),
         ("unittest", r"Ran \d+ tests? in "),
         ("cargo", r"test result: "),
         ("go", r"(?:ok  |FAIL)\t"),

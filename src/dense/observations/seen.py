@@ -71,8 +71,17 @@ class Seen(Struct, frozen=True, gc=False):
     """Test runs that were reported, in order."""
     is_empty: bool = True
     """Whether nothing at all came back."""
+    doubt: str = ""
+    """The line in which a check printed that something is wrong, though nothing else says that it failed."""
 
     @property
     def has_failed(self) -> bool:
         """Whether anything in it went wrong."""
         return bool(self.failures) or (bool(self.tests) and any(run.failed for run in self.tests))
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether something came back and nothing in it speaks against what was tried; tests, if any, ran."""
+        if self.is_empty or self.doubt or self.failures:
+            return False
+        return not self.tests or (not self.has_failed and any(run.passed != 0 for run in self.tests))

@@ -4,31 +4,40 @@ of this, put into the words of a question."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 
 from dense.actions import EffectsOf, Remembered, commands
+from dense.actions.tests import is_test_file
 from dense.analyst.rules.attempts import Attempt, attempts
 from dense.analyst.rules.candidates import candidates
-from dense.analyst.rules.checks import Check, checks, is_static, takes_back
+from dense.analyst.rules.checks import Check, checks, is_static
 from dense.analyst.rules.ending import Ending, ending
 from dense.analyst.rules.facts import Facts, all_facts, same_file
-from dense.analyst.rules.files import base_name, is_passing
+from dense.analyst.rules.families import LOOKERS
+from dense.analyst.rules.files import base_name, is_passing, is_trial
 from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.handovers import prints_work
 from dense.analyst.rules.origins import Origins
 from dense.analyst.rules.outputs import output
 from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
 from dense.analyst.rules.refusals import Refusal, handed_in, refusals, refused_told
+from dense.analyst.rules.reruns import Reruns
 from dense.analyst.rules.sequence import History
+from dense.analyst.rules.taken_back import taken_back
 from dense.analyst.rules.tracking import Tracked, may_be_made, track
+from dense.analyst.rules.verdicts import excuse, is_meant, is_raised_in, wrong
 from dense.observations import seen
+from dense.observations.setting import last_program
 from dense.requirements import requirements
 from dense.trajectory import Step, Trajectory
 
 TRIES = 3
 """How many tries an issue tells."""
-MOST_SUBJECTS = 50
-"""How many different things that one runner checked are kept in mind."""
+MOST_CHECKS = 50
+"""How many checks from before the first change are kept in mind."""
+SOON = 2
+"""So many actions after a failed check, the agent may say what it thinks of it."""
 PRODUCTS = 5
 """How many names an issue lists."""
 
@@ -69,7 +78,28 @@ class Analysis:
     def attempts(self) -> list[Attempt]:
         """Stretches that failed and were recovered or given up."""
         unsettled = frozenset(f.opened for f in self._failed_checks if f.closed is None)
-        return attempts(self.facts, self.history, unsettled, self.first_change)
+        return attempts(self.facts, self.history, unsettled, self.first_change, self.wrong)
+
+    def wrong(self, action: int) -> str:
+        """What the agent said right after an action of what came back, if that is wrong; empty for nothing."""
+        if action >= len(self.steps):
+            return ""
+        before, after = self.step(action), self.steps[action]
+        return wrong(after.message) if before.agent == after.agent else ""
+
+    def changed_tests(self, failed: Sequence[int], recovery: int) -> list[str]:
+        """The tests that were changed between a check that failed and its pass, where nothing else was and the attempt
+        did not write them itself: then the pass says nothing about the product."""
+        before = [action for action in failed if action < recovery and self.of(action).is_check]
+        if not before or not self.of(recovery).is_check:
+            return []
+        between = self.facts[before[-1] : recovery - 1]
+        written = [path for fact in between if not fact.has_failed for path in fact.effects.writes]
+        written = [path for path in dict.fromkeys(written) if not is_passing(path)]
+        if not written or not all(map(is_test_file, written)) or any(f.effects.scripts for f in between):
+            return []
+        first = {name: action for action, name in self._changes}
+        return written if all(first.get(base_name(path), 0) > before[-1] for path in written) else []
 
     def attempts_in(self, first: int, last: int) -> list[Attempt]:
         """The attempts that touch a stretch of actions. None overlaps another, so both ends are in order."""
@@ -154,15 +184,14 @@ class Analysis:
     @cached_property
     def first_change(self) -> int:
         """The first action that wrote anything that counts; one beyond the end for none."""
-        writing = (f.action for f in self.facts if any(not is_passing(path) for path in f.effects.writes))
-        return next(writing, len(self.facts) + 1)
+        return next((action for action, _ in self._changes), len(self.facts) + 1)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Everything that is open or was, in the order in which it shows."""
         found = [*self._failed_checks]
         if self.ending.kind != "continued":  # what is not there yet may be made where the trace goes on
-            found += [*self._failed_run(), *self._unmet()]
+            found += [*self._failed_run(), *self._unmet(), *self._doubted()]
         found += [*self._refused(), *self._end(), *self._empty_handed()]
         if self.ending.kind != "continued":
             found += self._unverified()
@@ -204,14 +233,14 @@ class Analysis:
         is_named = any(name in check.command for name in self.named_checks)
         if not is_named and not any(name in check.command or not check.subjects for name in tests):
             return False
-        checked = check.subjects or frozenset(tests)
-        programs = {name for name in map(base_name, self.wanted) if not _is_test(name)}
+        checked = check.subjects or {name.removesuffix(".py") for name in tests}
+        programs = {name.removesuffix(".py") for name in map(base_name, self.wanted) if not _is_test(name)}
         return self._written.isdisjoint(checked - programs)
 
     @cached_property
     def _written(self) -> frozenset[str]:
-        """The base names of all that was ever written."""
-        return frozenset(base_name(path) for fact in self.facts for path in fact.effects.writes)
+        """The base names of all that was ever written, as checks name them."""
+        return frozenset(base_name(path).removesuffix(".py") for fact in self.facts for path in fact.effects.writes)
 
     def is_shown_within(self, first: int, last: int) -> bool:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that
@@ -226,6 +255,9 @@ class Analysis:
         )
         breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
         if not acted or acted[-1].has_failed or given_up or breaks_off:
+            return False
+        ran_last = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
+        if ran_last is not None and self.wrong(ran_last):
             return False
         place = bisect_left(self.refused, first, key=lambda one: one.action)
         if place < len(self.refused) and self.refused[place].action <= last:
@@ -256,19 +288,23 @@ class Analysis:
     def _failed_checks(self) -> list[Finding]:
         """A failed check for each thing that was checked; the last failure of each counts."""
         found: dict[str, Finding] = {}
-        passed: dict[str, dict[frozenset[str], Check]] = {}
+        later = Reruns()
         for check in reversed(self.checks):
-            later = passed.setdefault(check.runner, {})
+            taken = self._taken_back.get((check.action, check.command))
+            if taken or (taken is not None and check.has_passed is False):
+                continue  # it tells of how things were before the changes
             key = f"{check.runner} {sorted(check.subjects)}"
-            if check.has_passed:
-                later.pop(check.subjects, None)
-                later[check.subjects] = check
-                if len(later) > MOST_SUBJECTS:
-                    del later[next(iter(later))]
-            elif check.has_passed is False and key not in found:
-                closing = min((other.action for other in later.values() if takes_back(other, check)), default=None)
-                found[key] = self._failed_check(check, closing)
+            if check.has_passed is False and key not in found:
+                found[key] = self._failed_check(check, later)
+            later.note(check)
         return list(found.values())
+
+    @cached_property
+    def _taken_back(self) -> dict[tuple[int, str], bool]:
+        """The checks that ran while the changes were taken back, and whether the changes came back after it."""
+        if all(check.has_passed is not False for check in self.checks):
+            return {}
+        return taken_back(self.facts, self.checks)
 
     @cached_property
     def _first_open_check(self) -> int:
@@ -278,23 +314,89 @@ class Analysis:
 
     @cached_property
     def _baseline(self) -> list[Check]:
-        """Checks that ran before anything was changed, the first ones."""
-        return [check for check in self.checks[:MOST_SUBJECTS] if check.action < self.first_change]
+        """Checks that ran before anything was changed, the first ones; and those that ran while changes were taken
+        back."""
+        first = [check for check in self.checks[:MOST_CHECKS] if check.action < self.first_change]
+        return first + [check for check in self.checks if (check.action, check.command) in self._taken_back]
 
-    def _failed_check(self, check: Check, closing: int | None) -> Finding:
-        is_named = any(name in check.command or check.command in name for name in self.named_checks)
-        before = check.action < self.first_change
-        baseline = [c for c in self._baseline if c.action < check.action and not before and _is_same(c, check)]
-        as_before = any(c.has_passed is False and c.failed >= check.failed for c in baseline)
+    def _failed_check(self, check: Check, later: Reruns) -> Finding:
+        closing = later.closing(check)
         text = f"`{one_line(check.command, 100)}` failed at a{check.action}: {quoted(check.line)}"
         if check.names:
             text += f" ({', '.join(f'`{one_line(name, 60)}`' for name in check.names[:PRODUCTS])})"
-        changed = self.last_change > check.action
-        text += _since(closing, before=before, changed=changed, as_before=as_before)
-        if is_named and closing is None:
+        is_named = any(name in check.command or check.command in name for name in self.named_checks)
+        text += "."
+        if closing is not None:
+            is_serious = is_named or not (is_static(check) or check.action < self._first_change_for(check))
+            return Finding("failed_check", text, (check.action,), closing, is_serious)
+        since = self._unblamed(check, later)
+        if since:
+            text += f" {since}"
+        elif shown := next((c for c in self._baseline if c.action > check.action and _is_passed(c, check)), None):
+            text += f" With the changes taken back it passed at a{shown.action}."
+        else:
+            changed = self.last_change > check.action
+            text += " Files changed since, and it was not run again." if changed else " Nothing was changed since."
+        if is_named:
             text += " The task itself names this check."
-        is_serious = is_named or not (before or as_before or is_static(check))
-        return Finding("failed_check", text, (check.action,), closing, is_serious)
+        return Finding("failed_check", text, (check.action,), None, is_named or not (since or is_static(check)))
+
+    def _unblamed(self, check: Check, later: Reruns) -> str:
+        """Why a check that failed and did not pass since may well say nothing about what was changed; empty where
+        nothing speaks for that."""
+        if check.action < self._first_change_for(check):
+            return "That was before anything was changed; it was not run again."
+        for one in self._baseline:
+            if one.has_passed is False and one.failed >= check.failed and _is_same(one, check):
+                if (one.action, one.command) in self._taken_back:
+                    return f"It failed in the same way at a{one.action}, with the changes taken back."
+                if one.action < check.action:
+                    return "It failed in the same way before anything was changed."
+        if (unseen := later.unseen(check)) is not None:
+            return f"It ran again at a{unseen.action}, and how that ended is not to be seen."
+        if (part := later.part(check)) is not None:
+            command = f"`{one_line(part.command, 100)}`"
+            return f"At a{part.action} {command} passed, which is a part of it; all of it did not run again."
+        if gone := self._is_dropped(check):
+            return gone
+        after = self.steps[check.action : check.action + SOON]
+        words = next((words for step in after if (words := excuse(step.message) or excuse(step.reasoning))), "")
+        return f"The agent says of it: {quoted(words)}; nothing shows that." if words else ""
+
+    def _first_change_for(self, check: Check) -> int:
+        """The first change as a check sees it: that it was written itself is none, unless the task asks for it."""
+        if check.action < self.first_change or not check.scope.paths:
+            return self.first_change
+        own = {base_name(path) for path in check.scope.paths} - {base_name(path) for path in self.wanted}
+        return next((action for action, name in self._changes if name not in own), len(self.facts) + 1)
+
+    @cached_property
+    def _changes(self) -> list[tuple[int, str]]:
+        """The files that were written, by base name, each with the first action that did, in order. Without what does
+        not stay, and without tests and the like of the agent's own that it removed again."""
+        first: dict[str, int] = {}
+        for fact in self.facts:
+            for path in fact.effects.writes:
+                if not is_passing(path):
+                    first.setdefault(base_name(path), fact.action)
+        stays = self._product_names
+        return [(action, name) for name, action in first.items() if name in stays or not is_trial(name)]
+
+    def _is_dropped(self, check: Check) -> str:
+        """That the files of a check are the agent's own, and it removed or changed them since, in words."""
+        files = [base_name(path) for path in check.scope.paths if path not in check.scope.folders]
+        told = ""
+        for name in files:
+            if not any(base_name(path) == name for fact in self.facts[: check.action] for path in fact.effects.writes):
+                return ""
+            since = self.facts[check.action :]
+            gone = next((f.action for f in since if name in map(base_name, f.effects.deletes)), None)
+            anew = next((f.action for f in since if name in map(base_name, f.effects.writes)), None)
+            if gone is None and anew is None:
+                return ""
+            told = f"`{one_line(name, 60)}` is the attempt's own, and "
+            told += f"was removed at a{gone}." if gone is not None else f"was changed at a{anew}; it did not run again."
+        return told
 
     def _failed_run(self) -> list[Finding]:
         """The last program that ran, if it failed: nothing after it shows that its fault is gone."""
@@ -305,11 +407,43 @@ class Analysis:
         families = [failure.family for failure in last.seen.failures]
         if not families or families[-1] not in WRONG or not LACKS.isdisjoint(families):
             return []
-        if last.action < self.first_change:
+        if last.action < self.first_change or self._is_meant(last):
             return []
         text = f"At a{last.action} the last program that ran failed ({self.did(last.action)}): {self.saw(last.action)}"
         text += ". Nothing ran since that shows the fault gone."
         return [Finding("failed_run", text, (last.action,))]
+
+    def _doubted(self) -> list[Finding]:
+        """What the last program gave, where the agent itself calls it wrong and ran nothing since."""
+        last = next((f for f in reversed(self.facts) if f.effects.scripts or f.effects.tests), None)
+        if last is None or last.has_failed or last.action < self.first_change:
+            return []
+        if not (words := self.wrong(last.action)):
+            return []
+        text = f"What ran last, at a{last.action} ({self.did(last.action)}), gave {self.saw(last.action)}."
+        text += f" The agent says of it: {quoted(words)}"
+        text += " Files changed since, and nothing ran." if self.last_change > last.action else ""
+        return [Finding("doubted", text, (last.action,), is_serious=False)]
+
+    def _is_meant(self, run: Facts) -> bool:
+        """Whether a program's failure may be what was wanted, or no failure of the program's: the agent itself stopped
+        it, it ended well all the same, the agent or the task says that it is to fail, or what failed was changed since
+        and the agent went on without it."""
+        text = "\n".join(run.commands)
+        failure = run.seen.failures[-1]
+        if failure.family in STOPPED and any(word in text for word in STOPPING):
+            return True
+        if run.seen.exit_code == 0 and last_program(text) not in LOOKERS:
+            return True
+        around = self.steps[run.action - 1 : run.action + 1]
+        if any(is_meant(step.message) or is_meant(step.reasoning) for step in around):
+            return True
+        name = failure.line.partition(":")[0].rpartition(".")[2].strip()
+        if self.task is not None and name.isidentifier() and is_raised_in(self.task.instruction, name):
+            return True
+        told = "\n".join(seen.text[-FRAMES:] for seen in self.step(run.action).observations)
+        since = (path for path, action in self.products.items() if action > run.action)
+        return any(path in run.effects.scripts or f'{base_name(path)}"' in told for path in since)
 
     def _unmet(self) -> list[Finding]:
         found: list[Finding] = []
@@ -443,6 +577,12 @@ class Analysis:
 
 LOOKS = frozenset("curl wget nc ping ssh cat ls cd git echo pip npm docker".split())
 """Commands that a task names for other reasons than to check by them."""
+STOPPED = frozenset({"time_out", "killed"})
+"""Families that say that somebody ended a program."""
+STOPPING = ("timeout ", "kill ", "pkill ", "kill -")
+"""How the agent itself does so."""
+FRAMES = 4_000
+"""Characters at the end of an output in which the files of a traceback are looked for."""
 LACKS = frozenset({"no_such_module", "no_such_command"})
 """Families that say that something is missing around a program."""
 WRONG = frozenset(
@@ -475,11 +615,5 @@ def _is_same(one: Check, other: Check) -> bool:
     return one.runner == other.runner and (one.subjects == other.subjects or bool(one.subjects & other.subjects))
 
 
-def _since(closing: int | None, *, before: bool, changed: bool, as_before: bool) -> str:
-    if closing is not None:
-        return "."
-    if as_before:
-        return ". It failed in the same way before anything was changed."
-    if before:
-        return ". That was before anything was changed; it was not run again."
-    return ". Files changed since, and it was not run again." if changed else ". Nothing was changed since."
+def _is_passed(baseline: Check, check: Check) -> bool:
+    return baseline.has_passed is True and _is_same(baseline, check)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from dense.analyst.rules.facts import Facts
-from dense.analyst.rules.sequence import History
+from dense.analyst.rules.sequence import History, is_retry
 
 PATIENCE = 6
 """So many actions in a row that have nothing to do with a failure mean that it was given up."""
@@ -25,24 +25,33 @@ class Attempt(Struct, frozen=True):
     first: int
     last: int
     failed: tuple[int, ...]
-    """The actions that failed."""
+    """The actions that failed, by what came back or by the agent's own word."""
     recovery: int | None
     """The action that shows the recovery; None where it was given up."""
 
 
+def _trusts(_action: int) -> str:
+    return ""
+
+
 def attempts(
-    facts: Sequence[Facts], history: History, unsettled: frozenset[int] = frozenset(), first_change: int = 0
+    facts: Sequence[Facts],
+    history: History,
+    unsettled: frozenset[int] = frozenset(),
+    first_change: int = 0,
+    wrong: Callable[[int], str] = _trusts,
 ) -> list[Attempt]:
     """All of them, in order, none overlapping another. `unsettled`: actions with a check that failed and never passed
     since, whatever else they did that works now. A check that fails before anything was changed tells what the task
-    is, and is no try at it."""
+    is, and is no try at it. `wrong`: what the agent says is wrong with what an action gave, empty for nothing: such a
+    run is no recovery, whatever else says that it went well."""
     found: list[Attempt] = []
     place = 0
     while place < len(facts):
         if not _is_try(facts[place]) or _is_baseline(facts[place], first_change):
             place += 1
             continue
-        attempt = _from(facts, history, place, unsettled)
+        attempt = _from(facts, history, place, unsettled, wrong)
         if attempt.last > attempt.first:
             found.append(attempt)
         place = attempt.last
@@ -63,16 +72,20 @@ def _is_try(fact: Facts) -> bool:
     return fact.phase != "explore" or any(failure.family in ABSENT for failure in fact.seen.failures)
 
 
-def _from(facts: Sequence[Facts], history: History, start: int, unsettled: frozenset[int]) -> Attempt:
+def _from(
+    facts: Sequence[Facts], history: History, start: int, unsettled: frozenset[int], wrong: Callable[[int], str]
+) -> Attempt:
     """The stretch that begins with a failure. It goes on as long as actions repair, retry or recover one of its
     failures, and ends with the recovery of the last one."""
     members, failed = {facts[start].action}, [facts[start]]
-    last, recovery = facts[start].action, None
+    last, recovery, doubtful = facts[start].action, None, None
     for fact in facts[start + 1 : start + LONGEST]:
-        if fact.phase == "deliver" or fact.action - last > PATIENCE:
+        if fact.phase == "deliver" or (fact.action - last > PATIENCE and not _is_awaited(failed, fact, history)):
             break
         recovered = [one.action for one in failed if history.recovered_by(one.action) == fact.action]
         recovers = not unsettled.issuperset(recovered)
+        if doubtful is not None and fact.seen.is_fine and not recovers:
+            recovers = is_retry(doubtful, fact, fact.action - doubtful.action)
         belongs = recovers or history.repairs(fact.action) in members or history.retries(fact.action) in members
         is_next = _is_try(fact) and fact.action - failed[-1].action <= NEAR
         if not belongs and not is_next:
@@ -84,7 +97,17 @@ def _from(facts: Sequence[Facts], history: History, start: int, unsettled: froze
         if fact.has_failed:
             failed.append(fact)
             recovery = None
+        elif recovers and wrong(fact.action):
+            failed.append(fact)
+            recovery, doubtful = None, fact
         elif recovers:
             recovery = fact.action
     end = recovery or last
     return Attempt(facts[start].action, end, tuple(one.action for one in failed if one.action <= end), recovery)
+
+
+def _is_awaited(failed: Sequence[Facts], fact: Facts, history: History) -> bool:
+    """Whether what failed works again soon, at this action or later: looks in between do not mean that it was given
+    up."""
+    back = (history.recovered_by(one.action) or 0 for one in failed)
+    return any(fact.action <= at <= failed[-1].action + 2 * PATIENCE for at in back)

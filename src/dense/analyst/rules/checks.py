@@ -1,16 +1,18 @@
-"""Tests and checks: which ran, how they ended, which failure a later run of the same thing took back."""
+"""Tests and checks: which ran, and how they ended."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
 
 from dense.actions import effects
+from dense.actions.tests import BUILDERS, PACKAGERS
 from dense.analyst.rules.facts import Facts, command_family
-from dense.analyst.rules.files import base_name
 from dense.analyst.rules.no_runs import is_no_run, is_no_test_run
+from dense.analyst.rules.scopes import Scope, scope
 from dense.observations import seen
 from dense.observations.exits import printed_exit
 from dense.observations.seen import Failure, Seen
@@ -26,9 +28,14 @@ STOPPED = ("aborted", "interrupted", "cancelled", "canceled")
 STATIC = frozenset(
     """tsc vue-tsc mypy pyright basedpyright pylint flake8 ruff eslint oxlint biome stylelint shellcheck bandit vulture
     pycodestyle pydocstyle pyflakes yamllint markdownlint golangci-lint staticcheck clippy cppcheck clang-tidy rubocop
-    black isort prettier gofmt rustfmt clang-format diff cmp""".split()
+    black isort prettier gofmt rustfmt clang-format diff cmp pre-commit lint linter linting typecheck typing types
+    format formatting fmt style stylecheck""".split()
 )
-"""Checks that look at the text of programs and not at what they do: they complain about much that was there before."""
+"""Checks that look at the text of programs and not at what they do: they complain about much that was there before.
+Also what such a check is called where a project gives it a name of its own: `make lint`, `npm run lint:types`."""
+NAMING = BUILDERS | PACKAGERS
+"""Programs whose targets have names of the project's own."""
+SEPARATED = re.compile(r"[-:_./]")
 
 
 class Check(Struct, frozen=True):
@@ -38,8 +45,8 @@ class Check(Struct, frozen=True):
     """The action that ran it."""
     command: str
     """Its command, or the runner's name where the command is not known."""
-    subjects: frozenset[str]
-    """What it names: base names of files, tests, targets. Empty for a run of everything."""
+    scope: Scope
+    """What it was told to look at."""
     runner: str
     """What ran it: `pytest`, `unittest`, `check_speed.py`, `make test`."""
     has_passed: bool | None
@@ -50,11 +57,13 @@ class Check(Struct, frozen=True):
     """Tests that failed, a few."""
     line: str = ""
     """What was seen, in a line."""
+    is_counted: bool = False
+    """Whether a runner counted the tests, and some passed."""
 
     @property
-    def is_narrow(self) -> bool:
-        """Whether it runs some tests of a file only."""
-        return "::" in self.command or " -k " in self.command
+    def subjects(self) -> frozenset[str]:
+        """What it names: base names of files, tests, targets. Empty for a run of everything, or of whole folders."""
+        return self.scope.subjects
 
 
 def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] = ()) -> list[Check]:
@@ -92,7 +101,7 @@ def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came:
             yield Check(
                 action,
                 command,
-                frozenset(_subjects(command)),
+                scope(command),
                 command_family(command),
                 has_passed,
                 bool(wrong),
@@ -104,32 +113,43 @@ def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came:
 def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: Step) -> Check:
     """What commands checked, of which the first one is of this family."""
     command = commands[0] if commands else ""
-    subjects = frozenset([name for text in commands for name in _subjects(text)])
+    looks_at = _joined([scope(text) for text in commands])
     if runs := [run for run in came.tests if not is_no_test_run(run)]:
         failed = sum([run.failed for run in runs])
         has_passed = failed == 0 and any(run.passed != 0 for run in runs)
         line = next((run.line for run in reversed(runs) if run.failed), runs[-1].line)
+        line = _verdict(line, step) if failed and line.startswith("Ran ") else line
         names = tuple([name for run in runs for name in run.names])
         runner = family or runs[-1].runner
-        return Check(action, command or runner, subjects, runner, has_passed, failed, names, line)
+        is_counted = any(run.passed for run in runs)
+        return Check(action, command or runner, looks_at, runner, has_passed, failed, names, line, is_counted)
     if came.tests:
-        return Check(action, command or family, subjects, family, None)
+        return Check(action, command or family, looks_at, family, None)
     told = [failure for failure in came.failures if not is_no_run(failure, family)]
     if not came.failures and command and (printed := _printed(command, step)) is not None and printed[0]:
-        return Check(action, command, subjects, family, False, 1, (), printed[1] or f"exit {printed[0]}")
+        return Check(action, command, looks_at, family, False, 1, (), printed[1] or f"exit {printed[0]}")
     is_silent = family in RUNNERS and not any(_names_a_test(failure) for failure in told)
     if len(told) < len(came.failures) or came.is_empty or is_silent:
-        return Check(action, command, subjects, family, None)
+        return Check(action, command, looks_at, family, None)
     line = (told[-1].line if told[-1].family != "exit" else _last_line(step) or told[-1].line) if told else ""
     if any(word in line.casefold() for word in STOPPED):
-        return Check(action, command, subjects, family, None)
-    return Check(action, command, subjects, family, not told, int(bool(told)), (), line)
+        return Check(action, command, looks_at, family, None)
+    if came.doubt:
+        return Check(action, command, looks_at, family, None, 0, (), came.doubt)
+    return Check(action, command, looks_at, family, not told, int(bool(told)), (), line)
 
 
 def _printed(command: str, step: Step) -> tuple[int, str] | None:
     """The code that the agent had printed after the command, where the observation shows it."""
     typed = _text(step)
     return printed_exit(command, typed, step.observations[-1].text) if "$?" in typed and step.observations else None
+
+
+def _verdict(line: str, step: Step) -> str:
+    """Of a run by unittest, what stands below the line that counts: how many failed."""
+    text = step.observations[-1].text if step.observations else ""
+    place = text.find("\nFAILED (", text.find(line))
+    return text[place : place + 200].strip().partition("\n")[0] if place >= 0 else line
 
 
 def _names_a_test(failure: Failure) -> bool:
@@ -159,34 +179,23 @@ def _text(step: Step) -> str:
     return "\n".join(str(value) for call in step.calls for value in call.arguments.values())
 
 
-def _subjects(command: str) -> Iterator[str]:
-    """The tests and files that a command names."""
-    for word in command.split():
-        if "." not in word and "::" not in word:
-            continue
-        name = base_name(word.split("::")[0].strip("'\"`;"))
-        if "." in name and not name.startswith(("-", ".")) and "=" not in name:
-            yield name
-        if "::" in word:
-            yield word.rsplit("::", 1)[-1]
+def _joined(scopes: Sequence[Scope]) -> Scope:
+    """The scope of several commands that were seen together."""
+    if len(scopes) == 1:
+        return scopes[0]
+    return Scope(
+        frozenset(name for one in scopes for name in one.subjects),
+        tuple(path for one in scopes for path in one.paths),
+        tuple(path for one in scopes for path in one.folders),
+        tuple(label for one in scopes for label in one.labels),
+        frozenset(name for one in scopes for name in one.tests),
+        tuple(name for one in scopes for name in one.left_out),
+    )
 
 
 def is_static(check: Check) -> bool:
     """Whether a check only looks at texts."""
-    return not STATIC.isdisjoint(check.runner.split())
-
-
-def takes_back(later: Check, earlier: Check) -> bool:
-    """Whether a passed check is evidence that an earlier failure of the same thing is gone: the same runner, over the
-    same subjects, over everything, or over what had failed."""
-    if not later.has_passed or later.runner != earlier.runner:
-        return False
-    if later.is_narrow and not earlier.is_narrow:
-        return bool(earlier.names) and all(name.rsplit("::", 1)[-1] in later.command for name in earlier.names)
-    if not later.subjects or later.subjects & earlier.subjects:
+    words = check.runner.split()
+    if not STATIC.isdisjoint(words):
         return True
-    if not earlier.subjects:
-        # A run of everything failed, a run of some files passes: good for what it names, if that is what failed.
-        failed = " ".join(earlier.names)
-        return any(name.rsplit(".", 1)[0] in failed for name in later.subjects)
-    return any(name in later.command for name in earlier.names)
+    return len(words) > 1 and words[0] in NAMING and not STATIC.isdisjoint(SEPARATED.split(words[-1]))

@@ -84,7 +84,7 @@ class Facts(Struct, frozen=True):
     @property
     def has_passed(self) -> bool:
         """Whether it ran a check and something came back that does not speak against it."""
-        return self.is_check and not self.seen.is_empty and not self.has_failed
+        return self.is_check and self.seen.is_fine
 
     @property
     def products(self) -> tuple[str, ...]:

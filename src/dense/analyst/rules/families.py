@@ -146,6 +146,8 @@ def command_family(text: str) -> str:
         for position, word in enumerate(words[1:], 1):
             if word == "-m" and position + 1 < len(words):
                 return words[position + 1].partition(".")[0]
+            if words[position - 1] in ("-W", "-X"):
+                continue  # the value of an option
             if not word.startswith("-"):
                 return script_family(word.strip("'\""))
             if word in ("-c", "-"):
@@ -155,7 +157,9 @@ def command_family(text: str) -> str:
         return with_subcommand(name, words)
     if name in ("bash", "sh", "zsh", "node", "ruby", "perl") and (rest := operands(words)):
         return script_family(rest[0].strip("'\""))
-    return name
+    if name == "py.test":
+        return "pytest"
+    return script_family(words[0]) if "." in name[1:] else name  # `./runtests.py` is `python runtests.py`
 
 
 def unwrapped(words: list[str]) -> list[str]:

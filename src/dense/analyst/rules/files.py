@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from dense.actions.tests import is_test_file
+
 
 @lru_cache(4096)
 def base_name(path: str) -> str:
@@ -23,3 +25,12 @@ def is_passing(path: str) -> bool:
     if not FOLDERS.isdisjoint(parts) or parts[:2] == ["", "dev"] or not set(path).isdisjoint("{}$*<>"):
         return True
     return parts[-1].endswith((".log", ".pyc", ".tmp", ".bak", ".orig"))
+
+
+TRIALS = ("repro", "debug", "demo", "try_", "tmp", "temp", "scratch")
+
+
+@lru_cache(4096)
+def is_trial(name: str) -> bool:
+    """Whether a file is named as what agents write to try something out: a test, a reproduction."""
+    return is_test_file(name) or name.lower().startswith(TRIALS)

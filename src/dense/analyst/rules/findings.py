@@ -15,6 +15,7 @@ FindingKind = Literal[
     "empty",  # a hand-over of nothing
     "broken_off",  # the trace ends in the middle of work
     "admitted",  # the agent itself says that it is not done
+    "doubted",  # what a program gave last, which the agent itself calls wrong
     "unverified",  # something that was made or changed, and nothing looked at it since
 ]
 

@@ -19,7 +19,9 @@ def is_no_run(failure: Failure, family: str) -> bool:
 
 def is_no_test_run(run: TestRun) -> bool:
     """Whether a runner says that it could not run the tests, which tells nothing about them: pytest calls that errors,
-    and what a test itself does wrong failures."""
+    and what a test itself does wrong failures; make says by which code its command ended. Some runners do not count."""
+    if run.passed is None:
+        return run.runner == "make" and run.line.endswith(("Error 126", "Error 127"))
     return not run.passed and (not run.failed or (run.runner == "pytest" and "failed" not in run.line))
 
 

@@ -50,7 +50,7 @@ class Deed:
         self.action = facts.action
         self.has_failed = facts.has_failed
         self.is_check = facts.is_check
-        self.has_passed = self.is_check and not self.has_failed and not facts.seen.is_empty
+        self.has_passed = self.is_check and facts.seen.is_fine
         self.could_not_run = self.is_check and self.has_failed and is_no_check(facts)
         """Whether it is a check, and tells nothing about what it checks."""
 
@@ -141,6 +141,8 @@ def sight(facts: Facts, step: Step, came_back: Callable[[], str], limit: int = L
             told.append(failure_told(main_failure(facts.seen.failures), facts.seen.exit_code, came_back))
     if told:
         return "; ".join(told)[: 2 * limit]
+    if facts.seen.doubt:
+        return ticked(facts.seen.doubt, 130)
     if facts.seen.is_empty or not step.observations or facts.hands_to:
         return "nothing"
     if not step.calls and facts.targets:

@@ -7,6 +7,7 @@ in the part. Only where the first change lies is a matter of the whole."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 
@@ -31,6 +32,8 @@ MOVING = values("""
 """)
 """Tools that are called again because something else may be there by now."""
 UNDOING = frozenset(["git checkout", "git restore", "git reset", "git stash", "git clean"])
+NAMED = re.compile(r"'([A-Za-z_]\w{2,})'")
+"""What an error names: `name 'decode' is not defined`."""
 LOCAL = ("localhost", "127.0.0.1", "0.0.0.0", "[::1]")  # noqa: S104 - recognised, not bound
 
 
@@ -315,11 +318,21 @@ class History:
             attempts.fail(fact, n)
             is_open.append(n)
             return
-        taken_back = attempts.succeed(fact) if not fact.seen.is_empty or not fact.is_check else []
+        taken_back = attempts.succeed(fact) if not fact.is_check or fact.seen.is_fine else []
+        if not taken_back and not fact.targets and self._is_mended_code(n, fact):
+            taken_back = [self._retries[n] or 0]
         for j in taken_back:
             self._recoveries[j] = n
             if j in is_open:
                 is_open.remove(j)
+
+    def _is_mended_code(self, n: int, fact: Facts) -> bool:
+        """Whether code on a command line does what other such code failed to: it says again what the error names."""
+        j = self._retries[n]
+        if j is None or fact.seen.is_empty or self.facts[j].targets:
+            return False
+        named = [found[1] for failure in self.facts[j].seen.failures if (found := NAMED.search(failure.line))]
+        return any(name in fact.gist for name in named)
 
     def _note_check(self, n: int, fact: Facts, passed: dict[str, int], changes: deque[int]) -> None:
         """A check that had passed and counts failures now was broken by the only change in between, unless that

@@ -9,6 +9,7 @@ from dense.analyst.answers import Group, IssueAnswer, ReconciliationAnswer
 from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.attempts import Attempt
 from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.quoting import paths_told
 from dense.analyst.rules.shortcuts_told import dead_end, working_path
 from dense.analyst.rules.teller import Teller
 from dense.tree import Completion, Issue, Leaf, Node, ShortcutOutcome, Subtask, first_action, last_action
@@ -53,7 +54,8 @@ def verdict(
     still_open = [one for one in inside if one.closed is None or one.closed > last]
     resolved = _resolved(issues, analysis.closed, last)
     known = {issue.text for issue in issues}
-    raised = [one for one in still_open if one.text not in known]
+    # What is only doubtful leaves the whole unknown: the root, whose own open issues make it incomplete, raises it not.
+    raised = [one for one in still_open if one.text not in known and (one.is_serious or not is_root)]
     completion = _completion(parent, analysis, still_open, is_root)
     return ReconciliationAnswer(
         coherence="coherent",
@@ -91,18 +93,21 @@ def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis, te
         mode="shortcut",
         source_node_ids=[child.id for child in children],
         title=teller.attempt_title(attempt),
-        dead_end=dead_end([teller.deed(action) for action in failed]),
+        dead_end=dead_end([teller.deed(action) for action in failed], analysis.wrong),
         working_path=_working_path(attempt.first, recovery, failed, analysis, teller) if recovery else "",
-        outcome=_outcome(recovery, worked, analysis),
+        outcome=_outcome(recovery, worked, analysis, failed),
         evidence_node_ids=[leaf(action) for action in shown],
         key_action_ids=[],
     )
 
 
-def _outcome(recovery: int | None, worked: int | None, analysis: Analysis) -> ShortcutOutcome:
-    """Something works again: that is no success as long as a check that failed before has not passed."""
+def _outcome(recovery: int | None, worked: int | None, analysis: Analysis, failed: Sequence[int]) -> ShortcutOutcome:
+    """Something works again: that is no success as long as a check that failed before has not passed, and none where
+    the check itself was changed."""
     if recovery is None:
         return "partial" if worked else "failed"
+    if analysis.changed_tests(failed, recovery):
+        return "partial"
     earlier = analysis.findings_in(1, recovery)[-20:]
     is_open = any(one.kind == "failed_check" and one.is_serious and one.closed is None for one in earlier)
     return "partial" if is_open else "succeeded"
@@ -122,7 +127,9 @@ def _working_path(first: int, recovery: int, failed: Sequence[int], analysis: An
         if analysis.of(n).effects.changes_files and not analysis.of(n).has_failed
     ]
     before = [action for action in failed if action < recovery]
-    return working_path(changes, teller.deed(before[-1]) if before else None, teller.deed(recovery))
+    told = working_path(changes, teller.deed(before[-1]) if before else None, teller.deed(recovery))
+    tests = analysis.changed_tests(failed, recovery)
+    return f"made to pass by changing the test itself ({paths_told(tests)}): {told}" if tests else told
 
 
 def _is_of_root(one: Finding) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dense.actions.tools import known
 from dense.analyst.rules.changes_told import change, small_changes, standing
 from dense.analyst.rules.phrases import Deed
-from dense.analyst.rules.quoting import HEAD, listed, plain_text, ticked
+from dense.analyst.rules.quoting import HEAD, listed, plain_text, quoted, ticked
 from dense.analyst.rules.stretch import EMPTY
 
 LESSONS = 4
@@ -16,14 +16,20 @@ STEPS = 3
 """How many changes a way tells, the last ones."""
 
 
-def dead_end(failed: Sequence[Deed]) -> str:
-    """What failed and what was seen, each failure once."""
+def dead_end(failed: Sequence[Deed], wrong: Callable[[int], str] = lambda _: "") -> str:
+    """What failed and what was seen, each failure once. `wrong`: what the agent said is wrong with what came back."""
     told: dict[str, Deed] = {}
     for deed in failed:
         told.setdefault(deed.saw, deed)
-    lines = [f"{deed.did}: {seen}" for seen, deed in list(told.items())[-LESSONS:]]
+    lines = [f"{deed.did}: {_called_wrong(deed, seen, wrong)}" for seen, deed in list(told.items())[-LESSONS:]]
     more = f"; and {len(told) - LESSONS} more" if len(told) > LESSONS else ""
     return "; ".join(lines) + more
+
+
+def _called_wrong(deed: Deed, seen: str, wrong: Callable[[int], str]) -> str:
+    """What came back; of what nothing but the agent's word speaks against, that word too."""
+    words = wrong(deed.action) if not deed.has_failed else ""
+    return f"{seen}, of which the agent said {quoted(words, 160)}" if words else seen
 
 
 def working_path(changes: Sequence[Deed], failed: Deed | None, recovery: Deed) -> str:

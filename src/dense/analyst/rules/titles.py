@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from dense.actions.tests import is_test_file
 from dense.analyst.rules.deeds import check_name
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.messages import first_sentence, question
@@ -102,7 +103,7 @@ def _changing(deeds: Sequence[Deed], done: Products) -> str:
     checks = [deed for deed in deeds if deed.is_check]
     if not checks:
         return f"{verb} {files}; no {failed[0]}" if failed else f"{verb} {files}"
-    return _fixing(checks, files) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
+    return _fixing(checks, files, names) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
 
 
 def _has_tried(last: Deed | None, failed: Sequence[str]) -> bool:
@@ -133,8 +134,9 @@ def _is_shown_passed(check: Deed) -> bool:
     return check.has_passed and (bool(check.facts.seen.tests) or check.facts.seen.exit_code == 0)
 
 
-def _fixing(checks: Sequence[Deed], files: str) -> str:
-    return f"Fix {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.seen.tests else 'passes'}"
+def _fixing(checks: Sequence[Deed], files: str, names: Sequence[str]) -> str:
+    verb = "Change" if all(map(is_test_file, names)) else "Fix"  # a test that was made to pass was not fixed
+    return f"{verb} {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.seen.tests else 'passes'}"
 
 
 def _checked(check: Deed) -> str:
@@ -143,6 +145,8 @@ def _checked(check: Deed) -> str:
         return f"; {_no_run(check)}"
     if check.has_failed:
         return f"; {_checker(check)} still fail{s}"
+    if check.facts.seen.doubt:
+        return f"; {_checker(check)}: {one_line(check.facts.seen.doubt, 30)}"
     return f"; {_checker(check)} pass{'es' if s else ''}" if _is_shown_passed(check) else ""
 
 
@@ -205,11 +209,14 @@ def _checking(checks: Sequence[Deed]) -> str:
         return f"Try to run the tests: {_no_run(last)}" if ran is None else _checking([ran])
     if not last.facts.seen.tests:
         ends = ": passes" if last.has_passed else ": fails" if last.has_failed else ""
+        ends = ends or (f": {one_line(last.facts.seen.doubt, 24)}" if last.facts.seen.doubt else "")
         return f"Check with {one_line(_program(last), 40)}{ends}"
     failed = sum(run.failed for run in last.facts.seen.tests)
     if failed:
         return f"Run the tests: {failed} fail{'s' if failed == 1 else ''}"
-    return "Run tests and checks: not all pass" if last.has_failed else "Run the tests: all pass"
+    if not last.has_passed:
+        return "Run tests and checks: not all pass" if last.has_failed else "Try to run the tests: no test ran"
+    return "Run the tests: all pass"
 
 
 def _running(deeds: Sequence[Deed]) -> str:
