@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from dense.actions.carried import Carried
 from dense.actions.effects import Effects, EffectsOf
 from dense.actions.interpret import commands_in, run_commands
 from dense.actions.ledger import Ledger
@@ -34,12 +35,12 @@ def effects(step: Step) -> Effects:
     """What a step did, or tried to do, as far as its calls tell."""
     if not step.calls:
         return NO_EFFECTS
-    return _effects(in_order(step.calls), tuple(background_texts(step.calls)))
+    return _gone_through(in_order(step.calls), tuple(background_texts(step.calls))).close()
 
 
-def _effects(
+def _gone_through(
     calls: Iterable[Call | str], services: Iterable[str], parsed: Mapping[str, Sequence[Command]] | None = None
-) -> Effects:
+) -> Ledger:
     """`parsed` are the commands of shell texts, where somebody has taken them apart already."""
     ledger = Ledger()
     for call in calls:
@@ -49,20 +50,22 @@ def _effects(
             run_call(call, ledger)
     for text in services:
         ledger.services.setdefault(text)
-    return ledger.close()
+    return ledger
 
 
 class Remembered:
     """Tells what a step did, as `effects` does, and looks at each step once; at the same shell text, too, since agents
-    run the same command again and again.
+    run the same command again and again. Where an earlier step wrote the program that a step runs, or opened the file
+    that it edits, it tells that too, so long as steps are looked at in their order.
 
     Steps are told apart by identity, and kept as long as this lives: make one for a trajectory and let go of both."""
 
-    __slots__ = ("_by_texts", "_known")
+    __slots__ = ("_by_texts", "_carried", "_known")
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Step, Effects, tuple[str, ...]]] = {}
-        self._by_texts: dict[tuple[str, ...], Effects] = {}
+        self._by_texts: dict[tuple[str, ...], tuple[Effects, dict[str, str], str]] = {}
+        self._carried = Carried()
 
     def __call__(self, step: Step) -> Effects:
         found = self._known.get(id(step))
@@ -94,11 +97,13 @@ class Remembered:
         services = tuple(background_texts(step.calls))
         texts = tuple([call for call in calls if isinstance(call, str)])
         is_all = len(texts) == len(calls) and not services
-        done = self._by_texts.get(texts) if is_all else None
-        if done is None:
-            done = _effects(calls, services, parsed)
+        alone = self._by_texts.get(texts) if is_all else None
+        if alone is None:
+            ledger = _gone_through(calls, services, parsed)
+            alone = (ledger.close(), ledger.contents, ledger.opened)
             if is_all:
-                self._by_texts[texts] = done
+                self._by_texts[texts] = alone
+        done = self._carried.completed(*alone)
         found = self._known[id(step)] = (step, done, texts)
         return found
 

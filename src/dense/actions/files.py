@@ -266,10 +266,12 @@ def note_swe_agent(words: Sequence[str], command: Command, ledger: Ledger) -> No
     rest = operands(words)
     if name == "create":
         ledger.write(*rest[:1], cwd=command.cwd)
+        ledger.opened = "".join(rest[:1])
     elif name in ("edit", "insert"):
         ledger.write(UNNAMED)
     elif name == "open":
         ledger.read(*rest[:1], cwd=command.cwd)
+        ledger.opened = "".join(rest[:1])
     else:
         ledger.read(*(rest[1:2] or ["."]), cwd=command.cwd)
 

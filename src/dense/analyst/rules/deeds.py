@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dense.actions.files import UNNAMED
 from dense.analyst.rules.files import base_name, is_passing
+from dense.analyst.rules.outputs import edits_open_file
 from dense.analyst.rules.phrases import Deed
+
+CODE = (".py", ".js", ".ts", ".tsx", ".c", ".h", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".md")
+"""Ends of the names of programs and texts."""
 
 
 def is_change(deed: Deed) -> bool:
@@ -12,6 +15,8 @@ def is_change(deed: Deed) -> bool:
     effects = deed.facts.effects
     if not effects.writes:
         return deed.phase == "produce" and not effects.deletes
+    if deed.phase == "run":  # what a program gives out is its result; what it changes of a program is a change
+        return any(path.endswith(CODE) and not is_passing(path) for path in effects.writes)
     return any(not is_passing(path) and base_name(path) != ".git" for path in effects.writes)
 
 
@@ -30,7 +35,7 @@ def is_silent(deed: Deed) -> bool:
     """Whether what comes back is only the harness's word that a file was written."""
     effects = deed.facts.effects
     is_plain = not (effects.scripts or effects.tests or deed.facts.commands)
-    return bool(effects.writes) and (is_plain or UNNAMED in effects.writes) and not deed.has_failed
+    return bool(effects.writes) and not deed.has_failed and (is_plain or edits_open_file(deed.facts, deed.step))
 
 
 def is_found(deed: Deed) -> bool:
@@ -52,9 +57,6 @@ def is_success(deed: Deed) -> bool:
     if deed.phase == "verify":
         return deed.has_passed
     return deed.phase in ("run", "produce", "setup")
-
-
-CODE = (".py", ".js", ".ts", ".tsx", ".c", ".h", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".md")
 
 
 def shows_data(deed: Deed) -> bool:

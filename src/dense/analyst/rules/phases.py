@@ -12,6 +12,7 @@ from dense.actions.effects import Effects
 from dense.actions.tests import PYTHON
 from dense.actions.tools import CHAT_TERMINALS, PYTHONS, SILENT
 from dense.analyst.rules.families import LOOKERS, SUBCOMMANDS, own_scripts
+from dense.analyst.rules.files import base_name
 from dense.analyst.rules.tool_names import own_name
 from dense.trajectory import ToolCall
 
@@ -78,12 +79,19 @@ def phase_of(
         return "produce" if is_product else "verify"
     if effects.installs or effects.services:
         return "setup"
-    if effects.changes_files:
+    if effects.changes_files and not (effects.scripts and texts and not is_told(effects, texts)):
         return changing_phase(effects, family)
     return looking_phase(names, texts, effects, family)
 
 
 NOTHING = Effects()
+
+
+def is_told(effects: Effects, texts: Sequence[str]) -> bool:
+    """Whether the commands themselves name something of what they change. What only a program that they run changes was
+    told when that was written."""
+    changed = (*effects.writes[:8], *effects.deletes[:8])
+    return any(base_name(path) in text for path in changed for text in texts)
 
 
 def hands_over(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[str]) -> bool:

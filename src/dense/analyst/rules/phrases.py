@@ -18,7 +18,7 @@ from dense.analyst.rules.commands_told import shell_deed
 from dense.analyst.rules.facts import Facts, Phase, command_family
 from dense.analyst.rules.messages import delivered, said
 from dense.analyst.rules.no_runs import could_not_run
-from dense.analyst.rules.outputs import open_file, output
+from dense.analyst.rules.outputs import edits_open_file, open_file, output
 from dense.analyst.rules.outputs_told import (
     ABSENT,
     absent_told,
@@ -76,9 +76,11 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
     if facts.hands_to:
         return instructed(step)
     deeds: list[str] = []
-    if UNNAMED in facts.effects.writes:
-        deeds.append(f"edited {paths_told([open_file(step)])}")
-    elif facts.commands:
+    if edits_open_file(facts, step):
+        where = paths_told([*facts.effects.writes[:1], *filter(UNNAMED.__ne__, [open_file(step)])][-1:])
+        told = ["edited the open file"] if facts.commands else tool_deeds(step, is_mixed=False)
+        return joined([one.replace("the open file", where) for one in told], limit)
+    if facts.commands:
         deeds.append(shell_deed(facts, limit))
     if not facts.commands or len(step.calls) > 1:
         deeds += tool_deeds(step, is_mixed=bool(facts.commands))

@@ -370,7 +370,7 @@ def is_retry(failed: Facts, fact: Facts, distance: int) -> bool:
 def is_mending(failed: Facts, fact: Facts, distance: int) -> bool:
     """Whether a change is meant for a failure: it changes what failed, what the failing line names, or installs what
     was missing; or a check has just failed, and this is a change to a product."""
-    if failed.phase == "explore" or not (fact.effects.changes_files or fact.effects.installs):
+    if failed.phase == "explore" or fact.phase == "run" or not (fact.effects.changes_files or fact.effects.installs):
         return False
     if fact.effects.installs:
         return any(failure.family in ("no_such_module", "no_such_command") for failure in failed.seen.failures)

@@ -149,7 +149,7 @@ class Summary:
 
     def _change(self, deed: Deed) -> str:
         """A change with what came back, or with what it is."""
-        return change(deed, self.stretch.told(deed))
+        return change(deed, self.stretch.did(deed) if deed.phase == "run" else self.stretch.told(deed))
 
     @cached_property
     def _runs_told(self) -> list[str]:

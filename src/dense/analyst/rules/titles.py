@@ -172,6 +172,8 @@ def _is_edit(deed: Deed, name: str) -> bool:
     """Whether a file, if it is changed at all, is changed in part and not written as a whole."""
     if name not in [base_name(path) for path in deed.facts.effects.writes[:40]]:
         return True
+    if deed.facts.commands and deed.facts.family in ("edit", "insert"):
+        return True
     if deed.facts.commands:
         heads = (text[:2000] for text in deed.facts.commands)
         return any(EDITING.search(head) for head in heads if any(map(head.__contains__, EDITORS)))
