@@ -19,6 +19,7 @@ from dense.analyst.rules.handovers import prints_work
 from dense.analyst.rules.outputs import output
 from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
 from dense.analyst.rules.sequence import History
+from dense.analyst.rules.submission import Submission, submission
 from dense.analyst.rules.tracking import Tracked, track
 from dense.observations import seen
 from dense.requirements import requirements
@@ -135,15 +136,27 @@ class Analysis:
         """Files that were made or changed and are still there, with the action that last did so."""
         by_name: dict[str, dict[str, int]] = {}
         for fact in self.facts:
-            for gone in fact.effects.deletes:
+            for gone in fact.effects.deletes + fact.effects.undoes:
                 known = by_name.get(base_name(gone), {})
                 for path in [path for path in known if same_file(path, gone)]:
                     del known[path]
             if not fact.has_failed:
                 for path in fact.effects.writes:
-                    if not is_passing(path):
+                    if not is_passing(path) and path not in fact.effects.undoes:
                         by_name.setdefault(base_name(path), {})[path] = fact.action
         return {path: action for known in by_name.values() for path, action in known.items()}
+
+    @cached_property
+    def submission(self) -> Submission | None:
+        """What is handed in at the end, where the trace shows it."""
+        named = [one.subject for one in self.requirements if one.kind == "file" and one.role != "forbidden"]
+        return submission(self.facts, self.steps, named)
+
+    def stays(self, path: str) -> bool:
+        """Whether a file that was changed is, with its change, among what is there at the end."""
+        if self.submission is not None and self.submission.is_whole:
+            return self.submission.holds(path)
+        return not self.history.is_gone(path)
 
     @cached_property
     def last_change(self) -> int:
@@ -346,29 +359,43 @@ class Analysis:
         return []
 
     def _unverified(self) -> list[Finding]:
-        """What was changed last, and nothing looked at it since."""
-        looked = [f for f in self.facts[self.last_change - 1 :] if self._looks_at_products(f)]
-        if not self.last_change or looked:
-            return []
+        """A program that the task asks for, that was changed last, and nothing ran it or looked at it since. Of anything
+        else that nobody looked at the summary of its part tells."""
         names = [path for path, action in self.products.items() if action == self.last_change][:PRODUCTS]
+        if not any(path.endswith(CODE) and any(same_file(path, one) for one in self.wanted) for path in names):
+            return []
+        if NOT_TO_RUN.search(self.task.instruction if self.task is not None else ""):
+            return []
+        if any(self._looks_at_products(f) for f in self.facts[self.last_change - 1 :]):
+            return []
         text = f"{', '.join(f'`{one_line(name, 80)}`' for name in names)} changed at a{self.last_change}"
         text += ", and nothing ran it or looked at it since."
         return [Finding("unverified", text, (self.last_change,), is_serious=False)]
 
     def _looks_at_products(self, fact: Facts) -> bool:
-        if fact.effects.tests or fact.effects.scripts:
+        if fact.effects.tests or fact.effects.scripts or fact.family in STORING:
             return True
         if fact.action == self.last_change:
             return False
         if fact.phase == "run" or fact.family in {"git diff", "git show"}:
             return True
-        return any(base_name(path) in self._product_names for path in fact.effects.reads)
+        if any(base_name(path) in self._product_names for path in fact.effects.reads):
+            return True
+        return fact.phase in {"explore", "verify"} and any(  # a listing in which it stands
+            name in answer.text[:LONGEST_LISTING] for answer in self.step(fact.action).observations for name in self._product_names
+        )
 
     @cached_property
     def _product_names(self) -> frozenset[str]:
         return frozenset(map(base_name, self.products))
 
 
+CODE = (".py", ".js", ".ts", ".c", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".pl", ".r", ".jl")
+"""Ends of the names of programs."""
+STORING = frozenset({"git add", "git commit", "git push"})
+LONGEST_LISTING = 20_000
+NOT_TO_RUN = re.compile(r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)", re.I)
+"""Words of a task that wants something written and not run. Hints only."""
 REFUSED = re.compile(r"\b(?:in|not )correct\b|\bwrong\b|\brejected\b|\bnot accepted\b|\btry again\b", re.IGNORECASE)
 """Words of whoever does not take what was handed over. Hints only."""
 REFUSING = ("correct", "wrong", "reject", "not accept", "try again")

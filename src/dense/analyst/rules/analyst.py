@@ -58,7 +58,8 @@ class Study:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self.teller = Teller(analysis.history, analysis.steps)
+        handed_in = analysis.submission.told if analysis.submission is not None else ""
+        self.teller = Teller(analysis.history, analysis.steps, analysis.stays, handed_in)
 
     def answer(self, question: AnyQuestion) -> Answer:
         match question:

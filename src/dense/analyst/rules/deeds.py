@@ -17,7 +17,8 @@ def is_change(deed: Deed) -> bool:
         return deed.phase == "produce" and not effects.deletes
     if deed.phase == "run":  # what a program gives out is its result; what it changes of a program is a change
         return any(path.endswith(CODE) and not is_passing(path) for path in effects.writes)
-    return any(not is_passing(path) and base_name(path) != ".git" for path in effects.writes)
+    undone = effects.undoes
+    return any(not is_passing(path) and base_name(path) != ".git" and path not in undone for path in effects.writes)
 
 
 def only_looks(deed: Deed) -> bool:

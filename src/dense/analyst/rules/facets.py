@@ -47,6 +47,8 @@ class Facets:
     def artifacts(self) -> Iterator[str]:
         shown = self._shown_alone()
         for path in reversed(self.stretch.made):
+            if self.stretch.history.is_gone(path):
+                continue  # it was only to find something out
             seen = shown.get(base_name(path))
             yield f"{ticked(path, 80)} (read back: {seen})" if seen else ticked(path, 80)
 
@@ -194,6 +196,7 @@ class Facets:
         later = [deed for deed in self.stretch.deeds if deed.action > last.action]
         if not any(deed.phase in ("verify", "run") or deed.is_check for deed in later):
             names = [path for path in last.facts.effects.writes if path in self.stretch.made and "." in base_name(path)]
+            names = [path for path in names if not self.stretch.history.is_gone(path)]
             if names:
                 yield f"unverified: {paths_told(names)} after the last change"
 

@@ -91,7 +91,15 @@ def is_told(effects: Effects, texts: Sequence[str]) -> bool:
     """Whether the commands themselves name something of what they change. What only a program that they run changes was
     told when that was written."""
     changed = (*effects.writes[:8], *effects.deletes[:8])
-    return any(base_name(path) in text for path in changed for text in texts)
+    return any(stands_in(base_name(path), text) for path in changed for text in texts)
+
+
+def stands_in(name: str, text: str) -> bool:
+    """Whether a name stands in a text, and not only as the end of a longer one."""
+    at = text.find(name)
+    while at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_-."):
+        at = text.find(name, at + 1)
+    return at >= 0
 
 
 def hands_over(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[str]) -> bool:

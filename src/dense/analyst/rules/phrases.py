@@ -79,17 +79,23 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
     if edits_open_file(facts, step):
         where = paths_told([*facts.effects.writes[:1], *filter(UNNAMED.__ne__, [open_file(step)])][-1:])
         told = ["edited the open file"] if facts.commands else tool_deeds(step, is_mixed=False)
-        return joined([one.replace("the open file", where) for one in told], limit)
+        told = [one.replace("the open file", where) for one in told]
+        return joined([tried(one) for one in told] if facts.has_failed else told, limit)
     if facts.commands:
         deeds.append(shell_deed(facts, limit))
     if not facts.commands or len(step.calls) > 1:
         deeds += tool_deeds(step, is_mixed=bool(facts.commands))
     deeds = list(dict.fromkeys(filter(None, deeds)))
     if facts.has_failed and not facts.commands:
-        deeds = [FAILED_VERB.sub(lambda found: f"tried to {PRESENT[found[0]]}", deed) for deed in deeds]
+        deeds = list(map(tried, deeds))
     if not deeds:
         return said(step) if step.message.strip() else "pressed keys"
     return joined(deeds, limit)
+
+
+def tried(deed: str) -> str:
+    """What was done, where it failed."""
+    return FAILED_VERB.sub(lambda found: f"tried to {PRESENT[found[0]]}", deed)
 
 
 PRESENT = {"edited": "edit", "wrote": "write", "deleted": "delete", "moved": "move", "opened": "open"}

@@ -53,7 +53,7 @@ def verdict(
     still_open = [one for one in inside if one.closed is None or one.closed > last]
     resolved = _resolved(issues, analysis.closed, last)
     known = {issue.text for issue in issues}
-    raised = [one for one in still_open if one.text not in known]
+    raised = [one for one in still_open if one.text not in known and not (is_root and one.kind == "unverified")]
     completion = _completion(parent, analysis, still_open, is_root)
     return ReconciliationAnswer(
         coherence="coherent",

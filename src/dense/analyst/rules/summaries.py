@@ -6,7 +6,7 @@ observation shows it, and what the agent says of itself is quoted as its words."
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -30,6 +30,10 @@ MANY = 12
 """So many changes are looked at, whether a later one replaced them."""
 
 
+type Stays = Callable[[str], bool]
+"""Whether a file that was changed is, with its change, among what is there at the end of the attempt."""
+
+
 class Brief(Struct, frozen=True):
     """What a part of the attempt came to, for the summary of the whole."""
 
@@ -39,15 +43,20 @@ class Brief(Struct, frozen=True):
     """What showed it, as a sentence; empty for none."""
     check: str
     """The check that passed, by its name."""
+    passed: int
+    """The action with it; 0 for none."""
     is_product: bool
-    """Whether something was made or changed."""
+    """Whether something was made or changed that is there at the end."""
+    is_scratch: bool
+    """Whether all that was made or changed is gone at the end."""
 
 
 class Summary:
     """The summary of a stretch. Its parts are told once, whether what is left is told with them or not."""
 
-    def __init__(self, stretch: Stretch) -> None:
+    def __init__(self, stretch: Stretch, stays: Stays | None = None) -> None:
         self.stretch = stretch
+        self._stays = stays
 
     def told(self, *, tells_left: bool = True) -> str:
         """One to four sentences: the way, the proof, the last word, what is left."""
@@ -63,7 +72,12 @@ class Summary:
 
     def brief(self) -> Brief:
         """The last product and the check of it, or the last result."""
-        clauses = self._changes_told[-1:] if self.stretch.changes else self._runs_told[-1:]
+        if self._is_scratch:
+            clauses = self._runs_told[-1:]
+        elif self._lasting:
+            clauses = [self._change(self._lasting[-1])]
+        else:
+            clauses = self._changes_told[-1:] if self.stretch.changes else self._runs_told[-1:]
         if not clauses and not self._proof:
             clauses = [self.stretch.told(deed) for deed in self.stretch.worked[-8:] if is_found(deed)][-1:]
         passed = next((deed for deed in reversed(self.stretch.worked) if deed.has_passed), None)
@@ -72,27 +86,47 @@ class Summary:
             sentence(clauses[-1]) if clauses else "",
             self._proof,
             check_name(tests[-1]) if tests else "",
-            bool(self.stretch.changes),
+            passed.action if passed is not None and self._proof.startswith(self._check(passed)) else 0,
+            bool(self.stretch.changes) and not self._is_scratch,
+            self._is_scratch,
         )
 
-    def of_parts(self, briefs: Sequence[Brief], *, tells_left: bool) -> str:
-        """The summary of a whole by its parts: what each came to, the last word, what is left. What came before the
-        first product only led to it."""
+    @cached_property
+    def _lasting(self) -> list[Deed]:
+        """Of the last changes those of something that is there at the end of the attempt."""
+        stays = self._stays
+        if stays is None:
+            return []
+        changes = standing(self.stretch.changes[-MANY:])
+        return [deed for deed in changes if any(stays(path) for path in deed.facts.effects.writes[:8])]
+
+    @cached_property
+    def _is_scratch(self) -> bool:
+        """Whether all that was changed is gone at the end of the attempt: it was made to find something out."""
+        changes = self.stretch.changes
+        has_files = any(deed.facts.effects.writes for deed in changes)
+        return has_files and self._stays is not None and len(changes) <= MANY and not self._lasting
+
+    def of_parts(self, briefs: Sequence[Brief], *, tells_left: bool, submitted: str = "") -> str:
+        """The summary of a whole by its parts: what is handed in, where that is known, what each came to, the last
+        word, what is left. What came before the first product only led to it."""
+        changed = self._lasting[-1].action if self._lasting else 0
         first = next((n for n, brief in enumerate(briefs) if brief.is_product), 0)
         last_of = {brief.check: n for n, brief in enumerate(briefs) if brief.proof}
         told = [
-            f"{brief.clause} {brief.proof if not brief.check or last_of.get(brief.check) == n else ''}".strip()
+            f"{brief.clause} {_dated(brief, changed) if not brief.check or last_of.get(brief.check) == n else ''}".strip()
             for n, brief in enumerate(briefs)
             if n >= first
         ]
         kept = list(dict.fromkeys(filter(None, told)))[-MOST_PARTS:]
-        if len(kept) < 2 or len(self.stretch.agents) > 1:
-            return self.told(tells_left=tells_left)
+        has_scratch = any(brief.is_scratch for brief in briefs)
+        if len(kept) < 2 - has_scratch or len(self.stretch.agents) > 1:
+            return " ".join(filter(None, [submitted, self.told(tells_left=tells_left)]))
         left = self._left_told if tells_left else ""
-        room = LONGEST_WHOLE - len(self._last_word) - len(left)
+        room = LONGEST_WHOLE - len(self._last_word) - len(left) - len(submitted)
         while len(kept) > 1 and sum(map(len, kept)) > room:
             kept.pop(0)
-        return " ".join(filter(None, [*kept, self._last_word, left]))
+        return " ".join(filter(None, [submitted, *kept, self._last_word, left]))
 
     def _way(self, room: int) -> str:
         """What was done that worked, in order, as much as there is room for; where there is too much, the last of
@@ -133,7 +167,7 @@ class Summary:
         return list(dict.fromkeys(self.stretch.did(deed) for deed in found[-2:]))
 
     def _removals(self) -> list[str]:
-        removals = [deed for deed in self.stretch.worked if deed.facts.effects.deletes]
+        removals = [deed for deed in self.stretch.worked if deed.facts.effects.deletes or deed.facts.effects.undoes]
         return [self.stretch.did(deed) for deed in removals[-2:]]
 
     @cached_property
@@ -239,3 +273,9 @@ class Summary:
         last = self.stretch.left[-1]
         how = "Could not run" if last.could_not_run else "Still failing" if last.is_check else "Did not work"
         return f"{how}: {'; '.join(told)}."
+
+
+def _dated(brief: Brief, changed: int) -> str:
+    """The proof of a part; one that a change of a later part followed says so."""
+    is_stale = brief.check and 0 < brief.passed < changed and not brief.proof.endswith("before the last change.")
+    return f"{brief.proof.removesuffix('.')}, before the last change." if is_stale else brief.proof

@@ -10,7 +10,7 @@ from dense.analyst.rules.facets import Facets, facet
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.stretch import Stretch
-from dense.analyst.rules.summaries import Brief, Summary
+from dense.analyst.rules.summaries import Brief, Stays, Summary
 from dense.analyst.rules.titles import attempt_title, title
 from dense.trajectory import Step
 from dense.tree import Leaf, Node, Shortcut, Subtask, first_action, last_action
@@ -21,9 +21,13 @@ class Teller:
 
     It lives as long as the study of its trajectory. Actions are known by their numbers."""
 
-    def __init__(self, history: History, steps: Sequence[Step]) -> None:
+    def __init__(
+        self, history: History, steps: Sequence[Step], stays: Stays | None = None, submitted: str = ""
+    ) -> None:
         self._history = history
         self._steps = steps
+        self._stays = stays
+        self._submitted = submitted
         self._deeds: dict[int, Deed] = {}
         self._summaries: dict[tuple[int, int], Summary] = {}
         self._briefs: dict[tuple[int, int], Brief] = {}
@@ -76,7 +80,7 @@ class Teller:
         summary = self._summaries.pop((first, last), None) or self._summary(first, last)
         if subtask.level == 0:
             briefs = [self._briefs.pop(span, None) or self._summary(*span).brief() for span in _parts(subtask.children)]
-            return summary.of_parts(briefs, tells_left=tells_left)
+            return summary.of_parts(briefs, tells_left=tells_left, submitted=self._submitted)
         self._briefs[first, last] = summary.brief()
         return summary.told(tells_left=tells_left)
 
@@ -86,7 +90,8 @@ class Teller:
         return attempt_title(deeds, is_recovered=attempt.recovery is not None)
 
     def _summary(self, first: int, last: int) -> Summary:
-        return Summary(Stretch([self.deed(action) for action in range(first, last + 1)], self._history))
+        stretch = Stretch([self.deed(action) for action in range(first, last + 1)], self._history)
+        return Summary(stretch, self._stays)
 
 
 def _parts(children: Sequence[Node]) -> list[tuple[int, int]]:

@@ -70,6 +70,9 @@ def _purpose(deeds: Sequence[Deed], done: Products) -> str:
     removed = [base_name(path) for deed in deeds for path in deed.facts.effects.deletes[:12] if not deed.has_failed]
     if removed:
         return f"Remove {_files_told(removed)}"
+    undone = [base_name(path) for deed in deeds for path in deed.facts.effects.undoes[:12] if not deed.has_failed]
+    if undone:
+        return f"Take back {_files_told(list(dict.fromkeys(undone)))}"
     if "produce" in phases:
         return _doing([deed for deed in deeds if deed.phase == "produce"])
     checks = [deed for deed in deeds if deed.is_check]
