@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dense.actions.carried import Carried
 from dense.actions.effects import Effects, EffectsOf
+from dense.actions.files import UNNAMED
 from dense.actions.interpret import commands_in, run_commands
 from dense.actions.ledger import Ledger
 from dense.actions.shell import Command
@@ -103,7 +104,9 @@ class Remembered:
             alone = (ledger.close(), ledger.contents, ledger.opened)
             if is_all:
                 self._by_texts[texts] = alone
-        done = self._carried.completed(*alone)
+        done = alone[0]
+        if alone[1] or alone[2] or done.scripts or UNNAMED in done.writes:
+            done = self._carried.completed(*alone)
         found = self._known[id(step)] = (step, done, texts)
         return found
 

@@ -20,6 +20,7 @@ from dense.analyst.rules.outputs import output
 from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.submission import Submission, submission
+from dense.analyst.rules.subagents import with_subagents
 from dense.analyst.rules.tracking import Tracked, track
 from dense.observations import seen
 from dense.requirements import requirements
@@ -44,7 +45,7 @@ class Analysis:
         steps = trajectory.steps
         if isinstance(effects, Remembered):
             effects.look_at(steps)
-        done = [effects(step) for step in steps]
+        done = [with_subagents(step, effects(step)) if step.subagents else effects(step) for step in steps]
         texts = [effects.commands(step) if isinstance(effects, Remembered) else commands(step) for step in steps]
         came = [seen(*one) for one in zip(steps, done, texts, strict=True)]
         self.facts = all_facts(steps, done, came, texts)
@@ -100,10 +101,15 @@ class Analysis:
     @cached_property
     def telling(self) -> list[int]:
         """The actions that matter most, in order: those that show a finding or its recovery, those that made what is
-        still there, the check that passed last."""
+        still there, the check that passed last, the last looks at what the task asks for."""
         shown = [action for one in self.findings for action in (*one.evidence, one.closed) if action is not None]
         passed = [check.action for check in self.checks if check.has_passed]
-        return sorted({*shown, *self.products.values(), *passed[-1:]})
+        seen = [one.shown[-1] for one in self.tracked if one.is_shown and self._reads(one.shown[-1], one.subject)]
+        return sorted({*shown, *self.products.values(), *passed[-1:], *seen})
+
+    def _reads(self, action: int, path: str) -> bool:
+        """Whether an action looks at a file with results, as against a program, or against only naming it."""
+        return not path.endswith(CODE) and any(same_file(path, one) for one in self.of(action).effects.reads)
 
     @cached_property
     def checks(self) -> list[Check]:

@@ -93,9 +93,13 @@ def without_screen(text: str, commands: Sequence[str]) -> str:
     return "\n".join(kept).strip("\n")
 
 
+OPEN_EDITS = frozenset({"edit", "insert"})
+"""Families of actions that edit a file without naming it, or with."""
+
+
 def edits_open_file(facts: Facts, step: Step) -> bool:
     """Whether an editor was told to edit whatever it has open."""
-    if facts.family not in ("edit", "insert"):
+    if facts.family not in OPEN_EDITS:
         return False
     return bool(facts.commands) or (len(step.calls) == 1 and not known(step.calls[0]).texts(PATH_KEYS))
 

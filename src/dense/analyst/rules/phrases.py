@@ -18,7 +18,7 @@ from dense.analyst.rules.commands_told import shell_deed
 from dense.analyst.rules.facts import Facts, Phase, command_family
 from dense.analyst.rules.messages import delivered, said
 from dense.analyst.rules.no_runs import could_not_run
-from dense.analyst.rules.outputs import edits_open_file, open_file, output
+from dense.analyst.rules.outputs import OPEN_EDITS, edits_open_file, open_file, output
 from dense.analyst.rules.outputs_told import (
     ABSENT,
     absent_told,
@@ -29,6 +29,7 @@ from dense.analyst.rules.outputs_told import (
     tests_told,
 )
 from dense.analyst.rules.quoting import capital, listed, one_line, paths_told, quoted, ticked
+from dense.analyst.rules.subagents import agents_told
 from dense.analyst.rules.teams import instructed, without_query
 from dense.analyst.rules.tools_told import tool_deeds
 from dense.trajectory import Step
@@ -76,7 +77,7 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
     if facts.hands_to:
         return instructed(step)
     deeds: list[str] = []
-    if edits_open_file(facts, step):
+    if facts.family in OPEN_EDITS and edits_open_file(facts, step):
         where = paths_told([*facts.effects.writes[:1], *filter(UNNAMED.__ne__, [open_file(step)])][-1:])
         told = ["edited the open file"] if facts.commands else tool_deeds(step, is_mixed=False)
         told = [one.replace("the open file", where) for one in told]
@@ -90,7 +91,8 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
         deeds = list(map(tried, deeds))
     if not deeds:
         return said(step) if step.message.strip() else "pressed keys"
-    return joined(deeds, limit)
+    told = joined(deeds, limit)
+    return f"{told} ({agents_told(step)})" if step.subagents else told
 
 
 def tried(deed: str) -> str:

@@ -202,10 +202,13 @@ class History:
     def is_gone(self, path: str) -> bool:
         """Whether a file was removed, or its changes taken back, and it was not written again."""
         removed = self._last_removed.last([path])
+        if removed is None and not self._removed_wide:
+            return False
         written = self._last_written.last([path])
-        if removed is not None and (written is None or removed > written):
+        since = -1 if written is None else written
+        if removed is not None and removed > since:
             return True
-        return any(at > (-1 if written is None else written) and is_within(path, wide) for wide, at in self._removed_wide)
+        return any(at > since and is_within(path, wide) for wide, at in self._removed_wide)
 
     def gives_up(self, action: int) -> bool:
         """Whether it is the last try at something that never worked, and the agent went on without it."""
@@ -272,8 +275,9 @@ class History:
             self._note_attempt(n, fact, is_open, attempts)
             if effects.deletes:
                 self._note_loss(n, effects.deletes, writes, reads)
-            if effects.deletes or effects.undoes:
-                self._note_removal(n, effects.deletes, effects.undoes)
+                self._note_removal(n, effects.deletes)
+            if effects.undoes:
+                self._note_removal(n, effects.undoes)
             if fact.family in UNDOING and "." in effects.writes + effects.deletes:
                 self._note_undoing(n, writes, last_check)
             if fact.is_check:
@@ -353,10 +357,11 @@ class History:
                 self._lost[n] = (path, writer)
                 return
 
-    def _note_removal(self, n: int, deleted: Sequence[str], undone: Sequence[str]) -> None:
+    def _note_removal(self, n: int, deleted: Sequence[str]) -> None:
+        """What is not there any more, or is as it was before."""
         if self.facts[n].has_failed:
             return
-        self._last_removed.note((*deleted[:MOST_WIDE], *undone[:MOST_WIDE]), n)
+        self._last_removed.note(deleted[:MOST_WIDE], n)
         if self.facts[n].effects.writes:
             return  # what was moved is there under another name
         self._removed_wide += [

@@ -72,12 +72,12 @@ class Summary:
 
     def brief(self) -> Brief:
         """The last product and the check of it, or the last result."""
-        if self._is_scratch:
+        if not self.stretch.changes or self._is_scratch:
             clauses = self._runs_told[-1:]
-        elif self._lasting:
+        elif not self._lasts(self._standing[-1]) and self._lasting:
             clauses = [self._change(self._lasting[-1])]
         else:
-            clauses = self._changes_told[-1:] if self.stretch.changes else self._runs_told[-1:]
+            clauses = self._changes_told[-1:]
         if not clauses and not self._proof:
             clauses = [self.stretch.told(deed) for deed in self.stretch.worked[-8:] if is_found(deed)][-1:]
         passed = next((deed for deed in reversed(self.stretch.worked) if deed.has_passed), None)
@@ -94,23 +94,28 @@ class Summary:
     @cached_property
     def _lasting(self) -> list[Deed]:
         """Of the last changes those of something that is there at the end of the attempt."""
+        return [deed for deed in self._standing if self._lasts(deed)]
+
+    def _lasts(self, deed: Deed) -> bool:
         stays = self._stays
-        if stays is None:
-            return []
-        changes = standing(self.stretch.changes[-MANY:])
-        return [deed for deed in changes if any(stays(path) for path in deed.facts.effects.writes[:8])]
+        return stays is not None and True in [stays(path) for path in deed.facts.effects.writes[:8]]
+
+    @cached_property
+    def _standing(self) -> list[Deed]:
+        return standing(self.stretch.changes[-MANY:])
 
     @cached_property
     def _is_scratch(self) -> bool:
         """Whether all that was changed is gone at the end of the attempt: it was made to find something out."""
         changes = self.stretch.changes
-        has_files = any(deed.facts.effects.writes for deed in changes)
-        return has_files and self._stays is not None and len(changes) <= MANY and not self._lasting
+        if self._stays is None or not changes or len(changes) > MANY or self._lasts(changes[-1]):
+            return False
+        return any(deed.facts.effects.writes for deed in changes) and not self._lasting
 
     def of_parts(self, briefs: Sequence[Brief], *, tells_left: bool, submitted: str = "") -> str:
         """The summary of a whole by its parts: what is handed in, where that is known, what each came to, the last
         word, what is left. What came before the first product only led to it."""
-        changed = self._lasting[-1].action if self._lasting else 0
+        changed = next((deed.action for deed in reversed(self._standing) if self._lasts(deed)), 0)
         first = next((n for n, brief in enumerate(briefs) if brief.is_product), 0)
         last_of = {brief.check: n for n, brief in enumerate(briefs) if brief.proof}
         told = [
@@ -173,7 +178,7 @@ class Summary:
     @cached_property
     def _changes_told(self) -> list[str]:
         """Few changes each by itself; of many the files, and the last one."""
-        changes = standing(self.stretch.changes[-MANY:])
+        changes = self._standing
         told = [self._change(deed) for deed in changes[-FEW:]]
         if len(self.stretch.changes) <= MANY and len(changes) <= FEW and len(set(told)) == len(changes):
             return told
