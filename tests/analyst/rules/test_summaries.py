@@ -111,8 +111,11 @@ def test_what_a_program_made_and_was_read_back_is_a_key_value() -> None:
 
 
 def test_a_claim_is_quoted_as_a_claim() -> None:
-    answer = told(shell("cat a.py", "x\n" * 30), Step(Source("t"), message="Everything works and is tested."))
-    assert answer.summary == 'Looked at `a.py`. Said "Everything works and is tested."'
+    message = "I'm done. Everything works and is tested. It prints 12 lines now."
+    answer = told(shell("cat a.py", "x\n" * 30), Step(Source("t"), message=message))
+    assert answer.summary == 'Looked at `a.py`. Said "It prints 12 lines now."'
+    bare = told(shell("cat a.py", "x\n" * 30), Step(Source("t"), message="Everything works and is tested."))
+    assert bare.summary == "Looked at `a.py`."
 
 
 def test_agents_are_named_where_there_are_several() -> None:

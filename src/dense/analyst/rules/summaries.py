@@ -254,19 +254,19 @@ class Summary:
             return ""
         answer = sentence(deed.saw) if deed.facts.is_answered else ""
         given = answer_given(deed.step) if self.stretch.history.is_last(deed.action) else ""
-        told = f"The answer that was given: {ticked(given, 120)}." if given else ""
+        answered = f"The answer that was given: {ticked(given, 120)}." if given else ""
         if deed.phase == "deliver":
-            handed = sentence(self._handed_over())
-            return " ".join(filter(None, [handed, answer, "" if given in handed else told]))
-        return answer if deed.phase == "talk" else told
+            handed = sentence(told) if (told := self._handed_over()) else ""
+            return " ".join(filter(None, [handed, answer, "" if given in handed else answered]))
+        return answer if deed.phase == "talk" else answered
 
     def _handed_over(self) -> str:
         """The hand-over; what it says is missing only where no check shows the contrary."""
         deed = handover(self.stretch.deeds) or self.stretch.deeds[-1]
         changed = self.stretch.changes[-1].action if self.stretch.changes else 0
-        if len(self.stretch.agents) > 1 or self.stretch.last_pass > changed:
+        if len(self.stretch.agents) > 1:
             return self.stretch.did(deed)
-        return handover_told(deed)
+        return handover_told(deed, tells_lacking=self.stretch.last_pass <= changed)
 
     @cached_property
     def _left_told(self) -> str:
