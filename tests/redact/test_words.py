@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.redact.words import any_of, one_byte_each
+from dense.redact.contexts import CONTEXTS, _ready  # pyright: ignore[reportPrivateUsage]
+from dense.redact.words import any_of, lowered, one_byte_each
 
 WORDS = ("key", "sig=", "a.b", "(x", "dense-feedback-")
 pieces = st.sampled_from([*WORDS, "ke", "y", "a-b", "é", "本", "\ud800", "\0", "\n", " "])
@@ -19,3 +20,23 @@ def test_it_says_what_searching_says(text: str) -> None:
     assert any_of(*WORDS)(plain) == any(word in text for word in WORDS)
     for word in WORDS:
         assert any_of(word)(plain) == (word in text)
+
+
+@settings(deadline=None)
+@given(st.lists(pieces | st.sampled_from(["KEY", "É", "K"]) | st.text(max_size=4), max_size=12).map("".join))
+def test_small_letters(text: str) -> None:
+    assert lowered(text) == str(text.encode("latin-1", "replace").lower(), "latin-1")
+
+
+values = st.text("aK1/+_.~-ſKı", min_size=16, max_size=44)
+named = st.sampled_from(["api_", "client_", "SECRET", "Secret_Access_Key", "key", "AccountKey", "token", "--token"])
+between = st.text(" =:>\"'\\`])[\nb", max_size=9)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(named, between, values).map("".join), max_size=3).map("".join))
+def test_a_sign_is_there_wherever_a_row_matches(text: str) -> None:
+    for anchor, is_there, rows in _ready():
+        if any(pattern.search(text) for _, pattern, _, _ in rows):
+            assert is_there(lowered(text)), anchor
+    assert len(_ready()) == len(CONTEXTS)

@@ -36,7 +36,7 @@ def effects(step: Step) -> Effects:
     """What a step did, or tried to do, as far as its calls tell."""
     if not step.calls:
         return NO_EFFECTS
-    return _gone_through(in_order(step.calls), tuple(background_texts(step.calls))).close()
+    return _gone_through(in_order(step.calls), background_texts(step.calls)).close()
 
 
 def _gone_through(
@@ -82,7 +82,7 @@ class Remembered:
         through. Either keeps the processor's caches busy with one thing, which is much faster than turn by turn."""
         for start in range(0, len(steps), AT_ONCE):
             some = steps[start : start + AT_ONCE]
-            calls = [tuple(in_order(step.calls)) for step in some]
+            calls = [in_order(step.calls) for step in some]
             texts = dict.fromkeys([call for own in calls for call in own if isinstance(call, str)])
             parsed = {text: commands_in(text) for text in texts}
             for step, own in zip(some, calls, strict=True):
@@ -94,13 +94,13 @@ class Remembered:
         calls: tuple[Call | str, ...] | None = None,
         parsed: Mapping[str, Sequence[Command]] | None = None,
     ) -> tuple[Step, Effects, tuple[str, ...]]:
-        calls = tuple(in_order(step.calls)) if calls is None else calls
-        services = tuple(background_texts(step.calls))
+        calls = in_order(step.calls) if calls is None else calls
+        services = background_texts(step.calls)
         texts = tuple([call for call in calls if isinstance(call, str)])
         is_all = len(texts) == len(calls) and not services
         alone = self._by_texts.get(texts) if is_all else None
         if alone is None:
-            ledger = _gone_through(calls, services, parsed)
+            ledger = _gone_through(texts if is_all else calls, services, parsed)
             alone = (ledger.close(), ledger.contents, ledger.opened)
             if is_all:
                 self._by_texts[texts] = alone

@@ -60,7 +60,7 @@ def has_flag(words: Sequence[str], letters: str, *names: str) -> bool:
     for word in words[1:]:
         if word in names:
             return True
-        if len(word) > 1 and word[0] == "-" and word[1] != "-" and any(letter in word for letter in letters):
+        if letters and word[:1] == "-" and word[1:2] not in ("", "-") and any(letter in word for letter in letters):
             return True
     return False
 

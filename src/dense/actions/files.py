@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dense.actions.arguments import NOTHING, has_flag, operands, option, program_name, values
-from dense.actions.ledger import Ledger
+from dense.actions.ledger import Ledger, note
 from dense.actions.shell import Command
 
 UNNAMED = "{open file}"
@@ -135,7 +135,7 @@ def note_scripted(
         and (program_name(words[0]) in ("rg", "ag", "ack") or has_flag(words, "rR", "--recursive"))
     ):
         rest = ["."]
-    ledger.read(*(word for word in rest if "=" not in word or "/" in word), cwd=command.cwd)
+    note(ledger.reads, [word for word in rest if "=" not in word or "/" in word], command.cwd)
 
 
 def note_copy(words: Sequence[str], command: Command, ledger: Ledger) -> None:
@@ -203,18 +203,19 @@ def note_remove(words: Sequence[str], command: Command, ledger: Ledger) -> None:
     ledger.delete(*operands(words, values("-n --iterations -s --size")), cwd=command.cwd)
 
 
+SED_SCRIPT = re.compile(r"-e|-f\Z|--expression|--file")
 SED_IN_PLACE = re.compile(r"-[nErsuz]*i|--in-place")
 
 
 def note_sed(words: Sequence[str], command: Command, ledger: Ledger) -> None:
     rest = operands(words, values("-e -f --expression --file -l"))
     options = [word for word in words[1:] if word[:1] == "-"]
-    if "-f" not in options and not any(word.startswith(("--expression", "--file", "-e")) for word in options):
+    if not any(map(SED_SCRIPT.match, options)):
         rest = rest[1:]
     in_place = any(map(SED_IN_PLACE.match, options))
     if in_place and rest and not rest[0]:
         rest = rest[1:]  # BSD's `-i ''`
-    (ledger.write if in_place else ledger.read)(*rest, cwd=command.cwd)
+    note(ledger.writes if in_place else ledger.reads, rest, command.cwd)
 
 
 def note_dd(words: Sequence[str], command: Command, ledger: Ledger) -> None:

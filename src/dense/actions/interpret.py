@@ -39,7 +39,7 @@ NO_SCRIPTS = values("""
     uvicorn gunicorn flask
 """)
 """Modules that are tools, not a program of the task's own."""
-READING = re.compile(r"<>?$")
+READING = ("<", "<>")
 PROGRAM_FILE = re.compile(r"(?!/(?:usr|bin|sbin|opt)/)[^\s$]*/")
 WRAPPING = SHELLS.union(
     WRAPPERS, values("xargs parallel docker podman powershell pwsh cmd tmux screen nohup setsid daemonize")
@@ -60,7 +60,7 @@ def commands_in(text: str, cwd: str = "") -> list[Command]:
 
 def run_commands(found: Sequence[Command], ledger: Ledger, depth: int = 0) -> None:
     """Notes what the commands of one shell text do."""
-    waits = ("wait",) in [command.words[:1] for command in found]
+    waits = len(found) > 1 and ("wait",) in [command.words[:1] for command in found]
     for command in found:
         run_command(command, ledger, depth, waits=waits)
 
@@ -101,7 +101,7 @@ def run_command(command: Command, ledger: Ledger, depth: int, *, waits: bool = F
 
 def note_redirects(command: Command, ledger: Ledger) -> None:
     for redirect in command.redirects:
-        if READING.match(redirect.operator):
+        if redirect.operator in READING:
             ledger.read(redirect.target, cwd=command.cwd)
         else:
             ledger.write(redirect.target, cwd=command.cwd)
@@ -240,7 +240,7 @@ def behind_shell(name: str, words: list[str], command: Command, ledger: Ledger, 
 
 def run_program(name: str, words: list[str], command: Command, ledger: Ledger, depth: int, *, stays: bool) -> None:
     """A program itself, out of all wrappers."""
-    program, text = words[0], command.text.strip()
+    program = words[0]
     has_folder = "/" in program
     if (has_folder or name not in SILENT) and len(program) <= 200 and "\n" not in program and program[0] not in "$#":
         ledger.runs[program] = None
@@ -264,9 +264,9 @@ def run_program(name: str, words: list[str], command: Command, ledger: Ledger, d
     else:
         note_program(name, words, command, ledger)
     if checks:
-        ledger.tests[text] = None
+        ledger.tests[command.text.strip()] = None
     elif is_service(name, words) or (stays and may_stay(name)):
-        ledger.services[text] = None
+        ledger.services[command.text.strip()] = None
 
 
 def run_found(words: Sequence[str], command: Command, ledger: Ledger, depth: int) -> None:

@@ -91,16 +91,16 @@ class Ledger:
 
     def close(self) -> Effects:
         return Effects(
-            reads=tuple(self.reads),
-            writes=tuple(self.writes),
-            deletes=tuple(self.deletes),
-            runs=tuple(self.runs),
-            tests=tuple(self.tests),
-            installs=tuple(self.installs),
-            services=tuple(self.services),
-            network=tuple(self.network),
-            scripts=tuple(self.scripts),
-            undoes=tuple(self.undoes),
+            tuple(self.reads),
+            tuple(self.writes),
+            tuple(self.deletes),
+            tuple(self.runs),
+            tuple(self.tests),
+            tuple(self.installs),
+            tuple(self.services),
+            tuple(self.network),
+            tuple(self.scripts),
+            tuple(self.undoes),
         )
 
 

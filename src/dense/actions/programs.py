@@ -22,7 +22,7 @@ from dense.actions.files import (
     note_swe_agent,
 )
 from dense.actions.git import note_git
-from dense.actions.ledger import Ledger
+from dense.actions.ledger import Ledger, note
 from dense.actions.network import note_curl, note_database, note_host, note_sqlite, note_wget
 from dense.actions.packages import INSTALLERS, note_cargo, note_go, note_install, note_node_packager
 from dense.actions.products import (
@@ -63,13 +63,12 @@ SILENT = values("""
 def note_program(name: str, words: Sequence[str], command: Command, ledger: Ledger) -> None:
     """Notes what a program that is not a wrapper does to files, packages and the network. `name` is the one by which
     it is known."""
-    cwd = command.cwd
     if (handler := HANDLERS.get(name)) is not None:
         handler(words, command, ledger)
     elif (with_value := READERS.get(name)) is not None:
-        ledger.read(*operands(words, with_value), cwd=cwd)
+        note(ledger.reads, operands(words, with_value), command.cwd)
     elif (with_value := LISTERS.get(name)) is not None:
-        ledger.read(*(operands(words, with_value) or ["."]), cwd=cwd)
+        note(ledger.reads, operands(words, with_value) or ["."], command.cwd)
     elif (kinds := SCRIPTED.get(name)) is not None:
         note_scripted(words, kinds, command, ledger)
 

@@ -42,8 +42,11 @@ STARTERS = frozenset(
     "run Popen call check_call check_output system popen getoutput getstatusoutput create_subprocess_shell".split()
 )
 
+IDLE_NODES = (ast.Name, ast.Constant)
 IDLE_FIELDS = frozenset("ctx op ops id attr kind type_comment conversion level".split())
 """Fields of nodes below which nothing is called, assigned or asserted."""
+
+NO_PATHS = (ast.Call, ast.Constant, ast.Lambda, ast.Dict, ast.List)
 
 Shell = Callable[[str], None]
 
@@ -93,7 +96,7 @@ def in_order(tree: ast.AST) -> Iterator[ast.AST]:
             child = getattr(node, name, None)
             if isinstance(child, list):
                 children += [one for one in cast("list[Any]", child) if isinstance(one, ast.AST)]
-            elif isinstance(child, ast.AST) and not isinstance(child, ast.Name | ast.Constant):
+            elif isinstance(child, ast.AST) and not isinstance(child, IDLE_NODES):
                 children.append(child)
         children.reverse()
         left += children
@@ -274,7 +277,7 @@ class Scan:
         text = self.text(node)
         if text is not None:
             return text
-        if isinstance(node, ast.Call | ast.Constant | ast.Lambda | ast.Dict | ast.List):
+        if isinstance(node, NO_PATHS):
             return None
         return "{" + described(node) + "}"
 
@@ -339,7 +342,7 @@ PATH_KEYWORDS = frozenset("path fname filename file path_or_buf fp path_or_buffe
 def described(node: ast.expr) -> str:
     """An expression in a few characters."""
     try:
-        text = ast.unparse(node)
+        text = node.id if isinstance(node, ast.Name) else ast.unparse(node)
     except (RecursionError, ValueError):
         return "…"
     return text if len(text) <= 60 and "\n" not in text else "…"

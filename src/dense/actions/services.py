@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from dense.actions.arguments import has_flag, operands, values
 from dense.actions.tests import is_python
@@ -59,9 +60,15 @@ SERVING = SERVERS.union(
 """All programs that may keep running in one way or another, but for Python and emulators."""
 
 
+@lru_cache(1024)
+def may_serve(name: str) -> bool:
+    """Whether there are commands of this program that keep running."""
+    return name in SERVING or is_python(name) or name.startswith("qemu-system-")
+
+
 def is_service(name: str, words: Sequence[str]) -> bool:
     """Whether a command is known to keep running, or to start something that does."""
-    if name not in SERVING and not is_python(name) and not name.startswith("qemu-system-"):
+    if not may_serve(name):
         return words[0].startswith("/etc/init.d/") and _is_started(words)
     if not NOT_SERVING.isdisjoint(words[1:]):
         return False

@@ -1,4 +1,4 @@
-"""From shell text to its simple commands, by the grammar of bash.
+"""From shell text to its simple commands, by the grammar of bash; what is plain is read without it (`plain`).
 
 Heredocs are taken out before the grammar sees the text, and put back as the standard input of their command: bodies
 of any size cost nothing, a body that never ends is still a body, and the grammar's own weak spot (a pipe behind a
@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from dense.actions.ledger import located
+from dense.actions.plain import FOLDER_CHANGERS, Plain, plain_commands
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -117,6 +118,9 @@ def parse(text: str, cwd: str = "") -> list[Command]:
     text = text.replace("\r\n", "\n").replace("\0", "")
     plain, heredocs = take_heredocs(text, take_open=False)
     walk = Walk(cwd, heredocs)
+    if len(plain) <= WHOLE and not any(map(may_run, heredocs)) and (found := plain_commands(plain)) is not None:
+        walk.take(found)
+        return walk.commands
     for piece in pieces(plain) if len(plain) > WHOLE else (plain,):
         if not walk.go(piece) and "<<" in piece and len(heredocs) == 0:
             plain, heredocs = take_heredocs(text, take_open=True)
@@ -153,7 +157,7 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
     heredocs: list[Heredoc] = []
     if "<<" not in text:
         return text, heredocs
-    starts = list(HEREDOC.finditer(text))
+    starts = heredoc_starts(text)
     ends = line_starts(text, {word_of(found).strip() for found in starts})
     kept: list[str] = []
     position = 0  # up to here the text has been dealt with
@@ -191,6 +195,18 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
     return "".join(kept), heredocs
 
 
+def heredoc_starts(text: str) -> list[re.Match[str]]:
+    """Where heredocs may begin. The pattern is tried where it can match only: bodies are long."""
+    starts: list[re.Match[str]] = []
+    at = text.find("<<")
+    while at >= 0:
+        found = HEREDOC.match(text, at)
+        if found:
+            starts.append(found)
+        at = text.find("<<", found.end() if found else at + 1)
+    return starts
+
+
 def word_of(start: re.Match[str]) -> str:
     return start[2] or start[3] or start[4]
 
@@ -199,9 +215,10 @@ def line_starts(text: str, wanted: set[str]) -> dict[str, list[tuple[int, int]]]
     """Where the lines are that could end a heredoc, by their text."""
     starts: dict[str, list[tuple[int, int]]] = {}
     position = 0
+    only = next(iter(wanted)) if len(wanted) == 1 else ""  # mostly; then few lines need more than a glance
     for line in text.split("\n") if wanted else ():
         end = position + len(line)
-        if end - position < 80 and (word := line.strip()):
+        if only in line and end - position < 80 and (word := line.strip()):
             if word in wanted:
                 starts.setdefault(word, []).append((position, end))
             # `EOF)` and `EOF"` close the command around it on the same line: no true end, but what agents mean.
@@ -218,6 +235,11 @@ def end_of_body(starts: dict[str, list[tuple[int, int]]], word: str, body_start:
     if at == len(lines):
         return None
     return lines[at]
+
+
+def may_run(heredoc: Heredoc) -> bool:
+    """Whether the shell runs commands that stand in the body."""
+    return not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body)
 
 
 def dedented(body: str) -> str:
@@ -243,6 +265,23 @@ class Walk:
         is_clean = not root.has_error
         self.source = outer
         return is_clean
+
+    def take(self, found: Iterable[Plain]) -> None:
+        """Takes the commands of a text that needs no grammar."""
+        last: Command | None = None
+        for one in found:
+            words, text = one.words, one.text
+            redirects: tuple[Redirect, ...] = ()
+            stdin: str | None = None
+            for operator, target in one.redirects:
+                more = self.redirection(operator, target, 0)
+                redirects += more.redirects
+                if more.stdin is not None:
+                    stdin, text = more.stdin, f"{text} {more.mark}"
+            last = Command(tuple(words), text, self.cwd, redirects, stdin, False, last if one.is_piped else None)
+            if words[0] in FOLDER_CHANGERS:
+                self.change_folder(words)
+            self.commands.append(last)
 
     def parsed(self, text: str) -> Node:
         """The tree of a text. Its places count bytes, so that only a text without any other than ASCII characters can
@@ -392,7 +431,7 @@ class Walk:
             return None
         text = f"{self.text(node)} {mark}" if mark else self.text(node)
         made = Command(tuple(words), text, self.cwd, redirects, stdin, wiring.is_background, wiring.previous)
-        if words[0] in ("cd", "pushd", "popd", "chdir"):
+        if words[0] in FOLDER_CHANGERS:
             self.change_folder(words)
         return self.add(made)
 
@@ -453,6 +492,9 @@ class Walk:
                 break
             if not child.is_named:
                 operator = child.type
+        return self.redirection(operator, target, depth)
+
+    def redirection(self, operator: str, target: str, depth: int) -> Wiring:
         if operator == "<" and target.startswith(HEREDOC_PLACE):
             return self.heredoc(target.removeprefix(HEREDOC_PLACE), depth)
         is_descriptor = operator in ("<&", ">&") and (target.isdigit() or target in ("", "-"))
@@ -469,7 +511,7 @@ class Walk:
         if not (number.isascii() and number.isdigit() and len(number) < 7) or int(number) >= len(self.heredocs):
             return LOOSE
         heredoc = self.heredocs[int(number)]
-        if not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body) and len(heredoc.body) <= WHOLE:
+        if may_run(heredoc) and len(heredoc.body) <= WHOLE:
             inner = Walk(self.cwd, ())
             inner.nested(inner.parsed(f"cat <<_\n{heredoc.body}\n_\n"), depth + 1)
             self.commands += inner.commands

@@ -134,10 +134,16 @@ def is_interpreter(name: str) -> bool:
     return INTERPRETERS.match(name) is not None
 
 
+@lru_cache(1024)
+def may_check(name: str) -> bool:
+    """Whether there are commands of this program that check something, whatever its file is called."""
+    return name in CHECKING or is_interpreter(name)
+
+
 def is_check(name: str, words: Sequence[str]) -> bool:
     """Whether a command, without the programs around it, tests or checks something. `name` is the one by which its
     program is known."""
-    if name not in CHECKING and not is_interpreter(name):
+    if not may_check(name):
         has_folder = "/" in words[0] or "\\" in words[0] or "." in name
         return has_folder and NO_RUN.isdisjoint(words[1:]) and is_test_file(words[0])
     if not NO_RUN.isdisjoint(words[1:]) and name != "gofmt":

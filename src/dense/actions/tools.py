@@ -291,16 +291,29 @@ def text_of_words(words: list[str]) -> str:
     return shlex.join(words)
 
 
-def in_order(calls: Sequence[ToolCall]) -> Iterable[Call | str]:
+def in_order(calls: Sequence[ToolCall]) -> tuple[Call | str, ...]:
     """The calls of a step, those of shells as their texts. What is typed bit by bit, or line by line into an
     open heredoc, is one text."""
-    found = list(map(known, calls))
-    if len(found) != 1 or is_typed(found[0]):
-        return joined(found)
-    if not is_shell(found[0]):
-        return found
-    text = shell_text(found[0])
+    if len(calls) != 1:
+        return tuple(joined(map(known, calls)))
+    text = only_command(calls[0])
+    if text is None:
+        call = known(calls[0])
+        if is_typed(call):
+            return tuple(joined([call]))
+        if not is_shell(call):
+            return (call,)
+        text = shell_text(call)
     return (text,) if text and not text.isspace() else ()
+
+
+def only_command(call: ToolCall) -> str | None:
+    """The text of a shell's call that has a command and no more, as most have; None for all others."""
+    text = call.arguments.get("command") if len(call.arguments) == 1 else None
+    if not isinstance(text, str) or len(call.name) > 200:
+        return None
+    plain = short_plain_name(call.name)
+    return fenced(text) if plain in SHELLS and plain not in TYPING else None
 
 
 def joined(calls: Iterable[Call]) -> Iterator[Call | str]:
@@ -449,10 +462,12 @@ def run_unknown(tool: Call, ledger: Ledger) -> None:
         ledger.runs[tool.name] = None
 
 
-def background_texts(calls: Sequence[ToolCall]) -> Iterator[str]:
+def background_texts(calls: Sequence[ToolCall]) -> list[str]:
     """Commands that a harness was asked to leave running."""
+    found: list[str] = []
     for call in calls:
         if call.arguments.get("run_in_background") is True or call.arguments.get("is_background") is True:
             text = shell_text(known(call))
             if text:
-                yield text.strip()
+                found.append(text.strip())
+    return found

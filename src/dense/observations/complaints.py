@@ -3,18 +3,19 @@
 Error words in the middle of a line are contents, names, numbers. A complaint begins its line with who complains
 (`cat: …`, `bash: line 3: …`), with how bad it is (`error: …`), with an exception's name, with a place in a source
 (`a.c:3:5: error: …`), or with one of a few words. One expression that begins with the line feed finds the candidates:
-that is what Python searches fastest."""
+that is what Python searches fastest. Pieces of a text without any are left out before that (`pieces.py`)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from dense.observations.families import failure
 from dense.observations.harmless import is_harmless, is_measure
+from dense.observations.pieces import one_of, roughly
 from dense.observations.seen import Family
-from dense.observations.speakers import COMPILED, Complaint, may_complain, named
+from dense.observations.speakers import COMPILED, COMPLAINERS, ENDINGS, LOUD, TELLING, Complaint, may_complain, named
 from dense.redact.words import any_of, one_byte_each
 
 LONGEST = 600
@@ -23,6 +24,7 @@ MOST = 2_000
 """Candidates that are looked at in one text."""
 MOST_OWN = 8
 """Complaints of one program that are looked at in contents."""
+
 
 MARKS: tuple[tuple[str, str], ...] = (
     ("crash", r"Exception in thread|Unhandled |Uncaught |terminate called|thread '"),
@@ -55,6 +57,14 @@ MARKED = rf"(?=[A-Z!\[<'✗✘❌✕]|npm |parse |syntax |terminate |thread )(?:
 """The marks, behind a look at the first letters: few lines have theirs."""
 CANDIDATE = re.compile(rf"\n(?![ \t])(?:{SPOKEN}|{MARKED})[^\n]*")
 """No complaint is indented. Without groups: they would keep Python from skipping alternatives by their first letter."""
+LETTER = r"[^ \t\n:;\"'<>{}|=#*`]"
+ROUGHLY = (
+    rf"{LETTER}+:(?:[ \t]|[\d²³¹?][^\n]*(?:{one_of(*TELLING, 'ERROR')}))"
+    rf"|(?i:(?:{LETTER}*/)?(?:{one_of(*LOUD, *COMPLAINERS)})|{LETTER}*(?:{one_of(*ENDINGS)}))(?:\[{LETTER}*)?:"
+    rf"|{roughly(MARKED)}"
+)
+"""How candidates begin that are worth more than a quick look, for `pieces`: a name with a blank or a telling word
+behind it, a speaker that is known, or a mark."""
 KINDS = tuple((kind, re.compile(words)) for kind, words in MARKS)
 FAMILIES: dict[str, Family] = {
     "build": "build",
@@ -75,10 +85,13 @@ FIRM = ("signal", "http", "tool")
 """Marks that stand whatever the exit code."""
 
 
-def candidates(text: str, programs: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+def candidates(
+    text: str, programs: tuple[str, ...], spans: Sequence[tuple[int, int]] | None = None
+) -> Iterator[tuple[int, str]]:
     """The lines of a text, which begins with a line feed, that may be complaints, and where they begin. Lines that a
-    quick look rules out are left out here: most are."""
-    for found in islice(CANDIDATE.finditer(text), MOST):
+    quick look rules out are left out here: most are. `spans`: where to look, if not everywhere."""
+    spans = [(0, len(text))] if spans is None else spans
+    for found in islice((found for span in spans for found in CANDIDATE.finditer(text, *span)), MOST):
         line = found[0][1:LONGEST]
         name, _, rest = line.partition(":")
         if not rest or " " in name or may_complain(name, rest, programs):
@@ -112,6 +125,8 @@ def marked(place: int, line: str) -> Complaint | None:
 
 def own_complaints(text: str, programs: tuple[str, ...]) -> Iterator[Complaint]:
     """What programs that only show things complained of themselves, and the shell about them."""
+    if ":" not in text and FETCHERS.isdisjoint(programs):
+        return  # all others begin with a name and a colon
     names = [*programs]
     has_shell = any_of("sh: ", "(eval):")(one_byte_each(text))  # mostly not: one look for both
     if has_shell and "sh: " in text:

@@ -10,7 +10,7 @@ from msgspec import Struct
 NUMBER = re.compile(r"\d+")
 PASSED = re.compile(r"(\d+) passed")
 FAILED = re.compile(r"(\d+) failed")
-ERRORS = re.compile(r"(\d+) errors?\b")
+COUNTED = re.compile(r"(\d+) (passed|failed|error(?=s?\b))")
 UNITTEST_END = re.compile(r"\n{1,4}(OK|FAILED|NO TESTS RAN)\b([^\n]*)")
 FAILING = re.compile(r"\n[ \t]{1,20}(\d+) failing\b")
 TAP_FAILED = re.compile(r"\n(?:#|ℹ) fail +(\d+)")
@@ -65,7 +65,10 @@ def after(line: str, word: str) -> int:
 
 def plain(told: Summary) -> Count | None:
     """`3 failed, 2 passed`, in any order, with errors beside them."""
-    return Count(told.runner, before(told.line, PASSED), before(told.line, FAILED) + before(told.line, ERRORS))
+    first: dict[str, int] = {}
+    for number, word in COUNTED.findall(told.line):
+        first.setdefault(word, whole(number))
+    return Count(told.runner, first.get("passed", 0), first.get("failed", 0) + first.get("error", 0))
 
 
 def unittest(told: Summary) -> Count | None:

@@ -29,11 +29,14 @@ def by_exit(code: int) -> Failure:
     return Failure(SIGNALS.get(code, "killed" if code < 0 else "exit"), f"exit code {code}", str(code))
 
 
-def shown_exits(text: str, commands: tuple[str, ...]) -> Iterator[Failure]:
+def any_prints_exit(commands: tuple[str, ...]) -> bool:
+    """Whether an exit code was printed by a command."""
+    return True in ["$?" in command for command in commands]
+
+
+def shown_exits(text: str) -> Iterator[Failure]:
     """Codes that the agent had printed, where they mean that a program was stopped or was not there. Small codes are
     left alone: that a program refuses bad input is often what is being tried."""
-    if "$?" not in "\n".join(commands):
-        return
     for found in SHOWN.finditer(text):
         family = SIGNALS.get(int(found[1]))
         if family is not None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 
+from dense.observations.pieces import one_of
 from dense.observations.seen import Failure, Family
+from dense.redact.words import matching, one_byte_each
 
 LONGEST_LINE = 300
 
@@ -212,6 +214,8 @@ WORDS: tuple[tuple[Family, tuple[str, ...]], ...] = (
     ),
 )
 """In the order in which they are tried, in lower case: causes before consequences."""
+BY_WORDS: tuple[tuple[Family, str], ...] = tuple((family, one_of(*words)) for family, words in WORDS)
+ANY_WORD = one_of(*(word for _, words in WORDS for word in words))
 OTHERWISE: tuple[tuple[Family, re.Pattern[str]], ...] = (
     ("no_such_command", re.compile(r": \S{1,200}: not found$")),
     (
@@ -268,11 +272,9 @@ def failure(line: str, family: Family | None = None, otherwise: Family = "other"
 
 def family_of(line: str) -> Family | None:
     """The family that a line's words tell."""
-    lower = line.lower()
-    for family, words in WORDS:
-        for word in words:
-            if word in lower:
-                return family
+    lower = one_byte_each(line.lower())
+    if matching(ANY_WORD)(lower):
+        return next(family for family, words in BY_WORDS if matching(words)(lower))
     return next((family for family, pattern in OTHERWISE if pattern.search(line)), None)
 
 

@@ -62,7 +62,9 @@ def frame(text: str, code: int | None = None) -> Frame:
     head, tail = text[:HEAD], text[-TAIL:]
     code = code_in(head, tail) if code is None else code
     refusal = first_line(head) if REFUSED.match(head) else ""
-    cut_off = cut_off_in(head) or cut_off_in(tail)
+    cut_off = ""
+    if "timed out" in (ends := head + tail) or "TIMED OUT" in ends:
+        cut_off = cut_off_in(head) or cut_off_in(tail)
     is_error = text.endswith(REPORTED)
     if code is None and not (refusal or cut_off or is_error):
         return NO_FRAME
@@ -78,8 +80,6 @@ def code_in(head: str, tail: str) -> int | None:
 
 def cut_off_in(place: str) -> str:
     """The line that says that time ran out."""
-    if "timed out" not in place and "TIMED OUT" not in place:
-        return ""
     found = CUT_OFF.search(place)
     return found[0].strip() if found else ""
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 from dense.observations.families import phrases
+from dense.observations.pieces import one_of
+from dense.redact.words import matching, one_byte_each
 
-SAID = phrases("""
+SAID = one_of(
+    *phrases("""
     warning
     warn:
     deprecat
@@ -41,6 +44,7 @@ SAID = phrases("""
     inappropriate ioctl
     skipping
 """)
+)
 """In lower case. Notices, counts of nothing, processes that were gone already, and what was meant to fail."""
 ENDINGS = ("is a directory", "broken pipe")
 NUMBERED = re.compile(r"[1-9]0 error|[1-9]0 failures")
@@ -56,9 +60,8 @@ MEASURE = re.compile(
 def is_harmless(line: str) -> bool:
     """Whether a line only warns, counts, or tells of what was expected."""
     lower = line.lower()
-    for words in SAID:
-        if words in lower:
-            return not NUMBERED.search(lower)
+    if matching(SAID)(one_byte_each(lower)):
+        return not NUMBERED.search(lower)
     return lower.rstrip(" .").endswith(ENDINGS)
 
 

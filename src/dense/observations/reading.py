@@ -8,19 +8,24 @@ from functools import partial
 
 from msgspec import Struct
 
+from dense.observations import complaints, runners
 from dense.observations.answers import answered
 from dense.observations.complaints import candidates, complaint, own_complaints
-from dense.observations.exits import by_exit, is_quiet, shown_exits
+from dense.observations.exits import any_prints_exit, by_exit, is_quiet, shown_exits
 from dense.observations.families import LONGEST_LINE, failure
 from dense.observations.frames import REPORTED, Frame, first_line, frame
+from dense.observations.pieces import pieces
 from dense.observations.runners import runs
 from dense.observations.screen import first_words, new_part, plain, prompts, typed_before
 from dense.observations.seen import Failure, Family, TestRun
 from dense.observations.setting import SHOWERS, Setting, answers_by_code, decides, provides_for_failure
 from dense.observations.speakers import Complaint
 from dense.observations.tracebacks import tracebacks
+from dense.redact.words import matching
 from dense.trajectory import Observation
 
+TELLING = rf"\n(?:{complaints.ROUGHLY}|{runners.ROUGHLY})"
+"""How lines begin that may complain or sum up a test run, for `pieces`."""
 MOST_FAILURES = 6
 TOLD_BY_TESTS: frozenset[Family] = frozenset(("other", "assertion"))
 """What a runner's own lines say, and its summary says better."""
@@ -55,16 +60,19 @@ def ran(observation: Observation, setting: Setting, around: Frame) -> Reading:
     text = plain(observation.text.removesuffix(REPORTED))
     if "@" in text and ("# " in text or "$ " in text):
         text = new_part(text, setting.commands)
-    tests = tuple(runs(text)) if setting.kind == "ran" or setting.shows_logs else ()
+    is_spoken = setting.kind == "ran" or setting.shows_logs
+    spans = list(pieces(text, matching(TELLING))) if is_spoken else []
+    tests = tuple(runs(text, spans)) if is_spoken else ()
     has_failed_tests = bool(tests) and any(run.failed for run in tests)
-    found = believed(complaints_in(text, setting), observation, setting, code)
+    found = believed(complaints_in(text, setting, spans), observation, setting, code)
     if tests and found:
         ignored = TOLD_BY_TESTS if has_failed_tests else PROVOKED
         found = [item for item in found if item.failure.family not in ignored or not is_of_tests(item, tests, text)]
     told = [item.failure for item in found]
     if around.cut_off and (setting.kind == "ran" or observation.text.lstrip().startswith(around.cut_off)):
         told.insert(0, failure(around.cut_off, "time_out"))
-    told.extend(shown_exits(text, setting.commands))
+    if any_prints_exit(setting.commands):
+        told.extend(shown_exits(text))
     if not told and not has_failed_tests:
         told.extend(unexplained(observation, setting, around))
     return Reading(code, each_once(told), tests)
@@ -84,20 +92,21 @@ def believed(found: list[Complaint], observation: Observation, setting: Setting,
     return found
 
 
-def complaints_in(text: str, setting: Setting) -> list[Complaint]:
-    """The complaints of a text, in order, without what was typed and what was only shown."""
+def complaints_in(text: str, setting: Setting, spans: Sequence[tuple[int, int]]) -> list[Complaint]:
+    """The complaints of a text, in order, without what was typed and what was only shown. `spans`: where lines stand
+    that may complain."""
     if setting.kind == "ran":
-        return few(said(text, setting))
+        return few(said(text, setting, spans))
     if provides_for_failure(setting.commands):
         return []
     return sorted(own_complaints(text, setting.programs), key=lambda item: item.place)
 
 
-def said(text: str, setting: Setting) -> list[Callable[[], Complaint | None]]:
+def said(text: str, setting: Setting, spans: Sequence[tuple[int, int]]) -> list[Callable[[], Complaint | None]]:
     """What may be complaints, each line once. They are looked at one by one, since most will not be needed."""
     raised = dict(tracebacks(text))
     found = [(place, line, True) for place, line in raised.items()]
-    found += [(place, line, False) for place, line in candidates(text, setting.programs) if place not in raised]
+    found += [(place, line, False) for place, line in candidates(text, setting.programs, spans) if place not in raised]
     if not found:
         return []
     found.sort()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from dense.observations.counts import COUNTERS, Count, Summary, generic
+from dense.observations.pieces import roughly
 from dense.observations.seen import TestRun
 from dense.redact.words import any_of, one_byte_each
 
@@ -26,12 +28,8 @@ SUMMARY = re.compile(
 )
 """How lines begin that may sum up a run, behind a look at the first letter, since few lines have one of these. Without
 groups: they would keep Python from skipping alternatives by their first letter."""
-SIGNS = (
-    *("assed", " pass", "PASS", "ailed", "FAIL", "error", "skipped", "deselected", "warning", "rerun", "no tests"),
-    *(" tests", "Tests", "test result", "test cases", "examples", "runs", "scenarios", "Ran ", "Executed "),
-    *("ok  \t", "OK ("),
-)
-"""A text without any of these sums up no run: most need not be looked at line by line."""
+ROUGHLY = roughly(SUMMARY.pattern.removeprefix(r"\n"))
+"""The same for `pieces`, without the line feed."""
 RUNNERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (runner, re.compile(pattern))
     for runner, pattern in (
@@ -61,7 +59,8 @@ RUNNERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )
 FAILED_NAMES = re.compile(
-    r"\n(?:(?:FAILED|ERROR) (?!\()(\S{1,200}(?:\[[^\n\]]{0,80}\])?)(?: - [^\n]*)?(?=\n|$)"
+    r"\n(?=[FE \t✕✗×✖n\[]|--- |test |rspec )(?:"  # few lines begin like this
+    r"(?:FAILED|ERROR) (?!\()(\S{1,200}(?:\[[^\n\]]{0,80}\])?)(?: - [^\n]*)?(?=\n|$)"
     r"|(?:FAIL|ERROR): (\w[^\n]{0,160})"
     r"|[ \t]*--- FAIL: (\S{1,160})"
     r"|test (\S{1,160}) \.\.\. FAILED"
@@ -78,11 +77,10 @@ MADE = re.compile(r"\nmake(?:\[\d+\])?: \*\*\* \[(?:[^\]\n:]{1,200}:\d+: )?([^\]
 TESTING = re.compile(r"test|check|verify|spec\b|lint", re.IGNORECASE)
 
 
-def runs(text: str) -> Iterator[TestRun]:
+def runs(text: str, spans: Sequence[tuple[int, int]] | None = None) -> Iterator[TestRun]:
     """Every test run that a text, which begins with a line feed, reports; the same line only once, since screens and
-    harnesses show things twice."""
-    may_tell = any_of(*SIGNS)(one_byte_each(text))
-    told = (dict(summaries(text)) or dict(generic_summaries(text))) if may_tell else {}
+    harnesses show things twice. `spans`: where to look for lines that sum up, if not everywhere."""
+    told = dict(summaries(text, spans)) or dict(generic_summaries(text))
     names = failed_names(text) if any(count.failed for count in told.values()) else ()
     for line, count in told.items():
         yield TestRun(count.runner, count.passed, count.failed, line[:300], names if count.failed else ())
@@ -90,11 +88,10 @@ def runs(text: str) -> Iterator[TestRun]:
         yield from made(text)
 
 
-def summaries(text: str) -> Iterator[tuple[str, Count]]:
+def summaries(text: str, spans: Sequence[tuple[int, int]] | None = None) -> Iterator[tuple[str, Count]]:
     """The lines by which a runner is known."""
-    for number, found in enumerate(SUMMARY.finditer(text)):
-        if number == MOST_CANDIDATES:
-            return
+    spans = [(0, len(text))] if spans is None else spans
+    for found in islice((found for span in spans for found in SUMMARY.finditer(text, *span)), MOST_CANDIDATES):
         line = found[0][1:LONGEST]
         runner = next((runner for runner, pattern in RUNNERS if pattern.match(line)), None)
         if runner is None:
@@ -106,6 +103,8 @@ def summaries(text: str) -> Iterator[tuple[str, Count]]:
 
 def generic_summaries(text: str) -> Iterator[tuple[str, Count]]:
     """The lines that count what passed in a way by which no runner is known."""
+    if not any_of("assed", "PASSED")(one_byte_each(text)):
+        return
     for word in ("assed", "PASSED"):
         place = text.find(word)
         for _ in range(MOST):

@@ -75,6 +75,4 @@ class Seen(Struct, frozen=True, gc=False):
     @property
     def has_failed(self) -> bool:
         """Whether anything in it went wrong."""
-        if self.failures or not self.tests:
-            return bool(self.failures)
-        return any(run.failed for run in self.tests)
+        return bool(self.failures) or (bool(self.tests) and any(run.failed for run in self.tests))

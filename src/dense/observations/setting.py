@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -32,7 +33,7 @@ GIT_LOOKS = frozenset(
     tag rev-list
     """.split()
 )
-GIT = re.compile(r"\bgit(?: -C \S+| --no-pager| -c \S+| -P)* ([a-z-]+)")
+GIT = re.compile(r"git(?<!\wgit)(?: -C \S+| --no-pager| -c \S+| -P)* ([a-z-]+)")
 LOG_READERS = frozenset("docker docker-compose podman kubectl systemctl service supervisorctl".split())
 LOGS = re.compile(
     r"\b(?:docker|podman|kubectl|compose|docker-compose|systemctl|service|supervisorctl)\b[^|;&\n]{0,200}?"
@@ -48,7 +49,11 @@ HIDDEN = ("2>/dev/null", "2> /dev/null", "&>/dev/null", "&> /dev/null")
 LAST_PROGRAM = re.compile(r"(?:^|&&|\|\||[|;\n&(!])\s*(?:(?:sudo|time|then|do|else|if|command)\s+)*([\w./\[-]+)")
 HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 QUOTED = re.compile(r"'[^']*+(?:'|$)|\"(?:[^\"\\]|\\.)*+(?:\"|$)", re.DOTALL)
-LOG_FILE = re.compile(r"\.(?:log|out|err|output)$|(?:out|output|results?|log)\.txt$")
+LOG_FILES = (
+    *(".log", ".out", ".err", ".output"),
+    *("out.txt", "output.txt", "result.txt", "results.txt", "log.txt"),
+)
+"""How the names of files end that hold what programs said."""
 
 
 class Setting(Struct, frozen=True, gc=False):
@@ -77,11 +82,12 @@ def setting_after(step: Step, done: Effects, texts: tuple[str, ...]) -> Setting:
         return Setting("answered", names, is_called=bool(step.calls))
     if done.scripts or done.installs or done.services:
         return Setting("ran", names, texts)
-    if not SHOWERS.issuperset(names) and not all(shows(name, texts) for name in names):
-        return Setting("ran", names, texts)
+    for name in names:
+        if name not in SHOWERS and not shows(name, texts):
+            return Setting("ran", names, texts)
     if not names and not done.reads:
         return Setting("ran", names, texts)
-    shows_logs = bool(done.reads) and all(LOG_FILE.search(path) for path in done.reads)
+    shows_logs = bool(done.reads) and False not in [path.endswith(LOG_FILES) for path in done.reads]
     return Setting("shown", names, texts, shows_logs=shows_logs)
 
 
@@ -99,14 +105,13 @@ def setting_of(step: Step, call: ToolCall) -> Setting:
 
 
 def shows(name: str, texts: tuple[str, ...]) -> bool:
-    """Whether a program only shows things, as it was called here."""
-    if name in SHOWERS:
-        return True
+    """Whether a program that is not known to only show things does so as it was called here."""
     if name == "git":
         return all(verb in GIT_LOOKS for text in texts for verb in GIT.findall(text))
     return name in LOG_READERS and any(LOGS.search(text) for text in texts)
 
 
+@lru_cache(1024)
 def plain_name(program: str) -> str:
     """`/usr/bin/Grep` is `grep`."""
     return program.rpartition("/")[2].lower()

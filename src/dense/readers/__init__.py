@@ -47,8 +47,9 @@ def read(
     `format` forces a reader, `task` gives the instruction to all of them, `strict` makes a skipped record an error. A
     single file that cannot be read raises `NoTrajectory`; below a folder such a file is logged and passed over."""
     found = False
-    is_folder = Path(path).expanduser().is_dir()
-    for item in read_streams(path, format=format, task=task, strict=strict):
+    root = Path(path).expanduser()
+    is_folder = root.is_dir()
+    for item in read_streams(root, format=format, task=task, strict=strict):
         if isinstance(item, Stream):
             found = True
             yield item.collect()
@@ -70,7 +71,7 @@ def read_streams(
 
 def files_of(path: str | Path, *, strict: bool = False) -> Iterator[TraceFile | EventFolder]:
     """The files below a path that may hold traces."""
-    return traces(Path(path).expanduser(), strict=strict)
+    return traces((path if isinstance(path, Path) else Path(path)).expanduser(), strict=strict)
 
 
 def read_file(

@@ -78,6 +78,9 @@ class Chat:
         return draft.build() if draft else None
 
     def _open(self, message: dict[str, Any], source: Source) -> StepDraft:
+        content = message.get("content")
+        if len(message) == 2 and isinstance(content, str):  # a role and a text, nothing else
+            return StepDraft(source, [content])
         draft = StepDraft(source, timestamp=timestamp(message.get("timestamp")), usage=usage_of(message.get("usage")))
         model = string(message.get("model"))
         if self.model is None:
@@ -88,7 +91,6 @@ class Chat:
             if key in message and (thought := text_of(message[key])):
                 draft.reasoning.append(thought)
                 break
-        content = message.get("content")
         if isinstance(content, str):
             draft.message.append(content)
         else:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from dense.readers.content import text_of
 from dense.readers.json_text import BadJson, decode
@@ -18,7 +20,7 @@ from dense.readers.json_value import flag, is_obj, is_seq, objs
 from dense.trajectory import ToolCall
 
 
-class Spoken(NamedTuple):
+class Spoken(Struct, frozen=True, gc=False):
     """A message, split into what was said and what was called."""
 
     text: str
@@ -34,19 +36,22 @@ def bash_fence(message: str) -> Spoken | None:
 
     As the program does it, a block ends at the first line that begins with backticks, whatever follows them."""
     block = _block(message, 0)
-    if block is None or ("```" in message[block[2] :] and _block(message, block[2])):
+    if block is None:
         return None
     start, command, end = block
+    if message.find("```", end) >= 0 and _block(message, end):
+        return None
     return Spoken((message[:start] + message[end:]).strip(), [ToolCall("bash", {"command": command})])
 
 
 def _block(message: str, start: int) -> tuple[int, str, int] | None:
     """The first block from `start` on: where it begins, what is in it, where it ends."""
     fence = _FENCE.search(message, start)
-    end = message.find(_FENCE_END, fence.end()) if fence else -1
-    if fence is None or end < 0:
+    if fence is None:
         return None
-    return fence.start(), message[fence.end() : end], end + len(_FENCE_END)
+    begin, inside = fence.span()
+    end = message.find(_FENCE_END, inside)
+    return (begin, message[inside:end], end + len(_FENCE_END)) if end >= 0 else None
 
 
 _XML_CALL = re.compile(r"<function=([^<>\s]+)>(.*?)(?:</function>|\Z)", re.DOTALL)

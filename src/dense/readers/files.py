@@ -100,7 +100,7 @@ class TraceFile:
 
     def has_later_record(self, head: bytes) -> bool:
         """Whether one of the first lines is a record, though the file does not begin like one with records."""
-        if _begins_document(head.partition(b"\n")[0]):
+        if _begins_document(_first_line(head)):
             return False
         for number, line in islice(self.lines(), HEAD_RECORDS):
             if line is not None and number > 1 and _is_record(line):
@@ -272,12 +272,17 @@ def _until_newline(stream: IO[bytes]) -> Iterator[bytes]:
 
 def _is_lines(head: bytes, stream: IO[bytes]) -> bool:
     """Whether the first lines are JSON values of their own, rather than the beginning of one long value."""
-    first, newline, rest = head.partition(b"\n")
-    if not newline:
+    first = _first_line(head)
+    if len(first) == len(head):
         for _ in _until_newline(stream):
             pass
         return bool(stream.read(1))
-    return _is_record(first) and (bool(rest.strip()) or bool(stream.read(1)))
+    return _is_record(first) and (bool(head[len(first) :].strip()) or bool(stream.read(1)))
+
+
+def _first_line(head: bytes) -> bytes:
+    end = head.find(b"\n")
+    return head if end < 0 else head[:end]
 
 
 def _begins_document(first: bytes) -> bool:

@@ -43,8 +43,8 @@ class StepDraft(msgspec.Struct):
     def build(self) -> Step:
         return Step(
             self.source,
-            "\n\n".join(filter(None, self.message)),
-            "\n\n".join(filter(None, self.reasoning)),
+            _joined(self.message),
+            _joined(self.reasoning),
             tuple(self.calls),
             tuple(self.observations),
             self.agent,
@@ -53,6 +53,12 @@ class StepDraft(msgspec.Struct):
             self.usage,
             tuple(self.subagents),
         )
+
+
+def _joined(texts: list[str]) -> str:
+    if len(texts) == 1:
+        return texts[0]
+    return "\n\n".join(filter(None, texts)) if texts else ""
 
 
 @dataclass

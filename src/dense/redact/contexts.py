@@ -1,7 +1,8 @@
 """Secrets without a shape of their own, given away by where they stand: a header, a URL, a connection string.
 
 Each row has an anchor, a word in lower case that is looked for at the speed of memory; its pattern is tried only
-there. Most texts hold few of the anchors, and whether they do is asked first (`words`)."""
+there. Most texts hold few of the anchors, and whether they do is asked first (`words`): for all of them at once, then
+for each."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from dense.redact.names import is_flag_secret, is_named_secret
 from dense.redact.private_keys import private_keys
 from dense.redact.shapes import Check, kind_of
 from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
-from dense.redact.words import any_of
+from dense.redact.words import matching
 
 LABELS = (
     "AWS secret key",
@@ -114,6 +115,8 @@ def _named(word: str) -> tuple[Context, Context]:
     )
 
 
+TILDE = "~"
+"""The one anchor that is no word: a single character is found at once."""
 CONTEXTS: dict[str, tuple[Context, ...]] = {
     "bearer": (Context("bearer token", rf"bearer(?:\s|%20){{1,4}}{QUOTES}([A-Za-z0-9._~+/-]{{20,}}={{0,2}})", value),),
     "auth": (
@@ -145,7 +148,7 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
     ),
     "token": _named("token"),
     "sig=": (Context("Azure signature", r"sig=([A-Za-z0-9%+/_-]{40,}={0,2})", is_shared_access),),
-    "~": (
+    TILDE: (
         Context(
             "Azure client secret",
             r"(?<![A-Za-z0-9_~.-])([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?![A-Za-z0-9_~.-])",
@@ -170,12 +173,27 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
 }
 
 
+VALUED = ("secret", "key", "token")
+"""Anchors that ordinary text is full of. They count only with what every row of theirs asks for: a long value soon
+behind (a question mark may stand for a letter in lower-case text)."""
+
+
+def _sign(anchor: str) -> str:
+    """What a text in lower case must hold, in the dialect of `words`, for a row of this anchor to match."""
+    return re.escape(anchor) + (r"(?s:.{0,60})[a-z0-9+/_.~?-]{20}" if anchor in VALUED else "")
+
+
+@cache
+def _any_sign() -> Callable[[str], bool]:
+    return matching("|".join([_sign(anchor) for anchor in CONTEXTS if anchor != TILDE] + ["private key"]))
+
+
 @cache
 def _ready() -> tuple[tuple[str, Callable[[str], bool], tuple[tuple[str, re.Pattern[str], Check, int], ...]], ...]:
     return tuple(
         (
             anchor,
-            any_of(anchor),
+            matching(_sign(anchor)),
             tuple(
                 (kind_of(row.label), re.compile(row.pattern, re.IGNORECASE), row.check, row.back) for row in contexts
             ),
@@ -186,7 +204,8 @@ def _ready() -> tuple[tuple[str, Callable[[str], bool], tuple[tuple[str, re.Patt
 
 def in_context(text: str, lowered: str) -> Iterator[Span]:
     """The secrets that a context gives away. `lowered` is the text in lower case, with one byte for each character."""
-    for anchor, is_in, contexts in _ready():
+    has_sign = _any_sign()(lowered)
+    for anchor, is_in, contexts in _ready() if has_sign or TILDE in lowered else ():
         place = lowered.find(anchor) if is_in(lowered) else -1
         while place >= 0:
             for kind, pattern, check, back in contexts:
@@ -196,7 +215,7 @@ def in_context(text: str, lowered: str) -> Iterator[Span]:
                     break
             place = lowered.find(anchor, place + len(anchor))
     yield from _in_urls(text, lowered)
-    if any_of("private key")(lowered):
+    if has_sign and "private key" in lowered:
         yield from (Span(start, end, BY_CONTEXT, "private-key", False) for start, end in private_keys(text))
 
 

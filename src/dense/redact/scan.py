@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dense.redact.contexts import in_context
 from dense.redact.shapes import any_inner_prefix, any_prefix, prefix_heads, rows
 from dense.redact.spans import BY_SHAPE, BY_VALUE, Span
+from dense.redact.words import lowered
 
 SHORTEST = 20
 _STRETCH = b"x" * SHORTEST
@@ -26,10 +27,8 @@ _PATIENCE = 40
 
 def scan(text: str, known: Iterable[tuple[str, str]] = ()) -> list[Span]:
     """The secrets, in order and without overlap. `known` are values, with their kind, to be found anywhere."""
-    data = text.encode("latin-1", "replace")
-    lowered = str(data.lower(), "latin-1")
-    found = [*_by_shape(text, data.translate(_TWO_SIGNS)), *in_context(text, lowered), *find_known(text, known)]
-    return merge(found)
+    signs = text.encode("latin-1", "replace").translate(_TWO_SIGNS)
+    return merge([*_by_shape(text, signs), *in_context(text, lowered(text)), *find_known(text, known)])
 
 
 def find_known(text: str, known: Iterable[tuple[str, str]]) -> Iterator[Span]:

@@ -210,7 +210,9 @@ class Analysis:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that
         made nothing found something out."""
         inside = self.facts[first - 1 : last]
-        changed = [fact.action for fact in inside if fact.effects.changes_files and not fact.has_failed]
+        changed = [
+            fact.action for fact in inside if not fact.has_failed and (fact.effects.writes or fact.effects.deletes)
+        ]
         acted = [fact for fact in inside if fact.phase not in {"talk", "deliver"}]
         given_up = any(
             one.recovery is None and first <= one.first and one.last <= last for one in self.attempts_in(first, last)

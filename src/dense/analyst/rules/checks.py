@@ -75,7 +75,9 @@ def _of_action(fact: Facts, step: Step, named: Sequence[str]) -> Iterator[Check]
         commands = list(done.tests) or [text for text in named if text in _text(part)]
         came = fact.seen if part is step else seen(part, done)
         if commands or came.tests:
-            yield _check(fact.action, commands or list(done.scripts), came, part)
+            commands = commands or list(done.scripts)
+            family = fact.family if part is step and done.tests else command_family(commands[0] if commands else "")
+            yield _check(fact.action, commands, family, came, part)
         if done.tests and came.tests:
             yield from _beside_tests(fact.action, done.tests, [text for text in named if text in _text(part)], came)
 
@@ -99,15 +101,15 @@ def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came:
             )
 
 
-def _check(action: int, commands: Sequence[str], came: Seen, step: Step) -> Check:
+def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: Step) -> Check:
+    """What commands checked, of which the first one is of this family."""
     command = commands[0] if commands else ""
-    family = command_family(command)
-    subjects = frozenset(name for text in commands for name in _subjects(text))
+    subjects = frozenset([name for text in commands for name in _subjects(text)])
     if runs := [run for run in came.tests if not is_no_test_run(run)]:
-        failed = sum(run.failed for run in runs)
+        failed = sum([run.failed for run in runs])
         has_passed = failed == 0 and any(run.passed != 0 for run in runs)
         line = next((run.line for run in reversed(runs) if run.failed), runs[-1].line)
-        names = tuple(name for run in runs for name in run.names)
+        names = tuple([name for run in runs for name in run.names])
         runner = family or runs[-1].runner
         return Check(action, command or runner, subjects, runner, has_passed, failed, names, line)
     if came.tests:
@@ -160,6 +162,8 @@ def _text(step: Step) -> str:
 def _subjects(command: str) -> Iterator[str]:
     """The tests and files that a command names."""
     for word in command.split():
+        if "." not in word and "::" not in word:
+            continue
         name = base_name(word.split("::")[0].strip("'\"`;"))
         if "." in name and not name.startswith(("-", ".")) and "=" not in name:
             yield name

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from dense.actions import commands
 from dense.actions.effects import Effects
@@ -70,20 +71,20 @@ class Facts(Struct, frozen=True):
     hands_to: str = ""
     """The agent that it tells what to do, in a run of several; what that one does then belongs to it."""
 
-    @property
-    def has_failed(self) -> bool:
-        seen = self.seen  # asked for at every turn: what nothing speaks of is told without a further call
-        return seen.has_failed if seen.tests else bool(seen.failures)
+    has_failed: bool = False
+    """Whether anything of what came back went wrong. This and the next are told by the others; they are asked for at
+    every turn."""
+    is_check: bool = False
+    """Whether it ran tests or checks, by its command or by what came back."""
 
-    @property
-    def is_check(self) -> bool:
-        """Whether it ran tests or checks, by its command or by what came back."""
-        return bool(self.effects.tests or self.seen.tests)
+    def __post_init__(self) -> None:
+        force_setattr(self, "has_failed", self.seen.has_failed)
+        force_setattr(self, "is_check", bool(self.effects.tests or self.seen.tests))
 
     @property
     def has_passed(self) -> bool:
         """Whether it ran a check and something came back that does not speak against it."""
-        return self.is_check and not self.seen.is_empty and not self.seen.has_failed
+        return self.is_check and not self.seen.is_empty and not self.has_failed
 
     @property
     def products(self) -> tuple[str, ...]:

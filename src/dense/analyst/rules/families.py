@@ -58,8 +58,8 @@ def family_of(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[s
     own = own_scripts(effects)
     if own:
         return script_family(own[-1])
+    program = telling_program(effects.runs) if texts else ""
     if texts:
-        program = telling_program(effects.runs)
         if effects.installs and program:
             return f"{program_name(program)} install"
         if program and program_name(program) not in LOOKERS:
@@ -70,7 +70,6 @@ def family_of(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[s
         if name not in SHELLS and (name not in SILENT or not texts):
             return tool_family(call, name)
     if texts:
-        program = telling_program(effects.runs)
         return program_family(program, texts) if program else command_family(texts[0])
     return own_name(calls[0].name) if calls else ""
 
@@ -85,13 +84,13 @@ def own_scripts(effects: Effects) -> Sequence[str]:
 
 def telling_program(runs: Sequence[str]) -> str:
     """The program that a chain is about: no filter and nothing that only looks, where there is something else."""
-    looking = ""
+    looking, is_filter = "", True
     for word in runs:
         name = program_name(word)
         if name not in LOOKERS:
             return word
-        if not looking or program_name(looking) in FILTERS:
-            looking = looking if looking and name in FILTERS else word
+        if is_filter and (not looking or name not in FILTERS):
+            looking, is_filter = word, name in FILTERS
     return looking
 
 
@@ -161,13 +160,10 @@ def command_family(text: str) -> str:
 
 def unwrapped(words: list[str]) -> list[str]:
     for _ in range(8):
-        while words and ASSIGNMENT.match(words[0]):
+        while words and "=" in words[0] and ASSIGNMENT.match(words[0]):
             words = words[1:]
-        if not words:
-            return words
-        inner = next(
-            (found for wrapper in WRAPPERS.get(program_name(words[0]), ()) if (found := behind(words, wrapper))), None
-        )
+        wrappers = WRAPPERS.get(program_name(words[0])) if words else None
+        inner = next((found for wrapper in wrappers if (found := behind(words, wrapper))), None) if wrappers else None
         if inner is None:
             return words
         words = inner

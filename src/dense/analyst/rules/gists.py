@@ -17,10 +17,11 @@ LONGEST_GIST = 1000
 
 def gist_of(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[str]) -> str:
     parts = [reduced(text) for text in texts]
-    for call, name in zip(calls, names, strict=True):
-        if name not in SHELLS:
-            parts.append(call.name)
-            parts += [value if isinstance(value, str) else shown(value) for value in call.arguments.values()]
+    if not SHELLS.issuperset(names):
+        for call, name in zip(calls, names, strict=True):
+            if name not in SHELLS:
+                parts.append(call.name)
+                parts += [value if isinstance(value, str) else shown(value) for value in call.arguments.values()]
     gist = "\x1f".join(parts)
     if len(gist) <= LONGEST_GIST:
         return gist
@@ -43,7 +44,8 @@ def reduced(text: str) -> str:
     text = text.strip()
     if "\n" not in text and "'" not in text and '"' not in text:
         text = " ".join(text.split())
-    text = text.replace(" 2>&1", "").replace(" 2>/dev/null", "")
+    if " 2>" in text:
+        text = text.replace(" 2>&1", "").replace(" 2>/dev/null", "")
     before, bar, last = text.rpartition("|")
     if bar and CUT_OUTPUT.match(last):
         text = before

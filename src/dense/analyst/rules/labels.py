@@ -34,7 +34,7 @@ def label(
     """The label of an action, and why in a sentence. `wanted`: the paths of the task's deliverables; `given`: what it
     says is there already. That a file is lost which the task does not name may be what was asked for. `steps`: all of
     the attempt, where what came back is to be compared word by word."""
-    reason = harm(fact, history, wanted, given)
+    reason = harm(fact, history, wanted, given) if history.may_harm(fact.action) else ""
     if reason:
         return -2, reason
     reason = idleness(fact, history, steps)

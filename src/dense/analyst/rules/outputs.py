@@ -9,6 +9,7 @@ from dense.actions.files import UNNAMED
 from dense.actions.tools import PATH_KEYS, known
 from dense.analyst.rules.facts import Facts
 from dense.analyst.rules.quoting import HEAD
+from dense.redact.words import any_of, one_byte_each
 from dense.trajectory import Observation, Step
 
 FRAME_HEAD = re.compile(
@@ -32,7 +33,10 @@ FRAME_STARTS = (
     "current term",
     "observation:",
 )
-FRAME_SIGN = re.compile(r"</output>|\[(?:The comm|Curr|Pyth|Comm|meta)|\((?:Open|Curr)|bash-\$|xit Code| exited with")
+FRAME_SIGNS = (
+    *("</output>", "[The comm", "[Curr", "[Pyth", "[Comm", "[meta", "(Open", "(Curr", "bash-$"),
+    *("xit Code", " exited with"),
+)
 """Without one of these there is no frame, and nothing to be searched for."""
 NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*$", re.IGNORECASE)
 """How harnesses say that there is nothing."""
@@ -66,7 +70,7 @@ def without_frame(text: str) -> str:
     for _ in range(4):
         tail = text[-300:]
         last = max(tail.rstrip().rfind("\n"), 0)  # a frame is one line
-        if FRAME_SIGN.search(tail, last) is None or (found := FRAME_TAIL.search(tail, last)) is None:
+        if not any_of(*FRAME_SIGNS)(one_byte_each(tail[last:])) or (found := FRAME_TAIL.search(tail, last)) is None:
             break
         text = text[: len(text) - len(tail) + found.start()]
     return text.strip("\n") if text.strip() else ""

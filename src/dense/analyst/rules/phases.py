@@ -103,9 +103,12 @@ def stands_in(name: str, text: str) -> bool:
 
 
 def hands_over(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[str]) -> bool:
-    for call, name in zip(calls, names, strict=True):
-        if name in HAND_OVERS or (name in PYTHONS and "final_answer(" in first_text(call)):
-            return True
+    if not HAND_OVERS.isdisjoint(names):
+        return True
+    if not PYTHONS.isdisjoint(names):
+        for call, name in zip(calls, names, strict=True):
+            if name in PYTHONS and "final_answer(" in first_text(call):
+                return True
     for text in texts:
         if "echo" in text and any(mark in text for mark in SHELL_HAND_OVERS):
             return True
@@ -119,10 +122,10 @@ def first_text(call: ToolCall) -> str:
 
 
 def changing_phase(effects: Effects, family: str) -> Phase:
-    if not effects.deletes and all(path.endswith(LOGS) for path in effects.writes):
+    if not effects.deletes and False not in [path.endswith(LOGS) for path in effects.writes]:
         return "run"
     is_setting = not own_scripts(effects) and (
-        family in SETTING_FAMILIES or all(program_name(word) in SETTERS for word in effects.runs or ("?",))
+        family in SETTING_FAMILIES or SETTERS.issuperset([program_name(word) for word in effects.runs or ("?",)])
     )
     return "setup" if is_setting else "produce"
 
@@ -130,17 +133,17 @@ def changing_phase(effects: Effects, family: str) -> Phase:
 def looking_phase(names: Sequence[str], texts: Sequence[str], effects: Effects, family: str) -> Phase:
     if own_scripts(effects):
         return "run"
-    telling = [word for word in effects.runs if program_name(word) not in LOOKERS]
+    telling = [name for name in map(program_name, effects.runs) if name not in LOOKERS]
     if not telling:
         is_setting = bool(texts) and not (effects.reads or effects.network or effects.runs)
         return "setup" if is_setting else "explore"
     if not texts and len(telling) == len(effects.runs):
         if any(name in PYTHONS or name in CHAT_TERMINALS for name in names):
             return "explore" if effects.reads else "run"
-        return verb_phase(telling[0])
-    if all(program_name(word) in ARCHIVERS for word in telling):
+        return verb_phase(effects.runs[0])
+    if ARCHIVERS.issuperset(telling):
         return "explore"  # nothing is written: contents are listed
-    if family in SETTING_FAMILIES or all(program_name(word) in SETTERS for word in telling):
+    if family in SETTING_FAMILIES or SETTERS.issuperset(telling):
         return "setup"
     program, _, verb = family.partition(" ")
     if verb in LOOKING_SUBCOMMANDS and program in SUBCOMMANDS:
@@ -148,7 +151,7 @@ def looking_phase(names: Sequence[str], texts: Sequence[str], effects: Effects, 
     # Code on the command line that reads files and writes none looks at them; so does what asks an address.
     if len(telling) == 1 and (effects.network or any(mark in text for text in texts for mark in QUESTIONS)):
         return "explore"
-    return "explore" if effects.reads and all(PYTHON.match(program_name(word)) for word in telling) else "run"
+    return "explore" if effects.reads and all(PYTHON.match(name) for name in telling) else "run"
 
 
 def is_scratch(path: str) -> bool:

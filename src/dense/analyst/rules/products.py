@@ -128,4 +128,4 @@ class _Book:
         made = [path for name, same in self._made.items() if name != ".git" for path in same]
         folders = {path[: path.rfind("/")] for path in made}
         tried = [same[-1] for name, same in self._tried.items() if name != ".git"]
-        return Products(tuple(path for path in made if path.rstrip("/") not in folders), tuple(tried))
+        return Products(tuple([path for path in made if path.rstrip("/") not in folders]), tuple(tried))

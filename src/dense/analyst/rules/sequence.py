@@ -181,6 +181,11 @@ class History:
         found = self._broken.get(position)
         return None if found is None else (self.facts[found[0]].action, self.facts[found[1]].action)
 
+    def may_harm(self, action: int) -> bool:
+        """Whether it broke a check, took back everything or removed something, as far as is known at that time."""
+        position = self._position.get(action, -1)
+        return position in self._broken or position in self._undone or position in self._lost
+
     def undoes(self, action: int) -> int | None:
         """The last change, where this action takes back everything though a check had passed, and nothing is written
         or brought back afterwards."""
@@ -315,13 +320,15 @@ class History:
         """Ties an action to the nearest open failure that it tries again or repairs."""
         while is_open and n - is_open[0] > REACH:
             is_open.popleft()
+        effects = fact.effects
+        may_mend = bool(effects.writes or effects.deletes or effects.installs)
         for j in reversed(is_open):
             failed = self.facts[j]
             is_linked = False
             if self._retries[n] is None and is_retry(failed, fact, n - j):
                 self._retries[n] = j
                 is_linked = True
-            if self._repairs[n] is None and is_mending(failed, fact, n - j):
+            if may_mend and self._repairs[n] is None and is_mending(failed, fact, n - j):
                 self._repairs[n] = j
                 is_linked = True
             # A check that fails before anything was changed tells what the task is; it is no failure of the agent's.
@@ -385,7 +392,7 @@ def is_within(path: str, wide: str) -> bool:
 
 def is_change(fact: Facts) -> bool:
     """Whether afterwards the same command may give something else."""
-    return fact.phase in ("produce", "setup", "run") or fact.effects.changes_files
+    return fact.phase in ("produce", "setup", "run") or bool(fact.effects.writes or fact.effects.deletes)
 
 
 def changes_product(fact: Facts, check: Facts) -> bool:
@@ -396,7 +403,7 @@ def changes_product(fact: Facts, check: Facts) -> bool:
 
 
 def is_waiting(fact: Facts) -> bool:
-    return "sleep" in "\n".join([text[:200] for text in fact.commands]) or plain_name(fact.family) in MOVING
+    return True in ["sleep" in text[:200] for text in fact.commands] or plain_name(fact.family) in MOVING
 
 
 def is_retry(failed: Facts, fact: Facts, distance: int) -> bool:
@@ -419,10 +426,9 @@ def is_mending(failed: Facts, fact: Facts, distance: int) -> bool:
     if shares(changed, failed.products) or shares(changed, failed.targets):
         return True
     names = [base_name(path) for path in changed[:FEW]]
-    if any(
-        name and (name in failure.subject or name in failure.line) for failure in failed.seen.failures for name in names
-    ):
-        return True
+    for failure in failed.seen.failures:
+        if any(name and (name in failure.subject or name in failure.line) for name in names):
+            return True
     return failed.is_check and fact.phase == "produce" and distance <= SOON
 
 
@@ -430,7 +436,6 @@ def shares(some: Sequence[str], others: Sequence[str]) -> bool:
     """Whether two lists of paths may name the same file. Looked up by base name first: most share none."""
     if not some or not others:
         return False
-    names = {base_name(path) for path in others[:FEW]}
-    return any(
-        base_name(path) in names and any(same_file(path, other) for other in others[:FEW]) for path in some[:FEW]
-    )
+    names = [base_name(path) for path in others[:FEW]]
+    both = [path for path in some[:FEW] if base_name(path) in names]
+    return any(same_file(path, other) for path in both for other in others[:FEW]) if both else False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from dense.actions.effects import Effects
@@ -21,8 +21,9 @@ HOST = re.compile(r"(?:[a-z][a-z0-9+.-]{0,20}://)?(?:[^/@\s]{1,100}@)?([^/\s?#]{
 def targets_of(calls: Sequence[ToolCall], names: Sequence[str], effects: Effects) -> tuple[str, ...]:
     """Files first, what is changed before what is looked at; then packages and addresses; else what a tool is given."""
     found: dict[str, None] = {}
-    paths = chain(effects.writes, effects.scripts, effects.deletes, test_paths(effects.tests), effects.reads)
-    for path in islice(paths, 4 * MOST_TARGETS):
+    tested = tuple(test_paths(effects.tests)) if effects.tests else ()
+    paths = effects.writes + effects.scripts + effects.deletes + tested + effects.reads
+    for path in paths[: 4 * MOST_TARGETS]:
         if (path := normalised(path)) not in NO_TARGETS:
             found[path] = None
     for package in effects.installs[:MOST_TARGETS]:

@@ -9,14 +9,14 @@ from msgspec import Struct
 
 from dense.analyst.rules.facts import Facts, same_file
 from dense.analyst.rules.files import base_name
-from dense.redact.words import any_of, one_byte_each
+from dense.redact.words import matching, one_byte_each
 from dense.requirements.requirement import Requirement
 from dense.trajectory import Step
 
 MOST = 12
 """How many deliverables are followed. A task that names more is a listing, hardly all of which is asked for."""
-ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
-"""What a line says of a file that is not there, in small letters: programs say it in English where the locale is C."""
+ABSENT = "(?i)no such file|cannot open|can't open|cannot access|not found|does not exist|enoent"
+"""What a line says of a file that is not there: programs say it in English where the locale is C."""
 LINES = 40
 """How many lines that name a file are looked at in one action."""
 HEAD = 64 * 1024
@@ -76,21 +76,22 @@ def _followed(wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step]
     programs: set[str] = set()
     for fact, step in zip(facts, steps, strict=True):
         is_named = _names(step, name)
-        writes = any(same_file(path, wanted.subject) for path in fact.effects.writes)
-        runs = bool(programs) and any(base_name(script) in programs for script in fact.effects.scripts)
+        effects = fact.effects
+        writes = True in [same_file(path, wanted.subject) for path in effects.writes]
+        runs = bool(programs) and True in [base_name(script) in programs for script in effects.scripts]
         by_itself = is_named and not _only_looks(fact) and not _only_writes(fact)
         if writes or runs or by_itself:
             # An action that writes it and then runs a check has written it, whatever the check says.
             is_tried = fact.has_failed and not (writes and fact.is_check)
             (tried if is_tried else made).append(fact.action)
-        if is_named:
-            programs |= {base_name(path) for path in fact.effects.writes if not same_file(path, wanted.subject)}
+        if is_named and effects.writes:
+            programs |= {base_name(path) for path in effects.writes if not same_file(path, wanted.subject)}
         is_there = _is_there(step, name)
         if is_there is False:
             missed.append(fact.action)
         elif is_there or (is_named and _only_looks(fact) and not fact.has_failed and not fact.seen.is_empty):
             shown.append(fact.action)
-        if any(same_file(path, wanted.subject) for path in fact.effects.deletes) and not writes:
+        if effects.deletes and not writes and any(same_file(path, wanted.subject) for path in effects.deletes):
             removed = fact.action
     if removed is not None and made and made[-1] > removed:
         removed = None
@@ -109,11 +110,11 @@ def _is_there(step: Step, name: str) -> bool | None:
         return None
     said = sum([str(value).count(name) for call in step.calls for value in call.arguments.values()])
     shown = sum([text.count(name) for text in texts])
-    is_absent = any_of(*ABSENT)
-    if shown <= LINES and not any(is_absent(one_byte_each(text).lower()) for text in texts):
+    is_absent = matching(ABSENT)
+    if (shown <= LINES or said < LINES) and True not in [is_absent(one_byte_each(text)) for text in texts]:
         return True if shown > said else None  # most are like this: no need to look at single lines
     found = list(islice((line for text in texts for line in _lines_with(text, name)), LINES))
-    if is_absent(one_byte_each("\n".join(found)).lower()):
+    if is_absent(one_byte_each("\n".join(found))):
         return False
     return True if sum([line.count(name) for line in found]) > said else None
 

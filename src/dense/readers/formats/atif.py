@@ -180,7 +180,7 @@ class _Reading:
         draft.calls += map(_call, objs(value.get("tool_calls")))
         self.call_ids.update(call.id for call in draft.calls if call.id)
         if not draft.calls and (spoken := terminus(message) or function_xml(message)):
-            message, draft.calls = spoken
+            message, draft.calls = spoken.text, spoken.calls
         if not (draft.calls and _is_filler(message, draft.calls[0])):
             draft.message.append(message)
         return draft

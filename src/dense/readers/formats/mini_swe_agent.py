@@ -18,11 +18,11 @@ from dense.readers.chat import AGENT_ROLES, Chat, describe, role_of, usage_of
 from dense.readers.content import text_of
 from dense.readers.embedded import bash_fence
 from dense.readers.files import Record
-from dense.readers.json_value import is_obj, is_seq, number, obj, objs, seq, string, timestamp, whole
+from dense.readers.json_value import is_obj, is_seq, number, obj, seq, string, timestamp, whole
 from dense.readers.reader import Place, fitting, row_of, unique
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of
-from dense.trajectory import Source, Step, Task
+from dense.trajectory import Observation, Source, Step, Task
 
 _RETURN_CODE = re.compile(r"<returncode>(-?\d{1,10})</returncode>")
 
@@ -42,7 +42,7 @@ class MiniSweAgent:
 
 
 def _has_actions(value: Any) -> bool:
-    return any(role_of(message) in AGENT_ROLES for message in objs(_messages(value)))
+    return any(role_of(message) in AGENT_ROLES for message in _messages(value) if is_obj(message))
 
 
 def _messages(value: Any) -> list[Any]:
@@ -106,8 +106,7 @@ def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
 
 def _complete(draft: StepDraft, message: dict[str, Any]) -> None:
     """What an assistant's message has beyond a chat: its command in the text, its response's usage, its time."""
-    draft.model = None
-    draft.usage = None
+    draft.model = draft.usage = None
     if extra := obj(message.get("extra")):
         draft.usage = usage_of(obj(extra.get("response")).get("usage"))
         draft.timestamp = draft.timestamp or timestamp(extra.get("timestamp"))
@@ -118,13 +117,13 @@ def _complete(draft: StepDraft, message: dict[str, Any]) -> None:
 def _observe(draft: StepDraft, message: dict[str, Any]) -> None:
     """Whoever the role says: what follows a command is its output, the rest are words of the harness."""
     text = text_of(message.get("content"))
-    code = whole(obj(message.get("extra")).get("returncode"))
+    code = whole(obj(message["extra"]).get("returncode")) if "extra" in message else None
     if code is None and "<returncode>" in text and (found := _RETURN_CODE.search(text)):
         code = int(found[1])
     is_output = message.get("role") == "tool" or (bool(draft.calls) and not draft.observations)
     if text or is_output:
         call_id = string(message.get("tool_call_id"))
-        draft.observe(text, call_id, origin="tool" if is_output else "system", exit_code=code)
+        draft.observations.append(Observation(text, call_id, "tool" if is_output else "system", None, code))
 
 
 def _task(prompts: list[str], template: str | None, name: str | None) -> Task | None:

@@ -1,0 +1,39 @@
+"""Where in a text something may be found: most of a long output holds nothing of interest.
+
+Python's expressions tell where a match is, at some dozens of instructions for each character. `dense.redact.words` has
+some that only tell whether there is one, at a few. So they look at the text piece by piece, and Python only at the
+pieces that hold something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from dense.redact.words import one_byte_each
+
+PIECE = 800
+"""Characters of a piece, at least: it ends with a line."""
+
+
+def pieces(text: str, holds: Callable[[str], bool], start: int = 0) -> Iterator[tuple[int, int]]:
+    """Where the pieces of a text begin and end that hold something, in order. Each begins with a line feed, if the text
+    does so where it is begun with. `holds` sees a question mark for each character that has no single byte."""
+    looked_at = one_byte_each(text)
+    size = len(text)
+    while start < size:
+        end = looked_at.find("\n", start + PIECE)
+        end = size if end < 0 else end
+        if holds(looked_at[start:end]):
+            yield start, end
+        start = end
+
+
+def one_of(*words: str) -> str:
+    """An expression for one of these words."""
+    return "|".join(map(re.escape, words))
+
+
+def roughly(expression: str) -> str:
+    """An expression for `holds`, of one of Python's: it has no look ahead and no ends of words, so it matches more."""
+    fewer = re.sub(r"\(\?[=!](?:[^()\\]|\\.)*\)|\\b", "", expression)
+    return re.sub(r"[^\0-\xff]", r"\\?", fewer).replace(r"\w", r"[^ \n]")
