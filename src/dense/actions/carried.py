@@ -45,9 +45,7 @@ class Carried:
         if opened:
             self._opened = opened
         if self._opened and UNNAMED in done.writes:
-            done = replace(
-                done, writes=tuple([self._opened if path == UNNAMED else path for path in done.writes])
-            )
+            done = replace(done, writes=tuple([self._opened if path == UNNAMED else path for path in done.writes]))
         if self._programs and done.scripts and not done.tests:
             done = self._with_programs(done, contents)
         for path, text in contents.items():

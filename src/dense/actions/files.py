@@ -215,7 +215,7 @@ def note_sed(words: Sequence[str], command: Command, ledger: Ledger) -> None:
     in_place = any(map(SED_IN_PLACE.match, options))
     if in_place and rest and not rest[0]:
         rest = rest[1:]  # BSD's `-i ''`
-    note(ledger.writes if in_place else ledger.reads, rest, command.cwd)
+    (ledger.write if in_place else ledger.read)(*rest, cwd=command.cwd)
 
 
 def note_dd(words: Sequence[str], command: Command, ledger: Ledger) -> None:

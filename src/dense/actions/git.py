@@ -68,7 +68,7 @@ def git_checkout(words: Sequence[str], rest: list[str], cwd: str, _command: Comm
         ledger.undo(*rest, cwd=cwd)
     elif not has_flag(words, "bB", "--orphan", "-c"):
         # A single operand may be a branch or a file; a dot within tells.
-        files = rest[1:] if len(rest) > 1 else [path for path in rest if re.search(r"\.\w+$", path)]
+        files = [path for path in rest[:1] if re.search(r"\.[A-Za-z]\w*$", path)] + rest[1:]
         ledger.undo(*(files or ["."]), cwd=cwd)
 
 

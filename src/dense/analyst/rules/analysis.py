@@ -19,8 +19,8 @@ from dense.analyst.rules.handovers import prints_work
 from dense.analyst.rules.outputs import output
 from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
 from dense.analyst.rules.sequence import History
-from dense.analyst.rules.submission import Submission, submission
 from dense.analyst.rules.subagents import with_subagents
+from dense.analyst.rules.submission import Submission, submission
 from dense.analyst.rules.tracking import Tracked, track
 from dense.observations import seen
 from dense.requirements import requirements
@@ -367,8 +367,8 @@ class Analysis:
         return []
 
     def _unverified(self) -> list[Finding]:
-        """A program that the task asks for, that was changed last, and nothing ran it or looked at it since. Of anything
-        else that nobody looked at the summary of its part tells."""
+        """A program that the task asks for, that was changed last, and nothing ran it or looked at it since. What else
+        nobody looked at is told in the summary of its part."""
         names = [path for path, action in self.products.items() if action == self.last_change][:PRODUCTS]
         if not any(path.endswith(CODE) and any(same_file(path, one) for one in self.wanted) for path in names):
             return []
@@ -389,8 +389,13 @@ class Analysis:
             return True
         if any(base_name(path) in self._product_names for path in fact.effects.reads):
             return True
-        return fact.phase in {"explore", "verify"} and any(  # a listing in which it stands
-            name in answer.text[:LONGEST_LISTING] for answer in self.step(fact.action).observations for name in self._product_names
+        return (
+            fact.phase in {"explore", "verify"}
+            and any(  # a listing in which it stands
+                name in answer.text[:LONGEST_LISTING]
+                for answer in self.step(fact.action).observations
+                for name in self._product_names
+            )
         )
 
     @cached_property
@@ -402,7 +407,9 @@ CODE = (".py", ".js", ".ts", ".c", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", 
 """Ends of the names of programs."""
 STORING = frozenset({"git add", "git commit", "git push"})
 LONGEST_LISTING = 20_000
-NOT_TO_RUN = re.compile(r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)", re.I)
+NOT_TO_RUN = re.compile(
+    r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)", re.I
+)
 """Words of a task that wants something written and not run. Hints only."""
 REFUSED = re.compile(r"\b(?:in|not )correct\b|\bwrong\b|\brejected\b|\bnot accepted\b|\btry again\b", re.IGNORECASE)
 """Words of whoever does not take what was handed over. Hints only."""

@@ -86,7 +86,7 @@ class Facets:
             text = deed.output
             if not text or len(text) > 800:
                 continue
-            shown = [value for value in values(text)[:12] if len(value.text) <= 60]
+            shown = [value for value in values(text)[:12] if len(value.text) <= 60 and is_named(value.name)]
             for value in shown:
                 if self._is_computed(place, value.text):
                     found[value.name] = value.text
@@ -199,6 +199,15 @@ class Facets:
             names = [path for path in names if not self.stretch.history.is_gone(path)]
             if names:
                 yield f"unverified: {paths_told(names)} after the last change"
+
+
+HEADINGS = frozenset("rootdir platform cachedir plugins configfile inifile dtype name length testing running".split())
+"""Names under which runners and printed tables say something of themselves."""
+
+
+def is_named(name: str) -> bool:
+    """Whether a name says what a value is: a number does not, nor does the heading of a runner."""
+    return any(map(str.isalpha, name)) and name.lower() not in HEADINGS
 
 
 def typed(deed: Deed) -> Iterator[str]:

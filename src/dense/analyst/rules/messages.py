@@ -51,7 +51,8 @@ def first_sentence(message: str, limit: int = 100) -> str:
 
 
 NEXT = re.compile(
-    r"(?:(?:now|so|next|then|finally|ok(?:ay)?|great|good|perfect|first)[,.!:]?\s+)*(?:let(?:'s| me| us)\b|calling\b|time to\b"
+    r"(?:(?:now|so|next|then|finally|ok(?:ay)?|great|good|perfect|first)[,.!:]?\s+)*"
+    r"(?:let(?:'s| me| us)\b|calling\b|time to\b"
     r"|(?:i|we)(?:'ll| will| should| need| am going| are going|'m going|'re going| can now| want)\b|please proceed)",
     re.IGNORECASE,
 )
@@ -64,7 +65,9 @@ CLAIM = re.compile(
 """Words of somebody who is content."""
 CONTENT = re.compile(r"\d|`|\w\.[a-zA-Z]|_|/\w|[\"“«「]\w|[a-z][A-Z]")
 """Numbers, names of files and of things in programs, what is quoted: a sentence with one of these tells something."""
-OPENING = re.compile(r"(?:(?:done|ready|great|perfect|finished)|i(?:'m| am) (?:done|ready)[^.!]{0,30})[.!]\s+", re.IGNORECASE)
+OPENING = re.compile(
+    r"(?:(?:done|ready|great|perfect|finished)|i(?:'m| am) (?:done|ready)[^.!]{0,30})[.!]\s+", re.IGNORECASE
+)
 ITEM = re.compile(r"[-•·+]\s|\(?\d{1,2}[.)]\s")
 """How an item of a list begins: it names things, and says nothing of them."""
 MOST_SENTENCES = 8

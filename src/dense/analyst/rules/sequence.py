@@ -372,7 +372,9 @@ class History:
         if self.facts[n].effects.writes:
             return  # what was moved is there under another name
         self._removed_wide += [
-            (path, n) for path in deleted[:FEW] if path not in NO_TARGETS and ("*" in path or "." not in base_name(path))
+            (path, n)
+            for path in deleted[:FEW]
+            if path not in NO_TARGETS and ("*" in path or "." not in base_name(path))
         ]
 
     def _note_undoing(self, n: int, writes: Paths, last_check: int) -> None:

@@ -1,6 +1,6 @@
 """What an attempt hands in, where its last words hold it as a diff: which files are changed, which are new.
 
-Nothing tells better what was really done: edits that were taken back are not in it, and what was left lying about is."""
+Nothing tells better what was really done: edits that were taken back are not in it, what was left lying about is."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ class Submission(Struct, frozen=True, dict=True):
             ordered = sorted(self.changes, key=_importance)
             told.append(f"Handed in a change of {listed([one.told for one in ordered], NAMED + 1, 'file')}.")
         if self.left:
-            what = "New in it, and not named by the task" if self.changes else "Handed in only what the task does not name"
+            what = (
+                "New in it, and not named by the task" if self.changes else "Handed in only what the task does not name"
+            )
             told.append(f"{what}: {_places(self.left)}.")
         if self.is_whole and all(one.is_new for one in (*self.changes, *self.left)):
             told.append("No file that was there before is changed.")

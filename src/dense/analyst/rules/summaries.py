@@ -118,11 +118,10 @@ class Summary:
         changed = next((deed.action for deed in reversed(self._standing) if self._lasts(deed)), 0)
         first = next((n for n, brief in enumerate(briefs) if brief.is_product), 0)
         last_of = {brief.check: n for n, brief in enumerate(briefs) if brief.proof}
-        told = [
-            f"{brief.clause} {_dated(brief, changed) if not brief.check or last_of.get(brief.check) == n else ''}".strip()
-            for n, brief in enumerate(briefs)
-            if n >= first
+        proofs = [
+            _dated(one, changed) if last_of.get(one.check) == n or not one.check else "" for n, one in enumerate(briefs)
         ]
+        told = [f"{brief.clause} {proof}".strip() for brief, proof in zip(briefs[first:], proofs[first:], strict=True)]
         kept = list(dict.fromkeys(filter(None, told)))[-MOST_PARTS:]
         has_scratch = any(brief.is_scratch for brief in briefs)
         if len(kept) < 2 - has_scratch or len(self.stretch.agents) > 1:

@@ -11,7 +11,7 @@ from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.stretch import Stretch
 from dense.analyst.rules.summaries import Brief, Stays, Summary
-from dense.analyst.rules.titles import attempt_title, title
+from dense.analyst.rules.titles import attempt_title, title, told_apart
 from dense.trajectory import Step
 from dense.tree import Leaf, Node, Shortcut, Subtask, first_action, last_action
 
@@ -60,7 +60,10 @@ class Teller:
         stretches = [summary.stretch for summary in summaries]
         facets = list(map(Facets, stretches))
         parts = {
-            "subtitle": [title(stretch.deeds, stretch.products) for stretch in stretches],
+            "subtitle": told_apart(
+                [title(stretch.deeds, stretch.products) for stretch in stretches],
+                [stretch.deeds for stretch in stretches],
+            ),
             "summary": [summary.told() for summary in summaries],
             "artifacts": [facet(one.artifacts()) for one in facets],
             "final_state": [facet(one.final_state()) for one in facets],

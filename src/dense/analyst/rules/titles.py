@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from dense.analyst.rules.deeds import check_name
 from dense.analyst.rules.files import base_name
-from dense.analyst.rules.messages import first_sentence, question
+from dense.analyst.rules.messages import first_sentence, intent, question
 from dense.analyst.rules.outputs_told import ABSENT, lack
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.products import Products, products
@@ -20,6 +20,8 @@ from dense.analyst.rules.targets import host_of
 from dense.analyst.rules.teams import instruction
 
 LONGEST = 60
+SHORTEST_WORDS = 20
+"""With less room than this, words tell nothing."""
 NOWHERE = frozenset({"", ".", "..", "~"})
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.:/]+")
 
@@ -41,7 +43,30 @@ def attempt_title(deeds: Sequence[Deed], *, is_recovered: bool) -> str:
     if done.made or any(deed.is_check for deed in deeds):
         return title(deeds, done)
     name = _program(deeds[0])
-    return one_line(f"{name}: failed, then worked" if is_recovered else f"{name}: failed, given up", LONGEST)
+    how = next((found[0] for deed in deeds for one in deed.facts.seen.failures if (found := ERROR.match(one.line))), "")
+    return one_line(f"{name}: {how or 'failed'}, {'then worked' if is_recovered else 'given up'}", LONGEST)
+
+
+ERROR = re.compile(r"(?:[A-Z]\w{2,30}(?:Error|Exception|Interrupt|Warning))(?=:|$)")
+"""The name of an error, where a line begins with it."""
+
+
+def told_apart(names: list[str], stretches: Sequence[Sequence[Deed]]) -> list[str]:
+    """Titles of several stretches; where some have the same, each with the agent's words for its last change."""
+    if len(set(names)) == len(names):
+        return names
+    counts = Counter(names)
+    return [
+        _with_words(name, deeds) if counts[name] > 1 else name for name, deeds in zip(names, stretches, strict=True)
+    ]
+
+
+def _with_words(name: str, deeds: Sequence[Deed]) -> str:
+    room = LONGEST - len(name) - 4
+    changes = [deed for deed in reversed(deeds) if deed.facts.effects.writes and deed.phase != "run"]
+    told = changes or [deed for deed in reversed(deeds) if deed.phase == "run"]
+    words = next((one for deed in told if deed.step.message.strip() and (one := intent(deed.step.message, room))), "")
+    return f"{name}: {quoted(words, room)}" if words and room >= SHORTEST_WORDS else name
 
 
 def _lack(deeds: Iterable[Deed]) -> str:
@@ -223,8 +248,9 @@ def _running(deeds: Sequence[Deed]) -> str:
     absent = missing(deeds)
     if absent and all(deed.has_failed for deed in runs):
         return f"Try {listed(absent, 3)}: {_lack(deeds)}"
-    if len(runs) == 1 and not scripts and any(deed.phase == "explore" for deed in deeds):
-        if value := _one_value(runs[0]):
+    looks = sum(deed.phase == "explore" for deed in deeds)
+    if len(runs) == 1 and not scripts and looks:
+        if (value := _one_value(runs[0])) and (looks <= FEW_LOOKS or len(value) >= LONG_VALUE):
             return f"Work out {quoted(value, 48)}"
         return _looking([deed for deed in deeds if deed.phase == "explore"])
     if not scripts and runs[-1].facts.family.startswith("python"):
@@ -232,6 +258,9 @@ def _running(deeds: Sequence[Deed]) -> str:
     return f"Run {listed([one_line(name, 30) for name in names], 2)}"
 
 
+FEW_LOOKS = 3
+"""Where there are more, the stretch was for them, and not for one value beside."""
+LONG_VALUE = 8
 INTERPRETERS = ("python", "node", "perl", "ruby", "php", "awk", "bc", "jq", "expr")
 
 

@@ -7,8 +7,8 @@ One document: `steps[]` with `source` system, user or agent. Each agent step is 
 - `continued_trajectory_ref` names the file in which the attempt goes on: read on there, without the prompts that hand
   it over. User and system steps before the first action are prompts; later ones are observations. Sub-agents, embedded
   or in files beside, nest in the step whose result refers to them. Each is read once, so they cannot nest in a circle.
-- A converter puts behind what the agent saw a second copy of it (`[stdout]`), or the whole file before and after an edit
-  (`[metadata] {…}`): left out, since no agent saw it.
+- A converter puts behind what the agent saw a second copy of it (`[stdout]`), or the whole file before and after an
+  edit (`[metadata] {…}`): left out, since no agent saw it.
 """
 
 from __future__ import annotations
