@@ -300,3 +300,12 @@ def test_an_edit_of_the_open_file_is_told_by_its_name() -> None:
     assert did(*shell("edit 15:15\n    return abs(a - b)\nend_of_edit", seen_file)) == "edited `/repo/main.py`"
     failed = "Your proposed edit has introduced new syntax error(s).\nSyntaxError: invalid syntax\n"
     assert did(*shell("edit 15:15\nx\nend_of_edit", failed, 1)).startswith("tried to edit")
+
+
+def test_a_planners_record_is_told_by_what_it_asks_for() -> None:
+    ledger = (
+        '{"is_request_satisfied": {"answer": false}, "instruction_or_question": {"answer": "Open the first link."}}'
+    )
+    assert did(*known(Step(Source("t"), f"Updated Ledger:\n{ledger}"))) == 'said "Open the first link."'
+    page = "Address: file:///a.mp3\nTitle: x\n=======================\n# Error 404: File not found"
+    assert did(*known(Step(Source("t"), page))) == 'said "Error 404: File not found"'

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any, cast
+
+import msgspec
 
 from dense.actions.tools import is_shell, known
 from dense.analyst.rules.quoting import capital, one_line, plain_text, quoted
@@ -24,12 +27,44 @@ SHORTEST_SENTENCE = 24
 def said(step: Step, limit: int = 100) -> str:
     """The head of a message as a claim, never as a fact."""
     if not any(seen.origin == "user" for seen in step.observations):
-        line = first_sentence(step.message, limit)
+        line = first_sentence(unwrapped(step.message), limit)
         return f"said {quoted(line, limit)}" if line else "said nothing"
     line = question(step.message, limit)
     if line:
         return f"asked the user {quoted(line, limit)}"
     return f"told the user {quoted(first_sentence(step.message, limit), limit)}"
+
+
+PAGE_LINE = re.compile(r"\n={8,}\s*\n")
+"""What a browser of files puts between what it says of a page and the page."""
+LEDGER_WORDS = (("instruction_or_question", "answer"), ("is_progress_being_made", "reason"))
+"""What a ledger says that tells something, by the names of its entries."""
+
+
+def unwrapped(message: str) -> str:
+    """What a message says, where it is the record of a planner, or a page with its address above it."""
+    if (
+        message.startswith("Address: ")
+        and (found := PAGE_LINE.search(message, 0, 2000))
+        and message[found.end() :].strip()
+    ):
+        return message[found.end() :]
+    if '"is_request_satisfied"' not in message:
+        return message
+    try:
+        ledger = msgspec.json.decode(message[message.find("{") : message.rfind("}") + 1])
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return message
+    entries = cast("dict[str, Any]", ledger) if isinstance(ledger, dict) else {}
+    for name, key in LEDGER_WORDS:
+        entry = entries.get(name)
+        if (
+            isinstance(entry, dict)
+            and isinstance(words := cast("dict[str, Any]", entry).get(key), str)
+            and words.strip()
+        ):
+            return words
+    return message
 
 
 def sentences(message: str, limit: int) -> Iterator[str]:
