@@ -1,15 +1,20 @@
-"""What all tests share: where fixtures, examples and the corpus of real traces are, and goldens."""
+"""What all tests share: where fixtures, examples and the corpus of real traces are, goldens, and that no test leaves a
+connection open."""
 
 from __future__ import annotations
 
 import difflib
+import gc
 import importlib
 import importlib.util
 import os
-from collections.abc import Callable, Iterator
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -17,6 +22,62 @@ FIXTURES = ROOT / "tests" / "fixtures"
 EXAMPLES = ROOT / "examples"
 CORPUS = ROOT.parent / "shared" / "corpus"
 GOLDENS = ROOT / "tests" / "goldens"
+
+# How long an example takes says most about the machine's other work; what must be quick is measured as such.
+hypothesis.settings.register_profile("dense", deadline=None)
+hypothesis.settings.load_profile("dense")
+
+BEFORE = pytest.StashKey[set[str]]()
+"""The sockets that were open when a test's fixtures were made: those of a session stay open."""
+PATIENCE = 5.0
+"""Seconds for sockets that a thread of a test's server is about to close."""
+LONG = (
+    "distillation/test_local_model.py",
+    "model/test_local_model.py",
+    "refit/test_example.py",
+    "refit/test_isolation.py",
+)
+"""Files with a test that takes a minute: they begin first, or one worker would be busy with it after all others end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONG))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    item.stash[BEFORE] = sockets()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """Whoever leaves a socket open fails, not the test in which the garbage collector comes upon it."""
+    yield
+    if (before := item.stash.get(BEFORE, None)) is None:
+        return
+    end = time.monotonic() + PATIENCE
+    while (left := sockets() - before) and time.monotonic() < end:
+        time.sleep(0.01)
+    if left:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()  # so that those that nobody holds trouble no other test
+        held = sockets() & left
+        pytest.fail(f"the test leaves sockets open: {sorted(left)}; of these something still holds {sorted(held)}")
+
+
+def sockets() -> set[str]:
+    """The open sockets of this process, as Linux names them; empty elsewhere."""
+    found: set[str] = set()
+    for file in Path("/proc/self/fd").glob("*"):
+        try:
+            name = str(file.readlink())
+        except OSError:  # closed meanwhile, as the one is that was listed from
+            continue
+        if name.startswith("socket:"):
+            found.add(name)
+    return found
 
 
 @pytest.fixture

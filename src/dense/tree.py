@@ -9,7 +9,6 @@ from a tree to a new tree; nothing here is changed in place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import Struct
@@ -170,25 +169,29 @@ class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     """What credentials were replaced before anybody saw the trajectory, in words; empty for none."""
 
 
-def leaves(*within: Node) -> Iterator[Leaf]:
+def leaves(*within: Node) -> list[Leaf]:
     """The actions below a node, or below several that follow each other, in order."""
+    found: list[Leaf] = []
     left = [*reversed(within)]
     while left:
         one = left.pop()
         if isinstance(one, Leaf):
-            yield one
+            found.append(one)
         else:
-            left += reversed(one.children)
+            left += one.children[::-1]
+    return found
 
 
-def nodes(node: Node) -> Iterator[Node]:
+def nodes(node: Node) -> list[Node]:
     """A node and all below it, parents first."""
+    found: list[Node] = []
     left = [node]
     while left:
         one = left.pop()
-        yield one
+        found.append(one)
         if not isinstance(one, Leaf):
-            left += reversed(one.children)
+            left += one.children[::-1]
+    return found
 
 
 def first_action(node: Node) -> int:

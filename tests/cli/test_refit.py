@@ -13,6 +13,7 @@ import pytest
 
 from dense.errors import DenseError
 from dense.harness.sandbox import preflight_now
+from dense.refit.experiment import experiment_of
 
 FILES = {
     "instruction.md": "Write the word hello, and nothing else, to /app/out.txt.\n",
@@ -103,10 +104,13 @@ def test_what_is_exported_can_be_imported_and_reported(finished: Path, tmp_path:
     dense("refit", "export", "out/refit/greetings", table, cwd=finished)
     out, _ = dense("refit", "import", table, "--out", tmp_path / "again", "--name", "again", cwd=tmp_path)
     assert "12 results taken in" in out
-    dense("refit", "export", tmp_path / "again", tmp_path / "twice.csv", cwd=tmp_path)
-    rows = list(csv.DictReader((tmp_path / "twice.csv").read_text().splitlines()))
-    rewards = {(row["recipient"], row["task"], row["method"]): float(row["reward"]) for row in rows}
-    assert len(rewards) == 12 and all(value == (key[0] == "able") for key, value in rewards.items())
+    rewards = {result.cell: result.reward for result in experiment_of(tmp_path / "again").results}
+    assert len(rewards) == 12 and all(value == (cell.recipient == "able") for cell, value in rewards.items())
+    if suffix == "csv":
+        dense("refit", "export", tmp_path / "again", tmp_path / "twice.csv", cwd=tmp_path)
+        rows = list(csv.DictReader((tmp_path / "twice.csv").read_text().splitlines()))
+        assert [float(row["reward"]) for row in rows] == [float(row["recipient"] == "able") for row in rows]
+        assert len(rows) == 12
 
 
 def test_the_report_is_written_where_it_is_said(finished: Path) -> None:
@@ -118,21 +122,53 @@ def test_the_report_is_written_where_it_is_said(finished: Path) -> None:
     assert [recipient["baseline"]["passed"]["value"] for recipient in told["recipients"]] == [100.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("run", "absent.yaml"), "absent.yaml: cannot be read"),
-        (("status", "absent"), "absent: neither an experiment's folder nor its YAML file"),
-        (("status", "tasks"), "tasks: no experiment here"),
-        (("report", "refit.yaml"), "no experiment here"),
-        (("export", "refit.yaml", "x.csv"), "no experiment here"),
-        (("import", "absent.csv", "--out", "in"), "absent.csv: no such file or folder"),
-        (("report", "refit.yaml", "--price", "able"), "--price able: give NAME=INPUT,OUTPUT"),
-    ],
-)
-def test_mistakes_are_told_in_a_line(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
-    _, errors = dense("refit", *arguments, cwd=write_experiment(tmp_path), code=1)
-    assert errors.startswith("error: ") and told in errors, errors
+MISTAKES = [
+    (("run", "absent.yaml"), "absent.yaml: cannot be read"),
+    (("status", "absent"), "absent: neither an experiment's folder nor its YAML file"),
+    (("status", "tasks"), "tasks: no experiment here"),
+    (("report", "refit.yaml"), "no experiment here"),
+    (("export", "refit.yaml", "x.csv"), "no experiment here"),
+    (("import", "absent.csv", "--out", "in"), "absent.csv: no such file or folder"),
+    (("report", "refit.yaml", "--price", "able"), "--price able: give NAME=INPUT,OUTPUT"),
+]
+ONE_BY_ONE = """
+import contextlib, io, json, sys
+from dense.cli import main
+
+for arguments in json.loads(sys.argv[1]):
+    sys.argv[1:] = ["refit", *arguments]
+    code, errors = 0, io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    print(json.dumps([code, errors.getvalue()]))
+"""
+
+
+@pytest.fixture(scope="module")
+def mistakes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], tuple[int, str]]:
+    """What each comes to, all in one process: most of the time would go into starting one for each."""
+    base = write_experiment(tmp_path_factory.mktemp("mistakes"))
+    made = [arguments for arguments, _ in MISTAKES]
+    command = [sys.executable, "-c", ONE_BY_ONE, json.dumps(made)]
+    done = subprocess.run(command, cwd=base, capture_output=True, text=True, timeout=240, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return dict(zip(made, (tuple(json.loads(line)) for line in done.stdout.splitlines()), strict=True))
+
+
+@pytest.mark.parametrize(("arguments", "told"), MISTAKES)
+def test_mistakes_are_told_in_a_line(
+    mistakes: dict[tuple[str, ...], tuple[int, str]], arguments: tuple[str, ...], told: str
+) -> None:
+    code, errors = mistakes[arguments]
+    assert code == 1 and errors.startswith("error: ") and told in errors, errors
+
+
+def test_a_mistake_ends_the_process_without_a_traceback(tmp_path: Path) -> None:
+    _, errors = dense("refit", "status", "absent", cwd=tmp_path, code=1)
+    assert errors.startswith("error: ")
 
 
 def test_an_unknown_agent_is_told_before_anything_runs(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Instant:
         if told is not None:
             return told
         reply: Any = json.loads(at_once(OutlineAnalyst().ask(question)))
-        return MODELS[type(question)].model_validate(reply)
+        return MODELS[type(question)].validated(reply)
 
 
 def said(done: Distillation) -> Any:

@@ -151,7 +151,7 @@ def test_labels_of_strangers_are_ignored() -> None:
     labels = [{"id": "n0", "label": -2}, {"id": "n999", "label": -2}, {"id": "n0", "label": 0}]
     analyst = Told(digest=lambda q, _: {"subtitle": "t", "summary": "s", "labels": labels})
     done = run(analyst, profile="fast")
-    assert next(leaves(done.source.root)).label == 0
+    assert leaves(done.source.root)[0].label == 0
     assert -2 not in [leaf.label for leaf in leaves(done.source.root)]
 
 
@@ -233,11 +233,11 @@ KNOWN = Known(LEAVES, {"n0", "n1", "n2", "n3"}, [ISSUE])
 )
 def test_checks_of_a_partition(groups: list[dict[str, Any]], problem: str) -> None:
     with pytest.raises(BadAnswer, match=problem):
-        check_groups([Group.model_validate(g) for g in groups], KNOWN)
+        check_groups([Group.validated(g) for g in groups], KNOWN)
 
 
 def verdict(**fields: Any) -> ReconciliationAnswer:
-    return ReconciliationAnswer.model_validate({"coherence": "coherent", "completion": "complete", **fields})
+    return ReconciliationAnswer.validated({"coherence": "coherent", "completion": "complete", **fields})
 
 
 @pytest.mark.parametrize(

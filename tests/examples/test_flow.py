@@ -54,4 +54,8 @@ def test_feedback_on_an_attempt_makes_the_next_one_pass(able: None, model: Model
         assert repeated not in typed(without)
         assert told.usage and told.usage.input and told.usage.cache_read and told.usage.output
 
-    asyncio.run(way())
+    async def alone() -> None:
+        async with harness:
+            await way()
+
+    asyncio.run(alone())

@@ -102,7 +102,8 @@ def test_the_solution_passes_and_doing_nothing_fails(able: None, tmp_path: Path)
                 return await harness.attempt(order)
 
         pairs = [(task, agent) for task in NAMES for agent in ("oracle", "nop")]
-        return dict(zip(pairs, await asyncio.gather(*(attempt(*pair) for pair in pairs)), strict=True))
+        async with harness:
+            return dict(zip(pairs, await asyncio.gather(*(attempt(*pair) for pair in pairs)), strict=True))
 
     found = asyncio.run(attempts())
     assert {pair: (one.reward, one.exception) for pair, one in found.items()} == {

@@ -26,6 +26,16 @@ def terminus(name: str = "t", api: str = "{server}/v1", **options: Any) -> Recip
     return Recipient(name, "terminus-2", "openai/scripted", {**fixed, **options})
 
 
+def alone(harness: HarborHarness, order: Order) -> Attempted:
+    """One attempt in a loop of its own, from which no connection is left."""
+
+    async def run() -> Attempted:
+        async with harness:
+            return await harness.attempt(order)
+
+    return asyncio.run(run())
+
+
 def trials(task: str, out: str, server: str) -> tuple[str, list[dict[str, Any]]]:
     """Which release it was, and what its trials came to, apart from names and times."""
     harness = HarborHarness(servers={"t": server})

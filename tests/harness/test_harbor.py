@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from loopback import Loopback, Step, failing, json_step, ok, said
-from release import ORACLE, terminus, trials
+from release import ORACLE, alone, terminus, trials
 
 from dense.errors import DenseError
 from dense.harness import Attempted, Harness, Order, Recipient
@@ -44,28 +44,18 @@ def attempt(order: Order, **more: Any) -> Attempted:
     return alone(HarborHarness(**more), order)
 
 
-def alone(harness: HarborHarness, order: Order) -> Attempted:
-    """One attempt in a loop of its own, from which no connection is left."""
-
-    async def run() -> Attempted:
-        async with harness:
-            return await harness.attempt(order)
-
-    return asyncio.run(run())
-
-
 def check(*recipients: Recipient, tasks: tuple[Path, ...] = (), **more: Any) -> tuple[str, ...]:
     return asyncio.run(HarborHarness(**more).check(recipients, tasks))
 
 
 def test_oracle_and_nop_at_once(task: Path, tmp_path: Path) -> None:
-    harness: Harness = HarborHarness()
     orders = [Order(who.name, who, task, tmp_path / "cells" / who.name) for who in (ORACLE, NOP)]
 
-    async def both() -> list[Attempted]:
-        return list(await asyncio.gather(*(harness.attempt(order) for order in orders)))
+    async def both() -> tuple[Harness, list[Attempted]]:
+        async with HarborHarness() as harness:
+            return harness, list(await asyncio.gather(*(harness.attempt(order) for order in orders)))
 
-    solved, idle = asyncio.run(both())
+    harness, (solved, idle) = asyncio.run(both())
     assert (solved.reward, idle.reward) == (1.0, 0.0)
     for order, found in zip(orders, (solved, idle), strict=True):
         assert (found.exception, found.problem, found.usage, found.tool_calls) == (None, "", None, None)
@@ -197,13 +187,13 @@ def test_cancelling_stops_the_environment(task: Path, tmp_path: Path, serve: Cal
     order = Order("cell", terminus(), task, tmp_path / "c")
 
     async def run() -> None:
-        running = asyncio.create_task(harness.attempt(order))
-        while not server.received:
-            await asyncio.sleep(0.05)
-            assert not running.done(), running.result()
-        assert any(state.iterdir())
-        running.cancel()
         async with harness:
+            running = asyncio.create_task(harness.attempt(order))
+            while not server.received:
+                await asyncio.sleep(0.05)
+                assert not running.done(), running.result()
+            assert any(state.iterdir())
+            running.cancel()
             await running
 
     with pytest.raises(asyncio.CancelledError):
@@ -239,7 +229,11 @@ from dense.harness import Order, Recipient
 from dense.harness.harbor import HarborHarness
 
 who = Recipient("oracle", "oracle", env={"NAP": "100"})
-asyncio.run(HarborHarness().attempt(Order("cell", who, Path(sys.argv[1]), Path(sys.argv[2]))))
+async def main():
+    async with HarborHarness() as harness:
+        await harness.attempt(Order("cell", who, Path(sys.argv[1]), Path(sys.argv[2])))
+
+asyncio.run(main())
 """
 
 
@@ -426,6 +420,15 @@ def test_recipients_that_cannot_run_are_told_before(task: Path, who: Recipient, 
     with pytest.raises(DenseError) as caught:
         check(who)
     assert said in str(caught.value)
+
+
+def test_nothing_is_tried_once_connections_are_closed(task: Path, tmp_path: Path) -> None:
+    harness, order = HarborHarness(), Order("cell", NOP, task, tmp_path / "c")
+    with pytest.raises(RuntimeError, match="use `async with`"):
+        asyncio.run(harness.attempt(order))
+    assert alone(harness, order).reward == 0
+    with pytest.raises(RuntimeError, match="use `async with`"):
+        asyncio.run(harness.attempt(order))
 
 
 def test_an_attempt_checks_what_nobody_checked(task: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from release import alone
 
 from dense.harness import Order, Recipient
 from dense.harness.harbor import EnvironmentSettings, HarborHarness
@@ -50,7 +51,7 @@ def variable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_attempt_that_ends(variable: None, task: Path, tmp_path: Path) -> None:
     order = Order("cell", teller(0), task, tmp_path / "c")
-    found = asyncio.run(HarborHarness().attempt(order))
+    found = alone(HarborHarness(), order)
     assert found.reward == 0
     assert holding(order.folder) == set()
     config = json.loads((order.folder / found.trial / "config.json").read_text())
@@ -66,12 +67,13 @@ def test_an_attempt_that_is_cancelled(variable: None, task: Path, tmp_path: Path
     harness = HarborHarness()
 
     async def run() -> None:
-        running = asyncio.create_task(harness.attempt(order))
-        while not list(begun(order.folder)):
-            await asyncio.sleep(0.05)
-            assert not running.done(), running.result()
-        running.cancel()
-        await running
+        async with harness:
+            running = asyncio.create_task(harness.attempt(order))
+            while not list(begun(order.folder)):
+                await asyncio.sleep(0.05)
+                assert not running.done(), running.result()
+            running.cancel()
+            await running
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(run())
@@ -81,14 +83,15 @@ def test_an_attempt_that_is_cancelled(variable: None, task: Path, tmp_path: Path
 
 
 KILLED = """
-import asyncio, sys
+import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
+from release import alone
 from test_variables import EVER, teller
 from dense.harness import Order
 from dense.harness.harbor import HarborHarness
 
-asyncio.run(HarborHarness().attempt(Order("cell", teller(EVER), Path(sys.argv[2]), Path(sys.argv[3]))))
+alone(HarborHarness(), Order("cell", teller(EVER), Path(sys.argv[2]), Path(sys.argv[3])))
 """
 
 
@@ -116,7 +119,7 @@ def test_what_an_environment_is_given(task: Path, tmp_path: Path) -> None:
     settings = EnvironmentSettings(settings={"env": {"MODE": "standard-mode", "SOME_TOKEN": OPTION}})
     order = Order("cell", Recipient("o", "oracle"), task, tmp_path / "c")
     (task / "solution" / "solve.sh").write_text("#!/bin/bash\necho ${#SOME_TOKEN} $MODE $SOME_TOKEN\n")
-    found = asyncio.run(HarborHarness(settings).attempt(order))
+    found = alone(HarborHarness(settings), order)
     seen = (order.folder / found.trial / "agent" / "oracle.txt").read_text()
     assert seen.split() == ["12", "standard-mode", GONE]
     assert holding(order.folder) == set()

@@ -21,7 +21,9 @@ TREES = [distill_sync(found, RulesAnalyst()).reconciled for found in dense.read(
 def said(report: Block) -> list[tuple[str, str, str]]:
     """Every text with its tag, and every attribute but those that tell of the nesting."""
     texts = [(part.name, "", part.content) for part, _ in markup.walk(report) if isinstance(part.content, str)]
-    told = [(part.name, *pair) for part, _ in markup.walk(report) for pair in part.attributes if pair[0] != "source"]
+    told = [
+        (part.name, *pair) for part, _ in markup.walk(report) for pair in part.attributes.items() if pair[0] != "source"
+    ]
     return sorted([text for text in texts if text[2]] + told)
 
 
@@ -33,8 +35,8 @@ def test_the_same_is_said(tree: ReconciledTree, room: int) -> None:
     assert said(flat) == said(nested)
     assert markup.size(flat) <= markup.size(nested) <= room
     assert markup.size(flat) == len(markup.write(flat, "0" * 8).encode())
-    order = [dict(part.attributes).get("action") for part, _ in markup.walk(nested) if part.name == "key-action"]
-    assert order == [dict(p.attributes).get("action") for p, _ in markup.walk(flat) if p.name == "key-action"]
+    order = [part.attributes.get("action") for part, _ in markup.walk(nested) if part.name == "key-action"]
+    assert order == [p.attributes.get("action") for p, _ in markup.walk(flat) if p.name == "key-action"]
 
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.trajectory)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +108,11 @@ SMALL: dict[str, Any] = {
 
 
 def test_it_runs_and_each_agent_was_told_what_the_store_says(tmp_path: Path) -> None:
-    folder = written(tmp_path / "whole", **SMALL)
-    results = run(folder)
+    folder, again = written(tmp_path / "whole", **SMALL), written(tmp_path / "killed", **SMALL)
+    with ThreadPoolExecutor(1) as beside:  # agents wait for their terminals most of the time
+        whole = beside.submit(run, folder)
+        assert killed(again, 3, (4.0, 12.0), seed=3)
+        results = whole.result()
     assert len(results) == 6 and all(result.reward is not None for result in results)
     out = folder / "out"
     for result in results:
@@ -119,8 +123,6 @@ def test_it_runs_and_each_agent_was_told_what_the_store_says(tmp_path: Path) -> 
         else:
             assert "dense-feedback" not in steps[0]["message"] and result.message == ""
         assert result.tokens and result.tool_calls
-    again = written(tmp_path / "killed", **SMALL)
-    assert killed(again, 3, (4.0, 12.0), seed=3)
     assert table(run(again)) == table(results)
     scored_once(again)
     assert left_behind(again) == []

@@ -53,10 +53,17 @@ def digests(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_the_same_experiment_gives_the_same_bytes(tmp_path: Path) -> None:
-    reports = [make(small(), tmp_path / name, exclude=["t3"], draws=300) for name in ("a", "b")]
-    assert reports[0] == reports[1]
-    first, second = digests(tmp_path / "a"), digests(tmp_path / "b")
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Report]:
+    """The same report, written into two folders."""
+    folders = [tmp_path_factory.mktemp(name) for name in "ab"]
+    return {folder: make(small(), folder, exclude=["t3"], draws=300) for folder in folders}
+
+
+def test_the_same_experiment_gives_the_same_bytes(twice: dict[Path, Report]) -> None:
+    one, other = twice.values()
+    assert one == other
+    first, second = (digests(folder) for folder in twice)
     assert first == second
     assert {"report.json", "index.html", "tables/pass.md", "tables/pass.csv", "tables/pass.tex"} <= set(first)
     assert any(name.startswith("figures/") and name.endswith(".svg") for name in first)
@@ -92,13 +99,13 @@ def test_report_json_reads_back(tmp_path: Path, published: Report) -> None:
     assert json.loads(text)["schema"] == "dense.report/1"
 
 
-def test_notes_are_on_every_table_and_in_the_json(tmp_path: Path) -> None:
-    make(small(), tmp_path, draws=200)
-    for path in [*tmp_path.glob("tables/*.md"), *tmp_path.glob("tables/*.tex")]:
+def test_notes_are_on_every_table_and_in_the_json(twice: dict[Path, Report]) -> None:
+    folder, _ = twice
+    for path in [*folder.glob("tables/*.md"), *folder.glob("tables/*.tex")]:
         assert path.name == "all.tex" or NOTE in path.read_text(), path.name
-    for path in tmp_path.glob("tables/*.csv"):
+    for path in folder.glob("tables/*.csv"):
         assert NOTE in path.read_text() or len(path.read_text().splitlines()) == 1
-    assert NOTE in (tmp_path / "report.json").read_text() and NOTE in (tmp_path / "index.html").read_text()
+    assert NOTE in (folder / "report.json").read_text() and NOTE in (folder / "index.html").read_text()
 
 
 def test_tables_of_an_earlier_report_do_not_stay(tmp_path: Path, published: Report) -> None:

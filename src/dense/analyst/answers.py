@@ -1,16 +1,21 @@
 """What a reply must look like: a model for each question, a parser for what models really write, and tight JSON
 schemas.
 
-Reasons stand before verdicts in every answer, so that the verdict follows from them.
+Reasons stand before verdicts in every answer, so that the verdict follows from them. What a reply says is validated;
+an answer that the program makes itself is right by its types, and is made as it is.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, Literal, cast
+from functools import cache
+from typing import Annotated, Any, Literal, Self, cast, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+import msgspec
+from msgspec import NODEFAULT, Struct
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core import CoreSchema, core_schema
 
 from dense.analyst.questions import (
     Boundary,
@@ -31,20 +36,45 @@ class BadAnswer(ValueError):
     """A reply that cannot be used. The text says why, for the one who is asked again."""
 
 
-class Answer(BaseModel):
+class Answer(Struct, frozen=True, kw_only=True):
     """The base of all answers: unknown fields are ignored, since models like to add some."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    @classmethod
+    def validated(cls, value: Any) -> Self:
+        """The answer that a JSON value is; a `ValidationError` where it is none."""
+        return _adapter(cls).validate_python(value)
+
+    def json(self) -> str:
+        """The answer as a model would write it."""
+        return msgspec.json.encode(self).decode()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Pydantic knows what models do to types, and takes a struct for an object of its fields."""
+        types, names = get_type_hints(cls, include_extras=True), cls.__struct_fields__
+        defaults = (NODEFAULT,) * (len(names) - len(cls.__struct_defaults__)) + cls.__struct_defaults__
+        fields = {
+            name: core_schema.typed_dict_field(handler.generate_schema(types[name]), required=default is NODEFAULT)
+            for name, default in zip(names, defaults, strict=True)
+        }
+        return core_schema.no_info_after_validator_function(
+            lambda value: cls(**value), core_schema.typed_dict_schema(fields)
+        )
 
 
-class BoundaryAnswer(Answer):
+@cache
+def _adapter[A: Answer](model: type[A]) -> TypeAdapter[A]:
+    return TypeAdapter(model)
+
+
+class BoundaryAnswer(Answer, frozen=True, kw_only=True):
     """`action_index`: an ordinal, 0 for the head alone, -1 for more."""
 
     reasoning: str = ""
     action_index: int
 
 
-class CutsAnswer(Answer):
+class CutsAnswer(Answer, frozen=True, kw_only=True):
     """`ends`: the ordinal of the last node of each stretch, in order."""
 
     reasoning: str = ""
@@ -52,18 +82,18 @@ class CutsAnswer(Answer):
     ends: list[int]
 
 
-class ScoreAnswer(Answer):
+class ScoreAnswer(Answer, frozen=True, kw_only=True):
     reasoning: str = ""
     label: Label
 
 
-class LabelAnswer(Answer):
+class LabelAnswer(Answer, frozen=True, kw_only=True):
     id: str
     reasoning: str = ""
     label: Label
 
 
-class LabelsAnswer(Answer):
+class LabelsAnswer(Answer, frozen=True, kw_only=True):
     labels: list[LabelAnswer]
 
 
@@ -79,42 +109,32 @@ def _text(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
-class SummaryAnswer(Answer):
-    subtitle: str = Field(min_length=1)
-    summary: str = Field(min_length=1)
-    artifacts: str = NONE
-    final_state: str = NONE
-    key_values: str = NONE
-    key_mechanisms: str = NONE
-    critical_order: str = NONE
-    dead_ends: str = NONE
-    open_issues: str = NONE
-
-    @field_validator(
-        "artifacts",
-        "final_state",
-        "key_values",
-        "key_mechanisms",
-        "critical_order",
-        "dead_ends",
-        "open_issues",
-        mode="before",
-    )
-    @classmethod
-    def _as_text(cls, value: Any) -> Any:
-        return _text(value)
+type Text = Annotated[str, BeforeValidator(_text)]
+type SomeText = Annotated[str, Field(min_length=1)]
 
 
-class DigestAnswer(SummaryAnswer):
-    labels: list[LabelAnswer] = Field(default_factory=list[LabelAnswer])
+class SummaryAnswer(Answer, frozen=True, kw_only=True):
+    subtitle: SomeText
+    summary: SomeText
+    artifacts: Text = NONE
+    final_state: Text = NONE
+    key_values: Text = NONE
+    key_mechanisms: Text = NONE
+    critical_order: Text = NONE
+    dead_ends: Text = NONE
+    open_issues: Text = NONE
 
 
-class TopLevelAnswer(Answer):
+class DigestAnswer(SummaryAnswer, frozen=True, kw_only=True):
+    labels: list[LabelAnswer] = []
+
+
+class TopLevelAnswer(Answer, frozen=True, kw_only=True):
     reasoning: str = ""
     can_mount_all: bool
 
 
-class Group(Answer):
+class Group(Answer, frozen=True, kw_only=True):
     mode: Literal["keep", "shortcut"]
     source_node_ids: list[str]
     title: str = ""
@@ -122,31 +142,31 @@ class Group(Answer):
     working_path: str = ""
     outcome: ShortcutOutcome = "unknown"
     open_issue: str = ""
-    evidence_node_ids: list[str] = Field(default_factory=list)
-    key_action_ids: list[str] = Field(default_factory=list)
+    evidence_node_ids: list[str] = []
+    key_action_ids: list[str] = []
 
 
-class CompressionAnswer(Answer):
+class CompressionAnswer(Answer, frozen=True, kw_only=True):
     groups: list[Group]
 
 
-class IssueAnswer(Answer):
+class IssueAnswer(Answer, frozen=True, kw_only=True):
     issue: str
-    evidence_node_ids: list[str] = Field(default_factory=list)
+    evidence_node_ids: list[str] = []
 
 
-class ReconciliationAnswer(Answer):
+class ReconciliationAnswer(Answer, frozen=True, kw_only=True):
     coherence: Coherence
     completion: Completion
     summary: str = ""
-    open_issues: list[IssueAnswer] = Field(default_factory=list[IssueAnswer])
-    fatal_issues: list[IssueAnswer] = Field(default_factory=list[IssueAnswer])
-    resolved_issue_ids: list[str] = Field(default_factory=list)
-    resolution_evidence: dict[str, list[str]] = Field(default_factory=dict)
-    key_action_ids: list[str] = Field(default_factory=list)
+    open_issues: list[IssueAnswer] = []
+    fatal_issues: list[IssueAnswer] = []
+    resolved_issue_ids: list[str] = []
+    resolution_evidence: dict[str, list[str]] = {}
+    key_action_ids: list[str] = []
 
 
-class SettlementAnswer(Answer):
+class SettlementAnswer(Answer, frozen=True, kw_only=True):
     groups: list[Group]
     verdict: ReconciliationAnswer
 
@@ -171,7 +191,7 @@ def parse[A: Answer](reply: str, model: type[A]) -> A:
     """The answer in a reply. Fences, thinking and words around the JSON are tolerated; anything else is a
     `BadAnswer`."""
     try:
-        return model.model_validate(_json_in(reply))
+        return model.validated(_json_in(reply))
     except ValidationError as error:
         problems = [f"{'.'.join(map(str, e['loc'])) or 'answer'}: {e['msg']}" for e in error.errors()[:8]]
         raise BadAnswer("; ".join(problems)) from None

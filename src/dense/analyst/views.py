@@ -260,7 +260,7 @@ def _about(node: Subtask | Shortcut) -> str:
 
 def covers(node: Node) -> str:
     """The actions below a node, by the identifiers of the first and the last."""
-    below = list(leaves(node))
+    below = leaves(node)
     return below[0].id if len(below) == 1 else f"{below[0].id} to {below[-1].id}"
 
 
@@ -319,7 +319,7 @@ def candidates_view(candidates: Sequence[Node], limits: Limits) -> str:
             ),
             id=node.id,
             title=shown(node.title, limits.facet),
-            actions=sum(1 for _ in leaves(node)),
+            actions=len(leaves(node)),
         )
         for node in candidates
     )
@@ -408,7 +408,7 @@ def _named(node: Node) -> tuple[str, ...]:
 def _below(node: Subtask | Shortcut, chosen: Iterable[str], kept: frozenset[str], limits: Limits) -> list[str]:
     """The actions that stand for an inner node: those that an analyst chose, then those kept by rule, latest first."""
     wanted = frozenset(chosen)
-    below = list(leaves(node))
+    below = leaves(node)
     ranked = [leaf for leaf in reversed(below) if leaf.id in wanted]
     ranked += [leaf for leaf in reversed(below) if leaf.id in kept and leaf.id not in wanted]
     best = {leaf.id for leaf in (ranked or below[-1:])[: limits.retained]}

@@ -92,7 +92,7 @@ def without_last(report: Block, actions: Mapping[str, Block], budget: int) -> tu
             break
         total -= markup.size(block, depth, width)
         kept.pop(names[id(block)], None)
-        gone.append(f"key-action {dict(block.attributes)['action']}")
+        gone.append(f"key-action {block.attributes['action']}")
     return kept, gone
 
 
@@ -100,12 +100,12 @@ def _cut(block: Block, room: int, width: int) -> Block | None:
     """The block, or as much of its text as fits with a mark; None where not even a few words do."""
     if markup.size(block, 2, width) <= room:
         return block
-    short = [pair for pair in block.attributes if pair[0] == "id" and _IDENTIFIER.fullmatch(pair[1])]
+    short = {key: value for key, value in block.attributes.items() if key == "id" and _IDENTIFIER.fullmatch(value)}
     # One line, so that its size does not depend on where it is cut.
     words = " ".join(block.content.split()) if isinstance(block.content, str) else ""
-    least = markup.text(block.name, CUT, **dict(short))
+    least = markup.text(block.name, CUT, **short)
     left = room - markup.size(least, 2, width)
     if left < min(20, markup.byte_size(words)):
         return None
     start = words.encode("utf-8", "replace")[:left].decode("utf-8", "ignore")
-    return markup.text(block.name, start if start == words else start + CUT, **dict(short))
+    return markup.text(block.name, start if start == words else start + CUT, **short)

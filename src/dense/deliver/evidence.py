@@ -5,7 +5,7 @@ other retained actions follow by role as long as there is room."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from dense.deliver import markup, quoted
 from dense.deliver.layout import Layout
 from dense.deliver.markup import Block
 from dense.deliver.quoted import Quote
-from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask
+from dense.tree import Issue, Leaf, ReconciledTree, Shortcut, Subtask
 
 Role = Literal[
     "selected",  # the analyst wants it kept
@@ -76,13 +76,14 @@ def select(tree: ReconciledTree, *, effects: EffectsOf, room: int, layout: Layou
     the tree's, where somebody has looked already."""
     layout = layout or Layout(tree.root)
     known = {leaf.id: effects(leaf.step) for leaf in layout.leaves}
-    opened = list(_opened(tree.root))
+    opened: list[Parent] = []
+    _open(tree.root, opened)
     named = _Named(layout, known)
     required = _by_leaf(_required(tree, layout, opened, named, known))
-    optional = _by_leaf(found for found in _optional(layout, opened, named, known) if found[0].id not in required)
+    optional = _by_leaf([found for found in _optional(layout, opened, named, known) if found[0].id not in required])
     depths = layout.depths
     chosen, left_out = _fit_required(required, depths, room)
-    room -= sum(choice.size for choice in chosen)
+    room -= sum([choice.size for choice in chosen])
     queue = sorted(optional.values(), key=lambda entry: (OPTIONAL.index(entry[1][0]), -entry[0].action))
     for leaf, roles in queue:
         quote, without = quoted.quote(leaf), frozenset[int]()
@@ -112,96 +113,110 @@ class _Named:
         self._layout, self._known = layout, known
         self._found: dict[str, Leaf | None] = {}
 
-    def __call__(self, identifiers: Iterable[str], role: Role) -> Iterator[tuple[Leaf, Role]]:
+    def __call__(self, identifiers: Iterable[str], role: Role) -> list[tuple[Leaf, Role]]:
         """Each with the role that it is named for; what no node answers to is passed over."""
+        named: list[tuple[Leaf, Role]] = []
         for identifier in identifiers:
             if identifier not in self._found:
                 self._found[identifier] = self._representative(identifier)
             leaf = self._found[identifier]
             if leaf is not None:
-                yield leaf, role
+                named.append((leaf, role))
+        return named
 
     def _representative(self, identifier: str) -> Leaf | None:
         """The action that stands for a node: the last one that changes files or tests, else the last."""
         node = self._layout.by_id.get(identifier)
-        below = self._layout.below(node) if node is not None else ()
+        if node is None or isinstance(node, Leaf):
+            return node
+        below = self._layout.below(node)
         return _last(below, lambda leaf: self._known[leaf.id].is_key) or _last(below)
 
 
 def _required(
     tree: ReconciledTree, layout: Layout, opened: Sequence[Parent], named: _Named, known: Mapping[str, Effects]
-) -> Iterator[tuple[Leaf, Role]]:
+) -> list[tuple[Leaf, Role]]:
+    found: list[tuple[Leaf, Role]] = []
     issues = {issue.id: issue for issue in tree.issues}
     for issue in tree.issues:
         if issue.resolved_at is None:
-            yield from named(issue.evidence, "issue")
+            found += named(issue.evidence, "issue")
         else:
-            yield from named(issue.resolution, "resolution")
+            found += named(issue.resolution, "resolution")
     for node in layout.parents:
         if isinstance(node, Shortcut):
-            yield from named(node.key_actions, "selected")
+            found += named(node.key_actions, "selected")
             if _is_open(node.issue, issues):
-                yield from named(node.evidence, "issue")
-            yield from _of_shortcut(node, layout.below(node), known)
+                found += named(node.evidence, "issue")
+            found += _of_shortcut(node, layout.below(node), known)
         elif node.verdict is not None:
-            yield from named(node.verdict.key_actions, "selected")
+            found += named(node.verdict.key_actions, "selected")
     for branch in _branches(tree.root, opened):
-        yield from _of_branch(layout.below(branch), known)
+        found += _of_branch(layout.below(branch), known)
+    return found
 
 
 def _optional(
     layout: Layout, opened: Sequence[Parent], named: _Named, known: Mapping[str, Effects]
-) -> Iterator[tuple[Leaf, Role]]:
+) -> list[tuple[Leaf, Role]]:
+    found: list[tuple[Leaf, Role]] = []
     for leaf in layout.leaves:
         did = known[leaf.id]
         if did.changes_files:
-            yield leaf, "delivery"
+            found.append((leaf, "delivery"))
         if did.tests:
-            yield leaf, "check"
+            found.append((leaf, "check"))
     for node in layout.parents:
         if isinstance(node, Shortcut):
-            yield from named(node.evidence, "cited")
+            found += named(node.evidence, "cited")
     for node in opened:
         own = next((child for child in reversed(node.children) if isinstance(child, Leaf)), None)
         if own is not None:
-            yield own, "last"
+            found.append((own, "last"))
+    return found
 
 
-def _branches(root: Subtask, opened: Sequence[Parent]) -> Iterator[Parent]:
+def _branches(root: Subtask, opened: Sequence[Parent]) -> list[Parent]:
     """The root, its parts, and each unfinished subtask that is shown as such."""
-    yield root
     top = {child.id for child in root.children}
-    for node in opened:
-        if node is not root and (node.id in top or (isinstance(node, Subtask) and is_unfinished(node))):
-            yield node
+    return [
+        node for node in opened if node is root or node.id in top or (isinstance(node, Subtask) and is_unfinished(node))
+    ]
 
 
-def _opened(node: Node, is_root: bool = True) -> Iterator[Parent]:
-    """A node and the parts below it that the report shows one by one: it does not look into what is complete."""
-    if isinstance(node, Leaf):
-        return
-    yield node
-    if isinstance(node, Shortcut) or is_root or is_unfinished(node):
+def _open(node: Parent, opened: list[Parent], is_root: bool = True) -> None:
+    """Adds a node and the parts below it that the report shows one by one: it does not look into what is complete."""
+    opened.append(node)
+    if is_root or isinstance(node, Shortcut) or is_unfinished(node):
         for child in node.children:
-            yield from _opened(child, is_root=False)
+            if not isinstance(child, Leaf):
+                _open(child, opened, is_root=False)
 
 
-def _of_branch(below: Sequence[Leaf], known: Mapping[str, Effects]) -> Iterator[tuple[Leaf, Role]]:
-    product = _last(below, lambda leaf: bool(known[leaf.id].writes) and not _has_failed(leaf) and not leaf.label)
+def _of_branch(below: Sequence[Leaf], known: Mapping[str, Effects]) -> list[tuple[Leaf, Role]]:
+    """The last actions that made, changed and tested something, what was said at the end, and the end itself."""
+    made = changed = tested = None
+    for leaf in reversed(below):
+        did = known[leaf.id]
+        if changed is None and did.changes_files:
+            changed = leaf
+        if made is None and did.writes and not leaf.label and not _has_failed(leaf):
+            made = leaf
+        if tested is None and did.tests:
+            tested = leaf
+        if made is not None and tested is not None:
+            break
+    said = _last(below[-2:], lambda leaf: not leaf.step.calls and bool(leaf.step.message.strip()))
     found: list[tuple[Leaf | None, Role]] = [
-        (product or _last(below, lambda leaf: known[leaf.id].changes_files), "product"),
-        (_last(below, lambda leaf: bool(known[leaf.id].tests)), "verification"),
-        (_last(below[-2:], lambda leaf: not leaf.step.calls and bool(leaf.step.message.strip())), "response"),
+        (made or changed, "product"),
+        (tested, "verification"),
+        (said, "response"),
         (_last(below), "terminal"),
     ]
-    for leaf, role in found:
-        if leaf is not None:
-            yield leaf, role
+    return [(leaf, role) for leaf, role in found if leaf is not None]
 
 
-def _of_shortcut(
-    shortcut: Shortcut, below: Sequence[Leaf], known: Mapping[str, Effects]
-) -> Iterator[tuple[Leaf, Role]]:
+def _of_shortcut(shortcut: Shortcut, below: Sequence[Leaf], known: Mapping[str, Effects]) -> list[tuple[Leaf, Role]]:
     """One action that failed and one that worked, where the shortcut tells of such."""
     worked = None
     if shortcut.working_path.strip() or shortcut.outcome == "succeeded":
@@ -213,10 +228,8 @@ def _of_shortcut(
         failed = _last(others, _has_failed) or _last(others, lambda leaf: bool(leaf.label))
         cited = frozenset(shortcut.evidence)
         failed = failed or _last(others, lambda leaf: leaf.id in cited) or _last(others)
-    if failed is not None:
-        yield failed, "failure"
-    if worked is not None:
-        yield worked, "working-path"
+    found: list[tuple[Leaf | None, Role]] = [(failed, "failure"), (worked, "working-path")]
+    return [(leaf, role) for leaf, role in found if leaf is not None]
 
 
 def _fit_required(
@@ -225,7 +238,7 @@ def _fit_required(
     """The required actions, without the largest of their bodies where they would take more than there is."""
     quotes = [(quoted.quote(leaf), roles) for leaf, roles in sorted(required.values(), key=lambda one: one[0].action)]
     chosen = [_choice(quote, roles, depths[quote.leaf.id]) for quote, roles in quotes]
-    without = _largest([quote for quote, _ in quotes], sum(choice.size for choice in chosen), room)
+    without = _largest([quote for quote, _ in quotes], sum([choice.size for choice in chosen]), room)
     for place, numbers in without.items():
         quote, roles = quotes[place]
         chosen[place] = _choice(quote, roles, depths[quote.leaf.id], frozenset(numbers))
@@ -274,7 +287,10 @@ def _by_leaf(found: Iterable[tuple[Leaf, Role]]) -> dict[str, tuple[Leaf, tuple[
     """Each action once, with all its roles in the order of their weight."""
     roles: dict[str, tuple[Leaf, set[Role]]] = {}
     for leaf, role in found:
-        roles.setdefault(leaf.id, (leaf, set()))[1].add(role)
+        if leaf.id in roles:
+            roles[leaf.id][1].add(role)
+        else:
+            roles[leaf.id] = (leaf, {role})
     return {key: (leaf, tuple(sorted(own, key=_WEIGHTS.__getitem__))) for key, (leaf, own) in roles.items()}
 
 
@@ -284,7 +300,7 @@ def _is_open(identifier: str | None, issues: Mapping[str, Issue]) -> bool:
 
 def _has_failed(leaf: Leaf) -> bool:
     """Whether the harness itself says that something in the action failed."""
-    return any(seen.is_error or seen.exit_code not in {None, 0} for seen in leaf.step.observations)
+    return bool([seen for seen in leaf.step.observations if seen.is_error or seen.exit_code])
 
 
 def _last(found: Sequence[Leaf], holds: Callable[[Leaf], bool] | None = None) -> Leaf | None:

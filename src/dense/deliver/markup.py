@@ -16,7 +16,7 @@ A block knows its size from the moment it is made, so that a budget can be plann
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from itertools import count
@@ -25,23 +25,33 @@ from msgspec import Struct
 
 KEY_LENGTH = 8
 INDENT = 2
+_STEP = " " * INDENT
 
-_OPENER = len('< end="-">') + KEY_LENGTH
-_CLOSER = len("</ ->") + KEY_LENGTH
+_TAGS = len('< end="-">') + len("</ ->") + 2 * KEY_LENGTH
+"""Bytes of opener and closer without their names, their attributes and the digits of their markers."""
 _MUST_ESCAPE = re.compile('[&<>"]')
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
-type Pairs = tuple[tuple[str, str], ...]
-"""Names of attributes and their escaped values, in order."""
+
+class Tags(Struct, frozen=True, gc=False):
+    """How a block opens and closes, but for its marker. Made by `tags` and `bare`, which know the size."""
+
+    name: str
+    """The block's name."""
+    attributes: dict[str, str]
+    """What its opener says: names and escaped values, in order."""
+    opener: str
+    """The opener up to the marker."""
+    closer: str
+    """The closer up to the marker."""
+    size: int
+    """Bytes of both in UTF-8, without the digits of the markers."""
 
 
 class Block(Struct, frozen=True, gc=False):
     """A piece of the report. Made by `text` and `group`, which know the sizes."""
 
-    name: str
-    """The tag."""
-    attributes: Pairs
-    """What its opener says."""
+    tags: Tags
     content: str | tuple[Block, ...]
     """A text, verbatim, or further blocks."""
     plain: int
@@ -52,8 +62,16 @@ class Block(Struct, frozen=True, gc=False):
     """How many indentations those lines have when the block stands at the margin."""
     blocks: int
     """How many blocks it is, with all below it."""
-    said: str
-    """Its attributes as they stand in the opener."""
+
+    @property
+    def name(self) -> str:
+        """What its tags are called."""
+        return self.tags.name
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What its opener says."""
+        return self.tags.attributes
 
 
 def byte_size(string: str) -> int:
@@ -70,51 +88,90 @@ def encodable(string: str) -> str:
 
 def escaped(value: str) -> str:
     """An attribute's value that cannot leave its quotes nor its line, nor steer a terminal."""
-    if value.isalnum():  # most are names and numbers
-        return value
     if not value.isprintable():
         value = "".join(character if character.isprintable() else " " for character in value)
     return value.translate(_ESCAPES) if _MUST_ESCAPE.search(value) else value
 
 
+def tags(name: str, attributes: Mapping[str, str | None]) -> Tags:
+    """Tags with those of the attributes that say something, escaped."""
+    said = {
+        key: value if value.isalnum() else escaped(value)  # most are names and numbers
+        for key, value in attributes.items()
+        if value
+    }
+    return opened(name, said)
+
+
+def opened(name: str, attributes: dict[str, str]) -> Tags:
+    """Tags with attributes that need no escaping."""
+    said = "".join([f' {key}="{value}"' for key, value in attributes.items()])
+    size = _TAGS + 2 * len(name) + (len(said) if said.isascii() else byte_size(said))
+    return Tags(name, attributes, f'<{name}{said} end="', f"</{name} ", size)
+
+
+@cache
+def bare(name: str) -> Tags:
+    """Tags that say nothing but a name of ours."""
+    return opened(name, {})
+
+
 def text(name: str, content: str, /, **attributes: str | None) -> Block:
     """A block that holds a text, byte by byte."""
-    return leaf(name, pairs(attributes), content)
+    return leaf(tags(name, _hyphened(attributes)), content)
+
+
+def leaf(tags: Tags, content: str) -> Block:
+    """The same with tags that somebody has."""
+    if content.isascii():
+        size = tags.size + len(content)
+    else:
+        content, measured = _measured(content)
+        size = tags.size + measured
+    if "\n" in content:
+        return Block(tags, content, size + 3, 2, 0, 1)
+    return Block(tags, content, size + 1, 1, 0, 1)
 
 
 def emptied(block: Block, omitted: str) -> Block:
     """The same block without its text, and with a word on what was there."""
-    return leaf(block.name, (*block.attributes, ("omitted", escaped(omitted))), "")
+    return leaf(opened(block.name, {**block.attributes, "omitted": escaped(omitted)}), "")
 
 
 def body_size(block: Block) -> int:
     """The bytes of a block's text, without its tags."""
-    return block.plain - _tags(block.name, block.said) - (1 if block.lines == 1 else 3)
+    return block.plain - block.tags.size - (1 if block.lines == 1 else 3)
 
 
-def group(name: str, children: Iterable[Block], /, **attributes: str | None) -> Block:
+def group(name: str, children: Sequence[Block], /, **attributes: str | None) -> Block:
     """A block that holds blocks."""
-    return grouped(name, pairs(attributes), children)
+    return holding(tags(name, _hyphened(attributes)), children)
 
 
-def grouped(name: str, given: Pairs, children: Iterable[Block]) -> Block:
-    """The same with attributes that are escaped already."""
-    children = tuple(children)
+def holding(tags: Tags, children: Sequence[Block]) -> Block:
+    """The same with tags that somebody has."""
+    return extended(leaf(tags, ""), children)
+
+
+def extended(block: Block, children: Sequence[Block]) -> Block:
+    """The same block with further blocks behind those that it holds; it holds blocks, or nothing."""
     if not children:
-        return leaf(name, given, "")
-    said = _said(given)
-    plain, lines, inner, blocks = _tags(name, said) + 2, 0, 0, 1
+        return block
+    plain, lines, inner, blocks, content = block.plain, block.lines, block.inner, block.blocks, block.content
+    if isinstance(content, str):  # now its tags stand on lines of their own
+        plain, lines, content = plain + 1, 2, ()
     for child in children:
         plain += child.plain
         lines += child.lines
-        inner += child.inner
+        inner += child.lines + child.inner
         blocks += child.blocks
-    return Block(name, given, children, plain, lines + 2, lines + inner, blocks, said)
+    return Block(block.tags, (*content, *children), plain, lines, inner, blocks)
 
 
-def regrouped(block: Block, children: Iterable[Block], *, without: Collection[str] = ()) -> Block:
+def regrouped(block: Block, children: Sequence[Block], *, without: Collection[str] = ()) -> Block:
     """The same block with other blocks in it, and without the attributes of these names."""
-    return grouped(block.name, tuple([pair for pair in block.attributes if pair[0] not in without]), children)
+    kept = {name: value for name, value in block.attributes.items() if name not in without}
+    return holding(opened(block.name, kept), children)
 
 
 def size(block: Block, depth: int = 0, width: int | None = None) -> int:
@@ -132,23 +189,26 @@ def digits(blocks: int) -> int:
 def write(block: Block, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
     width = digits(block.blocks)
-    markers = iter([f"{key}-{prefix}{str(number).zfill(width)}" for number in range(block.blocks)])
+    marker = f"{key}-{prefix}%0{width}d"
+    markers = [marker % number for number in range(block.blocks - 1, -1, -1)]
     pieces: list[str] = []
-
-    def put(part: Block, indent: str) -> None:
-        name, content, marker = part.name, part.content, next(markers)
-        if isinstance(content, str):
-            # A text of several lines is mostly long: it is not copied before all is joined.
-            start, end = ("\n", f"\n{indent}") if "\n" in content else ("", "")
-            pieces.extend((f'{indent}<{name}{part.said} end="{marker}">{start}', content, f"{end}</{name} {marker}>\n"))
-            return
-        pieces.append(f'{indent}<{name}{part.said} end="{marker}">\n')
-        for child in content:
-            put(child, indent + " " * INDENT)
-        pieces.append(f"{indent}</{name} {marker}>\n")
-
-    put(block, "")
+    _put(block, "", markers, pieces)
     return "".join(pieces)
+
+
+def _put(block: Block, indent: str, markers: list[str], pieces: list[str]) -> None:
+    """Adds the pieces of a block's text; the markers that are left stand in reverse."""
+    tags, content, marker = block.tags, block.content, markers.pop()
+    if not isinstance(content, str):
+        pieces += indent, tags.opener, marker, '">\n'
+        deeper = indent + _STEP
+        for child in content:
+            _put(child, deeper, markers, pieces)
+        pieces += indent, tags.closer, marker, ">\n"
+    elif "\n" in content:
+        pieces += indent, tags.opener, marker, '">\n', content, "\n", indent, tags.closer, marker, ">\n"
+    else:
+        pieces += indent, tags.opener, marker, '">', content, tags.closer, marker, ">\n"
 
 
 def choose_key(strings: Iterable[str]) -> str:
@@ -165,11 +225,12 @@ def strings(block: Block) -> list[str]:
     waiting = [block]
     while waiting:
         part = waiting.pop()
-        found.extend([value for _, value in part.attributes])
-        if isinstance(part.content, str):
-            found.append(part.content)
+        found += part.tags.attributes.values()
+        content = part.content
+        if isinstance(content, str):
+            found.append(content)
         else:
-            waiting.extend(reversed(part.content))
+            waiting += content[::-1]
     return found
 
 
@@ -183,16 +244,6 @@ def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
             waiting += [(child, depth + 1) for child in reversed(part.content)]
 
 
-def leaf(name: str, given: Pairs, content: str) -> Block:
-    """A block that holds a text, with attributes that are escaped already."""
-    content, size = (content, len(content)) if content.isascii() else _measured(content)
-    said = _said(given)
-    plain = _tags(name, said) + size
-    if "\n" in content:
-        return Block(name, given, content, plain + 3, 2, 0, 1, said)
-    return Block(name, given, content, plain + 1, 1, 0, 1, said)
-
-
 def _measured(content: str) -> tuple[str, int]:
     """What `encodable` and `byte_size` give, with a large text encoded once and never copied."""
     try:
@@ -202,23 +253,6 @@ def _measured(content: str) -> tuple[str, int]:
         return data.decode(), len(data)
 
 
-def pairs(attributes: Mapping[str, str | None]) -> Pairs:
-    """Attributes that say something, escaped."""
-    if not attributes:
-        return ()
-    return tuple([(_hyphened(name), escaped(value)) for name, value in attributes.items() if value])
-
-
-@cache
-def _hyphened(name: str) -> str:
+def _hyphened(attributes: Mapping[str, str | None]) -> dict[str, str | None]:
     """Python's underscores are the markup's hyphens."""
-    return name.strip("_").replace("_", "-")
-
-
-def _said(given: Pairs) -> str:
-    return "".join([f' {name}="{value}"' for name, value in given]) if given else ""
-
-
-def _tags(name: str, said: str) -> int:
-    """Bytes of opener and closer without the digits of the markers."""
-    return _OPENER + _CLOSER + 2 * len(name) + (len(said) if said.isascii() else byte_size(said))
+    return {name.strip("_").replace("_", "-"): value for name, value in attributes.items()}

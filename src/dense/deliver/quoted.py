@@ -7,25 +7,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from dense.deliver import markup
-from dense.deliver.markup import Block
+from dense.deliver.markup import Block, Tags
+from dense.trajectory import Origin
 from dense.tree import Leaf
+
+LONGEST_KNOWN = 40
+"""Names of tools and arguments are kept for the next time up to this length."""
 
 
 class Body(Struct, frozen=True, gc=False):
     """One body of an action."""
 
-    place: str
-    """What it is, for people: `observation 1`."""
-    call: int | None
-    """The call whose argument it is, from 0."""
     whole: Block
     """The block with its text."""
+    number: int = 0
+    """Which observation it is, or of which call it is an argument, from 0."""
+    argument: str | None = None
+    """The argument's name."""
+
+    @property
+    def place(self) -> str:
+        """What it is, for people: `observation 1`."""
+        if self.argument is not None:
+            return f"argument {self.argument[:40]!r} of call {self.number + 1}"
+        return f"observation {self.number + 1}" if self.whole.name == "observation" else self.whole.name
 
     @property
     def size(self) -> int:
@@ -55,27 +67,21 @@ def quote(leaf: Leaf) -> Quote:
     step = leaf.step
     bodies: list[Body] = []
     if step.message:
-        bodies.append(Body("message", None, markup.leaf("message", (), step.message)))
+        bodies.append(Body(markup.leaf(markup.bare("message"), step.message)))
     for number, call in enumerate(step.calls):
         for name, value in call.arguments.items():
-            place = f"argument {name[:40]!r} of call {number + 1}"
             if isinstance(value, str):
-                block = markup.leaf("argument", markup.pairs({"name": name}), value)
+                block = markup.leaf(_named("argument", name), value)
             else:
-                block = markup.leaf("argument", markup.pairs({"name": name, "type": "json"}), _json(value))
-            bodies.append(Body(place, number, block))
+                block = markup.text("argument", _json(value), name=name, type="json")
+            bodies.append(Body(block, number, name))
     order: dict[str | None, str] = {}
     if len(step.calls) > 1:
         order = {call.id: str(number + 1) for number, call in enumerate(step.calls) if call.id}
     for number, observation in enumerate(step.observations):
-        attributes = {
-            "origin": observation.origin,
-            "answers": order.get(observation.call_id),
-            "exit_code": None if observation.exit_code is None else str(observation.exit_code),
-            "error": "true" if observation.is_error else None,
-        }
-        block = markup.leaf("observation", markup.pairs(attributes), observation.text)
-        bodies.append(Body(f"observation {number + 1}", None, block))
+        answers = order.get(observation.call_id) if order else None
+        tags = _observed(observation.origin, answers, observation.exit_code, observation.is_error)
+        bodies.append(Body(markup.leaf(tags, observation.text), number))
     return Quote(leaf, tuple(bodies))
 
 
@@ -85,20 +91,21 @@ def key_action(quoted: Quote, roles: Sequence[str] = (), without: frozenset[int]
     is_several = len(step.calls) > 1
     blocks: list[Block] = []
     observations: list[Block] = []
-    arguments: dict[int, list[Block]] = {}
+    arguments: list[list[Block]] = [[] for _ in step.calls]
     for number, body in enumerate(quoted.bodies):
         block = body.stub if number in without else body.whole
-        if body.call is not None:
-            arguments.setdefault(body.call, []).append(block)
+        if body.argument is not None:
+            arguments[body.number].append(block)
         else:
             (blocks if block.name == "message" else observations).append(block)
     for number, call in enumerate(step.calls):
-        name = str(number + 1) if is_several else None
-        blocks.append(markup.group("tool-call", arguments.get(number, ()), call=name, name=call.name))
+        if is_several:
+            blocks.append(markup.group("tool-call", arguments[number], call=str(number + 1), name=call.name))
+        else:
+            blocks.append(markup.holding(_named("tool-call", call.name), arguments[number]))
     blocks += observations
-    return markup.group(
-        "key-action", blocks, id=leaf.id, action=f"a{leaf.action}", agent=step.agent, role=" ".join(roles)
-    )
+    said = {"id": leaf.id, "action": f"a{leaf.action}", "agent": step.agent, "role": " ".join(roles)}
+    return markup.holding(markup.tags("key-action", said), blocks)
 
 
 def oversized(quoted: Quote, limit: int) -> frozenset[int]:
@@ -111,6 +118,23 @@ def oversized(quoted: Quote, limit: int) -> frozenset[int]:
         total -= quoted.bodies[number].saving
         without.add(number)
     return frozenset(without)
+
+
+def _named(tag: str, name: str) -> Tags:
+    """Tags of a tool or of an argument: the same few, again and again."""
+    return _known(tag, name) if len(name) <= LONGEST_KNOWN else markup.tags(tag, {"name": name})
+
+
+@lru_cache(maxsize=256)
+def _known(tag: str, name: str) -> Tags:
+    return markup.tags(tag, {"name": name})
+
+
+@lru_cache(maxsize=256)
+def _observed(origin: Origin, answers: str | None, exit_code: int | None, is_error: bool | None) -> Tags:
+    code = None if exit_code is None else str(exit_code)
+    said = {"origin": origin, "answers": answers, "exit-code": code, "error": "true" if is_error else None}
+    return markup.tags("observation", said)
 
 
 def _json(value: Any) -> str:

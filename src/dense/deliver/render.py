@@ -6,14 +6,14 @@ root, where the recipient looks first; the part that raised it names it. Labels 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
 
 from dense.deliver import markup
 from dense.deliver.layout import Layout
-from dense.deliver.markup import Block, Pairs
+from dense.deliver.markup import Block
 from dense.tree import (
     NONE,
     Facets,
@@ -39,15 +39,6 @@ _ALL_FACETS = {name: name.replace("_", "-") for name in Facets.__struct_fields__
 _COMPLETE_FACETS = {name: _ALL_FACETS[name] for name in ("artifacts", "key_values", "critical_order")}
 
 
-class Head(Struct, frozen=True, gc=False):
-    """What a node says whatever actions are shown below it."""
-
-    pairs: Pairs
-    """Its attributes."""
-    blocks: tuple[Block, ...]
-    """Its own words, which stand before its parts."""
-
-
 class Renderer:
     """Renders one tree, as often as it takes to find out what there is room for: what does not depend on the actions
     that are shown is made once."""
@@ -55,14 +46,19 @@ class Renderer:
     def __init__(self, tree: ReconciledTree) -> None:
         self.tree, self.layout = tree, Layout(tree.root)
         self._raised = _raised(tree, self.layout)
-        self._open_words = frozenset(_words(issue.text) for issue in tree.issues if issue.resolved_at is None)
-        self._heads: dict[tuple[int, bool, bool], Head] = {}
-        """By the node's identity, which is its own as long as the tree is held; then by how much of it is shown."""
+        self._open_words = frozenset([_words(issue.text) for issue in tree.issues if issue.resolved_at is None])
+        self._root: Block | None = None
+        self._heads: dict[tuple[int, bool, bool], Block] = {}
+        """Nodes with their own words, without their parts. By the node's identity, which is its own as long as the tree
+        is held; then by how much of it is shown."""
 
     def report(self, actions: Mapping[str, Block], detail: Detail = "full") -> Block:
         """The whole report, with these actions by their leaf."""
         view = View(self.layout, actions, detail, self._raised, self._open_words, self._heads)
-        return markup.group("report", [_root(self.tree, view)], redacted=self.tree.redacted or None)
+        if self._root is None:
+            self._root = _root(self.tree, view)
+        whole = markup.extended(self._root, _parts(self.tree.root.children, view))
+        return markup.group("report", [whole], redacted=self.tree.redacted or None)
 
 
 class View(Struct, frozen=True):
@@ -76,15 +72,16 @@ class View(Struct, frozen=True):
     """The issues that each node raised."""
     open_words: frozenset[str]
     """The words of the issues that are still open."""
-    heads: dict[tuple[int, bool, bool], Head]
-    """What was made before."""
+    heads: dict[tuple[int, bool, bool], Block]
+    """What nodes say whatever is shown below them, as far as it was made before."""
 
-    def head(self, node: Node, is_short: bool, make: Callable[[], Head]) -> Head:
-        """What a node says, made at the first time."""
+    def head(self, node: Subtask | Shortcut, is_short: bool) -> Block:
+        """A node with its own words, made at the first time."""
         key = (id(node), is_short, self.detail == "folded")
         found = self.heads.get(key)
         if found is None:
-            found = self.heads[key] = make()
+            found = _task(node, is_short, self) if isinstance(node, Subtask) else _shortcut(node, is_short, self)
+            self.heads[key] = found
         return found
 
 
@@ -103,30 +100,29 @@ def open_issues(tree: ReconciledTree) -> Iterator[Block]:
         yield markup.text(
             "open-issue",
             group[0].text.strip(),
-            id=_names(issue.id for issue in group),
-            raised_at=_names(issue.raised_at for issue in group),
+            id=_names([issue.id for issue in group]),
+            raised_at=_names([issue.raised_at for issue in group]),
             fatal="true" if any(issue.is_fatal for issue in group) else None,
-            evidence=_names(name for issue in group for name in issue.evidence),
+            evidence=_names([name for issue in group for name in issue.evidence]),
         )
 
 
 def _root(tree: ReconciledTree, view: View) -> Block:
+    """The root with its own words, which are the same whatever is shown."""
     root = tree.root
-    head = view.head(root, False, lambda: _root_head(tree, view))
-    return markup.grouped("task", head.pairs, (*head.blocks, *_parts(root.children, view)))
-
-
-def _root_head(tree: ReconciledTree, view: View) -> Head:
-    root = tree.root
-    attributes = {
+    blocks: list[Block] = []
+    _tell(blocks, "summary", root.summary)
+    blocks += open_issues(tree)
+    _tell_facets(blocks, root, _ALL_FACETS, view)
+    blocks += _lessons(view)
+    said = {
         "id": root.id,
         "title": root.title,
         "state": state_of(root),
-        "completion_scope": SCOPE,
+        "completion-scope": SCOPE,
         "actions": _span(root, view),
     }
-    words = (*_text("summary", root.summary), *open_issues(tree), *_facets(root, _ALL_FACETS, view), *_lessons(view))
-    return Head(markup.pairs(attributes), words)
+    return markup.holding(markup.tags("task", said), blocks)
 
 
 def _parts(children: Iterable[Node], view: View) -> list[Block]:
@@ -136,56 +132,51 @@ def _parts(children: Iterable[Node], view: View) -> list[Block]:
             if (shown := view.actions.get(child.id)) is not None:
                 blocks.append(shown)
         else:
-            blocks.append(_task(child, view) if isinstance(child, Subtask) else _shortcut(child, view))
+            blocks.append(_part(child, view))
     return blocks
 
 
-def _task(node: Subtask, view: View) -> Block:
-    is_folded = state_of(node) == "complete" or view.detail == "folded"
-    head = view.head(node, is_folded, lambda: _task_head(node, is_folded, view))
-    below = _shown(node, view) if is_folded else _parts(node.children, view)
-    return markup.grouped("task", head.pairs, (*head.blocks, *below))
+def _part(node: Subtask | Shortcut, view: View) -> Block:
+    """A node with what is shown below it: all its parts, or only the actions where it is shown shortly."""
+    if view.detail == "folded":
+        is_short = True
+    elif isinstance(node, Subtask):
+        is_short = state_of(node) == "complete"
+    else:
+        is_short = view.detail == "condensed" and node.outcome == "succeeded"
+    return markup.extended(view.head(node, is_short), _shown(node, view) if is_short else _parts(node.children, view))
 
 
-def _task_head(node: Subtask, is_folded: bool, view: View) -> Head:
-    blocks = _text("summary", node.summary)
-    if view.detail != "folded":
-        blocks += _facets(node, _COMPLETE_FACETS if is_folded else _ALL_FACETS, view)
-    raised = _raised_in(node, is_folded, view)
-    attributes = {
-        "id": node.id,
-        "title": node.title,
-        "state": state_of(node),
-        "actions": _span(node, view),
-        "open_issue": _open_names(raised),
-        "closed_later": _closed(raised) if not is_folded else None,
-    }
-    return Head(markup.pairs(attributes), tuple(blocks))
-
-
-def _shortcut(node: Shortcut, view: View) -> Block:
-    is_condensed = view.detail == "folded" or (view.detail == "condensed" and node.outcome == "succeeded")
-    head = view.head(node, is_condensed, lambda: _shortcut_head(node, is_condensed, view))
-    below = _shown(node, view) if is_condensed else _parts(node.children, view)
-    return markup.grouped("shortcut", head.pairs, (*head.blocks, *below))
-
-
-def _shortcut_head(node: Shortcut, is_condensed: bool, view: View) -> Head:
+def _task(node: Subtask, is_short: bool, view: View) -> Block:
     blocks: list[Block] = []
-    if not is_condensed:
-        blocks = _text("dead-end", node.dead_end) + _text("working-path", node.working_path)
-    raised = _raised_in(node, is_condensed, view)
-    attributes = {
-        "id": node.id,
-        "title": node.title,
-        "outcome": node.outcome,
-        "source": _names(child.id for child in node.children),
-        "actions": _span(node, view),
-        "open_issue": _open_names(raised),
-        "closed_later": _closed(raised) if not is_condensed else None,
-        "evidence": _names(node.evidence),
-    }
-    return Head(markup.pairs(attributes), tuple(blocks))
+    _tell(blocks, "summary", node.summary)
+    if view.detail != "folded":
+        _tell_facets(blocks, node, _COMPLETE_FACETS if is_short else _ALL_FACETS, view)
+    raised = _raised_in(node, is_short, view)
+    said = {"id": node.id, "title": node.title, "state": state_of(node), "actions": _span(node, view)}
+    if raised:
+        said |= {"open-issue": _open_names(raised), "closed-later": None if is_short else _closed(raised)}
+    return markup.holding(markup.tags("task", said), blocks)
+
+
+def _shortcut(node: Shortcut, is_short: bool, view: View) -> Block:
+    blocks: list[Block] = []
+    if not is_short:
+        _tell(blocks, "dead-end", node.dead_end)
+        _tell(blocks, "working-path", node.working_path)
+    raised = _raised_in(node, is_short, view)
+    return markup.group(
+        "shortcut",
+        blocks,
+        id=node.id,
+        title=node.title,
+        outcome=node.outcome,
+        source=_names([child.id for child in node.children]),
+        actions=_span(node, view),
+        open_issue=_open_names(raised) if raised else None,
+        closed_later=_closed(raised) if raised and not is_short else None,
+        evidence=_names(node.evidence),
+    )
 
 
 def _raised_in(node: Subtask | Shortcut, is_short: bool, view: View) -> list[Issue]:
@@ -208,18 +199,19 @@ def _lessons(view: View) -> list[Block]:
         words = (_words(node.dead_end), _words(node.working_path))
         if any(words) and words not in seen:
             seen.add(words)
-            texts = _text("dead-end", node.dead_end) + _text("working-path", node.working_path)
+            texts: list[Block] = []
+            _tell(texts, "dead-end", node.dead_end)
+            _tell(texts, "working-path", node.working_path)
             lessons.append(markup.group("lesson", texts, **{"from": node.id}, outcome=node.outcome))
     return [markup.group("lessons", lessons)] if lessons else []
 
 
-def _facets(node: Subtask, names: Mapping[str, str], view: View) -> list[Block]:
-    blocks: list[Block] = []
+def _tell_facets(blocks: list[Block], node: Subtask, names: Mapping[str, str], view: View) -> None:
+    facets = node.facets
     for name, tag in names.items():
-        content = getattr(node.facets, name)
+        content = getattr(facets, name)
         if content != NONE and (name != "open_issues" or _is_still_open(node, view)):
-            blocks += _text(tag, content)
-    return blocks
+            _tell(blocks, tag, content)
 
 
 def _is_still_open(node: Subtask, view: View) -> bool:
@@ -231,13 +223,13 @@ def _is_still_open(node: Subtask, view: View) -> bool:
 
 def _open_names(raised: Iterable[Issue]) -> str:
     """Issues that are still open."""
-    return _names(issue.id for issue in raised if issue.resolved_at is None)
+    return _names([issue.id for issue in raised if issue.resolved_at is None])
 
 
 def _closed(raised: Iterable[Issue]) -> str:
     """Issues that something later closed, with what closed them."""
-    closed = (issue for issue in raised if issue.resolved_at is not None)
-    return "; ".join(f"{issue.id} by {_names(issue.resolution) or issue.resolved_at}" for issue in closed)
+    closed = [issue for issue in raised if issue.resolved_at is not None]
+    return "; ".join([f"{issue.id} by {_names(issue.resolution) or issue.resolved_at}" for issue in closed])
 
 
 def _raised(tree: ReconciledTree, layout: Layout) -> dict[str, tuple[Issue, ...]]:
@@ -259,18 +251,16 @@ def _raised(tree: ReconciledTree, layout: Layout) -> dict[str, tuple[Issue, ...]
 
 def _shown(node: Node, view: View) -> list[Block]:
     """The actions below a node that are shown."""
-    if not view.actions:
-        return []
-    return [view.actions[leaf.id] for leaf in view.layout.below(node) if leaf.id in view.actions]
+    actions = view.actions
+    return [actions[leaf.id] for leaf in view.layout.below(node) if leaf.id in actions] if actions else []
 
 
-def _text(name: str, content: str) -> list[Block]:
-    """A block for what an analyst wrote, unless it is nothing."""
+def _tell(blocks: list[Block], name: str, content: str) -> None:
+    """Adds a block for what an analyst wrote, unless it is nothing."""
     content = content.strip()
     said = content.rstrip(".")
     if said and (len(said) > len(NONE) or said.casefold() != NONE):
-        return [markup.text(name, content)]
-    return []
+        blocks.append(markup.leaf(markup.bare(name), content))
 
 
 def _span(node: Node, view: View) -> str | None:

@@ -114,7 +114,7 @@ class Panel:
             except (BadAnswer, AnalystFailed) as error:
                 answer = None
                 problems.append(str(error))
-                correction = Correction(reply if isinstance(reply, str) else reply.model_dump_json(), str(error))
+                correction = Correction(reply if isinstance(reply, str) else reply.json(), str(error))
         attempts = len(problems) + (answer is not None)
         took = time.perf_counter() - start
         self.asked.append(Asked(question.key, attempts, took, tuple(problems), fell_back=answer is None))

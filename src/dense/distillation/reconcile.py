@@ -50,6 +50,8 @@ class Reconciler(ABC):
     def inherited(self, reach: Reach) -> tuple[Issue, ...]:
         """The open issues that were raised below a parent, in the order in which they were raised."""
         below, raised = reach.nodes, self.raised
+        if not raised:
+            return ()
         nodes = [node for node in below if node in raised] if len(below) < len(raised) else [*filter(below.get, raised)]
         numbers = sorted([number for node in nodes for number in raised[node]])
         issues = [self.issues[f"issue_{number}"] for number in numbers]
@@ -197,7 +199,8 @@ def _by_height(root: Subtask) -> list[list[Subtask]]:
             return 0
         height = 1 + max(map(visit, node.children), default=0)
         if isinstance(node, Subtask):
-            heights.extend([] for _ in range(height - len(heights)))
+            while len(heights) < height:
+                heights.append([])
             heights[height - 1].append(node)
         return height
 

@@ -36,21 +36,15 @@ class Retention:
 
     def reach(self, parent: Subtask) -> Reach:
         """What a reply about a parent may speak of, in one walk."""
-        below: dict[str, Node] = {}
-        for child in parent.children:
-            below[child.id] = child
-            if not isinstance(child, Leaf):
-                below.update([(node.id, node) for node in nodes(child)])
-        kept, named = {_last(parent)}, set[str]()
-        for identifier, node in below.items():
-            if isinstance(node, Leaf):
-                if identifier in self.keys:
-                    kept.add(identifier)
-            else:
+        below = {node.id: node for node in nodes(parent)}
+        below.pop(parent.id, None)
+        kept = {*self.keys.intersection(below), _last(parent)}
+        retained = {child.id for child in parent.children if isinstance(child, Leaf)}
+        for node in below.values():
+            if not isinstance(node, Leaf):
                 kept.add(_last(node))
-                named.update(_selected(node))
-        alone = (child.id for child in parent.children if isinstance(child, Leaf))
-        return Reach(below, frozenset(kept), frozenset(kept.union(named, alone)))
+                retained.update(_selected(node))
+        return Reach(below, frozenset(kept), frozenset(kept | retained))
 
 
 def _last(node: Node) -> str:

@@ -11,7 +11,7 @@ SUMMARY = 600
 
 def own_title(members: tuple[Node, ...]) -> str:
     """What the stretch begins with, and how long it is."""
-    first, count = _first(members), sum(1 for node in members for _ in leaves(node))
+    first, count = _first(members), len(leaves(*members))
     return _cut(f"{_doing(first)}, {count} actions" if count > 1 else _doing(first), TITLE)
 
 
@@ -22,7 +22,7 @@ def own_summary(members: tuple[Node, ...]) -> str:
 
 
 def _first(members: tuple[Node, ...]) -> Leaf:
-    return next(leaves(members[0]))
+    return leaves(members[0])[0]
 
 
 def _doing(leaf: Leaf) -> str:

@@ -67,7 +67,8 @@ class EnvironmentSettings(Struct, frozen=True):
 
 
 class HarborHarness:
-    """Makes attempts with Harbor's agents in Harbor's environments."""
+    """Makes attempts with Harbor's agents in Harbor's environments. An async context manager: agents that run in this
+    process keep connections to their models, which are closed at its end and could not be once their loop is gone."""
 
     def __init__(
         self,
@@ -85,6 +86,7 @@ class HarborHarness:
         self.timeout_multiplier = timeout_multiplier
         self._checked: dict[str, Recipient] = {}
         self._checking = asyncio.Lock()
+        self._is_open = False
 
     @property
     def name(self) -> str:
@@ -96,10 +98,12 @@ class HarborHarness:
         return f"harbor {release}, {self.environment.type}"
 
     async def __aenter__(self) -> Self:
+        self._is_open = True
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Closes the connections that agents of this process left open."""
+        self._is_open = False
         await close_connections()
 
     async def check(self, recipients: Iterable[Recipient], tasks: Sequence[Path] = ()) -> tuple[str, ...]:
@@ -130,6 +134,8 @@ class HarborHarness:
 
     async def attempt(self, order: Order) -> Attempted:
         """One trial, from nothing."""
+        if not self._is_open:
+            raise RuntimeError("HarborHarness is a context manager: use `async with`")
         await self._check_once(order.recipient)
         self._check_servers()
         await asyncio.to_thread(_clear, order.folder)

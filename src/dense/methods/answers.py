@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Annotated, Any, Self, cast
 
-from pydantic import Field, model_validator
+from msgspec import field
+from pydantic import Field
 
-from dense.analyst.answers import Answer, BadAnswer
+from dense.analyst.answers import Answer, BadAnswer, SomeText
 from dense.tree import Completion, Label
 
 
-class AdviceAnswer(Answer):
-    strategy: list[str] = Field(min_length=1)
-    risks: list[str] = Field(default_factory=list[str])
-    checklist: list[str] = Field(default_factory=list[str])
+class AdviceAnswer(Answer, frozen=True, kw_only=True):
+    strategy: Annotated[list[str], Field(min_length=1)]
+    risks: list[str] = field(default_factory=list[str])
+    checklist: list[str] = field(default_factory=list[str])
 
 
-class Assessed(Answer):
+class Assessed(Answer, frozen=True, kw_only=True):
     """One action, by its number."""
 
     action_index: int
@@ -26,36 +27,35 @@ class Assessed(Answer):
     label: Label
 
 
-class AssessmentAnswer(Answer):
+class AssessmentAnswer(Answer, frozen=True, kw_only=True):
     actions: list[Assessed]
 
-    @model_validator(mode="before")
     @classmethod
-    def _bare(cls, value: Any) -> Any:
+    def validated(cls, value: Any) -> Self:
         """The list alone is as good."""
-        return {"actions": cast("list[Any]", value)} if isinstance(value, list) else value
+        return super().validated({"actions": cast("list[Any]", value)} if isinstance(value, list) else value)
 
 
-class DecisionAnswer(Answer):
+class DecisionAnswer(Answer, frozen=True, kw_only=True):
     action_index: int | None = None
-    known_basis: str = Field(min_length=1)
+    known_basis: SomeText
     reasoning: str = ""
     label: Label
 
 
-class Shown(Answer):
+class Shown(Answer, frozen=True, kw_only=True):
     """What an action shows."""
 
     action_index: int
     shows: str
 
 
-class OverviewAnswer(Answer):
-    evidence: list[Shown] = Field(default_factory=list[Shown])
+class OverviewAnswer(Answer, frozen=True, kw_only=True):
+    evidence: list[Shown] = field(default_factory=list[Shown])
     status: Completion
-    summary: str = Field(min_length=1)
-    lessons: list[str] = Field(default_factory=list[str])
-    next_steps: list[str] = Field(default_factory=list[str])
+    summary: SomeText
+    lessons: list[str] = field(default_factory=list[str])
+    next_steps: list[str] = field(default_factory=list[str])
 
 
 def check_complete(answer: AssessmentAnswer, wanted: Sequence[int]) -> None:

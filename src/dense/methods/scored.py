@@ -128,7 +128,7 @@ def _told(gone: Sequence[_Piece], report: Block) -> Iterator[str]:
     """What had to go, in words."""
     others = Counter(piece.name for piece in gone if piece.name != "key-action")
     yield from (f"{name}: {count} left out or shortened" for name, count in others.items())
-    yield from (f"key-action {dict(piece.block.attributes)['action']}" for piece in gone if piece.name == "key-action")
+    yield from (f"key-action {piece.block.attributes['action']}" for piece in gone if piece.name == "key-action")
     yield from (str(block.content) for block, _ in markup.walk(report) if block.name == "left-out")
 
 
@@ -237,11 +237,11 @@ def _short(name: str) -> str | None:
 
 def _cut(block: Block, room: int) -> Block | None:
     """As much of the block's text as fits, with a mark."""
-    empty = markup.text(block.name, CUT, **dict(block.attributes))
+    empty = markup.text(block.name, CUT, **block.attributes)
     left = room - markup.size(empty, 2, WIDTH)
     if left < LEAST or not isinstance(block.content, str):
         return None
-    return markup.text(block.name, _clipped(block.content, left), **dict(block.attributes))
+    return markup.text(block.name, _clipped(block.content, left), **block.attributes)
 
 
 def _clipped(text: str, room: int) -> str:

@@ -16,9 +16,11 @@ def is_change(deed: Deed) -> bool:
     if not effects.writes:
         return deed.phase == "produce" and not effects.deletes
     if deed.phase == "run":  # what a program gives out is its result; what it changes of a program is a change
-        return any(path.endswith(CODE) and not is_passing(path) for path in effects.writes)
-    undone = effects.undoes
-    return any(not is_passing(path) and base_name(path) != ".git" and path not in undone for path in effects.writes)
+        return bool([path for path in effects.writes if path.endswith(CODE) and not is_passing(path)])
+    writes = effects.writes
+    if effects.undoes:
+        writes = [path for path in writes if path not in effects.undoes]
+    return bool([path for path in writes if not is_passing(path) and base_name(path) != ".git"])
 
 
 def only_looks(deed: Deed) -> bool:

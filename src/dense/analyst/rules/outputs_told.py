@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 
 from dense.analyst.rules.quoting import HEAD, last_line, lines_told, listed, ticked
 from dense.observations.seen import Failure, TestRun
@@ -68,7 +67,8 @@ FEW_LINES = 4
 
 def main_failure(failures: Sequence[Failure]) -> Failure:
     """The failure that tells most: the first of a known family."""
-    return next((failure for failure in failures if failure.family not in VAGUE), failures[0])
+    telling = [failure for failure in failures if failure.family not in VAGUE]
+    return (telling or failures)[0]
 
 
 def failure_told(failure: Failure, code: int | None, came_back: Callable[[], str]) -> str:
@@ -89,9 +89,22 @@ def lines_of(text: str) -> Iterator[str]:
     yield text[start:]
 
 
+def first_lines(text: str, most: int) -> list[str]:
+    """The first lines that are not blank."""
+    found: list[str] = []
+    start, end = 0, len(text)
+    while len(found) < most and start <= end:
+        at = text.find("\n", start)
+        line = text[start : at if at >= 0 else end]
+        if line.strip():
+            found.append(line)
+        start = at + 1 if at >= 0 else end + 1
+    return found
+
+
 def shown(text: str, limit: int, *, has_run: bool) -> str:
     """An output by itself where it is short, else by its size; of a run the last line, where that says something."""
-    lines = list(islice(filter(str.strip, lines_of(text[: 4 * HEAD])), FEW_LINES + 1))
+    lines = first_lines(text[: 4 * HEAD], FEW_LINES + 1)
     if not lines:
         return "nothing"
     if len(lines) == 1:

@@ -106,6 +106,8 @@ FAILED_VERB = re.compile(r"^(?:edited|wrote|deleted|moved|opened)\b")
 
 def joined(deeds: Sequence[str], limit: int) -> str:
     """Deeds of one action; those of one verb under that verb, and no more than fit."""
+    if len(deeds) == 1:
+        return deeds[0].strip()
     by_verb: dict[str, list[str]] = {}
     for deed in deeds:
         verb, _, rest = deed.partition(" `")

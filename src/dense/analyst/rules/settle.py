@@ -150,7 +150,9 @@ def _completion(parent: Subtask, analysis: Analysis, still_open: Sequence[Findin
 
 def _key_actions(parent: Subtask, analysis: Analysis, allowed: Sequence[str]) -> list[str]:
     """The telling actions in it, as far as they may be named: kept by rule, or direct children."""
-    may = {*allowed, *(child.id for child in parent.children if isinstance(child, Leaf))}
-    first, last = first_action(parent), last_action(parent)
-    telling = analysis.telling[bisect_left(analysis.telling, first) : bisect_right(analysis.telling, last)]
-    return [name for action in telling if (name := leaf(action)) in may]
+    telling = analysis.telling
+    start, end = bisect_left(telling, first_action(parent)), bisect_right(telling, last_action(parent))
+    if start == end:
+        return []
+    may = {*allowed, *[child.id for child in parent.children if isinstance(child, Leaf)]}
+    return [name for action in telling[start:end] if (name := leaf(action)) in may]

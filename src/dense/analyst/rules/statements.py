@@ -77,7 +77,10 @@ def trimmed(part: str) -> str:
     text = " ".join(part[:HEAD].split())
     while True:
         near = max(0, len(text) - 40)
-        if TAIL_SIGN.search(text, near) is None or (found := TAIL.search(text, near)) is None or not found.start():
+        sign = TAIL_SIGN.search(text, near)
+        # Before its sign a tail has two characters at the most.
+        found = TAIL.search(text, max(near, sign.start() - 2)) if sign is not None else None
+        if found is None or not found.start():
             return text
         text = text[: found.start()]
 

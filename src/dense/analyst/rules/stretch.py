@@ -34,8 +34,8 @@ class Stretch:
         self.products = products(deeds)
         self.made = self.products.made
         self.agents = {deed.step.agent for deed in deeds}
-        self.last_success = max((deed.action for deed in self.worked if is_success(deed)), default=0)
-        self.last_pass = max((deed.action for deed in self.worked if deed.has_passed), default=0)
+        self.last_success = next((deed.action for deed in reversed(self.worked) if is_success(deed)), 0)
+        self.last_pass = next((deed.action for deed in reversed(self.worked) if deed.has_passed), 0)
         self.left = [deed for deed in self.failed if self._is_left(deed)]
 
     # What became of failures

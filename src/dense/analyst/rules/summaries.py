@@ -57,6 +57,8 @@ class Summary:
     def __init__(self, stretch: Stretch, stays: Stays | None = None) -> None:
         self.stretch = stretch
         self._stays = stays
+        self._told: dict[str, str] = {}
+        """What was told, by what was left: it is mostly the same at the second time."""
 
     def told(self, *, tells_left: bool = True) -> str:
         """One to four sentences: the way, the proof, the last word, what is left."""
@@ -65,10 +67,13 @@ class Summary:
             return "Nothing was done."
         proof, word = self._proof, self._last_word
         left = self._left_told if tells_left or not (stretch.changes or stretch.last_success) else ""
+        if left in self._told:
+            return self._told[left]
         room = LONGEST - len(left) - len(proof) - len(word) - 3
         way = self._way(max(room, 160))
-        told = " ".join(filter(None, [way, proof, word, left])) or sentence(stretch.did(stretch.deeds[-1]))
-        return told if told.strip() else "Nothing was done."
+        told = " ".join([part for part in (way, proof, word, left) if part]) or sentence(stretch.did(stretch.deeds[-1]))
+        self._told[left] = told = told if told.strip() else "Nothing was done."
+        return told
 
     def brief(self) -> Brief:
         """The last product and the check of it, or the last result."""

@@ -28,18 +28,25 @@ class Teller:
         self._steps = steps
         self._stays = stays
         self._submitted = submitted
-        self._deeds: dict[int, Deed] = {}
+        self._all: list[Deed] = []
         self._summaries: dict[tuple[int, int], Summary] = {}
         self._briefs: dict[tuple[int, int], Brief] = {}
         self._words: dict[tuple[int, int], dict[str, str]] = {}
 
+    @property
+    def _deeds(self) -> list[Deed]:
+        """All actions with their words. The words are made when they are asked for, the rest is little."""
+        if not self._all:
+            history = self._history
+            self._all = [
+                Deed(facts, step, history.phase(facts.action))
+                for facts, step in zip(history.facts, self._steps, strict=True)
+            ]
+        return self._all
+
     def deed(self, action: int) -> Deed:
         """An action with its words."""
-        found = self._deeds.get(action)
-        if found is None:
-            facts = self._history.facts[action - 1]
-            found = self._deeds[action] = Deed(facts, self._steps[action - 1], self._history.phase(action))
-        return found
+        return self._deeds[action - 1]
 
     def digest(self, members: Sequence[Node]) -> SummaryAnswer:
         """Title, summary and facets of consecutive nodes, whatever their level."""
@@ -89,12 +96,10 @@ class Teller:
 
     def attempt_title(self, attempt: Attempt) -> str:
         """What a stretch of tries was after, and how it ended."""
-        deeds = [self.deed(action) for action in range(attempt.first, attempt.last + 1)]
-        return attempt_title(deeds, is_recovered=attempt.recovery is not None)
+        return attempt_title(self._deeds[attempt.first - 1 : attempt.last], is_recovered=attempt.recovery is not None)
 
     def _summary(self, first: int, last: int) -> Summary:
-        stretch = Stretch([self.deed(action) for action in range(first, last + 1)], self._history)
-        return Summary(stretch, self._stays)
+        return Summary(Stretch(self._deeds[first - 1 : last], self._history), self._stays)
 
 
 def _parts(children: Sequence[Node]) -> list[tuple[int, int]]:

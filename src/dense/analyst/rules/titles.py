@@ -198,7 +198,8 @@ EDITING = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i|\bpatch\b|\bgit 
 
 def _is_edit(deed: Deed, name: str) -> bool:
     """Whether a file, if it is changed at all, is changed in part and not written as a whole."""
-    if name not in [base_name(path) for path in deed.facts.effects.writes[:40]]:
+    writes = deed.facts.effects.writes
+    if not writes or name not in [base_name(path) for path in writes[:40]]:
         return True
     if deed.facts.commands and deed.facts.family in ("edit", "insert"):
         return True
