@@ -142,7 +142,8 @@ class Analysis:
         """Files that were made or changed and are still there, with the action that last did so."""
         by_name: dict[str, dict[str, int]] = {}
         for fact in self.facts:
-            for gone in fact.effects.deletes + fact.effects.undoes:
+            effects = fact.effects
+            for gone in effects.deletes + effects.undoes if effects.undoes else effects.deletes:
                 known = by_name.get(base_name(gone), {})
                 for path in [path for path in known if same_file(path, gone)]:
                     del known[path]

@@ -59,7 +59,8 @@ class Study:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         handed_in = analysis.submission.told if analysis.submission is not None else ""
-        self.teller = Teller(analysis.history, analysis.steps, analysis.stays, handed_in)
+        stays = analysis.stays if handed_in or analysis.history.has_removals else None  # else all of it does
+        self.teller = Teller(analysis.history, analysis.steps, stays, handed_in)
 
     def answer(self, question: AnyQuestion) -> Answer:
         match question:

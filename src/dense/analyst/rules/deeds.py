@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dense.analyst.rules.files import base_name, is_passing
-from dense.analyst.rules.outputs import edits_open_file
+from dense.analyst.rules.outputs import OPEN_EDITS, edits_open_file
 from dense.analyst.rules.phrases import Deed
 
 CODE = (".py", ".js", ".ts", ".tsx", ".c", ".h", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".md")
@@ -38,7 +38,11 @@ def is_silent(deed: Deed) -> bool:
     """Whether what comes back is only the harness's word that a file was written."""
     effects = deed.facts.effects
     is_plain = not (effects.scripts or effects.tests or deed.facts.commands)
-    return bool(effects.writes) and not deed.has_failed and (is_plain or edits_open_file(deed.facts, deed.step))
+    return (
+        bool(effects.writes)
+        and not deed.has_failed
+        and (is_plain or (deed.facts.family in OPEN_EDITS and edits_open_file(deed.facts, deed.step)))
+    )
 
 
 def is_found(deed: Deed) -> bool:

@@ -46,8 +46,9 @@ class Facets:
 
     def artifacts(self) -> Iterator[str]:
         shown = self._shown_alone()
+        history = self.stretch.history
         for path in reversed(self.stretch.made):
-            if self.stretch.history.is_gone(path):
+            if history.has_removals and history.is_gone(path):
                 continue  # it was only to find something out
             seen = shown.get(base_name(path))
             yield f"{ticked(path, 80)} (read back: {seen})" if seen else ticked(path, 80)

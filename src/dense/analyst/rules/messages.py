@@ -16,7 +16,7 @@ from dense.trajectory import Step
 LABEL = re.compile(
     r"[#*>\s-]{0,8}(?:(?:thought|analysis|plan|task|answer|response|discussion|reasoning)s?\**:\**\s+)?", re.IGNORECASE
 )
-SENTENCE_END = re.compile(r"(?:(?<!\n\d)(?<!: \d)\.|[!?])(?=\s)|[。！？]|(?<![:\n])\n")
+SENTENCE_END = re.compile(r"[.!?](?=\s)(?<!\n\d\.)(?<!: \d\.)|[。！？]|(?<![:\n])\n")
 """A stop behind the number of a list's item ends no sentence."""
 MARKS = "*#_> \n\t"
 """Marks of headings and of stress."""

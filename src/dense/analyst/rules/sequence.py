@@ -206,6 +206,8 @@ class History:
 
     def is_gone(self, path: str) -> bool:
         """Whether a file was removed, or its changes taken back, and it was not written again."""
+        if not self.has_removals:
+            return False
         removed = self._last_removed.last([path])
         if removed is None and not self._removed_wide:
             return False
@@ -214,6 +216,11 @@ class History:
         if removed is not None and removed > since:
             return True
         return any(at > since and is_within(path, wide) for wide, at in self._removed_wide)
+
+    @property
+    def has_removals(self) -> bool:
+        """Whether anything was removed or taken back at all."""
+        return self._last_removed.latest >= 0
 
     def gives_up(self, action: int) -> bool:
         """Whether it is the last try at something that never worked, and the agent went on without it."""

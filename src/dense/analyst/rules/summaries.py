@@ -79,7 +79,7 @@ class Summary:
         """The last product and the check of it, or the last result."""
         if not self.stretch.changes or self._is_scratch:
             clauses = self._runs_told[-1:]
-        elif not self._lasts(self._standing[-1]) and self._lasting:
+        elif self._stays is not None and not self._lasts(self._standing[-1]) and self._lasting:
             clauses = [self._change(self._lasting[-1])]
         else:
             clauses = self._changes_told[-1:]
@@ -91,7 +91,7 @@ class Summary:
             sentence(clauses[-1]) if clauses else "",
             self._proof,
             check_name(tests[-1]) if tests else "",
-            passed.action if passed is not None and self._proof.startswith(self._check(passed)) else 0,
+            self._proved[1],
             bool(self.stretch.changes) and not self._is_scratch,
             self._is_scratch,
         )
@@ -103,7 +103,7 @@ class Summary:
 
     def _lasts(self, deed: Deed) -> bool:
         stays = self._stays
-        return stays is not None and True in [stays(path) for path in deed.facts.effects.writes[:8]]
+        return stays is None or True in [stays(path) for path in deed.facts.effects.writes[:8]]
 
     @cached_property
     def _standing(self) -> list[Deed]:
@@ -120,7 +120,7 @@ class Summary:
     def of_parts(self, briefs: Sequence[Brief], *, tells_left: bool, submitted: str = "") -> str:
         """The summary of a whole by its parts: what is handed in, where that is known, what each came to, the last
         word, what is left. What came before the first product only led to it."""
-        changed = next((deed.action for deed in reversed(self._standing) if self._lasts(deed)), 0)
+        changed = next((deed.action for deed in reversed(self.stretch.changes[-MANY:]) if self._lasts(deed)), 0)
         first = next((n for n, brief in enumerate(briefs) if brief.is_product), 0)
         last_of = {brief.check: n for n, brief in enumerate(briefs) if brief.proof}
         proofs = [
@@ -221,18 +221,24 @@ class Summary:
         talks = [deed for deed in self.stretch.worked if deed.phase == "talk"]
         return [self.stretch.told(deed) for deed in talks[-2:]]
 
-    @cached_property
+    @property
     def _proof(self) -> str:
         """The last check that passed, or the last look at what was made. One from before the last change says so."""
+        return self._proved[0]
+
+    @cached_property
+    def _proved(self) -> tuple[str, int]:
+        """The same with the action of the check; 0 where it is a look."""
         changed = self.stretch.changes[-1].action if self.stretch.changes else 0
         passed = next((deed for deed in reversed(self.stretch.worked) if deed.has_passed), None)
         if passed is not None and passed.action >= changed:
-            return "" if passed in self.stretch.changes[-FEW:] else f"{self._check(passed)}: {passed.saw}."
+            is_told = passed in self.stretch.changes[-FEW:]
+            return "" if is_told else f"{self._check(passed)}: {passed.saw}.", passed.action
         if changed and (looked := self._look_at_made(changed)):
-            return looked
+            return looked, 0
         if passed is None:
-            return ""
-        return f"{self._check(passed)}: {passed.saw}, before the last change."
+            return "", 0
+        return f"{self._check(passed)}: {passed.saw}, before the last change.", passed.action
 
     def _look_at_made(self, changed: int) -> str:
         """The last look after a change at something that was made, such as shows it shortly before others."""
@@ -286,5 +292,5 @@ class Summary:
 
 def _dated(brief: Brief, changed: int) -> str:
     """The proof of a part; one that a change of a later part followed says so."""
-    is_stale = brief.check and 0 < brief.passed < changed and not brief.proof.endswith("before the last change.")
+    is_stale = brief.proof and 0 < brief.passed < changed and not brief.proof.endswith("before the last change.")
     return f"{brief.proof.removesuffix('.')}, before the last change." if is_stale else brief.proof

@@ -56,9 +56,10 @@ def told_apart(names: list[str], stretches: Sequence[Sequence[Deed]]) -> list[st
     if len(set(names)) == len(names):
         return names
     counts = Counter(names)
-    return [
-        _with_words(name, deeds) if counts[name] > 1 else name for name, deeds in zip(names, stretches, strict=True)
-    ]
+    pairs = list(zip(names, stretches, strict=True))
+    told = [_with_words(name, deeds) if counts[name] > 1 else name for name, deeds in pairs]
+    counts = Counter(told)
+    return [name if counts[one] > 1 else one for one, name in zip(told, names, strict=True)]
 
 
 def _with_words(name: str, deeds: Sequence[Deed]) -> str:
