@@ -23,6 +23,7 @@ from dense.trajectory import Step
 __all__ = ["Effects", "EffectsOf", "Remembered", "commands", "effects", "remembered"]
 
 NO_EFFECTS = Effects()
+NOTHING_LEFT: tuple[dict[str, str], str] = ({}, "")
 AT_ONCE = 256
 """How many steps are looked at together: commands that were taken apart take memory."""
 
@@ -61,11 +62,13 @@ class Remembered:
 
     Steps are told apart by identity, and kept as long as this lives: make one for a trajectory and let go of both."""
 
-    __slots__ = ("_by_texts", "_carried", "_known")
+    __slots__ = ("_by_texts", "_carried", "_known", "_left")
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Step, Effects, tuple[str, ...]]] = {}
-        self._by_texts: dict[tuple[str, ...], tuple[Effects, dict[str, str], str]] = {}
+        self._by_texts: dict[tuple[str, ...], Effects] = {}
+        self._left: dict[tuple[str, ...], tuple[dict[str, str], str]] = {}
+        """What texts leave for later ones, where they leave anything."""
         self._carried = Carried()
 
     def __call__(self, step: Step) -> Effects:
@@ -98,15 +101,18 @@ class Remembered:
         services = background_texts(step.calls)
         texts = tuple([call for call in calls if isinstance(call, str)])
         is_all = len(texts) == len(calls) and not services
-        alone = self._by_texts.get(texts) if is_all else None
-        if alone is None:
+        done = self._by_texts.get(texts) if is_all else None
+        if done is not None:
+            contents, opened = self._left.get(texts, NOTHING_LEFT)
+        else:
             ledger = _gone_through(texts if is_all else calls, services, parsed)
-            alone = (ledger.close(), ledger.contents, ledger.opened)
+            done, contents, opened = ledger.close(), ledger.contents, ledger.opened
             if is_all:
-                self._by_texts[texts] = alone
-        done = alone[0]
-        if alone[1] or alone[2] or done.scripts or UNNAMED in done.writes:
-            done = self._carried.completed(*alone)
+                self._by_texts[texts] = done
+                if contents or opened:
+                    self._left[texts] = (contents, opened)
+        if contents or opened or done.scripts or UNNAMED in done.writes:
+            done = self._carried.completed(done, contents, opened)
         found = self._known[id(step)] = (step, done, texts)
         return found
 

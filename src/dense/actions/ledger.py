@@ -16,6 +16,9 @@ NO_FILE = frozenset(
 )
 
 
+NONE: frozenset[str] = frozenset()
+
+
 class Ledger:
     """What happened so far, in order, each once. Devices and texts that cannot be paths are left out."""
 
@@ -51,7 +54,7 @@ class Ledger:
         """What was written into a file during this step: a program that is written and run at once is known."""
         self.checks: dict[str, bool] = {}
         """Whether such a program, once it was gone through, checks something."""
-        self.taken: set[str] = set()
+        self.taken: frozenset[str] = NONE
         """Such programs that were gone through."""
         self.opened = ""
         """The file that an editor was told to open, where it edits whatever is open."""
@@ -60,14 +63,14 @@ class Ledger:
         """Remembers what was written into a file."""
         self.contents[path] = content
         self.checks.pop(path, None)
-        self.taken.discard(path)
+        self.taken -= {path}
 
     def take(self, path: str) -> str | None:
         """What was written into a file; once only, since a program that runs itself, or runs often, does the same
         again."""
         if path in self.taken or path not in self.contents:
             return None
-        self.taken.add(path)
+        self.taken |= {path}
         return self.contents[path]
 
     def read(self, *paths: str, cwd: str = "") -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from dense.analyst.rules.deeds import check_name
 from dense.analyst.rules.files import base_name
-from dense.analyst.rules.messages import first_sentence, intent, question
+from dense.analyst.rules.messages import first_sentence, question
 from dense.analyst.rules.outputs_told import ABSENT, lack
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.products import Products, products
@@ -64,10 +64,12 @@ def told_apart(names: list[str], stretches: Sequence[Sequence[Deed]]) -> list[st
 
 def _with_words(name: str, deeds: Sequence[Deed]) -> str:
     room = LONGEST - len(name) - 4
-    changes = [deed for deed in reversed(deeds) if deed.facts.effects.writes and deed.phase != "run"]
-    told = changes or [deed for deed in reversed(deeds) if deed.phase == "run"]
-    words = next((one for deed in told if deed.step.message.strip() and (one := intent(deed.step.message, room))), "")
-    return f"{name}: {quoted(words, room)}" if words and room >= SHORTEST_WORDS else name
+    if room < SHORTEST_WORDS:
+        return name
+    changed = next((deed for deed in reversed(deeds) if deed.facts.effects.writes and deed.step.message), None)
+    last = changed or next((deed for deed in reversed(deeds) if deed.phase == "run" and deed.step.message), None)
+    words = first_sentence(last.step.message, room) if last is not None else ""
+    return f"{name}: {quoted(words, room)}" if words else name
 
 
 def _lack(deeds: Iterable[Deed]) -> str:
