@@ -21,7 +21,8 @@ LONGEST = 400
 KINDS = r"(?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun)"
 SUMMARY = re.compile(
     r"\n(?:(?=[=RntoFTO\d#ℹAP*\[])(?:"
-    r"==* (?:\d|no tests|tests finished)|Ran \d|no tests |test result: |test cases: |ok  \t|ok \| |FAIL\t|FAILED \| |Tests|OK \("
+    r"==* (?:\d|no tests|tests finished)|Ran \d|no tests |test result: |test cases: |ok  \t|ok \| |FAIL\t|FAILED \| "
+    r"|Tests|OK \("
     r"|\d\d*%? (?:tests|passed|failed|error|skipped|deselected|xfailed|xpassed|warning|rerun|examples|runs|scenarios)"
     r"|[#ℹ] pass |Result: (?:PASS|FAIL)|All tests passed|Passed!  ?- |Failed!  ?- |\*\*\*Test |\[\w{1,9}\] Tests"
     r"|\[  (?:PASSED|FAILED)  \] \d)|[ \t][ \t]*+(?:Tests  \d|\d\d* pass|Executed \d))[^\n]*"

@@ -97,7 +97,7 @@ class Analysis:
         written = [path for path in dict.fromkeys(written) if not is_passing(path)]
         if not written or not all(map(is_test_file, written)) or any(f.effects.scripts for f in between):
             return []
-        first = dict((name, action) for action, name in self._changes)
+        first = {name: action for action, name in self._changes}
         return written if all(first.get(base_name(path), 0) > before[-1] for path in written) else []
 
     def attempts_in(self, first: int, last: int) -> list[Attempt]:
@@ -226,7 +226,9 @@ class Analysis:
         ]
         acted = [fact for fact in inside if fact.phase not in {"talk", "deliver"}]
         given_up = any(
-            one.recovery is None and first <= one.first and one.last <= last for one in self.attempts_in(first, last)
+            (one.recovery is None or self.changed_tests(one.failed, one.recovery))
+            for one in self.attempts_in(first, last)
+            if first <= one.first and one.last <= last
         )
         breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
         if not acted or acted[-1].has_failed or given_up or breaks_off:
@@ -325,7 +327,7 @@ class Analysis:
         if gone := self._is_dropped(check):
             return gone
         after = self.steps[check.action : check.action + SOON]
-        words = next((words for step in after if (words := excuse(step.message) or excuse(step.reasoning))), "")
+        words = next((words for step in after if (words := excuse(step.message or step.reasoning))), "")
         return f"The agent says of it: {quoted(words)}; nothing shows that." if words else ""
 
     def _first_change_for(self, check: Check) -> int:
