@@ -133,7 +133,8 @@ def llama() -> Iterator[str]:
     params.n_ctx, params.n_parallel, params.port = 4096, 1, 0
     params.hostnames, params.api_keys, params.model_alias = ["127.0.0.1"], ["local-test"], {"local"}
     params.offline = True
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
+    # Several threads wait for each other by spinning: where another test takes a core, they stand nearly still.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
     yield f"{server.listening_address}/v1"
     del server

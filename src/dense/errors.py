@@ -18,6 +18,7 @@
     ├── NoTrajectory        a path holds no trajectory that can be read: missing, empty, unknown, or no step in it
     │   └── NotATrace       a file whose content no reader claims
     ├── Unanswered          calls for feedback stayed dead, so that it is not what its method would have made
+    ├── Unusable            answers came, and none of them could be used; a new try asks anew
     ├── SkippedRecords      `strict` was asked for and a record was skipped
     ├── UnknownFormat       a format was named that does not exist
     └── UnknownMethod       a method was named that does not exist, or that is none
@@ -104,10 +105,9 @@ class NotRecorded(ModelError):
 class Unanswered(DenseError):
     """Feedback for which calls stayed dead: what stands in for their answers is not the method's."""
 
-    def __init__(self, text: str, usage: Any = None) -> None:
-        super().__init__(text)
-        self.usage = usage
-        """What was paid all the same, as `dense.trajectory.Usage`."""
+
+class Unusable(DenseError):
+    """A method can do nothing without the answer to a question, and none that came could be used."""
 
 
 class SpendingLimit(ModelError):

@@ -17,6 +17,9 @@ from dense.trajectory import Usage
 RUN0 = "run0"
 """The method of every cell of round 0: the attempt that all methods share as their source."""
 
+OUT_OF_CONTEXT = ("ContextLengthExceededError", "ContextWindowExceededError")
+"""How Harbor's agents and litellm call it that a conversation has outgrown its model's window."""
+
 
 class Cell(Struct, frozen=True, order=True):
     """One run of an experiment."""
@@ -95,6 +98,12 @@ class Result(Struct, frozen=True, omit_defaults=True):
     def passed(self) -> bool | None:
         """Strict pass: a reward of exactly one. None where nothing was scored."""
         return None if self.reward is None else self.reward == 1
+
+    @property
+    def is_out_of_context(self) -> bool:
+        """Whether it was not scored because its agent ran out of its model's context. That is the agent's doing, unlike
+        a failure of the machinery; but nothing was graded, and no grade is made up."""
+        return self.reward is None and any(name in (self.exception or "") for name in OUT_OF_CONTEXT)
 
     @property
     def tokens(self) -> int | None:

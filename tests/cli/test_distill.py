@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -53,8 +54,8 @@ def filled(schema: dict[str, Any]) -> Any:
 class Server:
     """Counts what it is asked; answers after a while; may refuse the key."""
 
-    def __init__(self, delay: float = 0.0, status: int = 200) -> None:
-        self.delay, self.status = delay, status
+    def __init__(self, delay: float = 0.0, status: int = 200, says: str | None = None) -> None:
+        self.delay, self.status, self.says = delay, status, says
         self.bodies: list[bytes] = []
         self.answered: list[bytes] = []
         self.url = ""
@@ -71,7 +72,7 @@ def serving(server: Server) -> Generator[Server]:
             server.bodies.append(body)
             time.sleep(server.delay)
             schema = json.loads(body).get("response_format", {}).get("json_schema", {}).get("schema") or {}
-            message = {"role": "assistant", "content": json.dumps(filled(schema))}
+            message = {"role": "assistant", "content": server.says or json.dumps(filled(schema))}
             usage = {"prompt_tokens": 100, "completion_tokens": 10}
             reply: dict[str, Any] = {
                 "model": "m",
@@ -190,6 +191,23 @@ def test_estimates_ask_nobody(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("options", "who"), [((), "the built-in rules answer"), (SCRIPTED, f"{SCRIPTED[1]} answers")])
+def test_an_estimate_without_a_model_distills_nothing(tmp_path: Path, options: tuple[object, ...], who: str) -> None:
+    done = run("examples/csv-report", *options, "--estimate", "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout) == (0, f"estimate for 1 trajectory: 0 calls, 0 USD: {who}\n"), done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_estimate_keeps_to_what_answers_may_take(tmp_path: Path) -> None:
+    """A small model answers in 450 tokens at the most, whatever is asked."""
+    for method, calls in (("all-at-once", 1), ("dense", None)):
+        options = ("--model", "openai/gpt-5.5", "--method", method, "--small", "--estimate", "--out", tmp_path)
+        done = run("examples/password-recovery", *options)
+        found = re.search(r"estimate for 1 trajectory: (\d+) calls, about .* in, ([\d,]+) out", done.stdout)
+        assert found, done.stdout + done.stderr
+        assert calls in (None, int(found[1])) and int(found[2].replace(",", "")) <= 450 * int(found[1])
+
+
 def test_only_one_may_answer(tmp_path: Path) -> None:
     done = run("examples", "--model", "openai/m", *SCRIPTED, "--out", tmp_path)
     assert (done.returncode, done.stderr) == (
@@ -224,6 +242,22 @@ def test_a_spending_limit_stops_cleanly_and_a_higher_one_goes_on(tmp_path: Path)
     assert "Traceback" not in stopped.stderr
     assert done.returncode == 0, done.stderr
     assert f"({first} from the cache" in done.stdout
+
+
+def test_what_failed_for_its_answers_leaves_a_record_and_is_asked_anew(tmp_path: Path) -> None:
+    with serving(Server(says="Well.")) as server:
+        options = (EXAMPLE, "--method", "advisor", "--model", server.url, "--out", tmp_path)
+        failed = run(*options)
+        assert failed.returncode == 1
+        assert "no usable advice came back" in failed.stderr
+        assert [path.name for path in only(tmp_path).iterdir()] == ["failed.json"]
+        record = msgspec.json.decode((only(tmp_path) / "failed.json").read_bytes(), type=Run)
+        assert (record.fallbacks, len(record.calls), record.method) == (1, 2, "advisor")
+        assert record.failure in failed.stderr
+        server.says = None
+        done = run(*options)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in only(tmp_path).iterdir()) == ["feedback.txt", "message.txt", "run.json"]
 
 
 def test_a_trace_without_a_task_is_distilled_with_a_warning(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_plan_runs_nothing(tmp_path: Path) -> None:
     base = write_experiment(tmp_path)
     out, _ = dense("refit", "plan", "refit.yaml", cwd=base)
-    assert "12 cells = 2 recipients × 2 tasks × 1 repetitions × (1 shared attempt + 2 methods × 1 rounds = 3)" in out
+    assert "12 cells = 2 recipients × 2 tasks × 1 repetition × (1 shared attempt + 2 methods × 1 round = 3)" in out
     assert "no call, no cost" in out
     assert not (base / "out").exists()
 
@@ -83,7 +83,38 @@ def test_a_plan_with_a_model_estimates_on_traces(tmp_path: Path) -> None:
     assert "calls and cost are unknown before an attempt was made" in out
     examples = Path(__file__).parents[2] / "examples" / "csv-report"
     out, _ = dense("refit", "plan", "refit.yaml", "--like", examples, cwd=base)
-    assert "advisor, 4 times: 4 calls, about 0." in out and "together: about 0." in out
+    assert "\n  advisor, 4 times: 4 calls, about 0." in out and "\n  together: about 0." in out
+    assert "max_usd" not in out
+    with (base / "refit.yaml").open("a") as file:
+        file.write("max_usd: 0.001\n")
+    out, _ = dense("refit", "plan", "refit.yaml", "--like", examples, cwd=base)
+    assert "max_usd: 0.0010 USD, of which 0.00 USD are paid: not enough, the run would stop" in out
+
+
+def test_a_table_says_which_method_saw_outcomes(tmp_path: Path) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text(
+        "recipient,task,round,method,privileged,reward\n"
+        "r,t,0,run0,,0\nr,t,1,none,,0\nr,t,1,mine:Peeks,true,1\nr,t,1,mine:Fair,false,1\n"
+    )
+    dense("refit", "import", table, "--out", "again", cwd=tmp_path)
+    out, _ = dense("refit", "report", "again", cwd=tmp_path)
+    assert "mine:Peeks †" in out and "mine:Fair †" not in out
+    dense("refit", "export", "again", "twice.csv", cwd=tmp_path)
+    rows = list(csv.DictReader((tmp_path / "twice.csv").read_text().splitlines()))
+    assert [row["method"] for row in rows if row["privileged"]] == ["mine:Peeks"]
+
+
+def test_an_import_says_what_its_export_says(finished: Path, tmp_path: Path) -> None:
+    tables = [tmp_path / "first.csv", tmp_path / "second.csv"]
+    dense("refit", "export", "out/refit/greetings", tables[0], cwd=finished)
+    dense("refit", "import", tables[0], "--out", "again", cwd=tmp_path)
+    out, _ = dense("refit", "status", "again", cwd=tmp_path)
+    assert "note: sandbox: no security boundary" in out and out.count("note: ") == 2 and "paid" not in out
+    dense("refit", "export", "again", tables[1], cwd=tmp_path)
+    first, second = (list(csv.DictReader(table.read_text().splitlines())) for table in tables)
+    gone = dict.fromkeys(("trace", "feedback_folder", "message"), "")  # the files are not there
+    assert second == [row | gone for row in first]
 
 
 def test_a_second_run_only_shows_the_table(finished: Path) -> None:
@@ -96,6 +127,8 @@ def test_status_by_file_and_by_folder(finished: Path) -> None:
     for place in ("refit.yaml", "out/refit/greetings"):
         out, _ = dense("refit", "status", place, cwd=finished)
         assert "12 cells, 12 scored, 0 invalid, 0 missing" in out and "running: no" in out
+    out, _ = dense("refit", "plan", "refit.yaml", cwd=finished)
+    assert "12 done, 0 to run" in out and out.endswith("nothing is left to run\n")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])

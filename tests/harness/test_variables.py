@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from release import alone
 
-from dense.harness import Order, Recipient
+from dense.errors import DenseError
+from dense.harness import Attempted, Order, Recipient
 from dense.harness.harbor import EnvironmentSettings, HarborHarness
 from dense.harness.variables import GONE, is_secret_option, scrub, secrets_in, without
 
@@ -123,6 +124,53 @@ def test_what_an_environment_is_given(task: Path, tmp_path: Path) -> None:
     seen = (order.folder / found.trial / "agent" / "oracle.txt").read_text()
     assert seen.split() == ["12", "standard-mode", GONE]
     assert holding(order.folder) == set()
+
+
+def test_variables_of_ours_reach_the_environment_and_no_file(variable: None, task: Path, tmp_path: Path) -> None:
+    """Not even while the attempt runs: a kill leaves what is there."""
+    env = {"MODE_OF_OURS": "${DENSE_TEST_PLAIN}", "OTHER": "${DENSE_TEST_NOWHERE:-otherwise}"}
+    harness = HarborHarness(EnvironmentSettings(settings={"env": env}))
+    solve = "#!/bin/bash\necho ${#MODE_OF_OURS} $OTHER; sleep 1; echo $MODE_OF_OURS\n"
+    (task / "solution" / "solve.sh").write_text(solve)
+    order = Order("cell", Recipient("o", "oracle"), task, tmp_path / "c")
+    seen: list[set[str]] = []
+
+    async def run() -> Attempted:
+        running = asyncio.create_task(harness.attempt(order))
+        while not running.done():
+            seen.append(holding(order.folder))
+            await asyncio.sleep(0.05)
+        return await running
+
+    found = asyncio.run(run())
+    trial = order.folder / found.trial
+    assert (trial / "agent" / "oracle.txt").read_text().split() == [str(len(PLAIN)), "otherwise", GONE]
+    assert json.loads((trial / "config.json").read_text())["environment"]["env"] == env
+    assert holding(order.folder) == set()
+    # What the attempt prints is its own, and it prints that last: until then nothing holds the value.
+    assert len(seen) > 10 and not any(seen[: len(seen) // 2])
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [("${DENSE_TEST_NOWHERE}", "DENSE_TEST_NOWHERE is not set"), ("a-${DENSE_TEST_PLAIN}", "must be the whole value")],
+)
+def test_variables_of_an_environment_that_cannot_be_read(
+    variable: None, task: Path, tmp_path: Path, value: str, told: str
+) -> None:
+    harness = HarborHarness(EnvironmentSettings(settings={"env": {"SOME_MODE": value}}))
+    with pytest.raises(DenseError, match=f"environment: settings: env: SOME_MODE: .*{told}"):
+        asyncio.run(harness.check([Recipient("o", "oracle")], [task]))
+
+
+def test_a_verifier_with_an_environment_of_its_own_is_refused(variable: None, task: Path) -> None:
+    text = (task / "task.toml").read_text()
+    (task / "task.toml").write_text(text.replace("[verifier]", '[verifier]\nenvironment_mode = "separate"'))
+    (task / "tests" / "Dockerfile").write_text("FROM debian:12-slim\n")
+    asyncio.run(HarborHarness().check([Recipient("o", "oracle")], [task]))
+    harness = HarborHarness(EnvironmentSettings(settings={"env": {"SOME_MODE": "${DENSE_TEST_PLAIN}"}}))
+    with pytest.raises(DenseError, match=r"an environment of its own.*take SOME_MODE out"):
+        asyncio.run(harness.check([Recipient("o", "oracle")], [task]))
 
 
 @pytest.mark.parametrize(

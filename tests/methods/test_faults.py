@@ -119,6 +119,13 @@ def test_a_budget_that_cannot_be_kept_is_told_first(tmp_path: Path, option: str)
     assert distill(tmp_path, ROOT / "examples", "--budget", 512, "--tree-budget", 512).returncode == 0
 
 
+def test_a_report_cannot_be_longer_than_the_whole(tmp_path: Path) -> None:
+    done = distill(tmp_path, ROOT / "examples", "--tree-budget", 204_801)
+    told = "--tree-budget 204801, --budget 204800: the report is a part of the whole and cannot be longer"
+    assert done.stderr == f"error: {told}\n"
+    assert distill(tmp_path, ROOT / "examples", "--budget", 9_000).returncode == 0
+
+
 def test_a_window_that_is_none_is_told_first(tmp_path: Path) -> None:
     done = distill(tmp_path, ROOT / "examples", "--context", 10)
     assert done.stderr == "error: --context 10: a window of at least 2,000 tokens is needed\n"

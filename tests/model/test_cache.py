@@ -206,6 +206,22 @@ def test_the_first_answer_counts_for_all_processes(serve: Serve, tmp_path: Path)
     assert asyncio.run(main()) == ["quick", "quick"]
 
 
+def test_an_answer_that_is_disowned_is_asked_for_anew_and_a_later_one_stays(serve: Serve, tmp_path: Path) -> None:
+    cache, server = tmp_path / "cache.sqlite", serve(ok("useless"), ok("good"))
+
+    async def work(model: OpenModel) -> list[str]:
+        first = (await model.complete(question())).text
+        calls = list(model.ledger.calls)
+        await model.disown(calls)
+        second = (await model.complete(question())).text
+        await model.disown(calls)  # whoever else was given the first
+        return [first, second, (await model.complete(question())).text]
+
+    assert run(server, work, cache=cache) == ["useless", "good", "good"]
+    assert run(server, lambda model: model.complete(question()), cache=cache).text == "good"
+    assert len(server.received) == 2
+
+
 def test_files_that_are_no_cache(serve: Serve, tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("dear diary, " * 500)

@@ -45,6 +45,17 @@ def test_short_forms(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "tree", "complete"),
+    [("{}", 180, 200), ("{complete: 100 KiB}", 100, 100), ("{complete: 300 KiB}", 180, 300), ("{tree: 9 KiB}", 9, 200)],
+)
+def test_the_report_s_budget_follows_the_whole_unless_it_is_given(
+    tmp_path: Path, given: str, tree: int, complete: int
+) -> None:
+    config = read_config(written(tmp_path, ISSUE.replace("{tree: 180 KiB, complete: 200 KiB}", given)))
+    assert (config.budgets.tree, config.budgets.complete) == (tree * 1024, complete * 1024)
+
+
+@pytest.mark.parametrize(
     ("change", "told"),
     [
         (("repetitions: 3", "repetitions: 0"), "repetitions: Input should be greater than or equal to 1"),
@@ -57,6 +68,7 @@ def test_short_forms(tmp_path: Path) -> None:
         (("[none,", "[run0,"), "methods: `run0` is the shared round 0"),
         (("180 KiB", "180 furlongs"), "budget.tree: Input should be a valid integer"),
         (("180 KiB", "100"), "budget.tree: Input should be greater than or equal to 512"),
+        (("180 KiB", "201 KiB"), "budget: `tree` is 205,824 bytes and `complete` 204,800: the report is a part of"),
         (("recipients: [", "recipients: [{name: kimi, agent: nop}, "), "recipients: recipient 'kimi' is there twice"),
         (("tasks: {path: tasks/}", "tasks: {dataset: terminal-bench@2.1}"), "say `environment: {type: sandbox, force"),
         (("name: demo", "name: [demo"), "no YAML"),

@@ -12,6 +12,7 @@ import pytest
 from made_experiment import METHODS, made_plan, opened, run_all
 from made_harness import MadeHarness
 
+from dense.cli.refitting import status
 from dense.errors import DenseError
 from dense.harness import Attempted, Order
 from dense.refit.experiment import reopen_invalid
@@ -192,7 +193,26 @@ def test_a_source_without_a_trace_leaves_methods_that_need_one_invalid(tmp_path:
     results = run_all(made_plan(tmp_path, retries=0), Traceless())
     scored = {result.cell.method for result in results if result.reward is not None}
     assert scored == {RUN0, "none", "advisor"}
-    assert all("feedback could not be made in 1 tries" in (r.exception or "") for r in results if r.reward is None)
+    assert all("feedback could not be made in 1 try" in (r.exception or "") for r in results if r.reward is None)
+
+
+def test_agents_that_ran_out_of_context_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Narrow(MadeHarness):
+        async def attempt(self, order: Order) -> Attempted:
+            words = "ContextLengthExceededError: too many tokens"
+            if "task-1" in order.name:
+                return Attempted("", exception="ContextLengthExceededError", problem=words)
+            return await super().attempt(order)
+
+    def fails(order: Order) -> str | None:
+        return "no disk" if "rep1" in order.name and order.message is not None else None
+
+    plan = made_plan(tmp_path, methods=["none", "advisor"], retries=0, stop_after=99)
+    run_all(plan, Narrow(fails=fails))
+    status(plan.folder, None)
+    told = capsys.readouterr().out
+    assert "invalid, the agent ran out of its model's context: 2\n" in told
+    assert "invalid, its source is invalid: 4\n" in told and "invalid, not scored for other reasons: 1\n" in told
 
 
 def test_cancelling_loses_nothing(tmp_path: Path) -> None:

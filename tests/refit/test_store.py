@@ -238,7 +238,7 @@ def test_all_that_was_spent_is_counted(tmp_path: Path) -> None:
     run_all(plan, Paid())
     state = state_in(plan.folder)
     assert state is not None and state.running == frozenset()
-    assert str(state.spent) == "0.04 USD"
+    assert str(state.spent) == "0.0400 USD for attempts, 0.00 USD for feedback"
 
 
 def test_a_reader_without_permission_reads(tmp_path: Path) -> None:

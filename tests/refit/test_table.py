@@ -125,6 +125,26 @@ def test_a_full_row_is_read_back(suffix: str, tmp_path: Path) -> None:
     assert [*row_of(first)] == [column.name for column in WRITTEN], "rows are written in the order of the header"
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_privileged_methods_and_notes_are_read_back(suffix: str, tmp_path: Path) -> None:
+    cells = [Cell("r", "t", 0, 0, RUN0), Cell("r", "t", 0, 1, "own:Peeks"), Cell("r", "t", 0, 1, "dense")]
+    told, path = tuple(Result(cell, 1.0) for cell in cells), tmp_path / f"a{suffix}"
+    write_table(told, path, {"own:Peeks", RUN0}, ("sandbox: not comparable", "a: is a script"))
+    assert read_table(path) == Table(
+        told, notes=("sandbox: not comparable", "a: is a script"), privileged=("own:Peeks",)
+    )
+
+
+def test_what_rows_say_of_privilege(tmp_path: Path) -> None:
+    header = "recipient,task,round,method,privileged,reward"
+    lines = ["r,t,0,peeks,true,0", "r,t,1,peeks,,0", "r,u,1,peeks,yes,0", "r,t,1,dense,no,1", "r,u,1,dense,,1"]
+    assert read_table(rows(tmp_path, *lines, header=header)).privileged == ("peeks",)
+    told = problem(rows(tmp_path, *lines, "r,v,1,peeks,false,1", header=header))
+    assert told == (
+        "FILE: row 7: privileged is false for 'peeks', and true in row 4; a method saw outcomes or it did not"
+    )
+
+
 def test_nothing_scored_is_read_back(tmp_path: Path) -> None:
     told = (Result(Cell("r", "t", 0, 0, RUN0), exception="dead"),)
     for suffix in SUFFIXES:
@@ -427,7 +447,8 @@ def test_a_mark_in_front_is_no_part_of_the_first_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_other_encodings_are_refused(suffix: str, tmp_path: Path) -> None:
     text = "recipient,task,method,reward\nKöln,t,m,1\n"
-    assert "is not in UTF-8 (line 2, byte 0xf6)" in problem(table(tmp_path, text, f"a{suffix}", "latin-1"))
+    told = {".csv": "is not in UTF-8 (line 2, byte 0xf6)", ".jsonl": "line 2: is not in UTF-8 (byte 0xf6)"}
+    assert told[suffix] in problem(table(tmp_path, text, f"a{suffix}", "latin-1"))
     assert "is in UTF-16; save it as UTF-8" in problem(table(tmp_path, text, f"a{suffix}", "utf-16"))
 
 
@@ -481,6 +502,21 @@ def test_json_lines(tmp_path: Path) -> None:
 )
 def test_json_lines_that_are_refused(line: str, words: str, tmp_path: Path) -> None:
     assert words in problem(table(tmp_path, line, "a.jsonl"))
+
+
+def test_a_line_that_is_none_hides_no_other(tmp_path: Path) -> None:
+    good = '{"recipient": "r", "task": "t", "method": "m", "reward": 1}'
+    lines = [good, "{", good.replace("1}", '"won"}'), "[1]", good.replace('"r"', '"\xf6"'), good]
+    told = problem(table(tmp_path, "\n".join(lines), "a.jsonl", "latin-1")).splitlines()
+    assert told[0] == "FILE: 5 things are wrong, so nothing was read"
+    assert [line.split(":")[0].strip() for line in told[1:]] == [f"line {number}" for number in (2, 3, 4, 5, 6)]
+    assert "reward 'won' is no reward" in told[2] and "is not in UTF-8 (byte 0xf6)" in told[4]
+    assert "the same cell as line 1" in told[5]
+    # Also where the columns are not there, or nothing but such lines is.
+    told = problem(table(tmp_path, '{"task": "t"}\n{\n', "a.jsonl"))
+    assert "2 things are wrong" in told and "no column recipient" in told and "line 2: not valid JSON" in told
+    many = problem(table(tmp_path, "{\n" * 50, "a.jsonl")).splitlines()
+    assert "50 things are wrong" in many[0] and many[-1].strip() == "… and 30 more" and len(many) == 22
 
 
 def test_parquet_of_others(tmp_path: Path) -> None:

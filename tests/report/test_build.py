@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dense.errors import DenseError
 from dense.report import Report, build
 from dense.report.exact import holm
 from dense.report.model import Difference, MethodRow, RecipientReport
 from dense.report.prices import usd
+from dense.report.tables.cells import invalid_table
 from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
 from dense.trajectory import Usage
 
@@ -69,6 +71,20 @@ def test_invalid_cells_are_excluded_with_their_pairs_and_counted() -> None:
     assert row(report, RUN0).passed.value == pytest.approx(75.0), "the baseline's row has all of its cells"
     assert any("never scored: DENSE 1 of 4 cells." in caveat for caveat in report.caveats)
     assert any("different pairs" in caveat for caveat in report.caveats)
+
+
+def test_agents_that_ran_out_of_context_are_told_apart() -> None:
+    lost = grid("dense", 1, [[1, None], [None, 1]], exception="not scored in 3 executions; the last: Boom")
+    full = "not scored in 3 executions; the last: ContextLengthExceededError: 200,000 tokens"
+    cell = next(result for result in lost if result.reward is None)
+    # One that was graded all the same is no loss.
+    runs = [replace(one, exception=full) if one is cell or one.reward == 1 else one for one in lost]
+    everything = whole([*grid(RUN0, 0, [[1, 0], [1, 1]]), *runs])
+    report = everything.recipients[0]
+    assert (row(report, "dense").counts.invalid, row(report, "dense").counts.out_of_context) == (2, 1)
+    assert any("ran out of its model's context in: DENSE 1 of 4 cells." in caveat for caveat in report.caveats)
+    assert any("2 cells invalid (1 of them out of their model's context)" in caveat for caveat in everything.caveats)
+    assert [line.entries[5].text for line in invalid_table(everything).lines] == ["out of context", "invalid"]
 
 
 def test_a_lost_first_attempt_takes_its_pair_away() -> None:

@@ -11,6 +11,23 @@ MARKS = {"+": "deliverable", "<": "given", "-": "forbidden", "~": "mentioned"}
 
 FILES = r"""
 Write the sum to /app/out.txt. | +/app/out.txt
+Save the report as `report.md` or `report.txt`. | ~report.md ~report.txt
+Save the report as `report.md` or as `report.txt`. | ~report.md ~report.txt
+Write `a.txt`, `b.txt` or `c.txt`, and save a log to `d.txt`. | ~a.txt ~b.txt ~c.txt +d.txt
+Do not edit a.cfg or b.cfg. | -a.cfg -b.cfg
+You may also write notes to `notes.md`. | ~notes.md
+You can save a plot as plot.png. | ~plot.png
+Could you save a plot as plot.png? | +plot.png
+You can use any library; save the model to model.bin. | +model.bin
+Add a test to `src/sums.rs` and update `CHANGELOG.md` if needed. | +src/sums.rs ~CHANGELOG.md
+If needed, update `setup.cfg`. | ~setup.cfg
+If needed, install packages, then write the sum to sum.txt. | +sum.txt
+Save the sum to out/sum.txt (create the folder if needed). | +out/sum.txt
+Write the answer to `answer.txt` and optionally your notes to `notes.md`. | +answer.txt ~notes.md
+Schreibe das Ergebnis nach `a.txt` oder `b.txt`. | ~a.txt ~b.txt
+Aktualisiere bei Bedarf `LIESMICH.md`. | ~LIESMICH.md
+请将结果写入 `a.txt` 或 `b.txt`。 | ~a.txt ~b.txt
+必要に応じて `README.md` を更新してください。 | ~README.md
 Save the table as `report.csv`. | +report.csv
 Create a file called notes.md with three lines. | +notes.md
 Create a new Python script named `tools/clean.py`. | +tools/clean.py

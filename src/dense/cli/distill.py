@@ -13,6 +13,7 @@ from dense.errors import DenseError
 
 ASK_ABOVE = 1.0
 """USD above which a run asks before it spends."""
+TREE_BUDGET = 180 * 1024
 LEAST_CONTEXT = 2_000
 """Tokens of the smallest window that prompts can be made for."""
 
@@ -56,7 +57,10 @@ def distill(
         Path | None,
         typer.Option("--cache", help="The file of answers that were paid for. [default: OUT/answers.sqlite]"),
     ] = None,
-    tree_budget: Annotated[int, typer.Option("--tree-budget", help="Bytes of the report.")] = 180 * 1024,
+    tree_budget: Annotated[
+        int | None,
+        typer.Option("--tree-budget", help=f"Bytes of the report. [default: {TREE_BUDGET}, or as many as --budget]"),
+    ] = None,
     budget: Annotated[int, typer.Option("--budget", help="Bytes of the report with what is around it.")] = 200 * 1024,
     format: Annotated[str | None, typer.Option("--format", help="Read as this format.")] = None,
     task: Annotated[
@@ -66,6 +70,7 @@ def distill(
     """Distill traces into feedback for the next attempt."""
     if model is not None and answers is not None:
         raise DenseError("two that answer: take --model or --answers; with neither, the built-in rules answer")
+    tree_budget = min(TREE_BUDGET, budget) if tree_budget is None else tree_budget
     _check_numbers(tree_budget, budget, context)
     if ":" in method or ":" in (format or ""):
         sys.path.insert(0, str(Path.cwd()))  # a method or a reader of the user's own is most likely here
@@ -103,8 +108,12 @@ def _check_numbers(tree_budget: int, budget: int, context: int | None) -> None:
     """What no run could keep to is told before anything is read or paid for."""
     from dense.deliver.message import LEAST
 
-    for option, given in (("--tree-budget", tree_budget), ("--budget", budget)):
+    for option, given in (("--budget", budget), ("--tree-budget", tree_budget)):
         if given < LEAST:
             raise DenseError(f"{option} {given}: the smallest budget that can be kept is {LEAST} bytes")
+    if tree_budget > budget:
+        raise DenseError(
+            f"--tree-budget {tree_budget}, --budget {budget}: the report is a part of the whole and cannot be longer"
+        )
     if context is not None and context < LEAST_CONTEXT:
         raise DenseError(f"--context {context}: a window of at least {LEAST_CONTEXT:,} tokens is needed")

@@ -39,14 +39,14 @@ from dense.cli.outline import outline
 from dense.cli.text import printable, shortened, size
 from dense.distillation import Budgets, Profile
 from dense.distillation.estimate import Estimate, Nobody
-from dense.distillation.record import read_reconciled, run_record
+from dense.distillation.record import Done, Run, read_reconciled, run_record
 from dense.errors import CallFailed, DenseError, MissingInput, ModelError
-from dense.methods import AnyMethod, method
+from dense.methods import AnyMethod, Trail, method
 from dense.methods import run as run_method
-from dense.methods.asking import CONTEXT, MethodModel, room_in, window_of
+from dense.methods.asking import CONTEXT, OUTPUT, MethodModel, disown_unusable, room_in, window_of
 from dense.methods.estimate import estimate
 from dense.methods.faults import told
-from dense.methods.files import prompt_hashes, write
+from dense.methods.files import prompt_hashes, write, write_failure
 from dense.methods.rules import MethodRules
 from dense.model import ChatModel, Ledger, OpenModel, Tally, open_model, prices_of, resolve
 from dense.outcome import Outcome
@@ -101,6 +101,11 @@ class Settings:
     def room(self) -> int:
         """How many bytes of a trajectory one question may show."""
         return room_in(self.window, SMALL_OUTPUT) if self.small else room_in(self.window)
+
+    @property
+    def max_output_tokens(self) -> int:
+        """Where answers are cut."""
+        return SMALL_OUTPUT if self.small else OUTPUT
 
     def script(self, name: str) -> Path:
         """The file of answers for a trajectory: the one that was named, or its own in a folder of recorded ones."""
@@ -170,6 +175,11 @@ class Trajectories:
 
 def run(trajectories: Trajectories, settings: Settings, *, only_estimate: bool, yes: bool) -> Report | None:
     """Estimates, asks if need be, distills. None where only the estimate was asked for."""
+    if settings.model is None and only_estimate:
+        who = "the built-in rules answer" if settings.answers is None else f"{settings.answers} answers"
+        count = _number(sum(1 for _ in trajectories))
+        Console(highlight=False, soft_wrap=True).print(f"estimate for {count}: 0 calls, 0 USD: {who}", markup=False)
+        return None
     if settings.model is not None and (only_estimate or not yes):
         _estimate(trajectories, settings, only_estimate=only_estimate)
         if only_estimate:
@@ -187,7 +197,10 @@ def _estimate(trajectories: Trajectories, settings: Settings, *, only_estimate: 
     for trajectory in trajectories:
         analyst = settings.analyst(Nobody())
         try:
-            found = asyncio.run(estimate(chosen, trajectory, analyst, prices, settings.profile, at, settings.room))
+            work = estimate(
+                chosen, trajectory, analyst, prices, settings.profile, at, settings.room, settings.max_output_tokens
+            )
+            found = asyncio.run(work)
         except Exception as error:
             # What lacks its input fails before it costs anything. All else may be due to the made-up replies, or come
             # after calls that are paid for.
@@ -199,7 +212,7 @@ def _estimate(trajectories: Trajectories, settings: Settings, *, only_estimate: 
         total = Estimate(total.calls + found.calls, total.usage + found.usage, usd)
         if only_estimate:
             out.print(f"{shortened(str(trajectory.source), 70)}: {_told(found)}", markup=False)
-    out.print(f"estimate for {rows} {'trajectory' if rows == 1 else 'trajectories'}: {_told(total)}", markup=False)
+    out.print(f"estimate for {_number(rows)}: {_told(total)}", markup=False)
     if failures and not only_estimate:  # the run itself will tell of each
         out.print(
             f"without {len(failures)} that could not be estimated; the first: {printable(failures[0])}", markup=False
@@ -210,6 +223,10 @@ def _estimate(trajectories: Trajectories, settings: Settings, *, only_estimate: 
         _confirm("what this would cost is unknown: the method cannot be estimated")
     elif total.usd is not None and total.usd > ASK_ABOVE:
         _confirm(f"this would cost about {total.usd:.2f} USD")
+
+
+def _number(count: int) -> str:
+    return f"{count} {'trajectory' if count == 1 else 'trajectories'}"
 
 
 def _confirm(cost: str) -> None:
@@ -223,11 +240,16 @@ def failure(error: Exception, chosen: AnyMethod, trajectory: Trajectory) -> str:
     """One line on a trajectory of which nothing came. What ends the whole run is raised again."""
     if isinstance(error, ModelError) and not isinstance(error, CallFailed):
         raise error
-    words = str(error) if isinstance(error, DenseError) else told(error, type(chosen).__module__)
+    words = words_of(error, chosen)
     source = str(trajectory.source)
     if words.startswith(source):
         return words
     return f"{source}: {words}" if words.startswith(chosen.name) else f"{source}: {chosen.name}: {words}"
+
+
+def words_of(error: Exception, chosen: AnyMethod) -> str:
+    """What went wrong: in the error's own words where they are for people."""
+    return str(error) if isinstance(error, DenseError) else told(error, type(chosen).__module__)
 
 
 def _told(found: Estimate) -> str:
@@ -339,30 +361,43 @@ async def _distill(
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ANSWERS).unlink(missing_ok=True)
         analyst = Recording(analyst, folder / ANSWERS)
-    made = await run_method(
-        chosen,
-        trajectory,
-        analyst,
-        model=tally,
-        # Only here is a grade ever read, and only for a method that is privileged by its type.
-        outcome=outcome_of(trajectory) if chosen.sees == "outcome" else None,
-        profile=settings.profile,
-        budgets=settings.budgets,
-        room=settings.room,
-        redacted=settings.redacted,
-    )
-    run = run_record(
-        trajectory,
-        made,
-        analyst=settings.answered_by(model),
-        profile=settings.profile,
-        budgets=settings.budgets,
-        calls=tuple(tally.ledger.calls) if tally is not None else (),
-        totals=tally.ledger.totals if tally is not None else None,
-        prices=model.ledger.prices.source if model is not None else "",
-        prompts=prompt_hashes(),
-        method=made.method,
-    )
+    trail = Trail()
+
+    def record(done: Done, failure: str = "") -> Run:
+        return run_record(
+            trajectory,
+            done,
+            analyst=settings.answered_by(model),
+            profile=settings.profile,
+            budgets=settings.budgets,
+            calls=tuple(tally.ledger.calls) if tally is not None else (),
+            totals=tally.ledger.totals if tally is not None else None,
+            prices=model.ledger.prices.source if model is not None else "",
+            prompts=prompt_hashes(),
+            method=chosen.name,
+            failure=failure,
+        )
+
+    try:
+        made = await run_method(
+            chosen,
+            trajectory,
+            analyst,
+            model=tally,
+            # Only here is a grade ever read, and only for a method that is privileged by its type.
+            outcome=outcome_of(trajectory) if chosen.sees == "outcome" else None,
+            profile=settings.profile,
+            budgets=settings.budgets,
+            room=settings.room,
+            redacted=settings.redacted,
+            trail=trail,
+        )
+    except Exception as error:
+        if model is not None and tally is not None and tally.ledger.calls:
+            write_failure(folder, record(trail, words_of(error, chosen)))
+            await disown_unusable(model, tally, trail.asked, error)
+        raise
+    run = record(made)
     write(folder, made, run)
     return made.state or made.method, run.fallbacks
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dense.cli.text import printable
 from dense.report.model import Estimate, MethodRow, RecipientReport, Report
-from dense.report.numbers import NOTHING, fixed, interval, known, number
+from dense.report.numbers import BOUND, NOTHING, fixed, interval, known, number
 from dense.results import Experiment
 
 
@@ -21,6 +21,8 @@ def show_report(experiment: Experiment, console: Console, report: Report | None 
         report = build(experiment)
     for recipient in report.recipients:
         console.print(_table(recipient))
+    if any(BOUND in _change(row.change) for recipient in report.recipients for row in recipient.rows):
+        console.print(f"{BOUND} fewer than three tasks differ from the rest: widened to what so few cannot rule out")
     console.print(printable(report.headline), markup=False)
     for caveat in report.caveats:
         console.print(f"- {printable(caveat)}", markup=False)

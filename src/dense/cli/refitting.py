@@ -20,18 +20,19 @@ from dense.harness.harbor import EnvironmentSettings, HarborHarness
 from dense.harness.servers import serving
 from dense.refit.config import Config, read_config
 from dense.refit.costs import expected
-from dense.refit.experiment import compare, experiment_of, join, reopen_invalid, take_in
+from dense.refit.experiment import IMPORT_NOTE, IMPORTED, compare, experiment_of, join, reopen_invalid, take_in
 from dense.refit.feedback import Maker, analyst_model
 from dense.refit.identity import facts_of, identity_of
 from dense.refit.importing import import_any, parse_methods
-from dense.refit.laboratory import Laboratory, Moment
+from dense.refit.laboratory import NO_FEEDBACK, NO_SOURCE, Laboratory, Moment
 from dense.refit.lock import holder_of, writing
 from dense.refit.plan import Plan, plan_of
 from dense.refit.run import run as run_cells
-from dense.refit.state import state_in, state_of
+from dense.refit.state import State, dollars, state_in, state_of
 from dense.refit.store import Store
 from dense.refit.table import write_table
-from dense.results import ANALYST, Experiment, Prices
+from dense.report.numbers import counted
+from dense.results import ANALYST, Experiment, Prices, Result
 
 EVERY, LINE_EVERY = 0.25, 20.0
 """Seconds between two looks at the progress in a terminal, and between two lines of it where nobody watches."""
@@ -80,15 +81,16 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
     done = sum(known.of(cell).is_done for cell in made.cells) if known is not None else 0
     reruns = len(config.methods) * config.rounds
     console.print(
-        f"{config.name}: {len(made.cells)} cells = {len(config.recipients)} recipients × {len(made.tasks)} tasks × "
-        f"{config.repetitions} repetitions × (1 shared attempt + {len(config.methods)} methods × {config.rounds} "
-        f"rounds = {1 + reruns}); {done} done, {len(made.cells) - done} to run",
+        f"{config.name}: {counted(len(made.cells), 'cell')} = {counted(len(config.recipients), 'recipient')} × "
+        f"{counted(len(made.tasks), 'task')} × {counted(config.repetitions, 'repetition')} × (1 shared attempt + "
+        f"{counted(len(config.methods), 'method')} × {counted(config.rounds, 'round')} = {1 + reruns}); {done:,} done, "
+        f"{len(made.cells) - done:,} to run",
         markup=False,
     )
     console.print(f"tasks: {printable(', '.join(made.tasks))}", markup=False)
     console.print(f"folder: {folder_of(config, out)}", markup=False)
     for line in expected(made, like):
-        console.print(printable(line), markup=False)
+        console.print(line[: len(line) - len(line.lstrip())] + printable(line), markup=False)
 
 
 def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> None:
@@ -176,7 +178,8 @@ def told(moment: Moment, concurrency: int) -> str:
     parts = [f"{moment.running} running", f"{moment.invalid} invalid"]
     if moment.distilling:
         parts.append(f"{moment.distilling} feedback")
-    parts.append(f"{moment.spent.attempts + moment.spent.feedback:.2f} USD known")
+    if paid := moment.spent.attempts + moment.spent.feedback:
+        parts.append(f"{dollars(paid)} paid")
     left = moment.total - moment.done - moment.invalid
     if moment.seconds_each is not None and left:
         parts.append(f"about {_duration(left * moment.seconds_each / concurrency)} left")
@@ -202,9 +205,9 @@ def status(place: Path, out: Path | None) -> None:
         f"{experiment.name}: {total} cells, {len(scored)} scored, {len(invalid)} invalid, {missing} missing",
         markup=False,
     )
-    if state is not None:
+    if state is not None and state.identity != IMPORTED:
         console.print(f"running: {f'{len(state.running)} attempts; {holder}' if holder else 'no'}", markup=False)
-        console.print(f"cost so far: {state.spent}", markup=False)
+        console.print(f"paid so far: {state.spent}{_limit(state)}", markup=False)
     flagged = Counter(result.exception for result in scored if result.exception)
     for name, count in flagged.most_common():
         console.print(f"scored and flagged: {count} with {printable(name or '')}", markup=False)
@@ -213,10 +216,28 @@ def status(place: Path, out: Path | None) -> None:
     )
     for name, count in odd.items():
         console.print(f"message {name}: {count} cells", markup=False)
+    for why, count in Counter(map(_lost_to, invalid)).most_common():
+        console.print(f"invalid, {why}: {count}", markup=False)
     for result in invalid:
         console.print(f"invalid: {printable(str(result.cell))}: {printable(result.exception or '')}", markup=False)
     for note in experiment.notes:
         console.print(f"note: {printable(note)}", markup=False)
+
+
+def _lost_to(result: Result) -> str:
+    """Why a cell has no score, in a few words: what to mend differs."""
+    reason = result.exception or ""
+    if result.is_out_of_context:
+        return "the agent ran out of its model's context"
+    if reason.startswith(NO_FEEDBACK):
+        return "no feedback could be made"
+    return "its source is invalid" if reason.startswith(NO_SOURCE) else "not scored for other reasons"
+
+
+def _limit(state: State) -> str:
+    """How much of what feedback may cost is left to spend, where there is a limit."""
+    most = state.facts.get("config", {}).get("max_usd")
+    return "" if most is None else f"; max_usd: {dollars(state.spent.feedback)} of {dollars(most)} for feedback"
 
 
 def report(
@@ -269,7 +290,8 @@ def _price(text: str) -> tuple[str, Prices]:
 def export(place: Path, to: Path, out: Path | None) -> None:
     """Writes the table."""
     experiment = experiment_of(_existing(place, out))
-    write_table(experiment.results, to)
+    notes = [note for note in experiment.notes if note != IMPORT_NOTE]  # whoever imports it says so by himself
+    write_table(experiment.results, to, experiment.privileged, notes)
     _console().print(f"{to}: {len(experiment.results)} results", markup=False)
 
 

@@ -38,10 +38,15 @@ class Measuring:
 
     async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
         reply = await self._outline.ask(question, correction)
-        output = len(reply.encode()) // BYTES_PER_TOKEN
-        self.usage += estimated(self._analyst.render(question, correction), output_tokens=output)
+        self.usage += taken(self._analyst.render(question, correction), reply)
         self.calls += 1
         return reply
+
+
+def taken(request: ChatRequest, reply: str) -> Usage:
+    """What a question and its answer take, about: no answer is longer than it may be."""
+    output = len(reply.encode()) // BYTES_PER_TOKEN
+    return estimated(request, output_tokens=min(output, request.max_output_tokens))
 
 
 class Nobody:

@@ -62,6 +62,8 @@ class Run(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=RUN_S
     """Of this program, of Python, of what answers are made with."""
     method: str = "dense"
     """Which method made the feedback."""
+    failure: str = ""
+    """Why there is no feedback, where there is none."""
 
 
 class Done(Protocol):
@@ -101,8 +103,9 @@ def run_record(
     prices: str = "",
     prompts: dict[str, str] | None = None,
     method: str = "dense",
+    failure: str = "",
 ) -> Run:
-    """Everything that is known of a finished distillation."""
+    """Everything that is known of a distillation that has ended."""
     return Run(
         trajectory.id,
         trajectory.source,
@@ -121,6 +124,7 @@ def run_record(
         round(done.seconds, 3),
         versions(),
         method,
+        failure,
     )
 
 

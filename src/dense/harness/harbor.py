@@ -29,7 +29,7 @@ from dense.harness.harness import Attempted, Order, Recipient
 from dense.harness.quiet import close_connections, harbor_quietly
 from dense.harness.received import compared
 from dense.harness.sandbox import IMPORT_PATH, preflight
-from dense.harness.variables import check_variables, scrub, secrets_in, without
+from dense.harness.variables import check_variables, read_from_ours, scrub, secrets_in, without
 from dense.redact import redact_text
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ AGENT_SETTINGS = frozenset(
 )
 """Options of a recipient that are Harbor's, not the agent's own."""
 
+ENV = "environment: settings: env"
+"""Where an environment's variables stand in the experiment's file."""
 PROBE_TOML = '[task]\nname = "dense/probe"\n'
 
 
@@ -115,6 +117,7 @@ class HarborHarness:
         recipients = list(recipients)
         notices: list[str] = []
         _preflight_environment(environment, self.environment.type)
+        variables = read_from_ours(environment.env, ENV)
         if self.environment.type == SANDBOX and any(recipient.agent.startswith("terminus") for recipient in recipients):
             await preflight(("tmux",))  # where it is missing, this agent would try for minutes to install it
         with tempfile.TemporaryDirectory(prefix="dense-check-") as scratch:
@@ -128,7 +131,12 @@ class HarborHarness:
                 notices += _notices(trial, recipient)
                 for task in tasks:
                     instruction_of(task)
-                    await self._construct(task, recipient, folder, f"{task}: with recipient {recipient.name!r}")
+                    made = await self._construct(task, recipient, folder, f"{task}: with recipient {recipient.name!r}")
+                    if variables and _has_verifier_apart(made):
+                        raise DenseError(
+                            f"{task}: its verifier has an environment of its own, for which Harbor does not read "
+                            f"`${{NAME}}`; take {', '.join(variables)} out of {ENV}"
+                        )
                 self._checked[recipient.name] = recipient
         return tuple(notices)
 
@@ -175,6 +183,7 @@ class HarborHarness:
         try:
             harbor_quietly()
             trial = await _create(self._config(order, derived.folder))
+            _give(trial, read_from_ours(trial.config.environment.env, ENV))
             if derived.file is not None:
                 _put_before_agent(trial, derived.file)
             await trial.run()
@@ -318,6 +327,27 @@ async def _create(config: TrialConfig) -> Trial:
     from harbor.trial.trial import Trial
 
     return await Trial.create(config)
+
+
+def _give(trial: Trial, variables: Mapping[str, str]) -> None:
+    """Puts variables of ours into the environment alone: the trial's configuration, which Harbor writes down, keeps
+    `${NAME}`. Harbor has no other way in."""
+    environment = cast("Any", trial.agent_environment)
+    if variables:
+        environment._persistent_env = {**environment._persistent_env, **variables}
+
+
+def _has_verifier_apart(trial: Trial) -> bool:
+    """Whether the verifier, or that of a step, runs in an environment that Harbor makes later."""
+    from harbor.models.task.verifier_mode import (
+        VerifierEnvironmentMode,
+        resolve_step_verifier_mode,
+        resolve_task_verifier_mode,
+    )
+
+    config = trial.task.config
+    modes = [resolve_step_verifier_mode(config, step) for step in config.steps or ()]
+    return VerifierEnvironmentMode.SEPARATE in (modes or [resolve_task_verifier_mode(config)])
 
 
 def _put_before_agent(trial: Trial, message: Path) -> None:

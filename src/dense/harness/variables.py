@@ -1,6 +1,7 @@
 """Secrets of a recipient and its environment: handed on when an attempt runs, and kept from every file that it leaves.
 
-Harbor reads a `${NAME}` itself and writes it down as it stands. It takes values out of a trial's files for variables
+Harbor reads a `${NAME}` of an agent itself and writes it down as it stands; that of an environment it hands on unread,
+so we read it, once the trial's configuration is made. It takes values out of a trial's files for variables
 with a secret's name, and only when a trial comes to its end; options it writes down as they are. Here all that was read
 from our variables goes, and all that stands under a secret's name, also where a trial was cut off."""
 
@@ -34,19 +35,28 @@ _SCHEME = re.compile(r"(?:bearer|basic|token)\s+(\S+)", re.IGNORECASE)
 
 def check_variables(recipient: Recipient) -> None:
     """That all are set, and that none would take half of the record along when Harbor blanks its value."""
+    read_from_ours(recipient.env, f"recipient {recipient.name!r}: env")
     for name, value in recipient.env.items():
-        place = f"recipient {recipient.name!r}: env: {name}"
-        found = _VARIABLE.fullmatch(value)
-        if found is None and "${" in value:
-            raise DenseError(f"{place}: `${{NAME}}` must be the whole value; put the rest into the variable")
-        if found is not None and found[1] not in os.environ and found[2] is None:
-            raise DenseError(f"{place}: {found[1]} is not set; export it")
-        read = value if found is None else os.environ.get(found[1], found[2] or "")
+        place, (read, _) = f"recipient {recipient.name!r}: env: {name}", _read(value)
         if _SECRET_NAME.search(name) and 0 < len(read) < SHORTEST:
             raise DenseError(
                 f"{place}: Harbor blanks such a variable's value wherever it stands in a trial's files, and one of "
                 f"{len(read)} characters stands everywhere; give it at least {SHORTEST}"
             )
+
+
+def read_from_ours(env: Mapping[str, str], place: str) -> dict[str, str]:
+    """Those of the variables that are `${NAME}` or `${NAME:-otherwise}`, with what they stand for."""
+    found: dict[str, str] = {}
+    for name, value in env.items():
+        variable = _VARIABLE.fullmatch(value)
+        if variable is None and "${" in value:
+            raise DenseError(f"{place}: {name}: `${{NAME}}` must be the whole value; put the rest into the variable")
+        if variable is not None and variable[1] not in os.environ and variable[2] is None:
+            raise DenseError(f"{place}: {name}: {variable[1]} is not set; export it")
+        if variable is not None:
+            found[name] = _read(value)[0]
+    return found
 
 
 def secrets_in(options: Mapping[str, Any], env: Mapping[str, Any] | None = None) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dense.methods.catalogue import METHODS, method, names
 from dense.methods.listing import listing, texts
 from dense.methods.method import AnyMethod, Draft, Means, Method, PrivilegedMethod, TaskMethod
-from dense.methods.runner import Made, run
+from dense.methods.runner import Made, Trail, run
 
 __all__ = [
     "METHODS",
@@ -20,6 +20,7 @@ __all__ = [
     "Method",
     "PrivilegedMethod",
     "TaskMethod",
+    "Trail",
     "listing",
     "method",
     "names",

@@ -5,17 +5,18 @@ panel counts everything."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import cast
 
 from dense.analyst.answers import Answer
 from dense.analyst.model import ModelAnalyst
 from dense.analyst.prompt import prompt_size
 from dense.analyst.questions import AnyQuestion, Correction, Question
-from dense.distillation.panel import Panel
-from dense.errors import AnalystFailed, CallFailed
+from dense.distillation.panel import Asked, Panel
+from dense.errors import AnalystFailed, CallFailed, ModelError
 from dense.methods.prompting import Views, request_for
 from dense.methods.questions import INQUIRIES, Inquiry
+from dense.model import OpenModel, Tally
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
 
 CONTEXT = 128_000
@@ -41,6 +42,17 @@ async def asked[A: Answer](
 ) -> A | None:
     """The answer, with one corrective call; None if none could be used. Who sits on the panel knows these questions."""
     return await panel.ask(cast("AnyQuestion", question), model, check, tries=2)
+
+
+async def disown_unusable(model: OpenModel, tally: Tally, asked: Iterable[Asked], error: Exception) -> None:
+    """Lets a failed run be tried again with new answers: with the same ones it would fail again.
+
+    Those go that were judged unusable, and those to a method's own prompts, which nobody but the method can judge. All
+    others stay, and are not paid for twice. Where calls stayed dead, they are why it failed, and no answer is."""
+    if isinstance(error, ModelError) or tally.ledger.totals.failed:
+        return
+    judged = {question.key: question.fell_back for question in asked}
+    await model.disown(call for call in tally.ledger.calls if judged.get(call.label, True))
 
 
 class MethodModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from dense.deliver.message import Frame
-from dense.errors import MissingInput
+from dense.errors import Unusable
 from dense.methods.answers import AdviceAnswer
 from dense.methods.asking import asked
 from dense.methods.listing import listing, texts
@@ -56,7 +56,7 @@ class Advisor:
         """One question. Without a usable answer there is no advice to give."""
         answer = await asked(means.panel, Advice(task=task), AdviceAnswer)
         if answer is None:
-            raise MissingInput("no usable advice came back; see the problems in the run's record, and try again")
+            raise Unusable(f"no usable advice came back: {means.panel.asked[-1].problems[-1]}")
         blocks = [
             *texts("strategy", answer.strategy),
             *texts("risk", answer.risks),

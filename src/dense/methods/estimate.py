@@ -8,9 +8,9 @@ from typing import Any, cast
 from dense.analyst.model import ModelAnalyst
 from dense.analyst.outline import SENTENCE
 from dense.analyst.questions import AnyQuestion, Correction, Question
-from dense.distillation.estimate import BYTES_PER_TOKEN, Estimate, Measuring, Nobody
+from dense.distillation.estimate import Estimate, Measuring, Nobody, taken
 from dense.distillation.pipeline import Profile
-from dense.methods.asking import MethodModel, room_in
+from dense.methods.asking import OUTPUT, MethodModel, room_in
 from dense.methods.method import AnyMethod
 from dense.methods.prompting import shown_actions
 from dense.methods.questions import INQUIRIES, Advice, Assessment, Decision, Inquiry, Overview
@@ -23,10 +23,10 @@ from dense.trajectory import Trajectory, Usage
 class MeasuringMethod:
     """An analyst that renders every question as a model would get it, measures it, and answers by outline."""
 
-    def __init__(self, analyst: ModelAnalyst, room: int) -> None:
+    def __init__(self, analyst: ModelAnalyst, room: int, max_output_tokens: int = OUTPUT) -> None:
         self.name = "estimate"
         self._dense = Measuring(analyst)
-        self._own = MethodModel(analyst, Nobody(), room=room)
+        self._own = MethodModel(analyst, Nobody(), room=room, max_output_tokens=max_output_tokens)
         self._calls, self._usage = 0, Usage(0, None, None, 0)
 
     @property
@@ -41,8 +41,7 @@ class MeasuringMethod:
         if not isinstance(question, INQUIRIES):
             return await self._dense.ask(cast("AnyQuestion", question), correction)
         reply = json.dumps(_outlined(question, self._own))
-        output = len(reply.encode()) // BYTES_PER_TOKEN
-        self._usage += estimated(self._own.render(question, correction), output_tokens=output)
+        self._usage += taken(self._own.render(question, correction), reply)
         self._calls += 1
         return reply
 
@@ -71,10 +70,11 @@ async def estimate(
     profile: Profile,
     at: str,
     room: int | None = None,
+    max_output_tokens: int = OUTPUT,
 ) -> Estimate:
     """Goes through the whole method; nothing leaves the machine. No outcome is looked at: an empty one stands in."""
     room = room_in() if room is None else room
-    measuring = MeasuringMethod(analyst, room)
+    measuring = MeasuringMethod(analyst, room, max_output_tokens)
     outcome = Outcome("") if method.sees == "outcome" else None
     model = MeasuringModel()
     await run(method, trajectory, measuring, model=model, profile=profile, room=room, outcome=outcome)

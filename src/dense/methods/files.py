@@ -1,4 +1,6 @@
-"""What a method leaves on disk: `feedback.txt`, `message.txt`, what it made on the way; `run.json` is written last."""
+"""What a method leaves on disk: `feedback.txt`, `message.txt`, what it made on the way; `run.json` is written last.
+
+Where it failed, only the record of that is written, `failed.json`: where `run.json` is, the others are whole."""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from dense.tree import ReconciledTree, SourceTree
 
 OPTIONAL: dict[str, type[Struct]] = {"tree.json": SourceTree, "reconciled.json": ReconciledTree}
 """Files that some methods write, and what is in them: where another one ran before, they are of that one."""
-OURS = ("feedback.txt", "message.txt", "run.json", "answers.jsonl", "answers.sqlite")
+FAILED = "failed.json"
+OURS = ("feedback.txt", "message.txt", "run.json", FAILED, "answers.jsonl", "answers.sqlite")
 """Files that no method may give."""
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}(?<!\.)")
 """A name that is one on every system and leads out of no folder."""
@@ -29,12 +32,18 @@ def write(folder: Path, made: Made, run: Run) -> None:
     """All files. What a method gives that cannot be written is told before anything is."""
     own = _encoded(made.files, made.method)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("run.json", *OPTIONAL):
+    for name in ("run.json", FAILED, *OPTIONAL):
         (folder / name).unlink(missing_ok=True)
     (folder / "feedback.txt").write_text(made.feedback.report, encoding="utf-8", newline="")
     (folder / "message.txt").write_text(made.feedback.message, encoding="utf-8", newline="")
     for name, data in (*own.items(), ("run.json", _json(run))):
         (folder / name).write_bytes(data)
+
+
+def write_failure(folder: Path, run: Run, name: str = FAILED) -> None:
+    """The record of a run that came to nothing. Feedback that an earlier one left there stays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(_json(run))
 
 
 def _encoded(files: Mapping[str, Struct], method: str) -> dict[str, bytes]:

@@ -55,6 +55,32 @@ class Made(Struct, frozen=True):
     """The feedback as later rounds remember it, where that was asked for; None where there is nothing to tell."""
 
 
+class Trail:
+    """What a run leaves behind also where it fails: what was asked, what was taken out, how long it took."""
+
+    feedback = Feedback("", "")
+    """None was made."""
+
+    def __init__(self) -> None:
+        self.redactions = Redactions()
+        self._panel: Panel | None = None
+        self._start = time.perf_counter()
+
+    def begun(self, panel: Panel, redactions: Redactions) -> None:
+        """From here on questions are asked."""
+        self._panel, self.redactions = panel, redactions
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """Every question that is done with, and what became of it."""
+        return self._panel.record() if self._panel is not None else ()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return time.perf_counter() - self._start
+
+
 async def run(
     method: AnyMethod,
     trajectory: Trajectory,
@@ -67,10 +93,12 @@ async def run(
     room: int = room_in(),
     redacted: bool = True,
     memory: int = 1,
+    trail: Trail | None = None,
 ) -> Made:
     """One method on one trajectory. An outcome is handed on only to a method that is privileged by its type.
 
-    With a `memory` of more than one, the report is also fitted into its share of a message that carries so many.
+    With a `memory` of more than one, the report is also fitted into its share of a message that carries so many. A
+    `trail` tells what was done where nothing comes of it.
 
     A question without a usable answer is the method's to deal with, and stands in `asked`; a refused key or a spending
     limit ends the run. What is no draft, or does not keep its budget, is a `DenseError`; what the method itself raises
@@ -78,6 +106,8 @@ async def run(
     start = time.perf_counter()
     trajectory, redactions = ready(trajectory, redacted=redacted)
     panel = Panel(analyst, trajectory, Remembered())
+    if trail is not None:
+        trail.begun(panel, redactions)
     means = Means(panel, model, profile, room, redactions.describe() if redactions else "")
     try:
         draft = _checked(await _draft(method, trajectory, outcome, means, redacted=redacted), method.name)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import cast
 
 from dense.errors import SpendingLimit, UnknownPrice
-from dense.model.cache import AnswerStore, AskedOnce, Cached, Kept, identity_of
+from dense.model.cache import AnswerStore, AskedOnce, Cached, Kept, identity_of, key_in
 from dense.model.chat import Attempt, ChatModel, ChatReply, ChatRequest, Message
 from dense.model.http import Http, Patience
 from dense.model.length import Lengthened
@@ -57,14 +57,24 @@ REPLAY = "replay/"
 class OpenModel:
     """A model that is ready to be asked, and its ledger."""
 
-    def __init__(self, name: str, model: ChatModel, ledger: Ledger) -> None:
+    def __init__(
+        self, name: str, model: ChatModel, ledger: Ledger, store: AnswerStore | None = None, identity: str = ""
+    ) -> None:
         self.name = name
         self.ledger = ledger
         self._model = model
+        self._store, self._identity = store, identity
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answers; see `ChatModel`."""
         return await self._model.complete(request)
+
+    async def disown(self, calls: Iterable[Call]) -> None:
+        """Takes the answers of these calls out of the cache: nothing could be made of them, and whoever tries again
+        must not be given the same. What was paid for them stays in the ledger."""
+        for call in calls:
+            if self._store is not None and call.error is None:
+                await self._store.forget(key_in(self._identity, call.request), call.at)
 
 
 @asynccontextmanager
@@ -76,6 +86,7 @@ async def open_model(
     concurrency: int = 16,
     per_minute: float | None = None,
     max_usd: float | None = None,
+    spent: float = 0.0,
     prices: GivenPrices | None = None,
     patience: Patience | None = None,
     record: Path | None = None,
@@ -84,9 +95,10 @@ async def open_model(
     """Opens a model: `PROVIDER/NAME`, `http://host:port/v1#NAME`, or `replay/FILE` for a recorded run.
 
     `cache` keeps answers for good in a file that processes may share; `record` writes a replay. At most `concurrency`
-    calls run at once. `max_usd` bounds what this run spends, and needs known `prices`. A missing key, an unknown name
-    or price is told here, before anything is asked. When the block ends by `SpendingLimit`, calls that are under way
-    are waited for, so that their answers are kept; when it ends otherwise, they are dropped."""
+    calls run at once. `max_usd` bounds what is spent, what was `spent` before included, and needs known `prices`. A
+    missing key, an unknown name or price is told here, before anything is asked. When the block ends by
+    `SpendingLimit`, calls that are under way are waited for, so that their answers are kept; when it ends otherwise,
+    they are dropped."""
     async with AsyncExitStack() as stack:
         if name.startswith(REPLAY):
             ledger = Ledger(prices or UnknownPrices())
@@ -99,19 +111,18 @@ async def open_model(
         if max_usd is not None and ledger.prices.usd(Usage(1, None, None, 1), "") is None:
             raise UnknownPrice(f"{spec}: its prices are unknown, so a spending limit cannot be kept: give prices")
         http = await stack.enter_async_context(Http(spec, key, patience))
-        model: ChatModel = Lengthened(Guarded(http, ledger, max_usd))
-        if cache is None:
+        model: ChatModel = Lengthened(Guarded(http, ledger, max_usd, spent))
+        store, identity = None if cache is None else AnswerStore(cache), identity_of(spec)
+        if store is None:
             model = Limited(model, concurrency, per_minute)
         else:
-            store = AnswerStore(cache)
             await store.open()
             stack.push_async_callback(store.close)
-            identity = identity_of(spec)
             model = Cached(Limited(Kept(model, store, identity), concurrency, per_minute), store, identity)
         asked_once = AskedOnce(model)
         model = asked_once if record is None else Recorded(asked_once, record)
         try:
-            yield OpenModel(str(spec), Metered(model, ledger), ledger)
+            yield OpenModel(str(spec), Metered(model, ledger), ledger, store, identity)
         except BaseException as error:
             if _is_limit(error):
                 await asked_once.settle()

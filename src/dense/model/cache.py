@@ -68,6 +68,17 @@ class AnswerStore:
             return reply
         return await self.get(key) or reply
 
+    async def forget(self, key: str, at: str) -> None:
+        """Keeps the answer of that time no longer: whoever asks next asks anew. A later answer stays."""
+
+        def delete() -> None:
+            with self._connection as table:
+                row = table.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
+                if row and msgspec.json.decode(row[0], type=ChatReply).at == at:
+                    table.execute("DELETE FROM answers WHERE key = ? AND reply = ?", (key, row[0]))
+
+        await self._run(delete)
+
     async def close(self) -> None:
         """Ends the thread and closes the file."""
         await self._run(self._close)
@@ -129,7 +140,7 @@ class Cached:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answers from the store, else from the provider."""
-        if (kept := await self._store.get(_key(self._identity, request))) is not None:
+        if (kept := await self._store.get(key_in(self._identity, request.digest))) is not None:
             return replace(kept, is_cached=True)
         return await self._inner.complete(request)
 
@@ -150,13 +161,14 @@ class Kept:
         reply = await self._inner.complete(request)
         if not reply.text.strip() and reply.finish == "stop":
             return reply
-        kept = await self._store.put(_key(self._identity, request), reply)
+        kept = await self._store.put(key_in(self._identity, request.digest), reply)
         # Another process may have been first: its answer counts for both, our costs are ours.
         return replace(reply, text=kept.text, finish=kept.finish, model=kept.model)
 
 
-def _key(identity: str, request: ChatRequest) -> str:
-    return hashlib.sha256(f"{identity}\0{request.digest}".encode()).hexdigest()
+def key_in(identity: str, digest: str) -> str:
+    """Under which key the answer to a question is kept; `digest` is the question's."""
+    return hashlib.sha256(f"{identity}\0{digest}".encode()).hexdigest()
 
 
 class AskedOnce:

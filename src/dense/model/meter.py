@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -72,6 +73,8 @@ class Ledger:
         self.prices = prices
         self.calls: list[Call] = []
         self.totals = Totals()
+        self.watch: Callable[[Call], None] | None = None
+        """Is told of every call that was not answered from a cache, paid for or not, when it is written down."""
 
     def answered(self, request: ChatRequest, reply: ChatReply) -> Call:
         """Writes down an answer."""
@@ -126,6 +129,8 @@ class Ledger:
             unpriced=so_far.unpriced + (is_paid and call.usd is None and call.error is None),
             unknown_tries=so_far.unknown_tries + (call.unknown_tries if is_paid else 0),
         )
+        if is_paid and self.watch is not None:
+            self.watch(call)
         return call
 
 
@@ -192,11 +197,11 @@ class Guarded:
     limit thus holds unless a provider counts more than that; a try that ended without a word about its tokens counts as
     the most that it could have cost. After the first refusal nothing is started any more."""
 
-    def __init__(self, inner: ChatModel, ledger: Ledger, max_usd: float | None = None) -> None:
+    def __init__(self, inner: ChatModel, ledger: Ledger, max_usd: float | None = None, spent: float = 0.0) -> None:
         self._inner = inner
         self._ledger = ledger
         self._max_usd = max_usd
-        self._spent = 0.0
+        self._spent = spent
         self._reserved: list[float] = []
         self._is_over = False
         self._settled = asyncio.Condition()

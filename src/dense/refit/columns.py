@@ -88,6 +88,12 @@ COLUMNS: tuple[Column, ...] = (
     Column("repetition", "count", "which of the independent repetitions, from 0", ("rep", "repeat", "replicate")),
     Column("round", "count", "0 for the shared first attempt, 1 … N for reruns with feedback"),
     Column("method", "name", "which method wrote the feedback", ("method_name", "feedback_method", "condition")),
+    Column(
+        "privileged",
+        "flag",
+        "whether the method saw outcomes: then it is shown apart",
+        ("is_privileged", "saw_outcome"),
+    ),
     Column("reward", "reward", "the verifier's number; blank where it gave none", ("score", "passed", "pass")),
     *_of_usage("", "the recipient"),
     Column("is_partial", "flag", "whether the tokens are those of completed calls only", ("partial",)),
@@ -103,6 +109,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("trace", "text", "where the trace lies", ("trajectory",)),
     Column("feedback_folder", "text", "where the feedback lies"),
     Column("message", "text", "where the message lies that the recipient got"),
+    Column("experiment_note", "text", "what must be said wherever a number of it is shown"),
 )
 WRITTEN = tuple(column for column in COLUMNS if column.is_written)
 REQUIRED = ("recipient", "task", "method", "reward")

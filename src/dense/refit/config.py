@@ -144,10 +144,19 @@ class Analyst(Strict):
 class Budget(Strict):
     """How long feedback may be, the same for all methods."""
 
-    tree: Bytes = 180 * 1024
-    """Of the report."""
-    complete: Bytes = 200 * 1024
+    complete: Bytes = Budgets().complete
     """Of the report with what is around it, the task's own text apart."""
+    tree: Bytes = Field(default_factory=lambda given: min(Budgets().tree, given.get("complete", Budgets().tree)))
+    """Of the report; as much of its usual 180 KiB as the whole allows, if not told."""
+
+    @model_validator(mode="after")
+    def _a_part_of_the_whole(self) -> Budget:
+        if self.tree > self.complete:
+            raise ValueError(
+                f"`tree` is {self.tree:,} bytes and `complete` {self.complete:,}: "
+                "the report is a part of the whole and cannot be longer"
+            )
+        return self
 
 
 class Config(Strict):

@@ -22,7 +22,7 @@ from dense.methods.estimate import estimate
 from dense.model import GivenPrices, Prices, prices_of, resolve
 from dense.readers import read
 from dense.refit.plan import Plan
-from dense.refit.state import state_in
+from dense.refit.state import dollars, state_in
 from dense.results import Cell
 from dense.trajectory import Trajectory, Usage
 
@@ -35,6 +35,9 @@ def expected(plan: Plan, like: Path | None) -> Iterator[str]:
     config = plan.config
     state = state_in(plan.folder)
     left = [cell for cell in plan.cells if state is None or not state.of(cell).is_done]
+    if not left:
+        yield "nothing is left to run"
+        return
     yield from _recipients(plan, left)
     wanted = Counter(cell.method for cell in left if cell.round and cell.method != "none")
     if config.analyst.model is None:
@@ -54,11 +57,15 @@ def expected(plan: Plan, like: Path | None) -> Iterator[str]:
         found, each = _estimated(plan, name, examples), times / len(examples)
         yield f"  {name}, {times} times: {found.calls * each:,.0f} calls, {_usd(found.usd, each)}"
         total = None if total is None or found.usd is None else total + found.usd * each
-    yield f"  together: {'price unknown' if total is None else f'about {total:.2f} USD'}"
+    yield f"  together: {'price unknown' if total is None else f'about {dollars(total)}'}"
+    if config.max_usd is not None:
+        paid = state.spent.feedback if state is not None else 0.0
+        enough = "" if total is None or paid + total <= config.max_usd else ": not enough, the run would stop"
+        yield f"  max_usd: {dollars(config.max_usd)}, of which {dollars(paid)} are paid{enough}"
 
 
 def _usd(usd: float | None, times: float) -> str:
-    return "price unknown" if usd is None else f"about {usd * times:.2f} USD"
+    return "price unknown" if usd is None else f"about {dollars(usd * times)}"
 
 
 def _estimated(plan: Plan, name: str, examples: Sequence[Trajectory]) -> Estimate:
@@ -101,6 +108,6 @@ def _recipients(plan: Plan, cells: Sequence[Cell]) -> Iterator[str]:
         left = sum(cell.recipient == recipient.name for cell in cells)
         costs = [result.usage.cost_usd for result in own if result.usage and result.usage.cost_usd is not None]
         known = (
-            f"about {left * sum(costs) / len(costs):.2f} USD by the {len(costs)} so far" if costs else "cost unknown"
+            f"about {dollars(left * sum(costs) / len(costs))} by the {len(costs)} so far" if costs else "cost unknown"
         )
         yield f"{recipient.name}: {left} attempts to make, {known}"

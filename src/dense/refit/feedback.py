@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -19,13 +20,14 @@ from msgspec.structs import replace
 from dense.analyst.model import ModelAnalyst
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver.memory import Item, remembered
-from dense.distillation.record import run_record
-from dense.errors import DenseError, MissingInput, ModelError, SpendingLimit, Unanswered
-from dense.methods import AnyMethod, Made, method, run
-from dense.methods.asking import MethodModel, room_in, window_of
-from dense.methods.files import prompt_hashes, write
+from dense.distillation.record import Done, Run, run_record
+from dense.errors import DenseError, MissingInput, ModelError, Unanswered
+from dense.methods import AnyMethod, Made, Trail, method, run
+from dense.methods.asking import MethodModel, disown_unusable, room_in, window_of
+from dense.methods.faults import told
+from dense.methods.files import prompt_hashes, write, write_failure
 from dense.methods.rules import MethodRules
-from dense.model import GivenPrices, OpenModel, Tally, Totals, open_model, resolve
+from dense.model import Call, GivenPrices, OpenModel, Tally, Totals, open_model, resolve
 from dense.outcome import Outcome
 from dense.readers import read
 from dense.readers.outcomes import read_outcomes
@@ -37,6 +39,8 @@ from dense.trajectory import Source, Task, Trajectory, Usage
 
 FOLDER, ITEM, MESSAGE = "feedback", "item.json", "message.txt"
 """In a cell's folder: the newest feedback with its record; in it, what later rounds remember; what the agent gets."""
+FAILED = "feedback-failed-{}"
+"""In a cell's folder, for each try at its feedback that failed: the record, `run.json`."""
 
 
 class SourceAttempt(Struct, frozen=True):
@@ -76,6 +80,25 @@ class Maker:
         chosen = self._methods[name]
         trajectory = _trajectory(chosen, source, task)
         tally = Tally(self._model, self._model.ledger.prices) if self._model is not None else None
+        trail = Trail()
+        try:
+            made = await self._made(chosen, trajectory, source, tally, trail)
+        except Exception as error:
+            failure = str(error) if isinstance(error, DenseError) else told(error, self.module_of(name))
+            _write_failure(place, self._record(name, trajectory, trail, tally, failure))
+            if self._model is not None and tally is not None:
+                await disown_unusable(self._model, tally, trail.asked, error)
+            raise
+        items = self._remembered(earlier, made.item)
+        message = remembered(items, Task(task.instruction), self._config.budget.complete) if items else None
+        totals = tally.ledger.totals if tally is not None else Totals()
+        self._write(place, made, message, self._record(name, trajectory, made, tally))
+        return Prepared(message, items, _event(made, message, totals))
+
+    async def _made(
+        self, chosen: AnyMethod, trajectory: Trajectory, source: SourceAttempt, tally: Tally | None, trail: Trail
+    ) -> Made:
+        """What the method makes, if every question was answered, well or not."""
         try:
             made = await run(
                 chosen,
@@ -88,6 +111,7 @@ class Maker:
                 room=room_in(self._window),
                 redacted=self._config.redact,
                 memory=self._shares,
+                trail=trail,
             )
         except DenseError as error:
             if not isinstance(error, ModelError) and tally is not None and tally.ledger.totals.failed:
@@ -95,11 +119,12 @@ class Maker:
             raise
         if tally is not None and tally.ledger.totals.failed and any(asked.fell_back for asked in made.asked):
             raise self._unanswered(tally)
-        items = self._remembered(earlier, made.item)
-        message = remembered(items, Task(task.instruction), self._config.budget.complete) if items else None
-        totals = tally.ledger.totals if tally is not None else Totals()
-        self._write(place, name, trajectory, made, message, tally)
-        return Prepared(message, items, _event(made, message, totals))
+        return made
+
+    def watch(self, paid: Callable[[Call], None]) -> None:
+        """From here on `paid` is told of every call that the analyst's provider was asked, as soon as it has ended."""
+        if self._model is not None:
+            self._model.ledger.watch = paid
 
     def module_of(self, name: str) -> str:
         """The module that a method's class stands in."""
@@ -109,7 +134,7 @@ class Maker:
         """A question without a usable answer is the method's to deal with; one that nobody answered is not."""
         last = next((call.error for call in reversed(tally.ledger.calls) if call.error), "no answer")
         dead = tally.ledger.totals.failed
-        return Unanswered(f"{dead} calls to {self._config.analyst.model} stayed dead; the last: {last}", _usage(tally))
+        return Unanswered(f"{dead} calls to {self._config.analyst.model} stayed dead; the last: {last}")
 
     def kept(self, made: FeedbackMade, place: Path, earlier: Sequence[Item]) -> Prepared | None:
         """What an earlier run left in `place`; None where it is not whole, or not what the store says."""
@@ -131,13 +156,11 @@ class Maker:
         analyst = ModelAnalyst(model, name=self._config.analyst.model or "model", context_tokens=self._window)
         return MethodModel(analyst, model, room=room_in(self._window))
 
-    def _write(
-        self, place: Path, name: str, trajectory: Trajectory, made: Made, message: str | None, tally: Tally | None
-    ) -> None:
-        """The message, then all files of the feedback at once: what a killed run left half is not there."""
-        record = run_record(
+    def _record(self, name: str, trajectory: Trajectory, done: Done, tally: Tally | None, failure: str = "") -> Run:
+        """What was asked and what it took, whatever came of it."""
+        return run_record(
             trajectory,
-            made,
+            done,
             analyst=self._model.name if self._model is not None else RulesAnalyst.name,
             profile=self._config.analyst.profile,
             budgets=self._config.budgets,
@@ -146,7 +169,11 @@ class Maker:
             prices=self._model.ledger.prices.source if self._model is not None else "",
             prompts=prompt_hashes(),
             method=name,
+            failure=failure,
         )
+
+    def _write(self, place: Path, made: Made, message: str | None, record: Run) -> None:
+        """The message, then all files of the feedback at once: what a killed run left half is not there."""
         folder, whole = place / FOLDER, place / f"{FOLDER}.new"
         for old in (whole, folder):
             shutil.rmtree(old, ignore_errors=True)
@@ -156,6 +183,12 @@ class Maker:
         if message is not None:
             (place / MESSAGE).write_text(message, encoding="utf-8", newline="")
         whole.replace(folder)
+
+
+def _write_failure(place: Path, record: Run) -> None:
+    """Beside those of earlier tries: what each was asked and took."""
+    free = next(folder for number in count(1) if not (folder := place / FAILED.format(number)).exists())
+    write_failure(free, record, "run.json")
 
 
 def _event(made: Made, message: str | None, totals: Totals) -> FeedbackMade:
@@ -200,12 +233,6 @@ def _used(totals: Totals) -> Usage:
     return replace(totals.usage + totals.cached_usage, cost_usd=_sum(totals.usd, totals.cached_usd))
 
 
-def _usage(tally: Tally) -> Usage:
-    """What was paid in this very try."""
-    totals = tally.ledger.totals
-    return replace(totals.usage, cost_usd=totals.usd)
-
-
 def _sum(first: float | None, second: float | None) -> float | None:
     return second if first is None else first if second is None else first + second
 
@@ -213,20 +240,19 @@ def _sum(first: float | None, second: float | None) -> float | None:
 @asynccontextmanager
 async def analyst_model(config: Config, folder: Path, spent: float = 0.0) -> AsyncGenerator[OpenModel | None]:
     """The analyst's model, with a cache in the experiment's folder: no answer is paid for twice. None for the rules.
-    What was `spent` on feedback before counts towards the limit."""
+    What was `spent` on calls before counts towards the limit."""
     analyst = config.analyst
     if analyst.model is None:
         yield None
         return
-    if config.max_usd is not None and spent >= config.max_usd:
-        raise SpendingLimit(f"max_usd: {config.max_usd:.2f} USD are spent on feedback; raise the limit to go on")
     given = analyst.prices
     async with open_model(
         analyst.model,
         base_url=analyst.base_url,
         cache=folder / "answers.sqlite",
         concurrency=analyst.concurrency,
-        max_usd=None if config.max_usd is None else config.max_usd - spent,
+        max_usd=config.max_usd,
+        spent=spent,
         prices=GivenPrices(given.input, given.output, given.cache_read, given.cache_write) if given else None,
     ) as model:
         yield model

@@ -11,20 +11,26 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dense.deliver.memory import Item
-from dense.errors import CallFailed, DenseError, MissingInput, ModelError, Unanswered
+from dense.errors import CallFailed, DenseError, MissingInput, ModelError, Unanswered, Unusable
 from dense.harness import Attempted, Harness, Order
 from dense.methods.faults import told
+from dense.model import Call
 from dense.refit.feedback import Maker, Prepared, SourceAttempt
 from dense.refit.plan import Plan, seed_of
 from dense.refit.slots import Slots
 from dense.refit.state import CellState, Spent, State, after, state_of
-from dense.refit.store import Began, Ended, Event, FeedbackFailed, Invalid, Store
+from dense.refit.store import Began, Ended, Event, FeedbackFailed, Invalid, Paid, Store
 from dense.results import Cell, Result
+from dense.trajectory import Usage
 
 WAITS = (1.0, 5.0, 15.0, 60.0)
 """Seconds before an execution that was not scored is tried again, by how often it was."""
+
+NO_SOURCE, NO_FEEDBACK = "its source is invalid", "its feedback could not be made"
+"""How reasons begin for which a cell is given up before it is executed."""
 
 
 class Stopped(Exception):
@@ -76,6 +82,7 @@ class Laboratory:
         self._stop: DenseError | None = None
         self._in_a_row = 0
         self._running = self._distilling = 0
+        maker.watch(self._paid)
 
     # What a run asks for
 
@@ -83,7 +90,8 @@ class Laboratory:
         """The cell's result: as it is known, or after as many executions as it takes to get a score, to the limit."""
         while not (known := self.state.of(cell)).is_done:
             if known.unscored > self.plan.config.retries:
-                self._note(Invalid(f"not scored in {known.unscored} executions; the last: {_why(known)}"), cell)
+                often = "1 execution" if known.unscored == 1 else f"{known.unscored} executions"
+                self._note(Invalid(f"not scored in {often}; the last: {_why(known)}"), cell)
                 break
             await sleep(0 if not known.unscored else self._waits[min(known.unscored, len(self._waits)) - 1])
             await self._execute(cell, message)
@@ -103,7 +111,7 @@ class Laboratory:
         if known.invalid is not None or (known.is_done and is_last):
             return None
         if source.reward is None:
-            return self._give_up(cell, f"its source is invalid ({source.cell.method}, round {source.cell.round})")
+            return self._give_up(cell, f"{NO_SOURCE} ({source.cell.method}, round {source.cell.round})")
         problem = "tried before"
         while self.state.of(cell).failures <= self.plan.config.retries:
             self._check_stopped()
@@ -114,7 +122,8 @@ class Laboratory:
             if isinstance(made, MissingInput):
                 break  # what the attempt does not have, it will not have next time
         tries = self.state.of(cell).failures
-        return self._give_up(cell, f"its feedback could not be made in {tries} tries; the last: {problem}")
+        often = "1 try" if tries == 1 else f"{tries} tries"
+        return self._give_up(cell, f"{NO_FEEDBACK} in {often}; the last: {problem}")
 
     def raise_if_stopped(self) -> None:
         """What ended the run early, where something did."""
@@ -209,8 +218,8 @@ class Laboratory:
         finally:
             self._distilling -= 1
             self._tell()
-        self._note(FeedbackFailed(str(problem), problem.usage if isinstance(problem, Unanswered) else None), cell)
-        if isinstance(problem, Unanswered | CallFailed):
+        self._note(FeedbackFailed(str(problem)), cell)
+        if isinstance(problem, Unanswered | CallFailed | Unusable):
             self._count_failure(f"feedback for {cell}: {problem}")
         return problem
 
@@ -236,10 +245,18 @@ class Laboratory:
         """The cell, and with it what its chain would have come to: each following round has an invalid source."""
         self._note(Invalid(reason), cell)
 
-    def _note(self, event: Event, cell: Cell) -> None:
+    def _paid(self, call: Call) -> None:
+        """Of no cell: equal questions of several are asked once."""
+        usage = replace(call.usage, cost_usd=call.usd)
+        # A call that failed before it was answered is not billed unless it says so.
+        if call.error is None or call.unknown_tries or usage != Usage():
+            self._note(Paid(usage, is_partial=call.unknown_tries > 0))
+
+    def _note(self, event: Event, cell: Cell | None = None) -> None:
         """On disk first, then in what is known."""
         self._store.append(event, cell)
-        self.state.cells[cell] = after(self.state.of(cell), event)
+        if cell is not None:
+            self.state.cells[cell] = after(self.state.of(cell), event)
         self._spent = self._spent.after(event)
         self._tell()
 

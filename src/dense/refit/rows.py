@@ -5,7 +5,7 @@ that contradicts itself is found out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,18 @@ from dense.results import RUN0, Cell, Result, total_of
 from dense.trajectory import Usage
 
 SHOWN_PROBLEMS = 20
+BETWEEN_NOTES = " | "
 SHARED = frozenset({RUN0, "round0", "baseline", ""})
 """Names of methods, squeezed, that say, where a row has no round, that it is the shared attempt."""
 _SIGNS = str.maketrans("", "", " -_")
 
 
-def row_of(result: Result) -> dict[str, Any]:
-    """A result by column, what is blank as None."""
+def row_of(result: Result, privileged: Collection[str] = (), notes: Sequence[str] = ()) -> dict[str, Any]:
+    """A result by column, what is blank as None; `privileged` are the methods that saw outcomes, `notes` what must be
+    said wherever a number is shown: on every row, since rows are cut out and put together."""
     return {
         **msgspec.structs.asdict(result.cell),
+        "privileged": True if result.cell.method in privileged else None,
         "reward": result.reward,
         **_usage_row("", result.usage, result.tokens),
         "is_partial": result.is_partial,
@@ -41,6 +44,7 @@ def row_of(result: Result) -> dict[str, Any]:
         "trace": result.trace or None,
         "feedback_folder": result.feedback_folder or None,
         "message": result.message or None,
+        "experiment_note": BETWEEN_NOTES.join(notes) or None,
     }
 
 
@@ -92,6 +96,8 @@ class Reading:
         self._seen: dict[Cell, tuple[int, Result]] = {}
         self._merged = 0
         self._controls = 0
+        self._privileged: dict[str, tuple[int, bool]] = {}
+        self._notes: dict[str, None] = {}
 
     def take(self, place: int, values: Iterable[tuple[Column | None, Any]]) -> None:
         """One row."""
@@ -102,6 +108,9 @@ class Reading:
         cell = self._cell(place, row)
         usage, total = self._usage(place, row, "")
         feedback, feedback_total = self._usage(place, row, "feedback_")
+        self._notes |= dict.fromkeys(filter(None, map(str.strip, row.get("experiment_note", "").split(BETWEEN_NOTES))))
+        if cell is not None:
+            self._note_privilege(place, cell, row.get("privileged"))
         if cell is None or self.problems.count > before:
             return
         result = Result(
@@ -125,6 +134,16 @@ class Reading:
             message=row.get("message", ""),
         )
         self._keep(place, result)
+
+    @property
+    def privileged(self) -> tuple[str, ...]:
+        """Methods that saw outcomes, as far as rows say so."""
+        return tuple(sorted(name for name, (_, said) in self._privileged.items() if said))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said wherever a number is shown, as rows say it."""
+        return tuple(self._notes)
 
     def notices(self) -> list[str]:
         """What the user should know of the rows."""
@@ -183,6 +202,18 @@ class Reading:
         if self.problems.count > before:
             return None
         return Cell(row["recipient"], row["task"], row.get("repetition") or 0, number, method)
+
+    def _note_privilege(self, place: int, cell: Cell, said: bool | None) -> None:
+        """What a row says of its method holds for the method; of round 0, which all share, it means nothing."""
+        if said is None or cell.round == 0:
+            return
+        first, before = self._privileged.setdefault(cell.method, (place, said))
+        if said is not before:
+            self.problems.add(
+                f"privileged is {str(said).lower()} for {shown(cell.method)}, and {str(before).lower()} in "
+                f"{self.problems.place} {first}; a method saw outcomes or it did not",
+                place,
+            )
 
     def _usage(self, place: int, row: dict[str, Any], prefix: str) -> tuple[Usage | None, int | None]:
         """The tokens in buckets, and their sum where the buckets do not tell it."""

@@ -76,38 +76,50 @@ class CellState(Struct, frozen=True):
         )
 
 
+def dollars(usd: float) -> str:
+    """An amount for people: little is not nothing."""
+    return f"{usd:.2f} USD" if usd >= 0.1 or not usd else f"{usd:.4f} USD"
+
+
 class Spent(Struct, frozen=True):
-    """USD, as far as they are known."""
+    """USD that were really paid, as far as they are known. Answers from the cache cost nothing: what results bear of
+    them is the report's business."""
 
     attempts: float = 0.0
     """What recipients' programs recorded."""
     feedback: float = 0.0
-    """What the analyst's calls cost."""
+    """What the analyst's calls cost, those of feedback that failed included."""
     unknown: int = 0
-    """Executions and feedbacks that do not tell."""
+    """Executions that do not tell."""
+    unknown_calls: int = 0
+    """Calls of the analyst that do not tell, or not all."""
 
     def after(self, event: events.Event) -> Spent:
         """The same with one more event."""
         match event:
             case events.Ended(_, attempted):
-                return self._with(attempted.usage, "attempts")
-            case events.FeedbackMade(usage):
-                return self._with(usage, "feedback")
-            case events.FeedbackFailed(_, usage) if usage is not None:
-                return self._with(usage, "feedback")
+                usd = attempted.usage.cost_usd if attempted.usage is not None else None
+                return replace(self, attempts=self.attempts + (usd or 0.0), unknown=self.unknown + (usd is None))
+            case events.Paid(usage, is_partial):
+                return replace(
+                    self,
+                    feedback=self.feedback + (usage.cost_usd or 0.0),
+                    unknown_calls=self.unknown_calls + (is_partial or usage.cost_usd is None),
+                )
             case _:
                 return self
 
-    def _with(self, usage: Usage | None, what: str) -> Spent:
-        if usage is None or usage.cost_usd is None:
-            return replace(self, unknown=self.unknown + 1)
-        return replace(self, **{what: getattr(self, what) + usage.cost_usd})
-
     def __str__(self) -> str:
-        known = self.attempts + self.feedback
-        if not known:
-            return "unknown" if self.unknown else "0.00 USD"
-        return f"{known:.2f} USD" + (f", and what {self.unknown} runs cost that do not tell" if self.unknown else "")
+        untold = [
+            f"{number:,} {what}{'' if number == 1 else 's'}"
+            for number, what in ((self.unknown, "attempt"), (self.unknown_calls, "call of the analyst"))
+            if number
+        ]
+        rest = f"what {' and '.join(untold)} cost is not known".replace("call of the analysts", "calls of the analyst")
+        if not self.attempts + self.feedback:
+            return rest if untold else "0.00 USD"
+        known = f"{dollars(self.attempts)} for attempts, {dollars(self.feedback)} for feedback"
+        return f"{known}; {rest}" if untold else known
 
 
 class State(Struct, frozen=True):

@@ -80,7 +80,7 @@ class FeedbackMade(Struct, frozen=True, tag="feedback"):
     """The feedback that a cell starts with is made, and lies in its folder."""
 
     usage: Usage
-    """What it took, whoever paid when: answers from the cache count as back then."""
+    """What it took, whoever paid when: answers from the cache count as back then. What was spent is told by `Paid`."""
     seconds: float
     """How long."""
     bytes: int
@@ -97,9 +97,16 @@ class FeedbackFailed(Struct, frozen=True, tag="feedback-failed"):
     """Making feedback failed."""
 
     problem: str
-    """Why."""
-    usage: Usage | None = None
-    """What it took all the same."""
+    """Why. What was asked and paid for it stands in its record; see `feedback.FAILED`."""
+
+
+class Paid(Struct, frozen=True, tag="paid", omit_defaults=True):
+    """The analyst's provider was asked: written when the call ends, so that no kill loses what was spent."""
+
+    usage: Usage
+    """What the call took. Its price is unknown where none is told."""
+    is_partial: bool = False
+    """Whether it may have cost more than that: tries that were cut off do not tell."""
 
 
 class Invalid(Struct, frozen=True, tag="invalid"):
@@ -122,7 +129,9 @@ class Imported(Struct, frozen=True, tag="imported"):
     """The file or folder that told it."""
 
 
-type Event = Opened | Extended | Session | Began | Ended | FeedbackMade | FeedbackFailed | Invalid | Reopened | Imported
+type Event = (
+    Opened | Extended | Session | Began | Ended | FeedbackMade | FeedbackFailed | Paid | Invalid | Reopened | Imported
+)
 
 
 class Entry(Struct, frozen=True):

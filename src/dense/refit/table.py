@@ -11,7 +11,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -82,12 +82,16 @@ def read_table(path: Path) -> Table:
         reading.take(place, values)
     problems.stop_here()
     notices = (*header, *reading.notices())
-    return Table(tuple(reading.results), tuple(f"{path}: {notice}" for notice in notices))
+    told = tuple(f"{path}: {notice}" for notice in notices)
+    return Table(tuple(reading.results), told, reading.notes, reading.privileged)
 
 
-def write_table(results: Iterable[Result], path: Path) -> None:
-    """Writes results where `read_table` reads them back as they are. The file appears whole or not at all."""
-    data = _WRITERS[_required_format(path)](map(row_of, results))
+def write_table(
+    results: Iterable[Result], path: Path, privileged: Collection[str] = (), notes: Sequence[str] = ()
+) -> None:
+    """Writes results where `read_table` reads them back as they are, with the methods that saw outcomes (`privileged`)
+    and what must be said of them (`notes`). The file appears whole or not at all."""
+    data = _WRITERS[_required_format(path)](row_of(result, privileged, notes) for result in results)
     if path.suffix.lower() == ".gz":
         data = gzip.compress(data, mtime=0)
     part = path.with_name(f".{path.name}.{os.getpid()}")
@@ -122,8 +126,7 @@ def _unpacked(data: bytes, path: Path) -> bytes:
 
 def _decoded(data: bytes, problems: Problems) -> str:
     """Text in UTF-8, with or without a mark in front."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        problems.add("is in UTF-16; save it as UTF-8 (in a spreadsheet: CSV UTF-8)")
+    if _is_utf_16(data, problems):
         return ""
     try:
         return data.decode("utf-8-sig")
@@ -131,6 +134,13 @@ def _decoded(data: bytes, problems: Problems) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         problems.add(f"is not in UTF-8 (line {line}, byte {data[error.start]:#04x}); save it as UTF-8")
         return ""
+
+
+def _is_utf_16(data: bytes, problems: Problems) -> bool:
+    found = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if found:
+        problems.add("is in UTF-16; save it as UTF-8 (in a spreadsheet: CSV UTF-8)")
+    return found
 
 
 def _columns(headers: Sequence[str], problems: Problems) -> tuple[tuple[Column | None, ...], tuple[str, ...]]:
@@ -187,28 +197,41 @@ def _lines(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
 
 
 def _from_jsonl(data: bytes, problems: Problems, _: Format) -> Source:
-    _decoded(data, problems)
-    if problems.count:
+    if _is_utf_16(data, problems):
         return None, ()
-    records: list[tuple[int, dict[str, Any]]] = []
-    for place, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
+    lines = list(_objects(data.removeprefix(codecs.BOM_UTF8)))
+    headers = list(dict.fromkeys(chain.from_iterable(line for _, line in lines if not isinstance(line, str))))
+    columns, notices = _columns(headers, problems) if headers else ((), ())
+    known = dict(zip(headers, columns, strict=True))
+    can_be_read = headers and not problems.count
+
+    def rows() -> Iterator[Row]:
+        for place, line in lines:
+            if isinstance(line, str):
+                problems.add(line, place)
+            elif can_be_read:
+                yield place, ((known[key], value) for key, value in line.items())
+
+    if can_be_read:
+        return notices, rows()
+    list(rows())  # without columns that can be read, the lines that are none are still told
+    return None, ()
+
+
+def _objects(data: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """What stands in each line that is not blank; or what is wrong with it, so that one line hides no other."""
+    for place, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
         try:
+            line.decode()
             value, _mended = decode(line)
+        except UnicodeDecodeError as error:
+            yield place, f"is not in UTF-8 (byte {line[error.start]:#04x}); save it as UTF-8"
         except BadJson as error:
-            problems.add(str(error), place)
-            continue
-        if is_obj(value):
-            records.append((place, value))
+            yield place, str(error)
         else:
-            problems.add("is no object; write one for each result, {…}", place)
-    headers = list(dict.fromkeys(chain.from_iterable(record for _, record in records)))
-    if not headers:
-        return None, ()
-    columns, notices = _columns(headers, problems)
-    known = dict(zip(headers, columns, strict=True))
-    return notices, ((place, ((known[key], value) for key, value in record.items())) for place, record in records)
+            yield place, value if is_obj(value) else "is no object; write one for each result, {…}"
 
 
 def _from_parquet(data: bytes, problems: Problems, _: Format) -> Source:

@@ -119,6 +119,8 @@ class Counts(Struct, frozen=True):
     """Planned, without any result yet."""
     unpaired: int
     """Scored, and excluded because the other half of their pair was not."""
+    out_of_context: int = 0
+    """Of the invalid ones, those whose agent ran out of its model's context."""
 
 
 class Ranks(Struct, frozen=True):
@@ -316,6 +318,8 @@ class Invalid(Struct, frozen=True):
     """Planned and not run yet; otherwise run and never scored."""
     reason: str
     """What ended it; empty where unknown."""
+    is_out_of_context: bool = False
+    """Run and never scored because the agent ran out of its model's context."""
 
 
 class RecipientReport(Struct, frozen=True):

@@ -88,6 +88,7 @@ class Grid(Struct, frozen=True):
             invalid=len(results) - scored,
             missing=len(planned) - len(results),
             unpaired=scored - len(self.paired(condition)),
+            out_of_context=sum(result.is_out_of_context for result in results.values()),
         )
 
 
@@ -149,7 +150,7 @@ def methods_of(experiment: Experiment) -> list[str]:
 def invalid_of(experiment: Experiment) -> tuple[Invalid, ...]:
     """Every cell without a grade, with the reason, sorted."""
     found = [
-        Invalid(result.cell, is_missing=False, reason=why_unscored(result))
+        Invalid(result.cell, False, why_unscored(result), result.is_out_of_context)
         for result in experiment.results
         if not is_scored(result)
     ]

@@ -228,7 +228,7 @@ def comma_separated(table: Table, notes: Sequence[str] = ()) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     extra = ("notes",) if notes else ()
-    said = (_csv(" ".join(notes)),) if notes else ()
+    said = (_csv(" | ".join(notes)),) if notes else ()
     writer.writerow([*(_csv(name) for name in table.fields), *extra])
     for record in table.records:
         writer.writerow([*(_csv(value) for value in record), *said])

@@ -6,10 +6,10 @@ a statement, the sentence says that and why."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from dense.report.comparisons import FEW_TASKS, OURS
-from dense.report.model import Difference, Invalid, MethodName, MethodRow, RecipientReport, Role
+from dense.report.model import Counts, Difference, Invalid, MethodName, MethodRow, RecipientReport, Role
 from dense.report.numbers import between, counted, fixed, p_phrase
 from dense.report.table import plain_text
 from dense.results import RUN0, Experiment, Prices
@@ -278,6 +278,11 @@ def _incomplete(rows: Sequence[MethodRow]) -> Iterator[str]:
             f"Run and never scored: {', '.join(invalid)}. They are left out with their pairs, never a zero; where what "
             "ended them goes with failing, rates are too high. A claim must hold with them counted against it."
         )
+    if full := list(_unscored(rows, lambda counts: counts.out_of_context)):
+        yield (
+            f"Of these, the agent ran out of its model's context in: {', '.join(full)}. That is no failure of the "
+            "machinery, and nothing was graded: a method whose messages are long may have caused it."
+        )
     if missing:
         yield f"{counted(missing, 'cell')} planned and not there: the numbers are those of an unfinished experiment."
     if unpaired:
@@ -289,11 +294,13 @@ def _incomplete(rows: Sequence[MethodRow]) -> Iterator[str]:
         )
 
 
-def _unscored(rows: Sequence[MethodRow]) -> Iterator[str]:
+def _unscored(
+    rows: Sequence[MethodRow], number: Callable[[Counts], int] = lambda counts: counts.invalid
+) -> Iterator[str]:
     """Of how many cells each method lacks the grade, all rounds together."""
     for label in dict.fromkeys(row.label for row in rows):
         counts = [row.counts for row in rows if row.label == label]
-        if invalid := sum(one.invalid for one in counts):
+        if invalid := sum(map(number, counts)):
             yield f"{label} {invalid:,} of {counted(sum(one.planned for one in counts), 'cell')}"
 
 
@@ -350,7 +357,10 @@ def overall_caveats(
         of = len(experiment.planned)
         yield f"{counted(missing, 'planned cell')} of {of:,} not there: the experiment is unfinished."
     if len(invalid) > missing:
-        yield f"{counted(len(invalid) - missing, 'cell')} invalid; the table of missing and invalid cells lists them."
+        full = sum(cell.is_out_of_context for cell in invalid)
+        why = f" ({full:,} of them out of their model's context)" if full else ""
+        count = counted(len(invalid) - missing, "cell")
+        yield f"{count} invalid{why}; the table of missing and invalid cells lists them."
     if experiment.privileged:
         labels = ", ".join(names[name].label if name in names else name for name in sorted(experiment.privileged))
         yield f"† saw the outcome of the run that its feedback is about: shown apart, not ranked ({labels})."

@@ -67,7 +67,8 @@ def _take(sentence: Sentence, found: Found) -> None:
         if len(files) < len(names):
             is_tracked |= _take_quoted(sentence, names, words, low, demands, found)
     if has_number:
-        is_tracked |= _take_numbers(sentence, words, low, demands, found)
+        # A limit in the sentence that asks for a file is asked for with it: a table with at least ten rows.
+        is_tracked |= _take_numbers(sentence, words, low, demands or found.last_delivers, found)
     if answer:
         role: Role = "deliverable" if "answer" in words or "format" in words else "mentioned"
         found.add("value", role, answer[0], sentence.text)

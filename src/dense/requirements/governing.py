@@ -25,6 +25,10 @@ FARTHEST = 40
 
 NEGATED_BEHIND = frozenset(["nicht", "pas", "niet"])
 VERBS = ("make", "put", "move", "read")
+PERMITS = frozenset(
+    "may might can could optionally kannst darfst können peux pouvez puedes puede pode podes можешь можете".split()
+)
+"""You may write X: nobody has to. Could you write X: somebody asks."""
 AUXILIARIES = frozenset("will can should must would could may".split())
 DETERMINERS = frozenset("the a an this its your each any all of with for in from by".split())
 BEFORE_VERBS = frozenset("to you i we it they that which will not do does let help me us".split())
@@ -175,6 +179,8 @@ def _mood(tokens: list[str], index: int) -> str:
     for offset in range(len(recent) - 1, -1, -1):
         if recent[offset] in (",", ";", ":", "but", "and", "—", "."):
             break
+        if recent[offset] in PERMITS and recent[offset + 1 : offset + 2] != ["you"]:
+            return ""
         if recent[offset] in NEGATIONS:
             if before in NEGATIONS:
                 return "ban"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 STRONG = (
     "steps to reproduce",
     "to reproduce",
@@ -63,6 +65,11 @@ WEAK = (
     "we should",
     "currently",
 )
+COMPLAINT = re.compile(
+    r"\b(?:but|and|then) (?:it|this|that|the \w+) (?:crash|fail|rais|throw|does not|doesn.t|gives|breaks|hangs)"
+    r"|\b(?:it|this|which) (?:crashes|fails|raises|throws|breaks|hangs)\b"
+)
+"""What somebody says who reports what happens: after steps that lead there, the files in them are examples."""
 DIRECT = ("your task", "you must", "you are given", "you need to", "your goal", "your job", "/app/")
 ENOUGH = 3
 PROMPTS = 4
@@ -72,6 +79,8 @@ PROMPTS = 4
 def is_report(low: str) -> bool:
     """Whether a text, in lower case, reads as a report of a fault or a wish, rather than as an order."""
     strong = sum(sign in low for sign in STRONG) + (low.count("\n$ ") >= PROMPTS)
+    if not any(sign in low for sign in DIRECT) and COMPLAINT.search(low):
+        strong += 2
     if not strong and " i " not in low and "i'm " not in low and "we " not in low:
         return False
     weak = sum(sign in low for sign in WEAK)

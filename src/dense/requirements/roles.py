@@ -44,8 +44,25 @@ EXAMPLE = re.compile(
     re.IGNORECASE,
 )
 JOINTS = frozenset([*", & + ( ) and or und oder et ou y e и the a an file files also both".split(), QUOTE])
+OR = frozenset("or oder ou o или".split())
+CLAUSES = re.compile(r"[,;:(，；：（]")
+_NEEDED = (
+    r"\bif (?:needed|necessary|appropriate|applicable|required|relevant|desired|useful|possible|helpful"
+    r"|you (?:like|want|wish|need|think|prefer|feel))\b"
+    r"|\b(?:as|when|where) (?:needed|necessary|appropriate|applicable)\b"
+    r"|\bfalls (?:nötig|erforderlich|gewünscht)|\bbei bedarf\b|\bsi (?:nécessaire|besoin|es necesario|lo deseas)\b"
+    r"|\bse (?:necessário|quiser)\b|при необходимости|если нужно"
+    r"|如有(?:需要|必要)|如果需要|必要时|必要に応じて|必要なら|필요하면|필요시"
+)
+IF_NEEDED = re.compile(_NEEDED, re.IGNORECASE)
+OPTIONAL = re.compile(
+    rf"{_NEEDED}|\boption(?:al|ally|al:|nellement)\b|\bopcional(?:mente)?\b|\bfeel free\b|\bwahlweise\b|可选|任意で",
+    re.IGNORECASE,
+)
+"""Words that leave it to whoever is asked."""
 SEPARATORS = frozenset([":", "—", "–", "-", "("])
-WIDE_JOINTS = ("、", "和", "与", "及", "と", "및", "와", "과")
+WIDE_OR = ("或", "或者", "または", "か", "또는")
+WIDE_JOINTS = ("、", "和", "与", "及", "と", "및", "와", "과", *WIDE_OR)
 
 
 def file_roles(sentence: Sentence, found: list[Mention]) -> list[Role]:
@@ -71,7 +88,46 @@ def file_roles(sentence: Sentence, found: list[Mention]) -> list[Role]:
                 role = "mentioned"
         roles.append(role)
     _spread_back(roles, tokens, places, files, text)
+    if "deliverable" in roles:
+        _free(roles, tokens, places, files, text)
     return roles
+
+
+def _free(roles: list[Role], tokens: list[str], places: list[int], files: list[Mention], text: str) -> None:
+    """Takes back what is asked for only by choice: `a.md` or `a.txt`, of which either will do, and what is to be made
+    if it is needed."""
+    start = 0
+    is_choice = False
+    for index in range(1, len(roles) + 1):
+        if index < len(roles):
+            is_either = _is_either(tokens[places[index - 1] + 1 : places[index]], text, files, index)
+            is_choice |= is_either
+            if is_either or _is_joint(tokens, places[index - 1], places[index], text, files[index - 1], files[index]):
+                continue
+        if is_choice:
+            roles[start:index] = ["mentioned" if role == "deliverable" else role for role in roles[start:index]]
+        start, is_choice = index, False
+    for index, role in enumerate(roles):
+        if role == "deliverable" and _is_optional(text, files, index):
+            roles[index] = "mentioned"
+
+
+def _is_either(between: list[str], text: str, files: list[Mention], index: int) -> bool:
+    """Whether a name and the one before it stand on either side of an `or`."""
+    if len(between) <= 3 and not OR.isdisjoint(between):
+        return True
+    return text[files[index - 1].end : files[index].start].strip(" `」「『』“”\"'") in WIDE_OR
+
+
+def _is_optional(text: str, files: list[Mention], index: int) -> bool:
+    """Whether the words around a name leave it to whoever is asked: `optionally` before it, `if needed` right behind
+    or at the head of its clause."""
+    before = text[files[index - 1].end if index else 0 : files[index].start]
+    behind = text[files[index].end : files[index + 1].start if index + 1 < len(files) else len(text)]
+    *earlier, last = CLAUSES.split(before)
+    if OPTIONAL.search(last) or (earlier and OPTIONAL.fullmatch(earlier[-1].strip())):
+        return True
+    return IF_NEEDED.search(CLAUSES.split(behind.lstrip("`'\"*), "))[0]) is not None
 
 
 def _tokens(text: str, found: list[Mention]) -> tuple[list[str], list[int]]:

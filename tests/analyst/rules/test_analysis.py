@@ -287,7 +287,7 @@ def test_to_hand_over_with_something_left_is_no_help() -> None:
         ((("ls", "a"), "The answer is 4."), None, "handed_over"),
         ((("ls", "a"), ("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff", "")), None, "handed_over"),
         ((("ls", "a"), ("submit FLAG{x}", "")), None, "handed_over"),
-        ((("ls", "a"), ("cat b", "text")), "Performed context summarization and handoff to continue.", "handed_over"),
+        ((("ls", "a"), ("cat b", "text")), "Performed context summarization and handoff to continue.", "continued"),
         ((("ls", "a"), ("cat b", "text")), None, "broken_off"),
         ((("ls", "a"), ("cat b", "text")), "LimitsExceeded", "broken_off"),
         ((("ls", "a"), "I go on."), "Max rounds (30) reached.", "broken_off"),
@@ -312,7 +312,10 @@ def test_to_refuse_in_a_dialog_may_be_the_task() -> None:
 
 
 def test_what_was_asked_for_and_seen_is_complete() -> None:
-    assert state(attempt(WRITE, ("echo 30 > /app/total.txt", ""), ("cat /app/total.txt", "30"), DONE)) == "complete"
+    computed = ("python3 -c 'print(sum(range(5)) * 3)'", "30")
+    written: tuple[Action, ...] = (("echo 30 > /app/total.txt", ""), ("cat /app/total.txt", "30"))
+    assert state(attempt(WRITE, computed, *written, DONE)) == "complete"
+    assert state(attempt(WRITE, *written, DONE)) == "unknown"  # a guess, read back
 
 
 def test_what_nobody_looked_at_is_unknown() -> None:

@@ -3,7 +3,6 @@ of this, put into the words of a question."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,12 +18,14 @@ from dense.analyst.rules.families import LOOKERS
 from dense.analyst.rules.files import base_name, is_passing, is_trial
 from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.handovers import prints_work
+from dense.analyst.rules.origins import Origins
 from dense.analyst.rules.outputs import output
 from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
+from dense.analyst.rules.refusals import Refusal, handed_in, refusals, refused_told
 from dense.analyst.rules.reruns import Reruns
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.taken_back import taken_back
-from dense.analyst.rules.tracking import Tracked, track
+from dense.analyst.rules.tracking import Tracked, may_be_made, track
 from dense.analyst.rules.verdicts import excuse, is_meant, is_raised_in, wrong
 from dense.observations import seen
 from dense.observations.setting import last_program
@@ -188,10 +189,12 @@ class Analysis:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Everything that is open or was, in the order in which it shows."""
-        found = [*self._failed_checks, *self._failed_run(), *self._unmet(), *self._refused(), *self._end()]
-        found += self._empty_handed()
-        found += self._doubted()
-        found += self._unverified()
+        found = [*self._failed_checks]
+        if self.ending.kind != "continued":  # what is not there yet may be made where the trace goes on
+            found += [*self._failed_run(), *self._unmet()]
+        found += [*self._refused(), *self._end(), *self._empty_handed()]
+        if self.ending.kind != "continued":
+            found += [*self._doubted(), *self._unverified()]
         return tuple(sorted(found, key=lambda one: one.opened))
 
     @cached_property
@@ -204,18 +207,40 @@ class Analysis:
             return False
         if not self.named_checks and any(o.kind == "threshold" and o.role == "deliverable" for o in self.requirements):
             return False  # a limit that nobody checks for us
+        is_checked = bool(own) and own[-1].action > self.last_change > 0
         if self.tracked:
-            return all(one.is_shown and not one.is_missing for one in self.tracked)
-        return bool(own) and own[-1].action > self.last_change > 0
+            is_seen = all(one.is_shown and not one.is_missing for one in self.tracked)
+            return is_seen and (is_checked or all(map(self._is_new, self.tracked)))
+        return is_checked
+
+    def _is_new(self, one: Tracked) -> bool:
+        """Whether to have seen a file shows something: it was not there before, and holds no guess of the agent's."""
+        if one.is_old:
+            return False
+        seen = output(self.of(one.shown[-1]), self.step(one.shown[-1]))
+        return not (one.made and self.origins.is_guess(seen, one.made[-1]))
+
+    @cached_property
+    def origins(self) -> Origins:
+        """Where values come from."""
+        return Origins(self.steps, self.task)
 
     def _is_tasks_own(self, check: Check) -> bool:
         """Whether the task itself speaks of a check. What an agent thought of to check its work shows that the agent
-        is content, not that the task is done."""
-        if any(name in check.command for name in self.named_checks):
-            return True
+        is content, not that the task is done; nor does a test that the agent wrote, or changed so that it passes."""
         tests = [base_name(one.subject) for one in self.requirements if one.kind == "file"]
-        tests = [name for name in tests if any(word in name.lower() for word in ("test", "check", "spec"))]
-        return any(name in check.command or not check.subjects for name in tests)
+        tests = list(filter(_is_test, tests))
+        is_named = any(name in check.command for name in self.named_checks)
+        if not is_named and not any(name in check.command or not check.subjects for name in tests):
+            return False
+        checked = check.files or frozenset(tests)
+        programs = {name for name in map(base_name, self.wanted) if not _is_test(name)}
+        return self._written.isdisjoint(checked - programs)
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """The base names of all that was ever written."""
+        return frozenset(base_name(path) for fact in self.facts for path in fact.effects.writes)
 
     def is_shown_within(self, first: int, last: int) -> bool:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that
@@ -233,6 +258,9 @@ class Analysis:
         breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
         if not acted or acted[-1].has_failed or given_up or breaks_off:
             return False
+        place = bisect_left(self.refused, first, key=lambda one: one.action)
+        if place < len(self.refused) and self.refused[place].action <= last:
+            return False
         ran_last = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
         if ran_last is not None and self.wrong(ran_last):
             return False
@@ -247,9 +275,16 @@ class Analysis:
             return any(not fact.has_failed and _has_told(self.step(fact.action)) for fact in acted)
         return any(
             (fact.action >= changed[-1] and not fact.has_failed and (fact.is_check or fact.effects.scripts))
-            or ((reads := self.history.reads_back(fact.action)) is not None and reads >= changed[-1])
+            or self._reads_back(fact, changed[-1])
             for fact in inside
         )
+
+    def _reads_back(self, fact: Facts, changed: int) -> bool:
+        """Whether an action shows what was made by a change or since, and that is no guess."""
+        made = self.history.reads_back(fact.action)
+        if made is None or made < changed:
+            return False
+        return not self.origins.is_guess(output(fact, self.step(fact.action)), made)
 
     @cached_property
     def _failed_checks(self) -> list[Finding]:
@@ -418,7 +453,7 @@ class Analysis:
             if one.removed is not None:
                 text = f"The task asks for `{one.subject}`; it was removed at a{one.removed} and not made again."
                 found.append(Finding("lost", text, (one.removed,), is_fatal=True))
-            elif one.is_missing:
+            elif one.is_missing and not may_be_made(one, self.facts, self.steps):
                 found.append(self._missing(one))
         return found
 
@@ -438,16 +473,27 @@ class Analysis:
         return Finding("unmet", text, tuple(sorted(set(evidence))) or (len(self.facts),), is_tried=bool(one.tried))
 
     def _refused(self) -> list[Finding]:
-        """A hand-over that was not taken: whoever took it says so, and no later one was."""
-        handed = [fact for fact in self.facts if fact.phase == "deliver"]
-        asking = [fact for fact in handed if not prints_work(fact)]
-        refused = [(fact, line) for fact in asking if (line := _refusal(self.step(fact.action)))]
+        """Answers that were not taken: whoever took them says so. Another answer closes it, the same again does not."""
+        refused = self.refused
         if not refused:
             return []
-        last, line = refused[-1]
-        later = next((fact.action for fact in handed if fact.action > last.action), None)
-        text = f"What was handed over at a{last.action} was not taken: {quoted(line)}"
-        return [Finding("refused", text, (last.action,), later)]
+        last = refused[-1]
+        text = f"What was handed in was not taken: {refused_told(refused)}: {quoted(last.line)}"
+        evidence = [one.action for one in refused]
+        later = [fact for fact in self.facts[last.action :] if fact.phase == "deliver"]
+        if not later:
+            return [Finding("refused", text, tuple(evidence))]
+        known = {one.answer for one in refused if one.answer}
+        again = handed_in(later[-1], self.step(later[-1].action))
+        if again not in known:
+            return [Finding("refused", text, tuple(evidence), later[-1].action)]
+        text += f". At a{later[-1].action} {quoted(again)} was handed in again."
+        return [Finding("refused", text, (*evidence, later[-1].action))]
+
+    @cached_property
+    def refused(self) -> list[Refusal]:
+        """Answers that were handed in and not taken."""
+        return refusals(self.facts, self.steps)
 
     def _empty_handed(self) -> list[Finding]:
         """A hand-over that was to print the work, and printed nothing: nothing was handed in."""
@@ -473,16 +519,39 @@ class Analysis:
 
     def _end(self) -> list[Finding]:
         end = self.ending
-        if end.kind == "broken_off":
-            text = f"The attempt breaks off at a{end.action} without a hand-over. "
-            text += f"The last action {self.did(end.action)}."
-            text += f" It ended with {quoted(end.words)}." if end.words else ""
-            return [Finding("broken_off", text, (end.action,), is_serious=not self.is_shown_done)]
         if end.kind == "given_up":
             return [
                 Finding("admitted", f"The agent itself says that it is not done: {quoted(end.words)}", (end.action,))
             ]
-        return []
+        if end.kind != "broken_off" or self._ends_well(end):
+            return []
+        why = f" It ended with {quoted(end.words)}." if end.words else ""
+        if end.answer:
+            why += f" The answer {quoted(end.answer)} was drawn from what there was by then; nothing had confirmed it."
+        if end.ledger is not None:
+            text = f"The run ended at a{end.action}, and its lead did not hold the request to be satisfied"
+            text += f" (a{end.ledger.action}): {quoted(end.ledger.reason)}.{why}"
+            return [Finding("admitted", text, (end.action,))]
+        text = f"The attempt breaks off at a{end.action} without a hand-over. "
+        text += f"The last action {self.did(end.action)}.{why}"
+        return [Finding("broken_off", text, (end.action,))]
+
+    def _ends_well(self, end: Ending) -> bool:
+        """Whether nothing speaks against an end without a last word, which not everybody records: what was asked for
+        is there, or the last action is one that work ends with."""
+        if end.ledger is not None:
+            return False
+        if self.is_shown_done:
+            return True
+        last = self.facts[-1]
+        if end.words or last.has_failed:
+            return False
+        if last.family in {"git commit", "git push", "gh pr"}:
+            return True
+        if not last.commands and not self.step(last.action).calls:  # code that somebody ran for an agent that talks
+            came = self.step(last.action).observations
+            return any(seen.exit_code == 0 or seen.text.startswith("exitcode: 0") for seen in came)
+        return last.has_passed and last.action > self.last_change
 
     def _unverified(self) -> list[Finding]:
         """What was changed last, and nothing looked at it since."""
@@ -508,10 +577,6 @@ class Analysis:
         return frozenset(map(base_name, self.products))
 
 
-REFUSED = re.compile(r"\b(?:in|not )correct\b|\bwrong\b|\brejected\b|\bnot accepted\b|\btry again\b", re.IGNORECASE)
-"""Words of whoever does not take what was handed over. Hints only."""
-REFUSING = ("correct", "wrong", "reject", "not accept", "try again")
-"""Without one of these there is none of them."""
 LOOKS = frozenset("curl wget nc ping ssh cat ls cd git echo pip npm docker".split())
 """Commands that a task names for other reasons than to check by them."""
 STOPPED = frozenset({"time_out", "killed"})
@@ -534,21 +599,13 @@ def _is_check(command: str) -> bool:
     return len(words) > 1 and base_name(words[0]) not in LOOKS and words[1] not in {"-", "-c", "-e"}
 
 
+def _is_test(name: str) -> bool:
+    return any(word in name.lower() for word in ("test", "check", "spec"))
+
+
 def _has_told(step: Step) -> bool:
     """Whether a tool gave something back: what a harness says about who is next is nothing."""
     return any(answer.origin == "tool" and answer.text.strip() for answer in step.observations)
-
-
-def _refusal(step: Step) -> str:
-    """The line in which a hand-over is refused."""
-    for answer in step.observations:
-        head = answer.text[:2000]
-        if "diff --git " in head or not any(map(head.lower().__contains__, REFUSING)):
-            continue
-        if found := REFUSED.search(head):
-            start, end = answer.text.rfind("\n", 0, found.start()) + 1, answer.text.find("\n", found.end())
-            return answer.text[start : end if end >= 0 else None].strip()
-    return ""
 
 
 def quoted(text: str) -> str:

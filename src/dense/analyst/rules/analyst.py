@@ -58,7 +58,7 @@ class Study:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self.teller = Teller(analysis.history, analysis.steps)
+        self.teller = Teller(analysis.history, analysis.steps, analysis.origins)
 
     def answer(self, question: AnyQuestion) -> Answer:
         match question:

@@ -1,5 +1,5 @@
-"""How a trace ends: handed over, broken off, given up. The agent's word that it succeeded counts for nothing; its word
-that it did not is evidence."""
+"""How a trace ends: handed over, broken off, given up, gone on elsewhere. The agent's word that it succeeded counts for
+nothing; its word that it did not is evidence."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Literal
 
 from msgspec import Struct
 
+from dense.analyst.rules.admissions import admission
 from dense.analyst.rules.facts import Facts
+from dense.analyst.rules.handovers import answer_given
+from dense.analyst.rules.ledgers import Ledger, last_ledger
 from dense.analyst.rules.teams import team_of
 from dense.trajectory import Step
 
-EndingKind = Literal["handed_over", "broken_off", "given_up"]
+EndingKind = Literal["handed_over", "broken_off", "given_up", "continued"]
 
 TAIL = 4000
 """How much of the last message is looked at, from its end: what is said last counts."""
@@ -22,37 +25,26 @@ NOTICE = 80
 """How long a last word is at most that only says that the run is over."""
 HEAD = 300
 """How much of what the harness says last is looked at."""
-STOPPED = re.compile(
-    r"\b(?:max(?:imum)?|limits?|budget|time[ -]?(?:d[ -])?out|exceeded|killed)\b"
-    r"|\b(?:terminat|interrupt|abort|cancel)\w*|LimitsExceeded|exit_(?:cost|context|format|error)",
+BOUNDS = r"(?:limits?|max(?:imum)?|budget|quota|rounds?|turns?|steps?|iterations?|tokens?|time|context|cost|counter)"
+LIMITED = re.compile(
+    rf"\b{BOUNDS}\b[^.\n]{{0,60}}\b(?:reached|exceeded|exhausted|used up)\b"
+    rf"|\b(?:reached|exceed(?:s|ed)|exhausted|hit|ran out of)\b[^.\n]{{0,40}}\b{BOUNDS}\b"
+    r"|LimitsExceeded|\bexit_(?:cost|context|format|error)|\b(?:was |got |been |^)killed\b|\btime(?:d|d[ -]|-)?out\b",
     re.IGNORECASE,
 )
-"""Words of a harness that ends a run before its time."""
+"""Words of a harness that ended a run before its time, and says so even after a last word."""
 CRASHES = re.compile(
     r"^(?:Traceback \(most recent call last\).*|(?:[a-z_]\w*\.)+\w*(?:Error|Exception)\b.*|API Error: .*"
     r"|Error code: [45]\d\d\b.*)",
     re.MULTILINE,
 )
-"""A last word that is no word of the agent's: an error of its client, at the beginning of a line."""
-
-ADMISSIONS = re.compile(
-    r"""
-    \b(?:i|we)\s+(?:was|were|am|are|have\s+been)\s+(?:unable|not\s+able)\s+to\b
-    | \b(?:i|we)\s+(?:could\s*n[o']t|could\s+not|can\s*not|can't)\s+(?:complete|finish|find|determine|solve
-        |access|get|make|proceed|continue|install|fix|locate|answer|retrieve|open|read|write)\b
-    | \b(?:i|we)\s+(?:did\s+not\s+manage|failed\s+to|ran\s+out\s+of)\b
-    | \b(?:unable|not\s+possible)\s+to\s+(?:determine|complete|finish|find|solve|answer|access|retrieve|verify|locate)\b
-    | \b(?:is|are|remains?)\s+(?:still\s+)?(?:unresolved|unfinished|incomplete)\b
-    | \b(?:is|are|remains?)\s+(?:still\s+)?not\s+(?:yet\s+)?(?:done|completed?|finished|implemented|working|solved)\b
-    | \bich\s+konnte\b[^.\n]{0,80}\bnicht\b
-    | \bje\s+n['’]ai\s+pas\s+(?:pu|réussi)\b
-    | \bno\s+(?:pude|he\s+podido|logré)\b
-    | \bnão\s+(?:consegui|foi\s+possível)\b
-    | не\s+удалось | 无法(?:完成|确定|找到) | 未能 | できませんでした
-    """,
-    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
-)
-"""Words of giving up, in the languages that we know. Hints only: where none is found nothing follows."""
+"""An error of the agent's client, at the beginning of a line."""
+FENCED = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
+VERDICTS = ("task_completed", "success", "is_successful", "completed")
+"""Arguments of tools that hand over, by which an agent says whether it is done."""
+LONG_WORD = 8
+LEAVES = frozenset(["exit", "exit 0", "logout", "quit"])
+"""Commands that end a session: the agent says that it is over."""
 
 
 class Ending(Struct, frozen=True):
@@ -63,6 +55,10 @@ class Ending(Struct, frozen=True):
     """The action that shows it."""
     words: str = ""
     """The agent's own words, or the harness's, where they tell."""
+    answer: str = ""
+    """The answer that somebody wrote down at the end of a run that was broken off."""
+    ledger: Ledger | None = None
+    """What the lead of several agents held of it last, where that is that the request is not satisfied."""
 
 
 def ending(facts: Sequence[Facts], steps: Sequence[Step]) -> Ending:
@@ -70,25 +66,71 @@ def ending(facts: Sequence[Facts], steps: Sequence[Step]) -> Ending:
     last, step = facts[-1], steps[-1]
     harness = next((seen.text for seen in reversed(step.observations) if seen.origin == "system"), "").strip()
     if "continu" in harness[:HEAD].casefold():
-        return Ending("handed_over", last.action, harness)  # to another trace: what became of it is not told here
+        return Ending("continued", last.action, harness)  # in another trace: what became of it is not told here
+    team = team_of(steps)
     said = [one.message for one in steps[-3:] if one.message.strip()]
+    ended = _handed(facts, steps, harness, said, is_team=bool(team))
+    if not team or (ledger := last_ledger(steps)) is None:
+        return ended
+    if ledger.is_satisfied:
+        return Ending("handed_over", last.action)  # the lead was content: whether rightly, nothing here tells
+    words = (ended.words if ended.kind == "broken_off" else "") or _last_crash(said[-1:])
+    return Ending("broken_off", last.action, words, answer_given(step), ledger)
+
+
+def _handed(
+    facts: Sequence[Facts], steps: Sequence[Step], harness: str, said: Sequence[str], *, is_team: bool
+) -> Ending:
+    last, step = facts[-1], steps[-1]
     if last.phase != "deliver" and not _is_last_word(last, step):
         came = [] if step.calls else [seen.text for seen in step.observations]
-        return Ending("broken_off", last.action, harness or _crash(said) or _last_crash(came))
-    if STOPPED.search(harness[:HEAD]):
-        return Ending("broken_off", last.action, harness)
+        words = _telling(harness) or _crash(said) or _last_crash(came)
+        answer = answer_given(step)
+        if answer and not words:
+            return Ending("handed_over", last.action, answer=answer)
+        return Ending("broken_off", last.action, words, answer)
+    if LIMITED.search(harness[:HEAD]):
+        return Ending("broken_off", last.action, _telling(harness))
     if crash := _crash(said[-1:]):
         return Ending("broken_off", last.action, crash)
-    if said and len(said[-1]) <= NOTICE and STOPPED.search(said[-1]) and team_of(steps):
+    if is_team and said and len(said[-1]) <= NOTICE and LIMITED.search(said[-1]):
         return Ending("broken_off", last.action, said[-1])  # who leads the others says when it is over
-    admitted = "" if _is_dialog(steps) else _admission(said[-1] if said else "")
+    if any(fact.is_answered for fact in facts):
+        return Ending("handed_over", last.action)  # to tell a user that something cannot be done may be the task
+    if last.phase == "deliver" and (own := _own_no(step)):
+        return Ending("given_up", last.action, own)
+    makes_files = any(fact.effects.writes for fact in facts)
+    admitted = admission(said[-1], makes_files=makes_files) if said else ""
     return Ending("given_up", last.action, admitted) if admitted else Ending("handed_over", last.action)
 
 
+def _own_no(step: Step) -> str:
+    """What a hand-over says of itself that is marked as one of work that is not done."""
+    for call in step.calls:
+        for key in VERDICTS:
+            if str(call.arguments.get(key)).lower() == "false":
+                texts = [
+                    value for value in call.arguments.values() if isinstance(value, str) and len(value) > LONG_WORD
+                ]
+                return max(texts, key=len, default=f"{key}: false")
+    return ""
+
+
+def _telling(harness: str) -> str:
+    """The line of what the harness says that tells why it ended."""
+    lines = harness[:HEAD].splitlines()
+    return next((line.strip() for line in lines if LIMITED.search(line)), harness)
+
+
 def _crash(messages: Sequence[str]) -> str:
-    """An error of the agent's client among what was said last."""
-    found = (CRASHES.search(message[-TAIL:]) for message in reversed(messages))
-    return next((crash.group().strip() for crash in found if crash is not None), "")
+    """An error of the agent's client among what was said last: a paragraph at the end of a message that nothing leads
+    to, since what is quoted is introduced."""
+    for message in reversed(messages):
+        text = FENCED.sub("", message[-TAIL:]).strip()
+        before, _, paragraph = text.rpartition("\n\n")
+        if not before.rstrip().endswith((":", "：")) and (crash := CRASHES.match(paragraph)):
+            return crash.group().strip()
+    return ""
 
 
 def _last_crash(texts: Sequence[str]) -> str:
@@ -98,23 +140,8 @@ def _last_crash(texts: Sequence[str]) -> str:
 
 
 def _is_last_word(last: Facts, step: Step) -> bool:
-    """Whether an action only says something, or notes a plan, and no tool answers what was said."""
+    """Whether an action only says something, notes a plan or leaves, and no tool answers what was said."""
     if step.calls:
-        return last.phase == "talk" and not last.has_failed
+        is_over = bool(last.commands) and last.commands[-1].strip() in LEAVES
+        return is_over or (last.phase == "talk" and not last.has_failed)
     return bool(step.message.strip()) and not any(seen.origin == "tool" for seen in step.observations)
-
-
-def _is_dialog(steps: Sequence[Step]) -> bool:
-    """Whether a user speaks again and again: to tell them that something cannot be done may be what the task is."""
-    return sum(["user" in [seen.origin for seen in step.observations] for step in steps]) > 1
-
-
-def _admission(message: str) -> str:
-    """The sentence in which the agent says that it is not done."""
-    tail = message[-TAIL:]
-    found = ADMISSIONS.search(tail)
-    if found is None:
-        return ""
-    start = max(tail.rfind(mark, 0, found.start()) for mark in ".\n!?。") + 1
-    ends = [place for mark in (". ", ".\n", "\n", "。", "! ") if (place := tail.find(mark, found.end())) >= 0]
-    return tail[start : min(ends, default=len(tail)) + 1].strip()

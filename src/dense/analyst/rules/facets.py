@@ -10,6 +10,7 @@ from dense.analyst.rules.changes_told import MOST_TEXT, small_changes, standing
 from dense.analyst.rules.commands_told import SHOWING, short_command
 from dense.analyst.rules.deeds import is_change, is_quotable, only_looks, shows_data
 from dense.analyst.rules.files import base_name, is_passing
+from dense.analyst.rules.origins import has_word
 from dense.analyst.rules.outputs_told import main_failure
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import listed, one_line, paths_told, plain_text, ticked
@@ -21,6 +22,7 @@ from dense.tree import NONE
 ITEMS = 5
 """How many things a facet lists."""
 COMMITTING = {"git commit": "changes are committed", "git push": "changes are pushed"}
+GUESSED = "as the agent typed it: no output had shown that"
 SLIPS = frozenset({"syntax", "usage", "tool"})
 """Families of errors that say nothing about the task once the call was put right."""
 MOST_FAILURES = 40
@@ -48,7 +50,7 @@ class Facets:
         shown = self._shown_alone()
         for path in reversed(self.stretch.made):
             seen = shown.get(base_name(path))
-            yield f"{ticked(path, 80)} (read back: {seen})" if seen else ticked(path, 80)
+            yield f"{ticked(path, 80)} ({seen})" if seen else ticked(path, 80)
 
     def _shown_alone(self) -> dict[str, str]:
         """Short contents of files that an action looked at alone, after they were written."""
@@ -59,8 +61,13 @@ class Facets:
             reads = {base_name(path) for path in deed.facts.effects.reads}
             is_shown = not deed.facts.effects.runs or not SHOWING.isdisjoint(deed.facts.effects.runs)
             if len(reads) == 1 and is_shown and is_quotable(deed):
-                found[reads.pop()] = deed.saw
+                found[reads.pop()] = GUESSED if self._is_guess(deed) else f"read back: {deed.saw}"
         return found
+
+    def _is_guess(self, deed: Deed) -> bool:
+        """Whether what a look shows was typed into the file, and nothing had shown it before."""
+        made = self.stretch.history.reads_back(deed.action)
+        return made is not None and self.stretch.origins.is_guess(deed.output, made)
 
     def final_state(self) -> Iterator[str]:
         for deed in self.stretch.worked:
@@ -98,7 +105,7 @@ class Facets:
             deed = self.stretch.deeds[at]
             if deed.has_failed or deed.phase not in ("produce", "run", "verify"):
                 continue
-            if _has_word(deed.output[:2000], value):
+            if has_word(deed.output[:2000], value):
                 return not self._is_typed(deed.action, value)
         deed = self.stretch.deeds[place]
         maker = self.stretch.history.reads_back(deed.action)
@@ -108,10 +115,10 @@ class Facets:
 
     def _is_typed(self, action: int, value: str) -> bool:
         """Whether the agent wrote a value in a call, up to an action."""
-        if any(_has_word(text, value) for text in self._typed_before):
+        if any(has_word(text, value) for text in self._typed_before):
             return True
         inside = self.stretch.deeds[: action - self.stretch.first + 1]
-        return any(_has_word(text, value) for deed in inside[-MOST_TYPED:] for text in typed(deed))
+        return any(has_word(text, value) for deed in inside[-MOST_TYPED:] for text in typed(deed))
 
     @cached_property
     def _typed_before(self) -> list[str]:
@@ -204,17 +211,6 @@ def typed(deed: Deed) -> Iterator[str]:
     for call in deed.step.calls[:8]:
         for value in call.arguments.values():
             yield plain_text(value)[:MOST_TEXT]
-
-
-def _has_word(text: str, word: str) -> bool:
-    """Whether a value stands in a text by itself."""
-    at = text.find(word) if word else -1
-    while at >= 0:
-        end = at + len(word)
-        if not (at and text[at - 1].isalnum()) and not (end < len(text) and text[end].isalnum()):
-            return True
-        at = text.find(word, end)
-    return False
 
 
 def _other_way(failed: Deed, worked: Deed) -> str:

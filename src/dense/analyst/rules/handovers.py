@@ -32,7 +32,8 @@ TAIL = 4000
 def answer_given(step: Step) -> str:
     """The answer that an attempt ends with, by the agent or by what wrote it down at the end."""
     for text in (*[seen.text for seen in reversed(step.observations)], step.message):
-        if found := ANSWER.findall(text[-TAIL:]):
+        tail = text[-TAIL:]
+        if "final answer" in tail.lower() and (found := ANSWER.findall(tail)):
             return found[-1].strip()
     return ""
 

@@ -29,6 +29,7 @@ HAND_OVERS = values("""
     agentfinish agentfinishaction finished completetask finishtask submitanswer submitsolution submitfinalanswer
     finalresponse submitpatch terminate endtask taskdone giveanswer answer stop structuredoutput giveup
     transfertohumanagents transfertohuman provideanswer returnanswer submitresult submittask finishaction
+    sendmsgtouser sendmessagetouser reportinfeasible endconversation endsession endchat endcall exit
 """)
 DELEGATES = values("task agent spawnagent delegate newtask")
 SHELL_HAND_OVERS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")

@@ -14,7 +14,7 @@ from dense.analyst.rules.shortcuts_told import dead_end, working_path
 from dense.analyst.rules.teller import Teller
 from dense.tree import Completion, Issue, Leaf, Node, ShortcutOutcome, Subtask, first_action, last_action
 
-AT_ROOT = frozenset({"lost", "broken_off", "admitted", "empty"})
+AT_ROOT = frozenset({"lost", "refused", "broken_off", "admitted", "empty"})
 """Kinds that concern the task as a whole: the root raises them. What is asked for and was never even tried, too."""
 
 

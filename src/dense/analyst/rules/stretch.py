@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from dense.analyst.rules.deeds import check_name, is_change, is_silent, is_success, only_looks
+from dense.analyst.rules.origins import Origins
 from dense.analyst.rules.outputs_told import main_failure
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.products import products
@@ -22,9 +23,10 @@ EMPTY = re.compile(r"nothing$|\d+ lines?$")
 class Stretch:
     """Consecutive actions, and what is known of them together."""
 
-    def __init__(self, deeds: Sequence[Deed], history: History) -> None:
+    def __init__(self, deeds: Sequence[Deed], history: History, origins: Origins) -> None:
         self.deeds = deeds
         self.history = history
+        self.origins = origins
         self.first = deeds[0].action if deeds else 0
         self.worked = [deed for deed in deeds if not deed.has_failed]
         self.failed = [deed for deed in deeds if deed.has_failed]

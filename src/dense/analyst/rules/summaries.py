@@ -18,6 +18,7 @@ from dense.analyst.rules.files import base_name
 from dense.analyst.rules.handovers import answer_given, handover, handover_told
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import capital, listed, paths_told, sentence, ticked
+from dense.analyst.rules.refusals import handed_in, refusals, refused_told
 from dense.analyst.rules.stretch import EMPTY, Stretch
 
 LONGEST = 500
@@ -26,6 +27,8 @@ MOST_PARTS = 3
 """So many parts are told of a whole, the last ones that came to something."""
 FEW = 2
 """So many changes are told each by itself; of more the files."""
+SHORTEST_GUESS, LONGEST_GUESS = 6, 120
+"""How long an answer is that is looked for in what came back before: a value, no word."""
 MANY = 12
 """So many changes are looked at, whether a later one replaced them."""
 
@@ -206,6 +209,9 @@ class Summary:
         deed = next((one for one in reversed(looks) if is_quotable(one)), looks[-1])
         seen = deed.saw
         what = paths_told(deed.facts.effects.reads, 2)
+        made = self.stretch.history.reads_back(deed.action)
+        if made is not None and self.stretch.origins.is_guess(deed.output, made):
+            return f"{what} holds what was typed there; no output had shown that."
         return f"Looked at {what} afterwards." if EMPTY.match(seen) else f"Looking at {what} showed {seen}."
 
     def _check(self, deed: Deed) -> str:
@@ -223,8 +229,17 @@ class Summary:
         told = f"The answer that was given: {ticked(given, 120)}." if given else ""
         if deed.phase == "deliver":
             handed = sentence(self._handed_over())
-            return " ".join(filter(None, [handed, answer, "" if given in handed else told]))
-        return answer if deed.phase == "talk" else told
+            return " ".join(filter(None, [handed, answer, "" if given in handed else told, self._rejected]))
+        return " ".join(filter(None, [self._rejected, answer if deed.phase == "talk" else told]))
+
+    @cached_property
+    def _rejected(self) -> str:
+        """The answers that were not taken before the last one, for the whole: nobody is to hand them in again."""
+        handed = [deed for deed in self.stretch.deeds[:-1] if deed.phase == "deliver"]
+        if not handed or not (self.stretch.first == 1 and self.stretch.history.is_last(self.stretch.deeds[-1].action)):
+            return ""
+        found = refusals([deed.facts for deed in handed], [deed.step for deed in handed])
+        return f"Answers that were not taken before: {refused_told(found)}." if found else ""
 
     def _handed_over(self) -> str:
         """The hand-over; what it says is missing only where no check shows the contrary."""
@@ -232,7 +247,11 @@ class Summary:
         changed = self.stretch.changes[-1].action if self.stretch.changes else 0
         if len(self.stretch.agents) > 1 or self.stretch.last_pass > changed:
             return self.stretch.did(deed)
-        return handover_told(deed)
+        answer = handed_in(deed.facts, deed.step)
+        if not SHORTEST_GUESS <= len(answer) <= LONGEST_GUESS or len(answer.split()) > 1 or answer.isalpha():
+            return handover_told(deed)
+        is_guess = self.stretch.origins.is_guess(answer, deed.action)
+        return f"{handover_told(deed)}, which no output had shown" if is_guess else handover_told(deed)
 
     @cached_property
     def _left_told(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dense.analyst.answers import SummaryAnswer
 from dense.analyst.rules.attempts import Attempt
 from dense.analyst.rules.facets import Facets, facet
+from dense.analyst.rules.origins import Origins
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.stretch import Stretch
@@ -21,9 +22,10 @@ class Teller:
 
     It lives as long as the study of its trajectory. Actions are known by their numbers."""
 
-    def __init__(self, history: History, steps: Sequence[Step]) -> None:
+    def __init__(self, history: History, steps: Sequence[Step], origins: Origins | None = None) -> None:
         self._history = history
         self._steps = steps
+        self._origins = origins or Origins(steps, None)
         self._all: list[Deed] = []
         self._summaries: dict[tuple[int, int], Summary] = {}
         self._briefs: dict[tuple[int, int], Brief] = {}
@@ -92,7 +94,7 @@ class Teller:
         return attempt_title(self._deeds[attempt.first - 1 : attempt.last], is_recovered=attempt.recovery is not None)
 
     def _summary(self, first: int, last: int) -> Summary:
-        return Summary(Stretch(self._deeds[first - 1 : last], self._history))
+        return Summary(Stretch(self._deeds[first - 1 : last], self._history, self._origins))
 
 
 def _parts(children: Sequence[Node]) -> list[tuple[int, int]]:

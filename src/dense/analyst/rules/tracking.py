@@ -21,6 +21,12 @@ LINES = 40
 """How many lines that name a file are looked at in one action."""
 HEAD = 64 * 1024
 """How much of a text is looked through for a name."""
+SHORTEST_PART = 4
+"""How long a part of a name is that is looked for by itself."""
+IN_PLACE = ("sed -i", "perl -pi", "perl -i", "git apply", "git checkout", "patch ", ">>")
+OLD_TEXTS = frozenset(["old_str", "old_string", "oldText", "old_text", "insert_line", "search"])
+UPDATES = "*** Update File"
+"""What edits a file that is there: commands, arguments of tools, a line of a patch."""
 
 
 class Tracked(Struct, frozen=True):
@@ -37,6 +43,8 @@ class Tracked(Struct, frozen=True):
     """Actions that looked for it in vain."""
     removed: int | None = None
     """The action that removed it, where nothing made it again."""
+    is_old: bool = False
+    """Whether it was there before the first action that changed it, or none did: to see it then shows nothing."""
 
     @property
     def subject(self) -> str:
@@ -95,7 +103,54 @@ def _followed(wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step]
             removed = fact.action
     if removed is not None and made and made[-1] > removed:
         removed = None
-    return Tracked(wanted, tuple(made), tuple(tried), tuple(shown), tuple(missed), removed)
+    is_old = not made or _was_there(wanted.subject, made[0], shown, facts, steps)
+    return Tracked(wanted, tuple(made), tuple(tried), tuple(shown), tuple(missed), removed, is_old)
+
+
+def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[Facts], steps: Sequence[Step]) -> bool:
+    """Whether a file was there before the first action that made or changed it: it was seen or read before, or that
+    action edits it in place."""
+    if shown and shown[0] < made:
+        return True
+    if any(
+        not fact.has_failed and any(same_file(path, one) for one in fact.effects.reads) for fact in facts[: made - 1]
+    ):
+        return True
+    first, name = facts[made - 1], base_name(path)
+    if any(mark in text and name in text for text in first.commands for mark in IN_PLACE):
+        return True
+    return any(
+        not OLD_TEXTS.isdisjoint(call.arguments) or any(UPDATES in str(value) for value in call.arguments.values())
+        for call in steps[made - 1].calls
+    )
+
+
+def may_be_made(one: Tracked, facts: Sequence[Facts], steps: Sequence[Step]) -> bool:
+    """Whether a program that ran without failure may have made a file whose name nobody wrote in full: it names the
+    folder, or the name without its ending, and puts the rest together. A look in vain speaks against it."""
+    if one.missed or one.tried:
+        return False
+    folder, name = one.subject.replace("\\", "/").rpartition("/")[::2]
+    parts = [name.rpartition(".")[0]]
+    if folder.strip("/").count("/"):  # one that is deeper than the place where everything lies
+        parts.append(folder)
+    parts = [part for part in parts if len(part) >= SHORTEST_PART]
+    programs: set[str] = set()
+    for fact, step in zip(facts, steps, strict=True):
+        done = fact.effects
+        if not fact.has_failed and any(base_name(script) in programs for script in done.scripts):
+            return True
+        if not (done.scripts or done.writes) or not _has_part(step, parts):
+            continue
+        if done.scripts and not fact.has_failed:
+            return True
+        programs |= set(map(base_name, done.writes))
+    return False
+
+
+def _has_part(step: Step, parts: Sequence[str]) -> bool:
+    texts = [str(value)[:HEAD].replace("\\", "/") for call in step.calls for value in call.arguments.values()]
+    return any(part in text for part in parts for text in texts)
 
 
 def _names(step: Step, name: str) -> bool:

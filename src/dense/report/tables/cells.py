@@ -36,6 +36,7 @@ def invalid_table(report: Report) -> Table:
     records: list[tuple[Value, ...]] = []
     for invalid in report.invalid:
         cell, what = invalid.cell, "missing" if invalid.is_missing else "invalid"
+        what = "out of context" if invalid.is_out_of_context else what
         method = RUN0 if cell.round == 0 else cell.method
         names = (cell.recipient, cell.task, str(cell.repetition), str(cell.round), labels.get(method, method))
         lines.append(Line(tuple(Entry(text) for text in (*names, what, invalid.reason or NOTHING))))
@@ -43,5 +44,7 @@ def invalid_table(report: Report) -> Table:
     header = ("Recipient", "Task", "Repetition", "Round", "Method", "What", "Why")
     fields = ("recipient", "task", "repetition", "round", "method", "what", "why")
     caption = f"{counted(len(lines), 'cell')} without a grade: in no rate, and never zero."
+    if any(invalid.is_out_of_context for invalid in report.invalid):
+        caption += " Out of context: the agent's conversation outgrew its model, and what it had done was not graded."
     name, title = "invalid", "Missing and invalid cells"
     return Table(name, title, caption, header, tuple(lines), fields, tuple(records), 7, is_long=True)
