@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from dense.observations import Seen
+from dense.observations.runners import runs
 
 type Look = Callable[..., Seen]
 
@@ -145,3 +146,9 @@ def test_pytest_without_tests_fails_by_its_exit_code(after: Look) -> None:
     seen = after("pytest -q -k x", "no tests ran in 0.00s", code=5)
     assert seen.tests[0].failed == 0
     assert [failure.family for failure in seen.failures] == ["exit"]
+
+
+def test_a_count_with_failures_that_were_expected_is_one() -> None:
+    line = "=== tests finished: 148 passed, 1 expected to fail, in 4.64 seconds ==="
+    (run,) = runs(f"\n{line}\n")
+    assert (run.passed, run.failed) == (148, 0)

@@ -84,4 +84,9 @@ class Seen(Struct, frozen=True, gc=False):
         """Whether something came back and nothing in it speaks against what was tried; tests, if any, ran."""
         if self.is_empty or self.doubt or self.failures:
             return False
-        return not self.tests or (not self.has_failed and any(run.passed != 0 for run in self.tests))
+        passed = False
+        for run in self.tests:
+            if run.failed:
+                return False
+            passed = passed or run.passed != 0
+        return passed or not self.tests

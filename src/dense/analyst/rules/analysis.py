@@ -254,14 +254,14 @@ class Analysis:
         is_named = any(name in check.command for name in self.named_checks)
         if not is_named and not any(name in check.command or not check.subjects for name in tests):
             return False
-        checked = check.subjects or {name.removesuffix(".py") for name in tests}
-        programs = {name.removesuffix(".py") for name in map(base_name, self.wanted) if not _is_test(name)}
+        checked = check.files or frozenset(tests)
+        programs = {name for name in map(base_name, self.wanted) if not _is_test(name)}
         return self._written.isdisjoint(checked - programs)
 
     @cached_property
     def _written(self) -> frozenset[str]:
-        """The base names of all that was ever written, as checks name them."""
-        return frozenset(base_name(path).removesuffix(".py") for fact in self.facts for path in fact.effects.writes)
+        """The base names of all that was ever written."""
+        return frozenset(base_name(path) for fact in self.facts for path in fact.effects.writes)
 
     def is_shown_within(self, first: int, last: int) -> bool:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that
@@ -272,7 +272,9 @@ class Analysis:
         ]
         acted = [fact for fact in inside if fact.phase not in {"talk", "deliver"}]
         given_up = any(
-            one.recovery is None and first <= one.first and one.last <= last for one in self.attempts_in(first, last)
+            (one.recovery is None or self.changed_tests(one.failed, one.recovery))
+            for one in self.attempts_in(first, last)
+            if first <= one.first and one.last <= last
         )
         breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
         if not acted or acted[-1].has_failed or given_up or breaks_off:
@@ -381,7 +383,7 @@ class Analysis:
         if gone := self._is_dropped(check):
             return gone
         after = self.steps[check.action : check.action + SOON]
-        words = next((words for step in after if (words := excuse(step.message) or excuse(step.reasoning))), "")
+        words = next((words for step in after if (words := excuse(step.message or step.reasoning))), "")
         return f"The agent says of it: {quoted(words)}; nothing shows that." if words else ""
 
     def _first_change_for(self, check: Check) -> int:
