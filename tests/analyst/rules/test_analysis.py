@@ -355,17 +355,18 @@ def test_an_open_issue_of_a_part_makes_the_whole_incomplete() -> None:
     assert [issue.resolved_at for issue in done.issues] == [None]
 
 
-def test_what_nobody_looked_at_opens_no_issue() -> None:
-    """A text that was written as a whole is what it is. A program that is asked for and never ran is another matter,
-    unless the task wants it so."""
+def test_a_result_that_nobody_looked_at_is_open() -> None:
+    """A file that is asked for, or a program, unless the task wants it so; other texts are told, and open nothing."""
     written = ("cat > notes.md <<'E'\nhello\nE", "")
-    assert not found(analysed("Write `notes.md`.", written, DONE), "unverified")
+    assert the(analysed("Write `notes.md`.", written, DONE), "unverified").is_serious is False
+    assert not found(analysed("Tidy up.", written, DONE), "unverified")
     program = ("cat > solve.py <<'E'\nprint(1)\nE", "")
     assert the(analysed("Write `solve.py`.", program, DONE), "unverified").text.startswith("`solve.py` changed at a1")
     assert not found(analysed("Write `solve.py`. No need to run it.", program, DONE), "unverified")
     assert not found(analysed("Write `solve.py`.", program, ("ls", "README.md\nsolve.py"), DONE), "unverified")
     assert not found(analysed("Write `solve.py`.", program, ("git add -A && git commit -m x", ""), DONE), "unverified")
-    assert not found(analysed("Tidy up.", ("cat > scratch.py <<'E'\nprint(1)\nE", ""), DONE), "unverified")
+    assert found(analysed("Tidy up.", program, DONE), "unverified")
+    assert not found(analysed("Tidy up.", program, ("rm solve.py", ""), DONE), "unverified")
 
 
 def test_an_unverified_program_does_not_make_the_whole_incomplete() -> None:

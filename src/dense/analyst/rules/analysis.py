@@ -575,10 +575,10 @@ class Analysis:
         return last.has_passed and last.action > self.last_change
 
     def _unverified(self) -> list[Finding]:
-        """A program that the task asks for, that was changed last, and nothing ran it or looked at it since. What else
-        nobody looked at is told in the summary of its part."""
+        """A file that the task asks for, or a program, that was changed last, and nothing ran it or looked at it since.
+        What else nobody looked at is told in the summary of its part."""
         names = [path for path, action in self.products.items() if action == self.last_change][:PRODUCTS]
-        if not any(path.endswith(CODE) and any(same_file(path, one) for one in self.wanted) for path in names):
+        if not any(path.endswith(CODE) or any(same_file(path, one) for one in self.wanted) for path in names):
             return []
         if NOT_TO_RUN.search(self.task.instruction if self.task is not None else ""):
             return []
