@@ -474,3 +474,20 @@ def test_the_head_is_known_before_the_steps() -> None:
 )
 def test_claims(value: Any, claimed: bool) -> None:
     assert Atif().claims([value]) is claimed
+
+
+def test_a_recorders_second_copy_is_left_out(tmp_path: Path) -> None:
+    """What the agent saw stays; the file before and after an edit, and an output told twice, do not."""
+    edited = (
+        'The file a.py has been updated.\n\n[metadata] {"filePath": "a.py", "originalFile": "x\\n", "replaceAll": true}'
+    )
+    ran = 'data\noutput\n\n[stdout]\ndata\noutput\n\n[metadata] {"noOutputExpected": false}'
+    other = 'log\n[metadata] {"seed": 3}'
+    broken = 'log\n[metadata] {"file": '
+    differs = "data\n\n[stdout]\nmore"
+    texts = [edited, ran, other, broken, differs]
+    steps = [
+        agent("Go.", f"c{n}", results=[{"source_call_id": f"c{n}", "content": text}]) for n, text in enumerate(texts)
+    ]
+    seen = [step.observations[0].text for step in only(tmp_path, user(), *steps).steps]
+    assert seen == ["The file a.py has been updated.", "data\noutput", other, broken, differs]

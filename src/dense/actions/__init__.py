@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from dense.actions.carried import Carried
 from dense.actions.effects import Effects, EffectsOf
+from dense.actions.files import UNNAMED
 from dense.actions.interpret import commands_in, run_commands
 from dense.actions.ledger import Ledger
 from dense.actions.shell import Command
@@ -21,6 +23,7 @@ from dense.trajectory import Step
 __all__ = ["Effects", "EffectsOf", "Remembered", "commands", "effects", "remembered"]
 
 NO_EFFECTS = Effects()
+NOTHING_LEFT: tuple[dict[str, str], str] = ({}, "")
 AT_ONCE = 256
 """How many steps are looked at together: commands that were taken apart take memory."""
 
@@ -34,12 +37,12 @@ def effects(step: Step) -> Effects:
     """What a step did, or tried to do, as far as its calls tell."""
     if not step.calls:
         return NO_EFFECTS
-    return _effects(in_order(step.calls), background_texts(step.calls))
+    return _gone_through(in_order(step.calls), background_texts(step.calls)).close()
 
 
-def _effects(
+def _gone_through(
     calls: Iterable[Call | str], services: Iterable[str], parsed: Mapping[str, Sequence[Command]] | None = None
-) -> Effects:
+) -> Ledger:
     """`parsed` are the commands of shell texts, where somebody has taken them apart already."""
     ledger = Ledger()
     for call in calls:
@@ -49,20 +52,24 @@ def _effects(
             run_call(call, ledger)
     for text in services:
         ledger.services.setdefault(text)
-    return ledger.close()
+    return ledger
 
 
 class Remembered:
     """Tells what a step did, as `effects` does, and looks at each step once; at the same shell text, too, since agents
-    run the same command again and again.
+    run the same command again and again. Where an earlier step wrote the program that a step runs, or opened the file
+    that it edits, it tells that too, so long as steps are looked at in their order.
 
     Steps are told apart by identity, and kept as long as this lives: make one for a trajectory and let go of both."""
 
-    __slots__ = ("_by_texts", "_known")
+    __slots__ = ("_by_texts", "_carried", "_known", "_left")
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Step, Effects, tuple[str, ...]]] = {}
         self._by_texts: dict[tuple[str, ...], Effects] = {}
+        self._left: dict[tuple[str, ...], tuple[dict[str, str], str]] = {}
+        """What texts leave for later ones, where they leave anything."""
+        self._carried = Carried()
 
     def __call__(self, step: Step) -> Effects:
         found = self._known.get(id(step))
@@ -93,10 +100,19 @@ class Remembered:
         calls = in_order(step.calls) if calls is None else calls
         services = background_texts(step.calls)
         texts = tuple([call for call in calls if isinstance(call, str)])
-        if services or len(texts) < len(calls):
-            done = _effects(calls, services, parsed)
-        elif (done := self._by_texts.get(texts)) is None:
-            done = self._by_texts[texts] = _effects(texts, services, parsed)
+        is_all = len(texts) == len(calls) and not services
+        done = self._by_texts.get(texts) if is_all else None
+        if done is not None:
+            contents, opened = self._left.get(texts, NOTHING_LEFT)
+        else:
+            ledger = _gone_through(texts if is_all else calls, services, parsed)
+            done, contents, opened = ledger.close(), ledger.contents, ledger.opened
+            if is_all:
+                self._by_texts[texts] = done
+                if contents or opened:
+                    self._left[texts] = (contents, opened)
+        if contents or opened or done.scripts or UNNAMED in done.writes:
+            done = self._carried.completed(done, contents, opened)
         found = self._known[id(step)] = (step, done, texts)
         return found
 

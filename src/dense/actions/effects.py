@@ -30,6 +30,8 @@ class Effects(Struct, frozen=True, omit_defaults=True, gc=False):
     """Addresses that were asked, and what was searched for on the web."""
     scripts: tuple[str, ...] = ()
     """Program files that were run, by an interpreter or by themselves: `solve.py`, `./solve`."""
+    undoes: tuple[str, ...] = ()
+    """Those among the written files that were taken back to what a repository holds, and not written again."""
 
     @property
     def changes_files(self) -> bool:

@@ -215,7 +215,7 @@ def note_sed(words: Sequence[str], command: Command, ledger: Ledger) -> None:
     in_place = any(map(SED_IN_PLACE.match, options))
     if in_place and rest and not rest[0]:
         rest = rest[1:]  # BSD's `-i ''`
-    note(ledger.writes if in_place else ledger.reads, rest, command.cwd)
+    (ledger.write if in_place else ledger.read)(*rest, cwd=command.cwd)
 
 
 def note_dd(words: Sequence[str], command: Command, ledger: Ledger) -> None:
@@ -267,10 +267,12 @@ def note_swe_agent(words: Sequence[str], command: Command, ledger: Ledger) -> No
     rest = operands(words)
     if name == "create":
         ledger.write(*rest[:1], cwd=command.cwd)
+        ledger.opened = "".join(rest[:1])
     elif name in ("edit", "insert"):
         ledger.write(UNNAMED)
     elif name == "open":
         ledger.read(*rest[:1], cwd=command.cwd)
+        ledger.opened = "".join(rest[:1])
     else:
         ledger.read(*(rest[1:2] or ["."]), cwd=command.cwd)
 

@@ -65,16 +65,16 @@ def git_checkout(words: Sequence[str], rest: list[str], cwd: str, _command: Comm
     """With files, those are changed; with a branch, the whole tree. A new branch changes nothing."""
     if "--" in words:
         rest = list(words[list(words).index("--") + 1 :])
-        ledger.write(*rest, cwd=cwd)
+        ledger.undo(*rest, cwd=cwd)
     elif not has_flag(words, "bB", "--orphan", "-c"):
         # A single operand may be a branch or a file; a dot within tells.
-        files = rest[1:] if len(rest) > 1 else [path for path in rest if re.search(r"\.\w+$", path)]
-        ledger.write(*(files or ["."]), cwd=cwd)
+        files = [path for path in rest[:1] if re.search(r"\.[A-Za-z]\w*$", path)] + rest[1:]
+        ledger.undo(*(files or ["."]), cwd=cwd)
 
 
 def git_restore(words: Sequence[str], rest: list[str], cwd: str, _command: Command, ledger: Ledger) -> None:
     if "--staged" not in words or "--worktree" in words:
-        ledger.write(*rest, cwd=cwd)
+        ledger.undo(*rest, cwd=cwd)
 
 
 def git_stash(_words: Sequence[str], rest: list[str], cwd: str, _command: Command, ledger: Ledger) -> None:

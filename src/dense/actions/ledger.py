@@ -16,6 +16,9 @@ NO_FILE = frozenset(
 )
 
 
+NONE: frozenset[str] = frozenset()
+
+
 class Ledger:
     """What happened so far, in order, each once. Devices and texts that cannot be paths are left out."""
 
@@ -25,11 +28,14 @@ class Ledger:
         "deletes",
         "installs",
         "network",
+        "opened",
         "reads",
         "runs",
         "scripts",
         "services",
+        "taken",
         "tests",
+        "undoes",
         "writes",
     )
 
@@ -43,26 +49,45 @@ class Ledger:
         self.installs: dict[str, None] = {}
         self.services: dict[str, None] = {}
         self.network: dict[str, None] = {}
+        self.undoes: dict[str, None] = {}
         self.contents: dict[str, str] = {}
         """What was written into a file during this step: a program that is written and run at once is known."""
         self.checks: dict[str, bool] = {}
         """Whether such a program, once it was gone through, checks something."""
+        self.taken: frozenset[str] = NONE
+        """Such programs that were gone through."""
+        self.opened = ""
+        """The file that an editor was told to open, where it edits whatever is open."""
 
     def keep(self, path: str, content: str) -> None:
         """Remembers what was written into a file."""
         self.contents[path] = content
         self.checks.pop(path, None)
+        self.taken -= {path}
 
     def take(self, path: str) -> str | None:
         """What was written into a file; once only, since a program that runs itself, or runs often, does the same
         again."""
-        return self.contents.pop(path, None)
+        if path in self.taken or path not in self.contents:
+            return None
+        self.taken |= {path}
+        return self.contents[path]
 
     def read(self, *paths: str, cwd: str = "") -> None:
         note(self.reads, paths, cwd)
 
     def write(self, *paths: str, cwd: str = "") -> None:
         note(self.writes, paths, cwd)
+        if self.undoes:
+            again: dict[str, None] = {}
+            note(again, paths, cwd)
+            for path in again:
+                self.undoes.pop(path, None)
+
+    def undo(self, *paths: str, cwd: str = "") -> None:
+        """Files that are as they were before."""
+        self.write(*paths, cwd=cwd)
+        note(self.undoes, [path for path in paths if path not in (".", "./", "*")], cwd)
 
     def delete(self, *paths: str, cwd: str = "") -> None:
         note(self.deletes, paths, cwd)
@@ -78,6 +103,7 @@ class Ledger:
             tuple(self.services),
             tuple(self.network),
             tuple(self.scripts),
+            tuple(self.undoes),
         )
 
 

@@ -25,7 +25,7 @@ READ_CALLS = frozenset(
 )
 SAVE_CALLS = frozenset(
     """write_text write_bytes savefig to_csv to_json to_excel to_parquet to_pickle to_html to_markdown to_feather to_hdf
-    to_sql to_latex to_xml to_file to_stata savetxt savez savez_compressed imwrite imsave save_pretrained save_model
+    to_latex to_xml to_file to_stata savetxt savez savez_compressed imwrite imsave save_pretrained save_model
     save_weights
     write_image write_html write_graphml write_gexf write_gml write_gpickle write_csv write_parquet write_json
     write_excel sink_parquet save_file write_png save_as saveas export_text write_video plot_model""".split()

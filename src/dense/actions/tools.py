@@ -53,6 +53,8 @@ LOOKERS = values("""
     notebookread viewcodeitem searchcode ripgrep globfilesearch scrolldown scrollup find readimage viewrange
     filesurfer tree getfilecontents readlints
 """)
+OPENERS = values("open openfile create createfile")
+"""Tools after which an editor without names edits what they named."""
 ASKERS = values("""
     webfetch websearch googlewebsearch fetch fetchurl browsernavigate navigate goto openurl visit visitpage
     visitwebpage browse browser websearchcall httprequest searchweb googlesearch tavilysearch bravesearch
@@ -384,6 +386,8 @@ def run_call(tool: Call, ledger: Ledger) -> None:
         ask(ledger, *(tool.texts(ADDRESS_KEYS) or tool.texts(QUERY_KEYS)))
     elif tool.plain in LOOKERS:
         ledger.read(*tool.texts(PATH_KEYS))
+        if tool.plain in OPENERS:
+            ledger.opened = tool.text(PATH_KEYS) or ""
     else:
         run_unknown(tool, ledger)
 
@@ -419,6 +423,8 @@ def run_writer(tool: Call, ledger: Ledger) -> None:
         tool.texts(PATH_KEYS) or edited_paths(tool.arguments.get("edits")) or edited_paths(tool.arguments.get("files"))
     )
     ledger.write(*(paths or [UNNAMED]))
+    if tool.plain in OPENERS:
+        ledger.opened = paths[0] if paths else ""
     content = tool.text(TEXT_KEYS)
     if (
         len(paths) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from typing import Literal, cast
 
@@ -22,7 +23,7 @@ from dense.errors import DenseError
 from dense.feedback import Feedback
 from dense.redact import Redactions, redact
 from dense.redact.walk import texts_of
-from dense.trajectory import Trajectory
+from dense.trajectory import Task, Trajectory
 from dense.tree import Leaf, ReconciledTree, SourceTree, Subtask, leaves
 
 Profile = Literal["fast", "paper"]
@@ -112,7 +113,7 @@ async def build(trajectory: Trajectory, panel: Panel, profile: Profile) -> Sourc
         raise DenseError(f"{trajectory.source}: a trajectory without steps cannot be distilled")
     builder = (PaperBuilder if profile == "paper" else FastBuilder)(panel, trajectory.task, len(queue))
     top = await builder.label_rest(await builder.build(queue))
-    title = trajectory.task.name if trajectory.task and trajectory.task.name else "the whole attempt"
+    title = _title(trajectory.task)
     return SourceTree(trajectory.id, trajectory.task, Subtask(f"n{len(queue)}", 0, title, "", top))
 
 
@@ -122,6 +123,20 @@ async def reconcile(source: SourceTree, panel: Panel, profile: Profile, redacted
     reconciler = (PaperReconciler if profile == "paper" else FastReconciler)(panel, source.task, retention)
     root, issues = await reconciler.reconcile(source.root)
     return ReconciledTree(source.trajectory, source.task, root, issues, redacted)
+
+
+HASH = re.compile(r"[0-9a-f][0-9a-f-]{14,}[0-9a-f]")
+LONGEST_TITLE = 80
+
+
+def _title(task: Task | None) -> str:
+    """The task's name; where that is only a hash, the task's first line."""
+    if task is None or not task.name:
+        return "the whole attempt"
+    if HASH.fullmatch(task.name) is None:
+        return task.name
+    line = next((line for line in task.instruction.split("\n") if line.strip()), "").strip()
+    return f"{line[: LONGEST_TITLE - 1]}…" if len(line) > LONGEST_TITLE else line or task.name
 
 
 def _first(error: BaseException) -> BaseException:

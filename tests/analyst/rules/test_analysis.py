@@ -11,7 +11,7 @@ from dense.analyst.rules import RulesAnalyst
 from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.findings import Finding
 from dense.distillation import distill_sync
-from dense.trajectory import Trajectory
+from dense.trajectory import Observation, Source, Step, ToolCall, Trajectory
 from dense.tree import leaves
 
 EDIT = ("sed -i s/a/b/ app.py", "")
@@ -353,3 +353,40 @@ def test_an_open_issue_of_a_part_makes_the_whole_incomplete() -> None:
     assert done.root.verdict is not None
     assert done.root.verdict.state == "incomplete"
     assert [issue.resolved_at for issue in done.issues] == [None]
+
+
+def test_what_nobody_looked_at_opens_no_issue() -> None:
+    """A text that was written as a whole is what it is. A program that is asked for and never ran is another matter,
+    unless the task wants it so."""
+    written = ("cat > notes.md <<'E'\nhello\nE", "")
+    assert not found(analysed("Write `notes.md`.", written, DONE), "unverified")
+    program = ("cat > solve.py <<'E'\nprint(1)\nE", "")
+    assert the(analysed("Write `solve.py`.", program, DONE), "unverified").text.startswith("`solve.py` changed at a1")
+    assert not found(analysed("Write `solve.py`. No need to run it.", program, DONE), "unverified")
+    assert not found(analysed("Write `solve.py`.", program, ("ls", "README.md\nsolve.py"), DONE), "unverified")
+    assert not found(analysed("Write `solve.py`.", program, ("git add -A && git commit -m x", ""), DONE), "unverified")
+    assert not found(analysed("Tidy up.", ("cat > scratch.py <<'E'\nprint(1)\nE", ""), DONE), "unverified")
+
+
+def test_an_unverified_program_does_not_make_the_whole_incomplete() -> None:
+    assert state(attempt("Write `solve.py`.", ("cat > solve.py <<'E'\nprint(1)\nE", ""))) != "broken"
+    assert state(attempt("Write `solve.py`.", ("cat > solve.py <<'E'\nprint(1)\nE", ""), DONE)) == "unknown"
+
+
+def test_the_last_look_at_a_result_is_shown() -> None:
+    task = "Write the total to `out.json`."
+    made = ("cat > solve.py <<'E'\nopen('out.json', 'w').write('{}')\nE", "")
+    run = analysed(task, made, ("python solve.py", ""), ("cat out.json", '{"total": 3}'), ("ls /usr", "bin"), DONE)
+    assert {1, 2, 3} <= set(run.telling)
+    assert 4 not in run.telling
+    assert run.products == {"solve.py": 1, "out.json": 2}
+
+
+def test_what_subagents_wrote_is_a_product() -> None:
+    inner = attempt("Write it.", ("cat > part.py <<'E'\nx\nE", ""), ("touch gone.txt", ""), ("rm gone.txt", ""))
+    call = ToolCall("Task", {"description": "Build the part"})
+    step = Step(Source("made"), calls=(call,), observations=(Observation("ok"),), subagents=(inner,))
+    whole = Trajectory("made", "made", Source("made"), steps=(step, Step(Source("made"), DONE)))
+    run = Analysis(whole, Remembered())
+    assert run.products == {"part.py": 1}
+    assert run.did(1) == 'started an agent for "Build the part" (the agent did 3 actions, which are not told here)'

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dense.actions import effects
 from dense.analyst.rules.facts import Facts, facts
-from dense.analyst.rules.messages import first_sentence, intent
+from dense.analyst.rules.messages import first_sentence, intent, telling_sentence
 from dense.analyst.rules.phrases import did, saw
 from dense.analyst.rules.quoting import listed, one_line, quoted, sentence, ticked
 from dense.observations import seen
@@ -269,3 +269,43 @@ def test_the_length_of_a_text_costs_nothing(piece: str) -> None:
     did(fact, step)
     saw(fact, step)
     assert time.process_time() - start < 0.25
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ("I'm ready to submit. Summary of changes:\n1. Modified `loader.py` to skip them.", "1. Modified `loader.py`"),
+        ("We have the flag! I will submit it.", ""),
+        ("The diff looks correct.", ""),
+        ("Now let's submit again:", ""),
+        ("I'll double check if I need to add a test case.", ""),
+        ("All tests pass now. The error falls from 6.5% to 0.13%.", "The error falls from 6.5% to 0.13%."),
+        (
+            "Ich habe die Datei angelegt und alles darin geprüft.",
+            "Ich habe die Datei angelegt und alles darin geprüft.",
+        ),
+    ],
+)
+def test_of_a_last_message_what_tells_something(message: str, sentence: str) -> None:
+    found = telling_sentence(message)
+    assert sentence in found if sentence else not found
+
+
+def test_a_line_that_goes_on_in_the_next_one() -> None:
+    assert did(*shell("cd /repo && \\\n sed -i s/a/b/ x.py")) == "ran `sed -i s/a/b/ x.py`"
+
+
+def test_an_edit_of_the_open_file_is_told_by_its_name() -> None:
+    seen_file = "[File: /repo/main.py (23 lines total)]\n1:x\n"
+    assert did(*shell("edit 15:15\n    return abs(a - b)\nend_of_edit", seen_file)) == "edited `/repo/main.py`"
+    failed = "Your proposed edit has introduced new syntax error(s).\nSyntaxError: invalid syntax\n"
+    assert did(*shell("edit 15:15\nx\nend_of_edit", failed, 1)).startswith("tried to edit")
+
+
+def test_a_planners_record_is_told_by_what_it_asks_for() -> None:
+    ledger = (
+        '{"is_request_satisfied": {"answer": false}, "instruction_or_question": {"answer": "Open the first link."}}'
+    )
+    assert did(*known(Step(Source("t"), f"Updated Ledger:\n{ledger}"))) == 'said "Open the first link."'
+    page = "Address: file:///a.mp3\nTitle: x\n=======================\n# Error 404: File not found"
+    assert did(*known(Step(Source("t"), page))) == 'said "Error 404: File not found"'

@@ -111,8 +111,11 @@ def test_what_a_program_made_and_was_read_back_is_a_key_value() -> None:
 
 
 def test_a_claim_is_quoted_as_a_claim() -> None:
-    answer = told(shell("cat a.py", "x\n" * 30), Step(Source("t"), message="Everything works and is tested."))
-    assert answer.summary == 'Looked at `a.py`. Said "Everything works and is tested."'
+    message = "I'm done. Everything works and is tested. It prints 12 lines now."
+    answer = told(shell("cat a.py", "x\n" * 30), Step(Source("t"), message=message))
+    assert answer.summary == 'Looked at `a.py`. Said "It prints 12 lines now."'
+    bare = told(shell("cat a.py", "x\n" * 30), Step(Source("t"), message="Everything works and is tested."))
+    assert bare.summary == "Looked at `a.py`."
 
 
 def test_agents_are_named_where_there_are_several() -> None:
@@ -290,3 +293,22 @@ def test_a_long_stretch_costs_in_proportion(kind: str) -> None:
 
     short, long = (min(cost(count) for _ in range(3)) for count in (1000, 4000))
     assert long < 12 * short + 0.02
+
+
+def test_a_command_that_comes_back_is_no_result() -> None:
+    command = "sed -i '317s/^/    /' src/libponyc/expr/match.c"
+    assert told(shell(command, command), shell("ls", "a\nb")).summary.count("317s") == 1
+
+
+def test_scratch_files_are_no_artifacts() -> None:
+    answer = told(shell("echo 'import x' > repro.py"), shell("sed -i s/a/b/ x.py"), shell("rm repro.py"))
+    assert answer.artifacts == "`x.py`"
+    steps = (shell("echo 'import x' > repro.py"), shell("ls", "repro.py"), shell("rm repro.py"))
+    first = teller(steps).digest(leaves_of(steps)[:1])
+    assert (first.artifacts, first.open_issues) == ("none", "none")
+
+
+def test_headings_of_runners_are_no_values() -> None:
+    text = "rootdir: /testbed\n1: 0.95\ntotal: 30\n"
+    steps = (shell("python make.py > out.txt", text), shell("cat out.txt", text))
+    assert told(*steps).key_values == "total `30`"

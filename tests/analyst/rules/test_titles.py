@@ -9,7 +9,7 @@ from dense.analyst.rules.facts import facts
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.products import products
 from dense.analyst.rules.sequence import History
-from dense.analyst.rules.titles import LONGEST, attempt_title, title
+from dense.analyst.rules.titles import LONGEST, attempt_title, title, told_apart
 from dense.observations import seen
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
@@ -162,3 +162,33 @@ def test_an_attempt_is_named_by_how_it_ended() -> None:
     tried = deeds(("gnuplot x", "bash: gnuplot: command not found", 127), ("cat a", "x", 0))
     assert attempt_title(tried, is_recovered=False) == "gnuplot is not installed"
     assert attempt_title(tried, is_recovered=True) == "Do without gnuplot"
+
+
+def test_neighbours_of_one_name_are_told_apart() -> None:
+    def edit(words: str) -> Step:
+        made = ToolCall("edit_file", {"path": "heston.py", "old_string": "a", "new_string": "b"})
+        return Step(Source("t"), words, calls=(made,), observations=(Observation("ok"),))
+
+    stretches = [deeds(edit("Fix the integrand first.")), deeds(edit("Use fewer steps.")), deeds(("ls", "a", 0))]
+    names = [title(one) for one in stretches]
+    assert names[0] == names[1]
+    assert told_apart(names, stretches) == [
+        'Edit heston.py: "Fix the integrand first."',
+        'Edit heston.py: "Use fewer steps."',
+        names[2],
+    ]
+
+
+def test_a_given_up_program_is_named_with_its_error() -> None:
+    assert (
+        attempt_title(deeds(("python3 -c 'x[1]'", KEY_ERROR, 1)), is_recovered=False) == "python -: KeyError, given up"
+    )
+
+
+def test_files_that_were_taken_back() -> None:
+    assert title(deeds(("git checkout a.py b.py", "Updated 2 paths from the index", 0))) == "Take back a.py and b.py"
+
+
+def test_a_value_beside_many_looks_is_no_name() -> None:
+    looks = [("cat a.py", "x\n" * 20, 0)] * 4
+    assert title(deeds(*looks, ("python3 -c 'print(2025)'", "2025", 0))) == "Look at a.py"

@@ -3,6 +3,7 @@ of this, put into the words of a question."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
@@ -24,6 +25,8 @@ from dense.analyst.rules.phrases import LONGEST_DEED, did, one_line, saw
 from dense.analyst.rules.refusals import Refusal, handed_in, refusals, refused_told
 from dense.analyst.rules.reruns import Reruns
 from dense.analyst.rules.sequence import History
+from dense.analyst.rules.subagents import with_subagents
+from dense.analyst.rules.submission import Submission, submission
 from dense.analyst.rules.taken_back import taken_back
 from dense.analyst.rules.tracking import Tracked, may_be_made, track
 from dense.analyst.rules.verdicts import excuse, is_meant, is_raised_in, wrong
@@ -53,7 +56,7 @@ class Analysis:
         steps = trajectory.steps
         if isinstance(effects, Remembered):
             effects.look_at(steps)
-        done = [effects(step) for step in steps]
+        done = [with_subagents(step, effects(step)) if step.subagents else effects(step) for step in steps]
         texts = [effects.commands(step) if isinstance(effects, Remembered) else commands(step) for step in steps]
         came = [seen(*one) for one in zip(steps, done, texts, strict=True)]
         self.facts = all_facts(steps, done, came, texts)
@@ -130,10 +133,15 @@ class Analysis:
     @cached_property
     def telling(self) -> list[int]:
         """The actions that matter most, in order: those that show a finding or its recovery, those that made what is
-        still there, the check that passed last."""
+        still there, the check that passed last, the last looks at what the task asks for."""
         shown = [action for one in self.findings for action in (*one.evidence, one.closed) if action is not None]
         passed = [check.action for check in self.checks if check.has_passed]
-        return sorted({*shown, *self.products.values(), *passed[-1:]})
+        seen = [one.shown[-1] for one in self.tracked if one.is_shown and self._reads(one.shown[-1], one.subject)]
+        return sorted({*shown, *self.products.values(), *passed[-1:], *seen})
+
+    def _reads(self, action: int, path: str) -> bool:
+        """Whether an action looks at a file with results, as against a program, or against only naming it."""
+        return not path.endswith(CODE) and any(same_file(path, one) for one in self.of(action).effects.reads)
 
     @cached_property
     def checks(self) -> list[Check]:
@@ -166,15 +174,28 @@ class Analysis:
         """Files that were made or changed and are still there, with the action that last did so."""
         by_name: dict[str, dict[str, int]] = {}
         for fact in self.facts:
-            for gone in fact.effects.deletes:
+            effects = fact.effects
+            for gone in effects.deletes + effects.undoes if effects.undoes else effects.deletes:
                 known = by_name.get(base_name(gone), {})
                 for path in [path for path in known if same_file(path, gone)]:
                     del known[path]
             if not fact.has_failed:
                 for path in fact.effects.writes:
-                    if not is_passing(path):
+                    if not is_passing(path) and path not in fact.effects.undoes:
                         by_name.setdefault(base_name(path), {})[path] = fact.action
         return {path: action for known in by_name.values() for path, action in known.items()}
+
+    @cached_property
+    def submission(self) -> Submission | None:
+        """What is handed in at the end, where the trace shows it."""
+        named = [one.subject for one in self.requirements if one.kind == "file" and one.role != "forbidden"]
+        return submission(self.facts, self.steps, named)
+
+    def stays(self, path: str) -> bool:
+        """Whether a file that was changed is, with its change, among what is there at the end."""
+        if self.submission is not None and self.submission.is_whole:
+            return self.submission.holds(path)
+        return not self.history.is_gone(path)
 
     @cached_property
     def last_change(self) -> int:
@@ -191,10 +212,10 @@ class Analysis:
         """Everything that is open or was, in the order in which it shows."""
         found = [*self._failed_checks]
         if self.ending.kind != "continued":  # what is not there yet may be made where the trace goes on
-            found += [*self._failed_run(), *self._unmet()]
+            found += [*self._failed_run(), *self._unmet(), *self._doubted()]
         found += [*self._refused(), *self._end(), *self._empty_handed()]
         if self.ending.kind != "continued":
-            found += [*self._doubted(), *self._unverified()]
+            found += self._unverified()
         return tuple(sorted(found, key=lambda one: one.opened))
 
     @cached_property
@@ -233,14 +254,14 @@ class Analysis:
         is_named = any(name in check.command for name in self.named_checks)
         if not is_named and not any(name in check.command or not check.subjects for name in tests):
             return False
-        checked = check.files or frozenset(tests)
-        programs = {name for name in map(base_name, self.wanted) if not _is_test(name)}
+        checked = check.subjects or {name.removesuffix(".py") for name in tests}
+        programs = {name.removesuffix(".py") for name in map(base_name, self.wanted) if not _is_test(name)}
         return self._written.isdisjoint(checked - programs)
 
     @cached_property
     def _written(self) -> frozenset[str]:
-        """The base names of all that was ever written."""
-        return frozenset(base_name(path) for fact in self.facts for path in fact.effects.writes)
+        """The base names of all that was ever written, as checks name them."""
+        return frozenset(base_name(path).removesuffix(".py") for fact in self.facts for path in fact.effects.writes)
 
     def is_shown_within(self, first: int, last: int) -> bool:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that
@@ -258,11 +279,11 @@ class Analysis:
         breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
         if not acted or acted[-1].has_failed or given_up or breaks_off:
             return False
-        place = bisect_left(self.refused, first, key=lambda one: one.action)
-        if place < len(self.refused) and self.refused[place].action <= last:
-            return False
         ran_last = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
         if ran_last is not None and self.wrong(ran_last):
+            return False
+        place = bisect_left(self.refused, first, key=lambda one: one.action)
+        if place < len(self.refused) and self.refused[place].action <= last:
             return False
         ran = self.checks_in(first, last)
         if ran and not ran[-1].has_passed:
@@ -554,29 +575,50 @@ class Analysis:
         return last.has_passed and last.action > self.last_change
 
     def _unverified(self) -> list[Finding]:
-        """What was changed last, and nothing looked at it since."""
-        looked = [f for f in self.facts[self.last_change - 1 :] if self._looks_at_products(f)]
-        if not self.last_change or looked:
-            return []
+        """A program that the task asks for, that was changed last, and nothing ran it or looked at it since. What else
+        nobody looked at is told in the summary of its part."""
         names = [path for path, action in self.products.items() if action == self.last_change][:PRODUCTS]
+        if not any(path.endswith(CODE) and any(same_file(path, one) for one in self.wanted) for path in names):
+            return []
+        if NOT_TO_RUN.search(self.task.instruction if self.task is not None else ""):
+            return []
+        if any(self._looks_at_products(f) for f in self.facts[self.last_change - 1 :]):
+            return []
         text = f"{', '.join(f'`{one_line(name, 80)}`' for name in names)} changed at a{self.last_change}"
         text += ", and nothing ran it or looked at it since."
         return [Finding("unverified", text, (self.last_change,), is_serious=False)]
 
     def _looks_at_products(self, fact: Facts) -> bool:
-        if fact.effects.tests or fact.effects.scripts:
+        if fact.effects.tests or fact.effects.scripts or fact.family in STORING:
             return True
         if fact.action == self.last_change:
             return False
         if fact.phase == "run" or fact.family in {"git diff", "git show"}:
             return True
-        return any(base_name(path) in self._product_names for path in fact.effects.reads)
+        if any(base_name(path) in self._product_names for path in fact.effects.reads):
+            return True
+        return (
+            fact.phase in {"explore", "verify"}
+            and any(  # a listing in which it stands
+                name in answer.text[:LONGEST_LISTING]
+                for answer in self.step(fact.action).observations
+                for name in self._product_names
+            )
+        )
 
     @cached_property
     def _product_names(self) -> frozenset[str]:
         return frozenset(map(base_name, self.products))
 
 
+CODE = (".py", ".js", ".ts", ".c", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".pl", ".r", ".jl")
+"""Ends of the names of programs."""
+STORING = frozenset({"git add", "git commit", "git push"})
+LONGEST_LISTING = 20_000
+NOT_TO_RUN = re.compile(
+    r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)", re.I
+)
+"""Words of a task that wants something written and not run. Hints only."""
 LOOKS = frozenset("curl wget nc ping ssh cat ls cd git echo pip npm docker".split())
 """Commands that a task names for other reasons than to check by them."""
 STOPPED = frozenset({"time_out", "killed"})

@@ -58,7 +58,9 @@ class Study:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self.teller = Teller(analysis.history, analysis.steps, analysis.origins)
+        handed_in = analysis.submission.told if analysis.submission is not None else ""
+        stays = analysis.stays if handed_in or analysis.history.has_removals else None  # else all of it does
+        self.teller = Teller(analysis.history, analysis.steps, analysis.origins, stays, handed_in)
 
     def answer(self, question: AnyQuestion) -> Answer:
         match question:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dense.actions.tools import PATCHES, Call, known
-from dense.analyst.rules.deeds import is_silent
+from dense.analyst.rules.deeds import is_change, is_silent
 from dense.analyst.rules.messages import intent
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import HEAD, paths_told, quoted, ticked
@@ -47,6 +47,8 @@ def patch_told(tool: Call) -> str:
 def change(deed: Deed, told: str) -> str:
     """A change, `told` by what was done, with what it is where that is too long to tell: its one line, or the agent's
     own words for it."""
+    if deed.phase == "run":
+        return f"{told} (changes {paths_told(deed.facts.effects.writes)})" if is_change(deed) else told
     if not is_silent(deed) or told.endswith(")"):
         return told
     if len(deed.step.calls) == 1 and (line := patch_told(known(deed.step.calls[0]))):

@@ -77,6 +77,8 @@ def shell_deed(facts: Facts, limit: int) -> str:
     if effects.installs and not effects.tests and not effects.scripts:
         verb = "tried to install" if facts.has_failed else "installed"
         return f"{verb} {listed([ticked(name, 40) for name in effects.installs])}"
+    if effects.undoes and len(effects.undoes) == len(effects.writes) and not (effects.tests or effects.scripts):
+        return f"took back the changes of {paths_told(effects.undoes)}"
     parts: list[str] = []
     told: list[str] = []
     made: list[str] = []

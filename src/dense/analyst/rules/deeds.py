@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dense.actions.files import UNNAMED
 from dense.analyst.rules.files import base_name, is_passing
+from dense.analyst.rules.outputs import OPEN_EDITS, edits_open_file
 from dense.analyst.rules.phrases import Deed
+
+CODE = (".py", ".js", ".ts", ".tsx", ".c", ".h", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".md")
+"""Ends of the names of programs and texts."""
 
 
 def is_change(deed: Deed) -> bool:
@@ -12,7 +15,12 @@ def is_change(deed: Deed) -> bool:
     effects = deed.facts.effects
     if not effects.writes:
         return deed.phase == "produce" and not effects.deletes
-    return bool([path for path in effects.writes if not is_passing(path) and base_name(path) != ".git"])
+    if deed.phase == "run":  # what a program gives out is its result; what it changes of a program is a change
+        return bool([path for path in effects.writes if path.endswith(CODE) and not is_passing(path)])
+    writes = effects.writes
+    if effects.undoes:
+        writes = [path for path in writes if path not in effects.undoes]
+    return bool([path for path in writes if not is_passing(path) and base_name(path) != ".git"])
 
 
 def only_looks(deed: Deed) -> bool:
@@ -30,7 +38,11 @@ def is_silent(deed: Deed) -> bool:
     """Whether what comes back is only the harness's word that a file was written."""
     effects = deed.facts.effects
     is_plain = not (effects.scripts or effects.tests or deed.facts.commands)
-    return bool(effects.writes) and (is_plain or UNNAMED in effects.writes) and not deed.has_failed
+    return (
+        bool(effects.writes)
+        and not deed.has_failed
+        and (is_plain or (deed.facts.family in OPEN_EDITS and edits_open_file(deed.facts, deed.step)))
+    )
 
 
 def is_found(deed: Deed) -> bool:
@@ -52,9 +64,6 @@ def is_success(deed: Deed) -> bool:
     if deed.phase == "verify":
         return deed.has_passed
     return deed.phase in ("run", "produce", "setup")
-
-
-CODE = (".py", ".js", ".ts", ".tsx", ".c", ".h", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".md")
 
 
 def shows_data(deed: Deed) -> bool:

@@ -48,7 +48,10 @@ class Facets:
 
     def artifacts(self) -> Iterator[str]:
         shown = self._shown_alone()
+        history = self.stretch.history
         for path in reversed(self.stretch.made):
+            if history.has_removals and history.is_gone(path):
+                continue  # it was only to find something out
             seen = shown.get(base_name(path))
             yield f"{ticked(path, 80)} ({seen})" if seen else ticked(path, 80)
 
@@ -91,7 +94,7 @@ class Facets:
             text = deed.output
             if not text or len(text) > 800:
                 continue
-            shown = [value for value in values(text)[:12] if len(value.text) <= 60]
+            shown = [value for value in values(text)[:12] if len(value.text) <= 60 and is_named(value.name)]
             for value in shown:
                 if self._is_computed(place, value.text):
                     found[value.name] = value.text
@@ -201,8 +204,18 @@ class Facets:
         later = [deed for deed in self.stretch.deeds if deed.action > last.action]
         if not any(deed.phase in ("verify", "run") or deed.is_check for deed in later):
             names = [path for path in last.facts.effects.writes if path in self.stretch.made and "." in base_name(path)]
+            names = [path for path in names if not self.stretch.history.is_gone(path)]
             if names:
                 yield f"unverified: {paths_told(names)} after the last change"
+
+
+HEADINGS = frozenset("rootdir platform cachedir plugins configfile inifile dtype name length testing running".split())
+"""Names under which runners and printed tables say something of themselves."""
+
+
+def is_named(name: str) -> bool:
+    """Whether a name says what a value is: a number does not, nor does the heading of a runner."""
+    return any(map(str.isalpha, name)) and name.lower() not in HEADINGS
 
 
 def typed(deed: Deed) -> Iterator[str]:

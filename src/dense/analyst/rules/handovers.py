@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dense.analyst.rules.facts import Facts
-from dense.analyst.rules.messages import sentences
+from dense.analyst.rules.messages import ITEM, sentences, telling_sentence
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import quoted
 from dense.trajectory import Step
@@ -58,11 +58,17 @@ def handover(deeds: Sequence[Deed]) -> Deed | None:
     return found
 
 
-def handover_told(deed: Deed) -> str:
-    """A hand-over by the sentence that says what is missing, else as any other."""
+def handover_told(deed: Deed, *, tells_lacking: bool = True) -> str:
+    """A hand-over by the sentence that says what is missing, else by the one that tells most; empty for none."""
     told = deed.did
-    lacking = next((one for one in sentences(deed.step.message, LONGEST_WORD) if LACKING.search(one)), "")
-    if not lacking or not told.startswith(("said ", "ended the attempt")):
+    if not told.startswith(("said ", "ended the attempt")):
         return told
+    said = sentences(deed.step.message, LONGEST_WORD) if tells_lacking else ()
+    lacking = next((one for one in said if LACKING.search(one) and not ITEM.match(one)), "")
+    if not lacking:
+        if told.startswith("ended"):
+            return told
+        words = telling_sentence(deed.step.message)
+        return f"said {quoted(words, 100)}" if words else ""
     verb = "said" if told.startswith("said ") else "ended the attempt and said"
     return f"{verb} {quoted(lacking, LONGEST_WORD)}"

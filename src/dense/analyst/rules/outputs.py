@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dense.actions.files import UNNAMED
+from dense.actions.tools import PATH_KEYS, known
 from dense.analyst.rules.facts import Facts
 from dense.analyst.rules.quoting import HEAD
 from dense.redact.words import any_of, one_byte_each
@@ -94,6 +95,17 @@ def without_screen(text: str, commands: Sequence[str]) -> str:
         is_echo = False
         kept.append(line)
     return "\n".join(kept).strip("\n")
+
+
+OPEN_EDITS = frozenset({"edit", "insert"})
+"""Families of actions that edit a file without naming it, or with."""
+
+
+def edits_open_file(facts: Facts, step: Step) -> bool:
+    """Whether an editor was told to edit whatever it has open."""
+    if facts.family not in OPEN_EDITS:
+        return False
+    return bool(facts.commands) or (len(step.calls) == 1 and not known(step.calls[0]).texts(PATH_KEYS))
 
 
 OPEN_FILE = re.compile(r"\[File: ([^\n(]{1,300}) \(")

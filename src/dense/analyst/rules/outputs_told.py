@@ -114,9 +114,13 @@ def shown(text: str, limit: int, *, has_run: bool) -> str:
     if len(text) <= 4 * HEAD and len(lines) <= FEW_LINES and sum(map(len, lines)) <= limit - 40:
         return ", ".join([ticked(line, 80) for line in lines])
     last = last_line(text) if has_run else ""
+    if last.startswith(IDLE):
+        last = last_line(text[: text.rfind(last)])
     return f"at the end {ticked(last, SHORT_LINE)}" if is_telling_line(last) else lines_told(text.count("\n") + 1)
 
 
+IDLE = ("Waiting for the debugger", "npm notice", "Done in ", "(Open file:", "bash-")
+"""Lines that come last and tell nothing."""
 SHORT_LINE = 60
 SHORTEST_PROSE = 24
 

@@ -12,6 +12,7 @@ from dense.actions.effects import Effects
 from dense.actions.tests import PYTHON
 from dense.actions.tools import CHAT_TERMINALS, PYTHONS, SILENT
 from dense.analyst.rules.families import LOOKERS, SUBCOMMANDS, own_scripts
+from dense.analyst.rules.files import base_name
 from dense.analyst.rules.tool_names import own_name
 from dense.trajectory import ToolCall
 
@@ -79,12 +80,27 @@ def phase_of(
         return "produce" if is_product else "verify"
     if effects.installs or effects.services:
         return "setup"
-    if effects.changes_files:
+    if effects.changes_files and not (effects.scripts and texts and not is_told(effects, texts)):
         return changing_phase(effects, family)
     return looking_phase(names, texts, effects, family)
 
 
 NOTHING = Effects()
+
+
+def is_told(effects: Effects, texts: Sequence[str]) -> bool:
+    """Whether the commands themselves name something of what they change. What only a program that they run changes was
+    told when that was written."""
+    changed = (*effects.writes[:8], *effects.deletes[:8])
+    return any(stands_in(base_name(path), text) for path in changed for text in texts)
+
+
+def stands_in(name: str, text: str) -> bool:
+    """Whether a name stands in a text, and not only as the end of a longer one."""
+    at = text.find(name)
+    while at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_-."):
+        at = text.find(name, at + 1)
+    return at >= 0
 
 
 def hands_over(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[str]) -> bool:

@@ -18,7 +18,7 @@ from dense.analyst.rules.commands_told import shell_deed
 from dense.analyst.rules.facts import Facts, Phase, command_family
 from dense.analyst.rules.messages import delivered, said
 from dense.analyst.rules.no_runs import could_not_run
-from dense.analyst.rules.outputs import open_file, output
+from dense.analyst.rules.outputs import OPEN_EDITS, edits_open_file, open_file, output
 from dense.analyst.rules.outputs_told import (
     ABSENT,
     absent_told,
@@ -29,6 +29,7 @@ from dense.analyst.rules.outputs_told import (
     tests_told,
 )
 from dense.analyst.rules.quoting import capital, listed, one_line, paths_told, quoted, ticked
+from dense.analyst.rules.subagents import agents_told
 from dense.analyst.rules.teams import instructed, without_query
 from dense.analyst.rules.tools_told import tool_deeds
 from dense.trajectory import Step
@@ -76,18 +77,27 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
     if facts.hands_to:
         return instructed(step)
     deeds: list[str] = []
-    if UNNAMED in facts.effects.writes:
-        deeds.append(f"edited {paths_told([open_file(step)])}")
-    elif facts.commands:
+    if facts.family in OPEN_EDITS and edits_open_file(facts, step):
+        where = paths_told([*facts.effects.writes[:1], *filter(UNNAMED.__ne__, [open_file(step)])][-1:])
+        told = ["edited the open file"] if facts.commands else tool_deeds(step, is_mixed=False)
+        told = [one.replace("the open file", where) for one in told]
+        return joined([tried(one) for one in told] if facts.has_failed else told, limit)
+    if facts.commands:
         deeds.append(shell_deed(facts, limit))
     if not facts.commands or len(step.calls) > 1:
         deeds += tool_deeds(step, is_mixed=bool(facts.commands))
     deeds = list(dict.fromkeys(filter(None, deeds)))
     if facts.has_failed and not facts.commands:
-        deeds = [FAILED_VERB.sub(lambda found: f"tried to {PRESENT[found[0]]}", deed) for deed in deeds]
+        deeds = list(map(tried, deeds))
     if not deeds:
         return said(step) if step.message.strip() else "pressed keys"
-    return joined(deeds, limit)
+    told = joined(deeds, limit)
+    return f"{told} ({agents_told(step)})" if step.subagents else told
+
+
+def tried(deed: str) -> str:
+    """What was done, where it failed."""
+    return FAILED_VERB.sub(lambda found: f"tried to {PRESENT[found[0]]}", deed)
 
 
 PRESENT = {"edited": "edit", "wrote": "write", "deleted": "delete", "moved": "move", "opened": "open"}

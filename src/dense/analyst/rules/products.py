@@ -43,6 +43,10 @@ def products(deeds: Iterable[Deed]) -> Products:
         for gone in effects.deletes[:40]:
             book.remove(gone)
         writes = [path for path in effects.writes[:40] if path != UNNAMED and not is_passing(path)]
+        if effects.undoes and not deed.has_failed:
+            for path in effects.undoes[:40]:
+                book.remove(path)
+            writes = [path for path in writes if path not in effects.undoes]
         if UNNAMED in effects.writes and (path := open_file(deed.step)) != UNNAMED:
             writes.append(path)
         if deed.has_failed:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 
 from dense.actions.arguments import values
 from dense.analyst.rules.facts import NO_TARGETS, Facts, Phase, plain_name, same_file
 from dense.analyst.rules.files import base_name
+from dense.analyst.rules.targets import normalised
 
 REACH = 10
 """How many actions may lie between a failure and what belongs to it."""
@@ -25,6 +27,8 @@ MOST_PATHS = 8
 """How many files of one base name are told apart."""
 FEW = 12
 """How many paths of one action are looked up."""
+MOST_WIDE = 40
+"""How many removed folders and patterns are kept in mind."""
 MOVING = values("""
     scroll scrolldown scrollup pagedown pageup wait sleep snapshot browsersnapshot browserscroll browserwaitfor
     screenshot takescreenshot browsertakescreenshot next goback back press presskey browserpresskey bashoutput
@@ -128,6 +132,8 @@ class History:
         self._held = list(range(count))
         self._names = [names(fact) for fact in facts]
         self._last_written = Paths()
+        self._last_removed = Paths()
+        self._removed_wide: deque[tuple[str, int]] = deque(maxlen=MOST_WIDE)
         changes = (n for n, fact in enumerate(facts) if fact.phase == "produce")
         self._first_change = 0 if has_changed else next(changes, count)
         self._go()
@@ -201,6 +207,24 @@ class History:
             return None
         return found[0], None if found[1] is None else self.facts[found[1]].action
 
+    def is_gone(self, path: str) -> bool:
+        """Whether a file was removed, or its changes taken back, and it was not written again."""
+        if not self.has_removals:
+            return False
+        removed = self._last_removed.last([path])
+        if removed is None and not self._removed_wide:
+            return False
+        written = self._last_written.last([path])
+        since = -1 if written is None else written
+        if removed is not None and removed > since:
+            return True
+        return any(at > since and is_within(path, wide) for wide, at in self._removed_wide)
+
+    @property
+    def has_removals(self) -> bool:
+        """Whether anything was removed or taken back at all."""
+        return self._last_removed.latest >= 0
+
     def gives_up(self, action: int) -> bool:
         """Whether it is the last try at something that never worked, and the agent went on without it."""
         position = self._position.get(action)
@@ -266,12 +290,18 @@ class History:
             self._note_attempt(n, fact, is_open, attempts)
             if effects.deletes:
                 self._note_loss(n, effects.deletes, writes, reads)
+                self._note_removal(n, effects.deletes)
+            if effects.undoes:
+                self._note_removal(n, effects.undoes)
             if fact.family in UNDOING and "." in effects.writes + effects.deletes:
                 self._note_undoing(n, writes, last_check)
             if fact.is_check:
                 self._note_check(n, fact, passed, changes)
                 last_check = n if fact.has_passed else -1
-            writes.note(effects.writes[:FEW], n)
+            if effects.undoes:
+                writes.note([path for path in effects.writes[:FEW] if path not in effects.undoes], n)
+            else:
+                writes.note(effects.writes[:FEW], n)
             reads.note(effects.reads[:FEW], n)
             if effects.services:
                 service = n
@@ -354,12 +384,32 @@ class History:
                 self._lost[n] = (path, writer)
                 return
 
+    def _note_removal(self, n: int, deleted: Sequence[str]) -> None:
+        """What is not there any more, or is as it was before."""
+        if self.facts[n].has_failed:
+            return
+        self._last_removed.note(deleted[:MOST_WIDE], n)
+        if self.facts[n].effects.writes:
+            return  # what was moved is there under another name
+        self._removed_wide += [
+            (path, n)
+            for path in deleted[:FEW]
+            if path not in NO_TARGETS and ("*" in path or "." not in base_name(path))
+        ]
+
     def _note_undoing(self, n: int, writes: Paths, last_check: int) -> None:
         """Taking back the whole tree, where a check had passed after the last change. What takes back a single file
         tidies up more often than it destroys."""
         writer = writes.latest
         if -1 < writer < last_check:
             self._undone[n] = writer
+
+
+def is_within(path: str, wide: str) -> bool:
+    """Whether a file lies in a folder, or fits a pattern."""
+    if "*" in wide:
+        return fnmatchcase(base_name(path), base_name(wide))
+    return f"/{normalised(wide).removeprefix('/')}/" in f"/{path}"
 
 
 def is_change(fact: Facts) -> bool:
@@ -390,7 +440,7 @@ def is_retry(failed: Facts, fact: Facts, distance: int) -> bool:
 def is_mending(failed: Facts, fact: Facts, distance: int) -> bool:
     """Whether a change is meant for a failure: it changes what failed, what the failing line names, or installs what
     was missing; or a check has just failed, and this is a change to a product."""
-    if failed.phase == "explore" or not (fact.effects.changes_files or fact.effects.installs):
+    if failed.phase == "explore" or fact.phase == "run" or not (fact.effects.changes_files or fact.effects.installs):
         return False
     if fact.effects.installs:
         return any(failure.family in ("no_such_module", "no_such_command") for failure in failed.seen.failures)

@@ -62,7 +62,12 @@ def _difference(failed: Deed, worked: Deed) -> str:
         return ""
     told: list[str] = []
     for key, value in after.arguments.items():
-        new, old = _differing(plain_text(value)[:HEAD], plain_text(before.arguments.get(key))[:HEAD])
+        before_it = before.arguments.get(key)
+        if not isinstance(value, str) and max(len(plain_text(value)), len(plain_text(before_it))) > LONGEST_ARGUMENT:
+            if value != before_it:
+                told.append(f"other {ticked(key, 30)}")  # a piece of a list or a record reads as nothing
+            continue
+        new, old = _differing(plain_text(value)[:HEAD], plain_text(before_it)[:HEAD])
         if new != old and max(len(new), len(old)) <= LONGEST_ARGUMENT:
             instead = f" instead of {ticked(old, LONGEST_ARGUMENT)}" if old.strip() else ""
             told.append(f"{ticked(key, 30)} {ticked(new, LONGEST_ARGUMENT)}{instead}")

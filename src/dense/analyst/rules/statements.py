@@ -93,6 +93,8 @@ def statements(text: str) -> tuple[list[str], list[str]]:
     bodies: list[str] = []
     if "<<" in text:
         text, bodies = without_heredocs(text)
+    if "\\\n" in text:
+        text = text.replace("\\\n", " ")  # a line that goes on in the next one
     return segments(text[: 2 * HEAD]), bodies
 
 

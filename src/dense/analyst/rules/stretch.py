@@ -16,6 +16,8 @@ from dense.analyst.rules.quoting import ticked
 from dense.analyst.rules.sequence import History
 
 ABSENT = {"no_such_command": "command not found", "no_such_module": "no such module"}
+SHORTEST_ECHO = 24
+"""So much of a command that comes back shows that only the command came back."""
 EMPTY = re.compile(r"nothing$|\d+ lines?$")
 """What came back, where that tells nothing."""
 
@@ -84,7 +86,7 @@ class Stretch:
         if is_silent(deed):
             return told
         seen = deed.saw
-        return told if EMPTY.match(seen) else f"{told}: {seen}"
+        return told if EMPTY.match(seen) or is_echo(told, seen) else f"{told}: {seen}"
 
     def tried(self, deed: Deed) -> str:
         """What was tried, by its command alone where it has one."""
@@ -98,3 +100,12 @@ class Stretch:
         if failure is not None and failure.family in ABSENT and failure.subject:
             return f"{ticked(failure.subject, 60)}: {ABSENT[failure.family]}"
         return f"{self.tried(deed)}: {deed.saw}"
+
+
+def is_echo(told: str, seen: str) -> bool:
+    """Whether only the command came back."""
+    if not told.startswith("ran `") or not seen.startswith("`"):
+        return False
+    ran, shown = told[4:].rstrip("`…"), seen.rstrip("`…")
+    length = min(len(ran), len(shown))
+    return length > SHORTEST_ECHO and ran[:length] == shown[:length]

@@ -6,7 +6,7 @@ observation shows it, and what the agent says of itself is quoted as its words."
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -33,6 +33,10 @@ MANY = 12
 """So many changes are looked at, whether a later one replaced them."""
 
 
+type Stays = Callable[[str], bool]
+"""Whether a file that was changed is, with its change, among what is there at the end of the attempt."""
+
+
 class Brief(Struct, frozen=True):
     """What a part of the attempt came to, for the summary of the whole."""
 
@@ -42,15 +46,20 @@ class Brief(Struct, frozen=True):
     """What showed it, as a sentence; empty for none."""
     check: str
     """The check that passed, by its name."""
+    passed: int
+    """The action with it; 0 for none."""
     is_product: bool
-    """Whether something was made or changed."""
+    """Whether something was made or changed that is there at the end."""
+    is_scratch: bool
+    """Whether all that was made or changed is gone at the end."""
 
 
 class Summary:
     """The summary of a stretch. Its parts are told once, whether what is left is told with them or not."""
 
-    def __init__(self, stretch: Stretch) -> None:
+    def __init__(self, stretch: Stretch, stays: Stays | None = None) -> None:
         self.stretch = stretch
+        self._stays = stays
         self._told: dict[str, str] = {}
         """What was told, by what was left: it is mostly the same at the second time."""
 
@@ -71,7 +80,12 @@ class Summary:
 
     def brief(self) -> Brief:
         """The last product and the check of it, or the last result."""
-        clauses = self._changes_told[-1:] if self.stretch.changes else self._runs_told[-1:]
+        if not self.stretch.changes or self._is_scratch:
+            clauses = self._runs_told[-1:]
+        elif self._stays is not None and not self._lasts(self._standing[-1]) and self._lasting:
+            clauses = [self._change(self._lasting[-1])]
+        else:
+            clauses = self._changes_told[-1:]
         if not clauses and not self._proof:
             clauses = [self.stretch.told(deed) for deed in self.stretch.worked[-8:] if is_found(deed)][-1:]
         passed = next((deed for deed in reversed(self.stretch.worked) if deed.has_passed), None)
@@ -80,27 +94,51 @@ class Summary:
             sentence(clauses[-1]) if clauses else "",
             self._proof,
             check_name(tests[-1]) if tests else "",
-            bool(self.stretch.changes),
+            self._proved[1],
+            bool(self.stretch.changes) and not self._is_scratch,
+            self._is_scratch,
         )
 
-    def of_parts(self, briefs: Sequence[Brief], *, tells_left: bool) -> str:
-        """The summary of a whole by its parts: what each came to, the last word, what is left. What came before the
-        first product only led to it."""
+    @cached_property
+    def _lasting(self) -> list[Deed]:
+        """Of the last changes those of something that is there at the end of the attempt."""
+        return [deed for deed in self._standing if self._lasts(deed)]
+
+    def _lasts(self, deed: Deed) -> bool:
+        stays = self._stays
+        return stays is None or True in [stays(path) for path in deed.facts.effects.writes[:8]]
+
+    @cached_property
+    def _standing(self) -> list[Deed]:
+        return standing(self.stretch.changes[-MANY:])
+
+    @cached_property
+    def _is_scratch(self) -> bool:
+        """Whether all that was changed is gone at the end of the attempt: it was made to find something out."""
+        changes = self.stretch.changes
+        if self._stays is None or not changes or len(changes) > MANY or self._lasts(changes[-1]):
+            return False
+        return any(deed.facts.effects.writes for deed in changes) and not self._lasting
+
+    def of_parts(self, briefs: Sequence[Brief], *, tells_left: bool, submitted: str = "") -> str:
+        """The summary of a whole by its parts: what is handed in, where that is known, what each came to, the last
+        word, what is left. What came before the first product only led to it."""
+        changed = next((deed.action for deed in reversed(self.stretch.changes[-MANY:]) if self._lasts(deed)), 0)
         first = next((n for n, brief in enumerate(briefs) if brief.is_product), 0)
         last_of = {brief.check: n for n, brief in enumerate(briefs) if brief.proof}
-        told = [
-            f"{brief.clause} {brief.proof if not brief.check or last_of.get(brief.check) == n else ''}".strip()
-            for n, brief in enumerate(briefs)
-            if n >= first
+        proofs = [
+            _dated(one, changed) if last_of.get(one.check) == n or not one.check else "" for n, one in enumerate(briefs)
         ]
+        told = [f"{brief.clause} {proof}".strip() for brief, proof in zip(briefs[first:], proofs[first:], strict=True)]
         kept = list(dict.fromkeys(filter(None, told)))[-MOST_PARTS:]
-        if len(kept) < 2 or len(self.stretch.agents) > 1:
-            return self.told(tells_left=tells_left)
+        has_scratch = any(brief.is_scratch for brief in briefs)
+        if len(kept) < 2 - has_scratch or len(self.stretch.agents) > 1:
+            return " ".join(filter(None, [submitted, self.told(tells_left=tells_left)]))
         left = self._left_told if tells_left else ""
-        room = LONGEST_WHOLE - len(self._last_word) - len(left)
+        room = LONGEST_WHOLE - len(self._last_word) - len(left) - len(submitted)
         while len(kept) > 1 and sum(map(len, kept)) > room:
             kept.pop(0)
-        return " ".join(filter(None, [*kept, self._last_word, left]))
+        return " ".join(filter(None, [submitted, *kept, self._last_word, left]))
 
     def _way(self, room: int) -> str:
         """What was done that worked, in order, as much as there is room for; where there is too much, the last of
@@ -141,13 +179,13 @@ class Summary:
         return list(dict.fromkeys(self.stretch.did(deed) for deed in found[-2:]))
 
     def _removals(self) -> list[str]:
-        removals = [deed for deed in self.stretch.worked if deed.facts.effects.deletes]
+        removals = [deed for deed in self.stretch.worked if deed.facts.effects.deletes or deed.facts.effects.undoes]
         return [self.stretch.did(deed) for deed in removals[-2:]]
 
     @cached_property
     def _changes_told(self) -> list[str]:
         """Few changes each by itself; of many the files, and the last one."""
-        changes = standing(self.stretch.changes[-MANY:])
+        changes = self._standing
         told = [self._change(deed) for deed in changes[-FEW:]]
         if len(self.stretch.changes) <= MANY and len(changes) <= FEW and len(set(told)) == len(changes):
             return told
@@ -157,7 +195,7 @@ class Summary:
 
     def _change(self, deed: Deed) -> str:
         """A change with what came back, or with what it is."""
-        return change(deed, self.stretch.told(deed))
+        return change(deed, self.stretch.did(deed) if deed.phase == "run" else self.stretch.told(deed))
 
     @cached_property
     def _runs_told(self) -> list[str]:
@@ -186,18 +224,24 @@ class Summary:
         talks = [deed for deed in self.stretch.worked if deed.phase == "talk"]
         return [self.stretch.told(deed) for deed in talks[-2:]]
 
-    @cached_property
+    @property
     def _proof(self) -> str:
         """The last check that passed, or the last look at what was made. One from before the last change says so."""
+        return self._proved[0]
+
+    @cached_property
+    def _proved(self) -> tuple[str, int]:
+        """The same with the action of the check; 0 where it is a look."""
         changed = self.stretch.changes[-1].action if self.stretch.changes else 0
         passed = next((deed for deed in reversed(self.stretch.worked) if deed.has_passed), None)
         if passed is not None and passed.action >= changed:
-            return "" if passed in self.stretch.changes[-FEW:] else f"{self._check(passed)}: {passed.saw}."
+            is_told = passed in self.stretch.changes[-FEW:]
+            return "" if is_told else f"{self._check(passed)}: {passed.saw}.", passed.action
         if changed and (looked := self._look_at_made(changed)):
-            return looked
+            return looked, 0
         if passed is None:
-            return ""
-        return f"{self._check(passed)}: {passed.saw}, before the last change."
+            return "", 0
+        return f"{self._check(passed)}: {passed.saw}, before the last change.", passed.action
 
     def _look_at_made(self, changed: int) -> str:
         """The last look after a change at something that was made, such as shows it shortly before others."""
@@ -226,11 +270,11 @@ class Summary:
             return ""
         answer = sentence(deed.saw) if deed.facts.is_answered else ""
         given = answer_given(deed.step) if self.stretch.history.is_last(deed.action) else ""
-        told = f"The answer that was given: {ticked(given, 120)}." if given else ""
+        answered = f"The answer that was given: {ticked(given, 120)}." if given else ""
         if deed.phase == "deliver":
-            handed = sentence(self._handed_over())
-            return " ".join(filter(None, [handed, answer, "" if given in handed else told, self._rejected]))
-        return " ".join(filter(None, [self._rejected, answer if deed.phase == "talk" else told]))
+            handed = sentence(told) if (told := self._handed_over()) else ""
+            return " ".join(filter(None, [handed, answer, "" if given in handed else answered, self._rejected]))
+        return " ".join(filter(None, [self._rejected, answer if deed.phase == "talk" else answered]))
 
     @cached_property
     def _rejected(self) -> str:
@@ -245,13 +289,17 @@ class Summary:
         """The hand-over; what it says is missing only where no check shows the contrary."""
         deed = handover(self.stretch.deeds) or self.stretch.deeds[-1]
         changed = self.stretch.changes[-1].action if self.stretch.changes else 0
-        if len(self.stretch.agents) > 1 or self.stretch.last_pass > changed:
+        if len(self.stretch.agents) > 1:
             return self.stretch.did(deed)
+        told = handover_told(deed, tells_lacking=self.stretch.last_pass <= changed)
         answer = handed_in(deed.facts, deed.step)
         if not SHORTEST_GUESS <= len(answer) <= LONGEST_GUESS or len(answer.split()) > 1 or answer.isalpha():
-            return handover_told(deed)
-        is_guess = self.stretch.origins.is_guess(answer, deed.action)
-        return f"{handover_told(deed)}, which no output had shown" if is_guess else handover_told(deed)
+            return told
+        return (
+            f"{told}, which no output had shown"
+            if told and self.stretch.origins.is_guess(answer, deed.action)
+            else told
+        )
 
     @cached_property
     def _left_told(self) -> str:
@@ -263,3 +311,9 @@ class Summary:
         last = self.stretch.left[-1]
         how = "Could not run" if last.could_not_run else "Still failing" if last.is_check else "Did not work"
         return f"{how}: {'; '.join(told)}."
+
+
+def _dated(brief: Brief, changed: int) -> str:
+    """The proof of a part; one that a change of a later part followed says so."""
+    is_stale = brief.proof and 0 < brief.passed < changed and not brief.proof.endswith("before the last change.")
+    return f"{brief.proof.removesuffix('.')}, before the last change." if is_stale else brief.proof

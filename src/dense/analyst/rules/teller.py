@@ -11,8 +11,8 @@ from dense.analyst.rules.origins import Origins
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.sequence import History
 from dense.analyst.rules.stretch import Stretch
-from dense.analyst.rules.summaries import Brief, Summary
-from dense.analyst.rules.titles import attempt_title, title
+from dense.analyst.rules.summaries import Brief, Stays, Summary
+from dense.analyst.rules.titles import attempt_title, title, told_apart
 from dense.trajectory import Step
 from dense.tree import Leaf, Node, Shortcut, Subtask, first_action, last_action
 
@@ -22,10 +22,19 @@ class Teller:
 
     It lives as long as the study of its trajectory. Actions are known by their numbers."""
 
-    def __init__(self, history: History, steps: Sequence[Step], origins: Origins | None = None) -> None:
+    def __init__(
+        self,
+        history: History,
+        steps: Sequence[Step],
+        origins: Origins | None = None,
+        stays: Stays | None = None,
+        submitted: str = "",
+    ) -> None:
         self._history = history
         self._steps = steps
         self._origins = origins or Origins(steps, None)
+        self._stays = stays
+        self._submitted = submitted
         self._all: list[Deed] = []
         self._summaries: dict[tuple[int, int], Summary] = {}
         self._briefs: dict[tuple[int, int], Brief] = {}
@@ -65,7 +74,10 @@ class Teller:
         stretches = [summary.stretch for summary in summaries]
         facets = list(map(Facets, stretches))
         parts = {
-            "subtitle": [title(stretch.deeds, stretch.products) for stretch in stretches],
+            "subtitle": told_apart(
+                [title(stretch.deeds, stretch.products) for stretch in stretches],
+                [stretch.deeds for stretch in stretches],
+            ),
             "summary": [summary.told() for summary in summaries],
             "artifacts": [facet(one.artifacts()) for one in facets],
             "final_state": [facet(one.final_state()) for one in facets],
@@ -85,7 +97,7 @@ class Teller:
         summary = self._summaries.pop((first, last), None) or self._summary(first, last)
         if subtask.level == 0:
             briefs = [self._briefs.pop(span, None) or self._summary(*span).brief() for span in _parts(subtask.children)]
-            return summary.of_parts(briefs, tells_left=tells_left)
+            return summary.of_parts(briefs, tells_left=tells_left, submitted=self._submitted)
         self._briefs[first, last] = summary.brief()
         return summary.told(tells_left=tells_left)
 
@@ -94,7 +106,7 @@ class Teller:
         return attempt_title(self._deeds[attempt.first - 1 : attempt.last], is_recovered=attempt.recovery is not None)
 
     def _summary(self, first: int, last: int) -> Summary:
-        return Summary(Stretch(self._deeds[first - 1 : last], self._history, self._origins))
+        return Summary(Stretch(self._deeds[first - 1 : last], self._history, self._origins), self._stays)
 
 
 def _parts(children: Sequence[Node]) -> list[tuple[int, int]]:

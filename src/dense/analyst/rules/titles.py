@@ -21,6 +21,8 @@ from dense.analyst.rules.targets import host_of
 from dense.analyst.rules.teams import instruction
 
 LONGEST = 60
+SHORTEST_WORDS = 20
+"""With less room than this, words tell nothing."""
 NOWHERE = frozenset({"", ".", "..", "~"})
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.:/]+")
 
@@ -42,7 +44,33 @@ def attempt_title(deeds: Sequence[Deed], *, is_recovered: bool) -> str:
     if done.made or any(deed.is_check for deed in deeds):
         return title(deeds, done)
     name = _program(deeds[0])
-    return one_line(f"{name}: failed, then worked" if is_recovered else f"{name}: failed, given up", LONGEST)
+    how = next((found[0] for deed in deeds for one in deed.facts.seen.failures if (found := ERROR.match(one.line))), "")
+    return one_line(f"{name}: {how or 'failed'}, {'then worked' if is_recovered else 'given up'}", LONGEST)
+
+
+ERROR = re.compile(r"(?:[A-Z]\w{2,30}(?:Error|Exception|Interrupt|Warning))(?=:|$)")
+"""The name of an error, where a line begins with it."""
+
+
+def told_apart(names: list[str], stretches: Sequence[Sequence[Deed]]) -> list[str]:
+    """Titles of several stretches; where some have the same, each with the agent's words for its last change."""
+    if len(set(names)) == len(names):
+        return names
+    counts = Counter(names)
+    pairs = list(zip(names, stretches, strict=True))
+    told = [_with_words(name, deeds) if counts[name] > 1 else name for name, deeds in pairs]
+    counts = Counter(told)
+    return [name if counts[one] > 1 else one for one, name in zip(told, names, strict=True)]
+
+
+def _with_words(name: str, deeds: Sequence[Deed]) -> str:
+    room = LONGEST - len(name) - 4
+    if room < SHORTEST_WORDS:
+        return name
+    changed = next((deed for deed in reversed(deeds) if deed.facts.effects.writes and deed.step.message), None)
+    last = changed or next((deed for deed in reversed(deeds) if deed.phase == "run" and deed.step.message), None)
+    words = first_sentence(last.step.message, room) if last is not None else ""
+    return f"{name}: {quoted(words, room)}" if words else name
 
 
 def _lack(deeds: Iterable[Deed]) -> str:
@@ -71,6 +99,9 @@ def _purpose(deeds: Sequence[Deed], done: Products) -> str:
     removed = [base_name(path) for deed in deeds for path in deed.facts.effects.deletes[:12] if not deed.has_failed]
     if removed:
         return f"Remove {_files_told(removed)}"
+    undone = [base_name(path) for deed in deeds for path in deed.facts.effects.undoes[:12] if not deed.has_failed]
+    if undone:
+        return f"Take back {_files_told(list(dict.fromkeys(undone)))}"
     if "produce" in phases:
         return _doing([deed for deed in deeds if deed.phase == "produce"])
     checks = [deed for deed in deeds if deed.is_check]
@@ -177,6 +208,8 @@ def _is_edit(deed: Deed, name: str) -> bool:
     writes = deed.facts.effects.writes
     if not writes or name not in [base_name(path) for path in writes[:40]]:
         return True
+    if deed.facts.commands and deed.facts.family in ("edit", "insert"):
+        return True
     if deed.facts.commands:
         heads = (text[:2000] for text in deed.facts.commands)
         return any(EDITING.search(head) for head in heads if any(map(head.__contains__, EDITORS)))
@@ -226,8 +259,9 @@ def _running(deeds: Sequence[Deed]) -> str:
     absent = missing(deeds)
     if absent and all(deed.has_failed for deed in runs):
         return f"Try {listed(absent, 3)}: {_lack(deeds)}"
-    if len(runs) == 1 and not scripts and any(deed.phase == "explore" for deed in deeds):
-        if value := _one_value(runs[0]):
+    looks = sum(deed.phase == "explore" for deed in deeds)
+    if len(runs) == 1 and not scripts and looks:
+        if (value := _one_value(runs[0])) and (looks <= FEW_LOOKS or len(value) >= LONG_VALUE):
             return f"Work out {quoted(value, 48)}"
         return _looking([deed for deed in deeds if deed.phase == "explore"])
     if not scripts and runs[-1].facts.family.startswith("python"):
@@ -235,6 +269,9 @@ def _running(deeds: Sequence[Deed]) -> str:
     return f"Run {listed([one_line(name, 30) for name in names], 2)}"
 
 
+FEW_LOOKS = 3
+"""Where there are more, the stretch was for them, and not for one value beside."""
+LONG_VALUE = 8
 INTERPRETERS = ("python", "node", "perl", "ruby", "php", "awk", "bc", "jq", "expr")
 
 

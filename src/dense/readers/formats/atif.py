@@ -7,6 +7,8 @@ One document: `steps[]` with `source` system, user or agent. Each agent step is 
 - `continued_trajectory_ref` names the file in which the attempt goes on: read on there, without the prompts that hand
   it over. User and system steps before the first action are prompts; later ones are observations. Sub-agents, embedded
   or in files beside, nest in the step whose result refers to them. Each is read once, so they cannot nest in a circle.
+- A converter puts behind what the agent saw a second copy of it (`[stdout]`), or the whole file before and after an
+  edit (`[metadata] {…}`): left out, since no agent saw it.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from dense.errors import NoTrajectory
 from dense.readers.chat import describe
@@ -201,7 +205,7 @@ class _Reading:
                 obj(result.get("extra")).get("is_error"), obj(result.get("extra")).get("tool_result_is_error")
             )
             if (content := result.get("content")) is not None:
-                self.draft.observe(text_of(content), call_id, is_error=is_error, exit_code=code)
+                self.draft.observe(_without_copies(text_of(content)), call_id, is_error=is_error, exit_code=code)
             for reference in objs(result.get("subagent_trajectory_ref")):
                 self.draft.subagents += self.subagent(reference, source, embedded)
 
@@ -323,3 +327,23 @@ def _usage(prompt: Any, cached: Any, written: int | None, output: Any, cost: Any
         fresh -= written
     usage = Usage(None if fresh is None else max(fresh, 0), read, written, whole(output), number(cost))
     return usage if usage != Usage() else None
+
+
+METADATA = "\n[metadata] {"
+COPIES = frozenset({"originalFile", "structuredPatch", "file", "filenames", "noOutputExpected"})
+"""Keys of what a recorder notes of a call beside what the agent saw."""
+STDOUT = "\n[stdout]\n"
+
+
+def _without_copies(text: str) -> str:
+    """What came back, without the recorder's copy of it."""
+    at = text.rfind(METADATA)
+    if at >= 0:
+        try:
+            noted = msgspec.json.decode(text[at + len(METADATA) - 1 :].encode())
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            noted = None
+        if is_obj(noted) and not COPIES.isdisjoint(noted):
+            text = text[:at].rstrip("\n")
+    at = text.rfind(STDOUT)
+    return text[:at].rstrip("\n") if at >= 0 and text[at + len(STDOUT) :].strip() == text[:at].strip() else text
