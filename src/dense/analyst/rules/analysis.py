@@ -254,14 +254,14 @@ class Analysis:
         is_named = any(name in check.command for name in self.named_checks)
         if not is_named and not any(name in check.command or not check.subjects for name in tests):
             return False
-        checked = check.files or frozenset(tests)
-        programs = {name for name in map(base_name, self.wanted) if not _is_test(name)}
+        checked = check.subjects or {name.removesuffix(".py") for name in tests}
+        programs = {name.removesuffix(".py") for name in map(base_name, self.wanted) if not _is_test(name)}
         return self._written.isdisjoint(checked - programs)
 
     @cached_property
     def _written(self) -> frozenset[str]:
-        """The base names of all that was ever written."""
-        return frozenset(base_name(path) for fact in self.facts for path in fact.effects.writes)
+        """The base names of all that was ever written, as checks name them."""
+        return frozenset(base_name(path).removesuffix(".py") for fact in self.facts for path in fact.effects.writes)
 
     def is_shown_within(self, first: int, last: int) -> bool:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that

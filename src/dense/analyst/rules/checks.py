@@ -11,7 +11,6 @@ from msgspec import Struct
 from dense.actions import effects
 from dense.actions.tests import BUILDERS, PACKAGERS
 from dense.analyst.rules.facts import Facts, command_family
-from dense.analyst.rules.files import base_name
 from dense.analyst.rules.no_runs import is_no_run, is_no_test_run
 from dense.analyst.rules.scopes import Scope, scope
 from dense.observations import seen
@@ -65,12 +64,6 @@ class Check(Struct, frozen=True):
     def subjects(self) -> frozenset[str]:
         """What it names: base names of files, tests, targets. Empty for a run of everything, or of whole folders."""
         return self.scope.subjects
-
-    @property
-    def files(self) -> frozenset[str]:
-        """The files that it names or may mean, by base name."""
-        named = map(base_name, self.scope.paths)
-        return frozenset([*named, *(f"{name}.py" for name in self.scope.subjects)])
 
 
 def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] = ()) -> list[Check]:
