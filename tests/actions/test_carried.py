@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dense.actions import Effects, Remembered
+from dense.actions.carried import Program, changing_part, effects_of
 from dense.trajectory import Source, Step, ToolCall
 
 
@@ -74,3 +75,25 @@ def test_files_that_git_takes_back() -> None:
     assert with_branch.undoes == ()
     assert (again.writes, again.undoes) == (("a.py",), ())
     assert of_tag.undoes == ("src/app.py", "src/b.py")
+
+
+def test_of_a_long_program_only_what_may_change_files_is_read() -> None:
+    idle = "def sum_{0}(values):\n    total = 0\n    for one in values:\n        total += one * {0}\n    return total\n\n\n"
+    program = "".join(idle.format(number) for number in range(40))
+    program = (
+        "from pathlib import Path\nOUT = 'results'\n"
+        + program
+        + "@cached\ndef save(data):\n    Path(OUT + '.json').write_text(data)\n\n\n"
+        + "if True:\n    save('x')\nelse:\n    pass\n"
+    )
+    part = changing_part(program)
+    assert len(part) < len(program) / 10
+    assert effects_of(Program("a.py", program)).writes == ("results.json",)
+    assert effects_of(Program("a.py", part)).writes == ("results.json",)
+    text = program + 'TEXT = """\nwrite (\n"""\n'
+    assert effects_of(Program("a.py", text)).writes == ("results.json",)
+
+
+def test_a_part_that_is_no_program_is_not_taken_for_the_whole() -> None:
+    odd = "x = (\n1, open('a.txt', 'w'),\n2)\n" + "y = [\n0,\n]\n" * 300
+    assert changing_part(odd) == odd

@@ -136,11 +136,12 @@ def test_variables_of_ours_reach_the_environment_and_no_file(variable: None, tas
     seen: list[set[str]] = []
 
     async def run() -> Attempted:
-        running = asyncio.create_task(harness.attempt(order))
-        while not running.done():
-            seen.append(holding(order.folder))
-            await asyncio.sleep(0.05)
-        return await running
+        async with harness:
+            running = asyncio.create_task(harness.attempt(order))
+            while not running.done():
+                seen.append(holding(order.folder))
+                await asyncio.sleep(0.05)
+            return await running
 
     found = asyncio.run(run())
     trial = order.folder / found.trial

@@ -13,11 +13,22 @@ from dense.actions.effects import Effects
 from dense.actions.files import UNNAMED
 from dense.actions.interpret import run_shell
 from dense.actions.ledger import Ledger
-from dense.actions.python_code import scan_python
+from dense.actions.python_code import parsed, scan_python
 from dense.actions.shell import Command
+from dense.redact.words import any_of, one_byte_each
 
 PROGRAMS = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
 """Names of files that are known as programs."""
+SHORT = 2_000
+"""A program of so many characters is looked at as a whole."""
+GOING_ON = ("", " ", "\t", ")", "]", "}", "#")
+"""How lines begin that belong to the statement before."""
+CLAUSES = ("else:", "elif ", "except", "finally:", "case ", '"""', "'''")
+CHANGING = (
+    *("open(", "write", "to_", "save", "dump", "mkdir", "makedirs", "remove", "unlink", "rmtree", "rename", "replace("),
+    *("copy", "move", "touch", "system(", "subprocess", "run(", "Popen", "extract", "export", "ZipFile", "tarfile"),
+)
+"""Without one of these a statement changes no file."""
 MOST = 100
 """How many programs are kept in mind, the latest ones."""
 
@@ -79,11 +90,29 @@ def is_end(path: str, other: str) -> bool:
     return path == other or path.endswith(f"/{other}") or other.endswith(f"/{path}")
 
 
+def changing_part(code: str) -> str:
+    """Of a long program the statements at the margin that may change a file, and what they take from lines beside them:
+    a tree of all of it takes longer than all else that is done with a trace. The whole where the part is no program."""
+    if len(code) <= SHORT:
+        return code
+    blocks: list[list[str]] = []
+    for line in code.split("\n"):
+        is_new = line[:1] not in GOING_ON and not line.startswith(CLAUSES)
+        if is_new and not (blocks and blocks[-1][-1].startswith("@")):
+            blocks.append([line])
+        elif blocks:
+            blocks[-1].append(line)
+    may_change = any_of(*CHANGING)
+    texts = ["\n".join(block) for block in blocks]
+    part = "\n".join([text for text in texts if "\n" not in text.rstrip() or may_change(one_byte_each(text))])
+    return part if parsed(part) is not None else code
+
+
 def effects_of(program: Program) -> Effects:
     """What a program does when it runs, as far as its text tells."""
     ledger = Ledger()
     if program.path.endswith(".py"):
-        scan_python(program.text, ledger, "", lambda text: run_shell(text, ledger, "", 1))
+        scan_python(changing_part(program.text), ledger, "", lambda text: run_shell(text, ledger, "", 1))
     elif program.path.endswith((".sh", ".bash")):
         run_shell(program.text, ledger, "", 1)
     else:
