@@ -78,7 +78,7 @@ def test_files_that_git_takes_back() -> None:
 
 
 def test_of_a_long_program_only_what_may_change_files_is_read() -> None:
-    idle = "def sum_{0}(values):\n    total = 0\n    for one in values:\n        total += one * {0}\n    return total\n\n\n"
+    idle = "def sum_{0}(values):\n    total = 0\n    for one in values:\n        total += one\n    return total\n\n\n"
     program = "".join(idle.format(number) for number in range(40))
     program = (
         "from pathlib import Path\nOUT = 'results'\n"
