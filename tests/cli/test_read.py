@@ -129,7 +129,7 @@ def test_an_interrupt_shows_what_was_read(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes((ROOT / "examples" / "clean-success" / "session.jsonl").read_bytes())
     line = (ROOT / "examples" / "clean-success" / "session.jsonl").read_bytes().splitlines()[-10:]
     with (tmp_path / "b.jsonl").open("wb") as file:
-        for _ in range(10_000):
+        for _ in range(40_000):
             file.write(b"\n".join(line) + b"\n")
     process = subprocess.Popen(
         [sys.executable, "-m", "dense", "read", tmp_path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
