@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from itertools import count
+from zlib import crc32
 
 from msgspec import Struct
 
@@ -212,10 +213,11 @@ def _put(block: Block, indent: str, markers: list[str], pieces: list[str]) -> No
 
 
 def choose_key(strings: Iterable[str]) -> str:
-    """A key that occurs in none of these strings, the same one every time. There are more keys than places in 4 GB."""
+    """A key that occurs in none of these strings, the same one every time. There are more keys than places in 4 GB. A
+    checksum is enough to begin with: whoever foresees it and writes the key into a trace only makes us take another."""
     everything = "\n".join(strings)
-    digest = sha256(everything.encode("utf-8", "replace")).digest()
-    candidates = (sha256(digest + str(attempt).encode()).hexdigest()[:KEY_LENGTH] for attempt in count())
+    checksum = crc32(everything.encode("utf-8", "replace"))
+    candidates = (sha256(f"{checksum}-{attempt}".encode()).hexdigest()[:KEY_LENGTH] for attempt in count())
     return next(key for key in candidates if key not in everything)
 
 
