@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -408,6 +409,9 @@ def main(arguments: Sequence[str] | None = None, analyst: NewAnalyst = built_in)
     except BadManifest as error:
         print(f"agreement: {printable(str(error))}", file=sys.stderr)
         sys.exit(2)
+    except BrokenPipeError:  # `… --list | head`: nobody is listening any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except BrokenProcessPool:
         sys.exit("agreement: a worker died, killed from outside or out of memory; try fewer --jobs")
 

@@ -237,11 +237,11 @@ def _short(name: str) -> str | None:
 
 def _cut(block: Block, room: int) -> Block | None:
     """As much of the block's text as fits, with a mark."""
-    empty = markup.text(block.name, CUT, **block.attributes)
+    empty = markup.leaf(block.tags, CUT)
     left = room - markup.size(empty, 2, WIDTH)
     if left < LEAST or not isinstance(block.content, str):
         return None
-    return markup.text(block.name, _clipped(block.content, left), **block.attributes)
+    return markup.leaf(block.tags, _clipped(block.content, left))
 
 
 def _clipped(text: str, room: int) -> str:
