@@ -319,6 +319,17 @@ def test_processes_give_the_same_as_one(write: Write, tmp_path: Path):
     assert "11 rows, 10 runs measured" in one
 
 
+def test_an_end_of_listening_is_no_error(write: Write):
+    path = write(*({"path": f"{number}.json", "outcome": 1} for number in range(3000)))
+    command = [sys.executable, str(BENCH / "agreement.py"), str(path), "--list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert "0.json" in process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 1
+
+
 @given(st.integers(0, 500), st.integers(0, 500))
 def test_wilson_holds_its_proportion(count: int, more: int):
     sys.path.insert(0, str(BENCH))
