@@ -69,8 +69,6 @@ def delivered(
         raise ValueError(f"a budget of less than {message.LEAST} bytes cannot be kept")
     room = min(tree_budget, complete_budget - message.essential_size(task, complete_budget, frame))
     report, dropped = fit(room)
-    instruction = task.instruction if task else ""
-    key = markup.choose_key([*markup.strings(report), *notes, instruction])
-    written = markup.write(report, key)
+    written, key = markup.write_safely(report, [*notes, task.instruction if task else ""])
     whole, gone = message.compose(written, key, task, notes, complete_budget, frame)
     return Feedback(written, whole, (*dropped, *gone), key)

@@ -15,7 +15,6 @@ A block knows its size from the moment it is made, so that a budget can be plann
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
@@ -30,7 +29,6 @@ _STEP = " " * INDENT
 
 _TAGS = len('< end="-">') + len("</ ->") + 2 * KEY_LENGTH
 """Bytes of opener and closer without their names, their attributes and the digits of their markers."""
-_MUST_ESCAPE = re.compile('[&<>"]')
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
@@ -45,6 +43,8 @@ class Tags(Struct, frozen=True, gc=False):
     """The opener up to the marker."""
     closer: str
     """The closer up to the marker."""
+    said: str
+    """The values alone, line by line."""
     size: int
     """Bytes of both in UTF-8, without the digits of the markers."""
 
@@ -74,6 +74,11 @@ class Block(Struct, frozen=True, gc=False):
         """What its opener says."""
         return self.tags.attributes
 
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """The blocks in it."""
+        return () if isinstance(self.content, str) else self.content
+
 
 def byte_size(string: str) -> int:
     """Length in UTF-8."""
@@ -91,7 +96,9 @@ def escaped(value: str) -> str:
     """An attribute's value that cannot leave its quotes nor its line, nor steer a terminal."""
     if not value.isprintable():
         value = "".join(character if character.isprintable() else " " for character in value)
-    return value.translate(_ESCAPES) if _MUST_ESCAPE.search(value) else value
+    if "&" in value or "<" in value or ">" in value or '"' in value:
+        return value.translate(_ESCAPES)
+    return value
 
 
 def tags(name: str, attributes: Mapping[str, str | None]) -> Tags:
@@ -108,7 +115,7 @@ def opened(name: str, attributes: dict[str, str]) -> Tags:
     """Tags with attributes that need no escaping."""
     said = "".join([f' {key}="{value}"' for key, value in attributes.items()])
     size = _TAGS + 2 * len(name) + (len(said) if said.isascii() else byte_size(said))
-    return Tags(name, attributes, f'<{name}{said} end="', f"</{name} ", size)
+    return Tags(name, attributes, f'<{name}{said} end="', f"</{name} ", "\n".join(attributes.values()), size)
 
 
 @cache
@@ -151,22 +158,30 @@ def group(name: str, children: Sequence[Block], /, **attributes: str | None) -> 
 
 def holding(tags: Tags, children: Sequence[Block]) -> Block:
     """The same with tags that somebody has."""
-    return extended(leaf(tags, ""), children)
+    if not children:
+        return leaf(tags, "")
+    return _held(tags, (), children, tags.size + 2, 2, 0, 1)
 
 
 def extended(block: Block, children: Sequence[Block]) -> Block:
     """The same block with further blocks behind those that it holds; it holds blocks, or nothing."""
     if not children:
         return block
-    plain, lines, inner, blocks, content = block.plain, block.lines, block.inner, block.blocks, block.content
-    if isinstance(content, str):  # now its tags stand on lines of their own
-        plain, lines, content = plain + 1, 2, ()
+    if isinstance(block.content, str):
+        return holding(block.tags, children)
+    return _held(block.tags, block.content, children, block.plain, block.lines, block.inner, block.blocks)
+
+
+def _held(
+    tags: Tags, content: tuple[Block, ...], children: Sequence[Block], plain: int, lines: int, inner: int, blocks: int
+) -> Block:
+    """A block of what it holds so far, with these counts, and of children behind it."""
     for child in children:
         plain += child.plain
         lines += child.lines
         inner += child.lines + child.inner
         blocks += child.blocks
-    return Block(block.tags, (*content, *children), plain, lines, inner, blocks)
+    return Block(tags, (*content, *children), plain, lines, inner, blocks)
 
 
 def regrouped(block: Block, children: Sequence[Block], *, without: Collection[str] = ()) -> Block:
@@ -189,27 +204,49 @@ def digits(blocks: int) -> int:
 
 def write(block: Block, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
-    width = digits(block.blocks)
-    marker = f"{key}-{prefix}%0{width}d"
+    pieces, _ = _laid_out(block, prefix)
+    return key.join(pieces)
+
+
+def write_safely(block: Block, others: Iterable[str]) -> tuple[str, str]:
+    """The text of a block and its key, which occurs neither in what the block says nor in these other strings."""
+    pieces, strings = _laid_out(block)
+    key = choose_key([*strings, *others])
+    return key.join(pieces), key
+
+
+def _laid_out(block: Block, prefix: str = "") -> tuple[list[str], list[str]]:
+    """What stands before, between and behind the keys in a block's text; and all that it says and that is not ours, in
+    the order of the openers."""
+    marker = f"-{prefix}%0{digits(block.blocks)}d"
     markers = [marker % number for number in range(block.blocks - 1, -1, -1)]
     pieces: list[str] = []
-    _put(block, "", markers, pieces)
-    return "".join(pieces)
+    strings: list[str] = []
+    pieces.append(_lay_out((block,), "", "", markers, pieces, strings))
+    return pieces, strings
 
 
-def _put(block: Block, indent: str, markers: list[str], pieces: list[str]) -> None:
-    """Adds the pieces of a block's text; the markers that are left stand in reverse."""
-    tags, content, marker = block.tags, block.content, markers.pop()
-    if not isinstance(content, str):
-        pieces += indent, tags.opener, marker, '">\n'
-        deeper = indent + _STEP
-        for child in content:
-            _put(child, deeper, markers, pieces)
-        pieces += indent, tags.closer, marker, ">\n"
-    elif "\n" in content:
-        pieces += indent, tags.opener, marker, '">\n', content, "\n", indent, tags.closer, marker, ">\n"
-    else:
-        pieces += indent, tags.opener, marker, '">', content, tags.closer, marker, ">\n"
+def _lay_out(
+    blocks: tuple[Block, ...], indent: str, behind: str, markers: list[str], pieces: list[str], strings: list[str]
+) -> str:
+    """Adds what blocks in a row have, and gives what stands behind the last key so far. The markers that are left,
+    without their keys, stand in reverse."""
+    for block in blocks:
+        tags, content, marker = block.tags, block.content, markers.pop()
+        if tags.said:
+            strings.append(tags.said)
+        pieces.append(f"{behind}{indent}{tags.opener}")
+        if not isinstance(content, str):
+            behind = _lay_out(content, indent + _STEP, f'{marker}">\n', markers, pieces, strings)
+            pieces.append(f"{behind}{indent}{tags.closer}")
+        else:
+            strings.append(content)
+            is_line = block.lines == 1
+            pieces.append(
+                f'{marker}">{content}{tags.closer}' if is_line else f'{marker}">\n{content}\n{indent}{tags.closer}'
+            )
+        behind = f"{marker}>\n"
+    return behind
 
 
 def choose_key(strings: Iterable[str]) -> str:
@@ -219,21 +256,6 @@ def choose_key(strings: Iterable[str]) -> str:
     checksum = crc32(everything.encode("utf-8", "replace"))
     candidates = (sha256(f"{checksum}-{attempt}".encode()).hexdigest()[:KEY_LENGTH] for attempt in count())
     return next(key for key in candidates if key not in everything)
-
-
-def strings(block: Block) -> list[str]:
-    """All that a block says and that is not ours, in the order of the openers."""
-    found: list[str] = []
-    waiting = [block]
-    while waiting:
-        part = waiting.pop()
-        found += part.tags.attributes.values()
-        content = part.content
-        if isinstance(content, str):
-            found.append(content)
-        else:
-            waiting += content[::-1]
-    return found
 
 
 def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
