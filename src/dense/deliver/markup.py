@@ -241,10 +241,10 @@ def _lay_out(
             pieces.append(f"{behind}{indent}{tags.closer}")
         else:
             strings.append(content)
-            is_line = block.lines == 1
-            pieces.append(
-                f'{marker}">{content}{tags.closer}' if is_line else f'{marker}">\n{content}\n{indent}{tags.closer}'
-            )
+            if block.lines == 1:
+                pieces.append(f'{marker}">{content}{tags.closer}')
+            else:
+                pieces.append(f'{marker}">\n{content}\n{indent}{tags.closer}')
         behind = f"{marker}>\n"
     return behind
 

@@ -108,7 +108,5 @@ def _row(row: Row, limit: int | None = None) -> Block:
     block = quoted.key_action(row.leaf)
     if limit is not None and block.plain > limit:
         block = quoted.without(block, quoted.oversized(block, quoted.bodies(row.leaf, block), limit))
-    step = row.leaf.step
-    return markup.group(
-        "action", [*block.parts, *row.remarks], id=f"a{row.leaf.action}", agent=step.agent, label=row.label
-    )
+    blocks = [*block.parts, *row.remarks]
+    return markup.group("action", blocks, id=f"a{row.leaf.action}", agent=row.leaf.step.agent, label=row.label)
