@@ -27,6 +27,9 @@ KEY_LENGTH = 8
 INDENT = 2
 _STEP = " " * INDENT
 
+WIDTH_KNOWN = 3
+"""Numbers of blocks are kept for the next time up to so many digits."""
+
 _TAGS = len('< end="-">') + len("</ ->") + 2 * KEY_LENGTH
 """Bytes of opener and closer without their names, their attributes and the digits of their markers."""
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
@@ -160,28 +163,18 @@ def holding(tags: Tags, children: Sequence[Block]) -> Block:
     """The same with tags that somebody has."""
     if not children:
         return leaf(tags, "")
-    return _held(tags, (), children, tags.size + 2, 2, 0, 1)
-
-
-def extended(block: Block, children: Sequence[Block]) -> Block:
-    """The same block with further blocks behind those that it holds; it holds blocks, or nothing."""
-    if not children:
-        return block
-    if isinstance(block.content, str):
-        return holding(block.tags, children)
-    return _held(block.tags, block.content, children, block.plain, block.lines, block.inner, block.blocks)
-
-
-def _held(
-    tags: Tags, content: tuple[Block, ...], children: Sequence[Block], plain: int, lines: int, inner: int, blocks: int
-) -> Block:
-    """A block of what it holds so far, with these counts, and of children behind it."""
+    plain, lines, inner, blocks = tags.size + 2, 2, 0, 1  # its tags stand on lines of their own
     for child in children:
         plain += child.plain
         lines += child.lines
         inner += child.lines + child.inner
         blocks += child.blocks
-    return Block(tags, (*content, *children), plain, lines, inner, blocks)
+    return Block(tags, tuple(children), plain, lines, inner, blocks)
+
+
+def extended(block: Block, children: Sequence[Block]) -> Block:
+    """The same block with further blocks behind those that it holds; it holds blocks, or nothing."""
+    return holding(block.tags, (*block.parts, *children)) if children else block
 
 
 def regrouped(block: Block, children: Sequence[Block], *, without: Collection[str] = ()) -> Block:
@@ -204,49 +197,35 @@ def digits(blocks: int) -> int:
 
 def write(block: Block, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
-    pieces, _ = _laid_out(block, prefix)
-    return key.join(pieces)
-
-
-def write_safely(block: Block, others: Iterable[str]) -> tuple[str, str]:
-    """The text of a block and its key, which occurs neither in what the block says nor in these other strings."""
-    pieces, strings = _laid_out(block)
-    key = choose_key([*strings, *others])
-    return key.join(pieces), key
-
-
-def _laid_out(block: Block, prefix: str = "") -> tuple[list[str], list[str]]:
-    """What stands before, between and behind the keys in a block's text; and all that it says and that is not ours, in
-    the order of the openers."""
-    marker = f"-{prefix}%0{digits(block.blocks)}d"
-    markers = [marker % number for number in range(block.blocks - 1, -1, -1)]
     pieces: list[str] = []
-    strings: list[str] = []
-    pieces.append(_lay_out((block,), "", "", markers, pieces, strings))
-    return pieces, strings
+    _put((block,), "", f"{key}-{prefix}", iter(_numbers(block.blocks)), pieces)
+    return "".join(pieces)
 
 
-def _lay_out(
-    blocks: tuple[Block, ...], indent: str, behind: str, markers: list[str], pieces: list[str], strings: list[str]
-) -> str:
-    """Adds what blocks in a row have, and gives what stands behind the last key so far. The markers that are left,
-    without their keys, stand in reverse."""
+def _numbers(blocks: int) -> Sequence[str]:
+    """The numbers of so many blocks, and perhaps more."""
+    width = digits(blocks)
+    return _all_numbers(width) if width <= WIDTH_KNOWN else [f"{number:0{width}d}" for number in range(blocks)]
+
+
+@cache
+def _all_numbers(width: int) -> tuple[str, ...]:
+    return tuple([f"{number:0{width}d}" for number in range(10**width)])
+
+
+def _put(blocks: Iterable[Block], indent: str, head: str, numbers: Iterator[str], pieces: list[str]) -> None:
+    """Adds the pieces of blocks that follow each other; markers are the head and the next number."""
     for block in blocks:
-        tags, content, marker = block.tags, block.content, markers.pop()
-        if tags.said:
-            strings.append(tags.said)
-        pieces.append(f"{behind}{indent}{tags.opener}")
+        tags, content, number = block.tags, block.content, next(numbers)
         if not isinstance(content, str):
-            behind = _lay_out(content, indent + _STEP, f'{marker}">\n', markers, pieces, strings)
-            pieces.append(f"{behind}{indent}{tags.closer}")
+            pieces += indent, tags.opener, head, number, '">\n'
+            _put(content, indent + _STEP, head, numbers, pieces)
+            pieces += indent, tags.closer, head, number, ">\n"
+        elif block.lines == 1:
+            pieces += indent, tags.opener, head, number, '">', content, tags.closer, head, number, ">\n"
         else:
-            strings.append(content)
-            if block.lines == 1:
-                pieces.append(f'{marker}">{content}{tags.closer}')
-            else:
-                pieces.append(f'{marker}">\n{content}\n{indent}{tags.closer}')
-        behind = f"{marker}>\n"
-    return behind
+            pieces += indent, tags.opener, head, number, '">\n', content
+            pieces += "\n", indent, tags.closer, head, number, ">\n"
 
 
 def choose_key(strings: Iterable[str]) -> str:
@@ -256,6 +235,24 @@ def choose_key(strings: Iterable[str]) -> str:
     checksum = crc32(everything.encode("utf-8", "replace"))
     candidates = (sha256(f"{checksum}-{attempt}".encode()).hexdigest()[:KEY_LENGTH] for attempt in count())
     return next(key for key in candidates if key not in everything)
+
+
+def strings(block: Block) -> list[str]:
+    """All that a block says and that is not ours, in the order of the openers."""
+    found: list[str] = []
+    _gather((block,), found)
+    return found
+
+
+def _gather(blocks: Iterable[Block], found: list[str]) -> None:
+    for block in blocks:
+        said, content = block.tags.said, block.content
+        if said:
+            found.append(said)
+        if isinstance(content, str):
+            found.append(content)
+        else:
+            _gather(content, found)
 
 
 def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
