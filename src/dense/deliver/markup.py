@@ -30,8 +30,8 @@ _STEP = " " * INDENT
 WIDTH_KNOWN = 3
 """Numbers of blocks are kept for the next time up to so many digits."""
 
-_TAGS = len('< end="-">') + len("</ ->") + 2 * KEY_LENGTH
-"""Bytes of opener and closer without their names, their attributes and the digits of their markers."""
+_MARKERS = len('-">') + len("->") + 2 * KEY_LENGTH
+"""Bytes of what follows opener and closer, without the digits."""
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
@@ -40,14 +40,14 @@ class Tags(Struct, frozen=True, gc=False):
 
     name: str
     """The block's name."""
-    attributes: dict[str, str]
-    """What its opener says: names and escaped values, in order."""
+    keys: tuple[str, ...]
+    """The names of its attributes."""
+    values: tuple[str, ...]
+    """What they say, escaped."""
     opener: str
     """The opener up to the marker."""
     closer: str
     """The closer up to the marker."""
-    said: str
-    """The values alone, line by line."""
     size: int
     """Bytes of both in UTF-8, without the digits of the markers."""
 
@@ -74,8 +74,8 @@ class Block(Struct, frozen=True, gc=False):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What its opener says."""
-        return self.tags.attributes
+        """What its opener says: names and escaped values, in order."""
+        return dict(zip(self.tags.keys, self.tags.values, strict=True))
 
     @property
     def parts(self) -> tuple[Block, ...]:
@@ -97,6 +97,8 @@ def encodable(string: str) -> str:
 
 def escaped(value: str) -> str:
     """An attribute's value that cannot leave its quotes nor its line, nor steer a terminal."""
+    if value.isalnum():  # most are names and numbers
+        return value
     if not value.isprintable():
         value = "".join(character if character.isprintable() else " " for character in value)
     if "&" in value or "<" in value or ">" in value or '"' in value:
@@ -106,25 +108,29 @@ def escaped(value: str) -> str:
 
 def tags(name: str, attributes: Mapping[str, str | None]) -> Tags:
     """Tags with those of the attributes that say something, escaped."""
-    said = {
-        key: value if value.isalnum() else escaped(value)  # most are names and numbers
-        for key, value in attributes.items()
-        if value
-    }
-    return opened(name, said)
+    keys = tuple([key for key, value in attributes.items() if value])
+    return opened(name, keys, tuple([escaped(value) for value in attributes.values() if value]))
 
 
-def opened(name: str, attributes: dict[str, str]) -> Tags:
+def opened(name: str, keys: tuple[str, ...], values: tuple[str, ...]) -> Tags:
     """Tags with attributes that need no escaping."""
-    said = "".join([f' {key}="{value}"' for key, value in attributes.items()])
-    size = _TAGS + 2 * len(name) + (len(said) if said.isascii() else byte_size(said))
-    return Tags(name, attributes, f'<{name}{said} end="', f"</{name} ", "\n".join(attributes.values()), size)
+    opening, closer = _shape(name, keys)
+    opener = opening % values
+    size = _MARKERS + len(closer) + (len(opener) if opener.isascii() else byte_size(opener))
+    return Tags(name, keys, values, opener, closer, size)
+
+
+@cache
+def _shape(name: str, keys: tuple[str, ...]) -> tuple[str, str]:
+    """What tags of this name with these attributes, all of them words of ours, look like: the opener with a place for
+    each value, and the closer."""
+    return "".join([f"<{name}", *(f' {key}="%s"' for key in keys), ' end="']), f"</{name} "
 
 
 @cache
 def bare(name: str) -> Tags:
     """Tags that say nothing but a name of ours."""
-    return opened(name, {})
+    return opened(name, (), ())
 
 
 def text(name: str, content: str, /, **attributes: str | None) -> Block:
@@ -146,7 +152,8 @@ def leaf(tags: Tags, content: str) -> Block:
 
 def emptied(block: Block, omitted: str) -> Block:
     """The same block without its text, and with a word on what was there."""
-    return leaf(opened(block.name, {**block.attributes, "omitted": escaped(omitted)}), "")
+    tags = block.tags
+    return leaf(opened(tags.name, (*tags.keys, "omitted"), (*tags.values, escaped(omitted))), "")
 
 
 def body_size(block: Block) -> int:
@@ -180,7 +187,7 @@ def extended(block: Block, children: Sequence[Block]) -> Block:
 def regrouped(block: Block, children: Sequence[Block], *, without: Collection[str] = ()) -> Block:
     """The same block with other blocks in it, and without the attributes of these names."""
     kept = {name: value for name, value in block.attributes.items() if name not in without}
-    return holding(opened(block.name, kept), children)
+    return holding(opened(block.name, tuple(kept), tuple(kept.values())), children)
 
 
 def size(block: Block, depth: int = 0, width: int | None = None) -> int:
@@ -246,9 +253,8 @@ def strings(block: Block) -> list[str]:
 
 def _gather(blocks: Iterable[Block], found: list[str]) -> None:
     for block in blocks:
-        said, content = block.tags.said, block.content
-        if said:
-            found.append(said)
+        content = block.content
+        found += block.tags.values
         if isinstance(content, str):
             found.append(content)
         else:

@@ -63,12 +63,12 @@ def key_action(leaf: Leaf, roles: Sequence[str] = ()) -> Block:
         answers = order.get(seen.call_id) if order else None
         tags = _observed(seen.origin, answers, seen.exit_code, seen.is_error)
         blocks.append(markup.leaf(tags, seen.text))
-    said = {"id": markup.escaped(leaf.id), "action": f"a{leaf.action}"}
+    keys, values = ("id", "action"), (markup.escaped(leaf.id), f"a{leaf.action}")
     if step.agent:
-        said["agent"] = markup.escaped(step.agent)
+        keys, values = (*keys, "agent"), (*values, markup.escaped(step.agent))
     if roles:
-        said["role"] = " ".join(roles)
-    return markup.holding(markup.opened("key-action", said), blocks)
+        keys, values = (*keys, "role"), (*values, " ".join(roles))
+    return markup.holding(markup.opened("key-action", keys, values), blocks)
 
 
 def bodies(leaf: Leaf, block: Block) -> list[Body]:
