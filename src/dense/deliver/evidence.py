@@ -83,10 +83,10 @@ def select(tree: ReconciledTree, *, effects: EffectsOf, room: int, layout: Layou
     required = _by_leaf(_required(tree, layout, opened, named, known))
     optional = _by_leaf(_optional(layout, opened, named, known, required))
     depths = layout.depths
-    chosen, left_out = _fit_required(required, depths, room)
+    chosen, left_out = _fit_required(_in_order(required, layout), depths, room)
     room -= sum([choice.size for choice in chosen])
-    queue = sorted(optional.values(), key=lambda entry: (OPTIONAL.index(entry[1][0]), -entry[0].action))
-    for leaf, roles in queue:
+    queue = _in_order(optional, layout) if optional else []
+    for leaf, roles in sorted(queue, key=lambda entry: (OPTIONAL.index(entry[1][0]), -entry[0].action)):
         gone: list[Body] = []
         choice = _choice(leaf, roles, depths[leaf.id])
         # Halving keeps one giant from taking the place of many.
@@ -108,30 +108,30 @@ def is_unfinished(node: Subtask) -> bool:
 
 
 class _Named:
-    """Finds the action that stands for an identifier, once for each."""
+    """Finds the action that stands for an identifier."""
 
     def __init__(self, layout: Layout, known: Mapping[str, Effects]) -> None:
         self._layout, self._known = layout, known
         self._found: dict[str, Leaf | None] = {}
+        """What stands for nodes that are no actions, as far as somebody asked."""
 
     def __call__(self, identifiers: Iterable[str], role: Role) -> list[tuple[Leaf, Role]]:
         """Each with the role that it is named for; what no node answers to is passed over."""
+        by_id = self._layout.by_id
         named: list[tuple[Leaf, Role]] = []
         for identifier in identifiers:
-            if identifier not in self._found:
-                self._found[identifier] = self._representative(identifier)
-            leaf = self._found[identifier]
+            node = by_id.get(identifier)
+            leaf = self._representative(node) if node is not None and not isinstance(node, Leaf) else node
             if leaf is not None:
                 named.append((leaf, role))
         return named
 
-    def _representative(self, identifier: str) -> Leaf | None:
+    def _representative(self, node: Parent) -> Leaf | None:
         """The action that stands for a node: the last one that changes files or tests, else the last."""
-        node = self._layout.by_id.get(identifier)
-        if node is None or isinstance(node, Leaf):
-            return node
-        below = self._layout.below(node)
-        return _last(below, lambda leaf: self._known[leaf.id].is_key) or _last(below)
+        if node.id not in self._found:
+            below = self._layout.below(node)
+            self._found[node.id] = _last(below, lambda leaf: self._known[leaf.id].is_key) or _last(below)
+        return self._found[node.id]
 
 
 def _required(
@@ -202,10 +202,11 @@ def _of_branch(below: Sequence[Leaf], known: Mapping[str, Effects]) -> list[tupl
     made = changed = tested = None
     for leaf in reversed(below):
         did = known[leaf.id]
-        if made is None and did.changes_files:
-            changed = changed or leaf
+        if made is None:
             if did.writes and not leaf.label and not _has_failed(leaf):
                 made = leaf
+            elif changed is None and did.changes_files:
+                changed = leaf
         if tested is None and did.tests:
             tested = leaf
         if made is not None and tested is not None:
@@ -241,13 +242,10 @@ def _of_shortcut(shortcut: Shortcut, below: Sequence[Leaf], known: Mapping[str, 
 
 
 def _fit_required(
-    required: Mapping[str, tuple[Leaf, tuple[Role, ...]]], depths: Mapping[str, int], room: int
+    required: Iterable[tuple[Leaf, tuple[Role, ...]]], depths: Mapping[str, int], room: int
 ) -> tuple[list[Choice], list[str]]:
     """The required actions, without the largest of their bodies where they would take more than there is."""
-    chosen = [
-        _choice(leaf, roles, depths[leaf.id])
-        for leaf, roles in sorted(required.values(), key=lambda one: one[0].action)
-    ]
+    chosen = [_choice(leaf, roles, depths[leaf.id]) for leaf, roles in required]
     left_out: list[str] = []
     if (total := sum([choice.size for choice in chosen])) > room:
         for place, gone in sorted(_largest(chosen, total, room).items()):
@@ -290,14 +288,17 @@ def _without(choice: Choice, bodies: Iterable[Body], depth: int) -> Choice:
     return Choice(choice.leaf, choice.roles, block, markup.size(block, depth, WIDTH))
 
 
-def _by_leaf(found: Iterable[tuple[Leaf, Role]]) -> dict[str, tuple[Leaf, tuple[Role, ...]]]:
-    """Each action once, with all its roles in the order of their weight."""
-    leaves: dict[str, Leaf] = {}
+def _by_leaf(found: Iterable[tuple[Leaf, Role]]) -> dict[str, int]:
+    """The roles of each action, as bits."""
     roles: dict[str, int] = {}
     for leaf, role in found:
-        leaves[leaf.id] = leaf
         roles[leaf.id] = roles.get(leaf.id, 0) | _BITS[role]
-    return {key: (leaf, _roles(roles[key])) for key, leaf in leaves.items()}
+    return roles
+
+
+def _in_order(roles: Mapping[str, int], layout: Layout) -> list[tuple[Leaf, tuple[Role, ...]]]:
+    """Each action with its roles in the order of their weight."""
+    return [(leaf, _roles(roles[leaf.id])) for leaf in layout.leaves if leaf.id in roles]
 
 
 @cache

@@ -59,11 +59,9 @@ class Block(Struct, frozen=True, gc=False):
     content: str | tuple[Block, ...]
     """A text, verbatim, or further blocks."""
     plain: int
-    """Bytes in UTF-8 with all below it, without indentation and without the digits of the markers."""
+    """Bytes in UTF-8 with all below it when it stands at the margin, without the digits of the markers."""
     lines: int
     """Lines, with all below it, that are indented."""
-    inner: int
-    """How many indentations those lines have when the block stands at the margin."""
     blocks: int
     """How many blocks it is, with all below it."""
 
@@ -146,8 +144,8 @@ def leaf(tags: Tags, content: str) -> Block:
         content, measured = _measured(content)
         size = tags.size + measured
     if "\n" in content:
-        return Block(tags, content, size + 3, 2, 0, 1)
-    return Block(tags, content, size + 1, 1, 0, 1)
+        return Block(tags, content, size + 3, 2, 1)
+    return Block(tags, content, size + 1, 1, 1)
 
 
 def emptied(block: Block, omitted: str) -> Block:
@@ -170,13 +168,13 @@ def holding(tags: Tags, children: Sequence[Block]) -> Block:
     """The same with tags that somebody has."""
     if not children:
         return leaf(tags, "")
-    plain, lines, inner, blocks = tags.size + 2, 2, 0, 1  # its tags stand on lines of their own
+    plain, inside, blocks = tags.size + 2, 0, 1
     for child in children:
         plain += child.plain
-        lines += child.lines
-        inner += child.lines + child.inner
+        inside += child.lines
         blocks += child.blocks
-    return Block(tags, tuple(children), plain, lines, inner, blocks)
+    # Its own tags stand on lines of their own.
+    return Block(tags, tuple(children), plain + INDENT * inside, inside + 2, blocks)
 
 
 def extended(block: Block, children: Sequence[Block]) -> Block:
@@ -194,7 +192,13 @@ def size(block: Block, depth: int = 0, width: int | None = None) -> int:
     """Bytes of a block that stands at this depth, in a report whose block numbers have this many digits."""
     if width is None:
         width = digits(block.blocks)
-    return block.plain + INDENT * (block.inner + depth * block.lines) + 2 * width * block.blocks
+    return block.plain + INDENT * depth * block.lines + 2 * width * block.blocks
+
+
+def unindented(block: Block) -> int:
+    """Bytes of a block if nothing in it were indented, without the digits of the markers."""
+    below = block.parts
+    return block.tags.size + 2 + sum([unindented(part) for part in below]) if below else block.plain
 
 
 def digits(blocks: int) -> int:

@@ -97,7 +97,7 @@ def oversized(block: Block, found: Sequence[Body], limit: int) -> list[Body]:
     """The bodies to leave out so that an action has at most so many bytes, its roles apart: the largest first, then the
     last."""
     roles = block.attributes.get("role")
-    total = block.plain - (len(f' role="{roles}"') if roles else 0)
+    total = markup.unindented(block) - (len(f' role="{roles}"') if roles else 0)
     numbers: list[int] = []
     for number in sorted(range(len(found)), key=lambda number: (-found[number].saving, -number)):
         if total <= limit or found[number].saving <= 0:
