@@ -71,5 +71,5 @@ def delivered(
     report, dropped = fit(room)
     key = markup.choose_key([*markup.strings(report), *notes, task.instruction if task else ""])
     written = markup.write(report, key)
-    whole, gone = message.compose(written, key, task, notes, complete_budget, frame)
+    whole, gone = message.compose(written, markup.size(report), key, task, notes, complete_budget, frame)
     return Feedback(written, whole, (*dropped, *gone), key)

@@ -76,7 +76,7 @@ def select(tree: ReconciledTree, *, effects: EffectsOf, room: int, layout: Layou
     """Chooses the actions to show in about so many bytes. Required ones are chosen even if they take more. `layout` is
     the tree's, where somebody has looked already."""
     layout = layout or Layout(tree.root)
-    known = {leaf.id: effects(leaf.step) for leaf in layout.leaves}
+    known = {leaf.id: did for leaf in layout.leaves if (did := effects(leaf.step)).writes or did.tests or did.deletes}
     opened: list[Parent] = []
     _open(tree.root, opened)
     named = _Named(layout, known)
@@ -110,7 +110,7 @@ def is_unfinished(node: Subtask) -> bool:
 class _Named:
     """Finds the action that stands for an identifier."""
 
-    def __init__(self, layout: Layout, known: Mapping[str, Effects]) -> None:
+    def __init__(self, layout: Layout, known: Container[str]) -> None:
         self._layout, self._known = layout, known
         self._found: dict[str, Leaf | None] = {}
         """What stands for nodes that are no actions, as far as somebody asked."""
@@ -130,7 +130,7 @@ class _Named:
         """The action that stands for a node: the last one that changes files or tests, else the last."""
         if node.id not in self._found:
             below = self._layout.below(node)
-            self._found[node.id] = _last(below, lambda leaf: self._known[leaf.id].is_key) or _last(below)
+            self._found[node.id] = _last(below, lambda leaf: leaf.id in self._known) or _last(below)
         return self._found[node.id]
 
 
@@ -162,12 +162,13 @@ def _optional(
 ) -> list[tuple[Leaf, Role]]:
     found: list[tuple[Leaf, Role]] = []
     for leaf in layout.leaves:
-        if leaf.id not in required:
-            did = known[leaf.id]
-            if did.changes_files:
-                found.append((leaf, "delivery"))
-            if did.tests:
-                found.append((leaf, "check"))
+        did = known.get(leaf.id)
+        if did is None or leaf.id in required:
+            continue
+        if did.changes_files:
+            found.append((leaf, "delivery"))
+        if did.tests:
+            found.append((leaf, "check"))
     for node in layout.parents:
         if isinstance(node, Shortcut):
             found += [one for one in named(node.evidence, "cited") if one[0].id not in required]
@@ -201,7 +202,9 @@ def _of_branch(below: Sequence[Leaf], known: Mapping[str, Effects]) -> list[tupl
     """The last actions that made, changed and tested something, what was said at the end, and the end itself."""
     made = changed = tested = None
     for leaf in reversed(below):
-        did = known[leaf.id]
+        did = known.get(leaf.id)
+        if did is None:
+            continue
         if made is None:
             if did.writes and not leaf.label and not _has_failed(leaf):
                 made = leaf
@@ -225,12 +228,12 @@ def _of_branch(below: Sequence[Leaf], known: Mapping[str, Effects]) -> list[tupl
     return found
 
 
-def _of_shortcut(shortcut: Shortcut, below: Sequence[Leaf], known: Mapping[str, Effects]) -> list[tuple[Leaf, Role]]:
+def _of_shortcut(shortcut: Shortcut, below: Sequence[Leaf], known: Container[str]) -> list[tuple[Leaf, Role]]:
     """One action that failed and one that worked, where the shortcut tells of such."""
     worked = None
     if shortcut.working_path.strip() or shortcut.outcome == "succeeded":
         good = [leaf for leaf in below if not leaf.label and not _has_failed(leaf)]
-        worked = _last(good, lambda leaf: known[leaf.id].is_key) or _last(good)
+        worked = _last(good, lambda leaf: leaf.id in known) or _last(good)
     failed = None
     if shortcut.dead_end.strip() or shortcut.outcome in {"failed", "partial"}:
         others = [leaf for leaf in below if leaf is not worked]

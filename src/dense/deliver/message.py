@@ -73,11 +73,12 @@ def essential_size(task: Task | None, budget: int, frame: Frame = REPORT) -> int
 
 
 def compose(
-    report: str, key: str, task: Task | None, notes: Sequence[str], budget: int, frame: Frame = REPORT
+    report: str, size: int, key: str, task: Task | None, notes: Sequence[str], budget: int, frame: Frame = REPORT
 ) -> tuple[str, tuple[str, ...]]:
-    """The message, at most so many bytes apart from the task's own text, and the sections that had to go."""
+    """The message, at most so many bytes apart from the task's own text, and the sections that had to go. `size` is the
+    report's in bytes."""
     wrapper, separator = _wrapper(budget, frame, key), _separator(task, key)
-    room = budget - sum([markup.byte_size(part) for part in (wrapper, "\n", report, "\n", separator)])
+    room = budget - size - sum([markup.byte_size(part) for part in (wrapper, "\n", "\n", separator)])
     sections = [("reading guide", frame.guide.format(key=key))] if frame.guide else []
     for number, note in enumerate(notes, 1):
         block = markup.text("note", note.strip())
