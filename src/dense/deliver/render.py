@@ -6,8 +6,10 @@ root, where the recipient looks first; the part that raised it names it. Labels 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
+
+from msgspec.structs import astuple
 
 from dense.deliver import markup
 from dense.deliver.layout import Layout
@@ -31,9 +33,10 @@ Detail = Literal["full", "condensed", "folded"]
 """`condensed`: of succeeded shortcuts only the actions are shown, their lessons stand at the root. `folded`: so it is
 with all parts of the root."""
 
-_ALL_FACETS = {name: name.replace("_", "-") for name in Facets.__struct_fields__}
-"""Facets and their tags."""
-_COMPLETE_FACETS = {name: _ALL_FACETS[name] for name in ("artifacts", "key_values", "critical_order")}
+_FACETS = tuple([name.replace("_", "-") for name in Facets.__struct_fields__])
+"""The tags of the facets."""
+_COMPLETE_FACETS = ("artifacts", "key-values", "critical-order")
+"""Those that a subtask shows which is shown shortly."""
 
 
 class Renderer:
@@ -43,7 +46,7 @@ class Renderer:
     def __init__(self, tree: ReconciledTree) -> None:
         self.tree, self.layout = tree, Layout(tree.root)
         self._raised = _raised(tree, self.layout)
-        self._open_words = frozenset([_words(issue.text) for issue in tree.issues if issue.resolved_at is None])
+        self._open = _open_by_words(tree)
         self._top: Block | None = None
         self._heads: dict[tuple[int, bool, bool], Block] = {}
         """Nodes with their own words, without their parts. By the node's identity, which is its own as long as the tree
@@ -87,8 +90,8 @@ class Renderer:
         root = self.tree.root
         blocks: list[Block] = []
         _tell(blocks, "summary", root.summary)
-        blocks += open_issues(self.tree)
-        self._tell_facets(blocks, root, _ALL_FACETS)
+        blocks += [_open_issue(same) for same in self._open.values()]
+        self._tell_facets(blocks, root, is_short=False)
         blocks += _lessons(self.layout)
         said = {
             "id": root.id,
@@ -103,7 +106,7 @@ class Renderer:
         blocks: list[Block] = []
         _tell(blocks, "summary", node.summary)
         if not is_folded:
-            self._tell_facets(blocks, node, _COMPLETE_FACETS if is_short else _ALL_FACETS)
+            self._tell_facets(blocks, node, is_short)
         said = {"id": node.id, "title": node.title, "state": state_of(node), "actions": self._span(node)}
         if raised := self._raised_in(node, is_short):
             said |= {"open-issue": _open_names(raised), "closed-later": None if is_short else _closed(raised)}
@@ -126,18 +129,18 @@ class Renderer:
         said["evidence"] = _names(node.evidence)
         return markup.holding(markup.tags("shortcut", said), blocks)
 
-    def _tell_facets(self, blocks: list[Block], node: Subtask, names: Mapping[str, str]) -> None:
-        facets = node.facets
-        for name, tag in names.items():
-            content = getattr(facets, name)
-            if content != NONE and (name != "open_issues" or self._is_still_open(node)):
-                _tell(blocks, tag, content)
+    def _tell_facets(self, blocks: list[Block], node: Subtask, is_short: bool) -> None:
+        for name, content in zip(_FACETS, astuple(node.facets), strict=True):
+            if content == NONE or (is_short and name not in _COMPLETE_FACETS):
+                continue
+            if name != "open-issues" or self._is_still_open(node):
+                _tell(blocks, name, content)
 
     def _is_still_open(self, node: Subtask) -> bool:
         """Whether what its summary calls open is news: it may have been closed since, or the root says the same."""
         raised = self._raised.get(node.id, ())
         is_settled = bool(raised) and all(issue.resolved_at is not None for issue in raised)
-        return not is_settled and _words(node.facets.open_issues) not in self._open_words
+        return not is_settled and _words(node.facets.open_issues) not in self._open
 
     def _raised_in(self, node: Subtask | Shortcut, is_short: bool) -> Sequence[Issue]:
         """The issues that a node raised. What a folded one hides may hold issues that are still open: it names them in
@@ -162,20 +165,34 @@ def state_of(node: Subtask) -> State:
     return node.verdict.state if node.verdict else "unknown"
 
 
-def open_issues(tree: ReconciledTree) -> Iterator[Block]:
+def open_issues(tree: ReconciledTree) -> list[Block]:
     """What is left to do, fatal things first. Issues of the same words are one."""
+    return [_open_issue(same) for same in _open_by_words(tree).values()]
+
+
+def _open_by_words(tree: ReconciledTree) -> dict[str, list[Issue]]:
+    """The issues that are still open, by their words, fatal ones first."""
     same: dict[str, list[Issue]] = {}
     for issue in tree.issues:
         if issue.resolved_at is None:
             same.setdefault(_words(issue.text), []).append(issue)
-    for group in sorted(same.values(), key=lambda group: not any(issue.is_fatal for issue in group)):
-        said = {
-            "id": _names([issue.id for issue in group]),
-            "raised-at": _names([issue.raised_at for issue in group]),
-            "fatal": "true" if any(issue.is_fatal for issue in group) else None,
-            "evidence": _names([name for issue in group for name in issue.evidence]),
-        }
-        yield markup.leaf(markup.tags("open-issue", said), group[0].text.strip())
+    fatal = {words: issues for words, issues in same.items() if _is_fatal(issues)}
+    return fatal | same
+
+
+def _open_issue(same: Sequence[Issue]) -> Block:
+    """Issues of the same words."""
+    said = {
+        "id": _names([issue.id for issue in same]),
+        "raised-at": _names([issue.raised_at for issue in same]),
+        "fatal": "true" if _is_fatal(same) else None,
+        "evidence": _names([name for issue in same for name in issue.evidence]),
+    }
+    return markup.leaf(markup.tags("open-issue", said), same[0].text.strip())
+
+
+def _is_fatal(same: Sequence[Issue]) -> bool:
+    return any([issue.is_fatal for issue in same])
 
 
 def _lessons(layout: Layout) -> list[Block]:
