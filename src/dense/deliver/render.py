@@ -192,7 +192,7 @@ def _open_issue(same: Sequence[Issue]) -> Block:
 
 
 def _is_fatal(same: Sequence[Issue]) -> bool:
-    return any([issue.is_fatal for issue in same])
+    return any(issue.is_fatal for issue in same)
 
 
 def _lessons(layout: Layout) -> list[Block]:
