@@ -42,6 +42,9 @@ def test_the_layout_is_the_tree(shape: list[Shape]) -> None:
     assert layout.by_id == {node.id: node for node in nodes(root)}
     for node in nodes(root):
         assert list(layout.below(node)) == list(leaves(node))
+        if not isinstance(node, Leaf):
+            below = leaves(node)
+            assert layout.span(node) == ((below[0], below[-1]) if below else None)
 
 
 def test_depths_count_from_the_reports_own_block() -> None:

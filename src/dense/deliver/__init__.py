@@ -69,8 +69,7 @@ def delivered(
         raise ValueError(f"a budget of less than {message.LEAST} bytes cannot be kept")
     room = min(tree_budget, complete_budget - message.essential_size(task, complete_budget, frame))
     report, dropped = fit(room)
-    instruction = task.instruction if task else ""
-    key = markup.choose_key([*markup.strings(report), *notes, instruction])
+    key = markup.choose_key([*markup.strings(report), *notes, task.instruction if task else ""])
     written = markup.write(report, key)
-    whole, gone = message.compose(written, key, task, notes, complete_budget, frame)
+    whole, gone = message.compose(written, markup.size(report), key, task, notes, complete_budget, frame)
     return Feedback(written, whole, (*dropped, *gone), key)

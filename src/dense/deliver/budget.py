@@ -45,7 +45,7 @@ def compact(tree: ReconciledTree, budget: int) -> Block:
     """The root's state and scope, the open issues as far as they fit, and its summary."""
     root = tree.root
     summary = markup.text("summary", root.summary.strip())
-    issues = list(render.open_issues(tree))
+    issues = render.open_issues(tree)
     width = markup.digits(3 + len(issues))
 
     def record(blocks: list[Block], hidden: int) -> Block:

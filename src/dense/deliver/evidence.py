@@ -5,7 +5,8 @@ other retained actions follow by role as long as there is room."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Literal
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ from dense.actions.effects import Effects, EffectsOf
 from dense.deliver import markup, quoted
 from dense.deliver.layout import Layout
 from dense.deliver.markup import Block
-from dense.deliver.quoted import Quote
+from dense.deliver.quoted import Body
 from dense.tree import Issue, Leaf, ReconciledTree, Shortcut, Subtask
 
 Role = Literal[
@@ -35,7 +36,7 @@ Role = Literal[
 
 type Parent = Subtask | Shortcut
 
-_WEIGHTS: dict[Role, int] = {role: number for number, role in enumerate(Role.__args__)}
+_BITS: dict[Role, int] = {role: 1 << number for number, role in enumerate(Role.__args__)}
 
 OPTIONAL: tuple[Role, ...] = ("delivery", "check", "cited", "last")
 """Roles of retained actions that are shown if there is room, in this order."""
@@ -75,27 +76,27 @@ def select(tree: ReconciledTree, *, effects: EffectsOf, room: int, layout: Layou
     """Chooses the actions to show in about so many bytes. Required ones are chosen even if they take more. `layout` is
     the tree's, where somebody has looked already."""
     layout = layout or Layout(tree.root)
-    known = {leaf.id: effects(leaf.step) for leaf in layout.leaves}
+    known = {leaf.id: did for leaf in layout.leaves if (did := effects(leaf.step)).writes or did.tests or did.deletes}
     opened: list[Parent] = []
     _open(tree.root, opened)
     named = _Named(layout, known)
     required = _by_leaf(_required(tree, layout, opened, named, known))
-    optional = _by_leaf([found for found in _optional(layout, opened, named, known) if found[0].id not in required])
+    optional = _by_leaf(_optional(layout, opened, named, known, required))
     depths = layout.depths
-    chosen, left_out = _fit_required(required, depths, room)
+    chosen, left_out = _fit_required(_in_order(required, layout), depths, room)
     room -= sum([choice.size for choice in chosen])
-    queue = sorted(optional.values(), key=lambda entry: (OPTIONAL.index(entry[1][0]), -entry[0].action))
-    for leaf, roles in queue:
-        quote, without = quoted.quote(leaf), frozenset[int]()
-        choice = _choice(quote, roles, depths[leaf.id])
+    queue = _in_order(optional, layout) if optional else []
+    for leaf, roles in sorted(queue, key=lambda entry: (OPTIONAL.index(entry[1][0]), -entry[0].action)):
+        gone: list[Body] = []
+        choice = _choice(leaf, roles, depths[leaf.id])
         # Halving keeps one giant from taking the place of many.
         if choice.size > max(room // 2, SMALL):
-            without = quoted.oversized(quote, max(room // 8, SMALL))
-            choice = _choice(quote, roles, depths[leaf.id], without)
+            gone = quoted.oversized(choice.block, quoted.bodies(leaf, choice.block), max(room // 8, SMALL))
+            choice = _without(choice, gone, depths[leaf.id])
         if choice.size <= room:
             chosen.append(choice)
             room -= choice.size
-            left_out += _bodies(quote, without)
+            left_out += _named_bodies(leaf, gone)
         else:
             left_out.append(f"a{leaf.action} ({choice.size} bytes)")
     return Selection(tuple(sorted(chosen, key=lambda choice: choice.leaf.action)), tuple(left_out))
@@ -107,30 +108,30 @@ def is_unfinished(node: Subtask) -> bool:
 
 
 class _Named:
-    """Finds the action that stands for an identifier, once for each."""
+    """Finds the action that stands for an identifier."""
 
-    def __init__(self, layout: Layout, known: Mapping[str, Effects]) -> None:
+    def __init__(self, layout: Layout, known: Container[str]) -> None:
         self._layout, self._known = layout, known
         self._found: dict[str, Leaf | None] = {}
+        """What stands for nodes that are no actions, as far as somebody asked."""
 
     def __call__(self, identifiers: Iterable[str], role: Role) -> list[tuple[Leaf, Role]]:
         """Each with the role that it is named for; what no node answers to is passed over."""
+        by_id = self._layout.by_id
         named: list[tuple[Leaf, Role]] = []
         for identifier in identifiers:
-            if identifier not in self._found:
-                self._found[identifier] = self._representative(identifier)
-            leaf = self._found[identifier]
+            node = by_id.get(identifier)
+            leaf = self._representative(node) if node is not None and not isinstance(node, Leaf) else node
             if leaf is not None:
                 named.append((leaf, role))
         return named
 
-    def _representative(self, identifier: str) -> Leaf | None:
+    def _representative(self, node: Parent) -> Leaf | None:
         """The action that stands for a node: the last one that changes files or tests, else the last."""
-        node = self._layout.by_id.get(identifier)
-        if node is None or isinstance(node, Leaf):
-            return node
-        below = self._layout.below(node)
-        return _last(below, lambda leaf: self._known[leaf.id].is_key) or _last(below)
+        if node.id not in self._found:
+            below = self._layout.below(node)
+            self._found[node.id] = _last(below, lambda leaf: leaf.id in self._known) or _last(below)
+        return self._found[node.id]
 
 
 def _required(
@@ -157,22 +158,26 @@ def _required(
 
 
 def _optional(
-    layout: Layout, opened: Sequence[Parent], named: _Named, known: Mapping[str, Effects]
+    layout: Layout, opened: Sequence[Parent], named: _Named, known: Mapping[str, Effects], required: Container[str]
 ) -> list[tuple[Leaf, Role]]:
     found: list[tuple[Leaf, Role]] = []
     for leaf in layout.leaves:
-        did = known[leaf.id]
+        did = known.get(leaf.id)
+        if did is None or leaf.id in required:
+            continue
         if did.changes_files:
             found.append((leaf, "delivery"))
         if did.tests:
             found.append((leaf, "check"))
     for node in layout.parents:
         if isinstance(node, Shortcut):
-            found += named(node.evidence, "cited")
+            found += [one for one in named(node.evidence, "cited") if one[0].id not in required]
     for node in opened:
-        own = next((child for child in reversed(node.children) if isinstance(child, Leaf)), None)
-        if own is not None:
-            found.append((own, "last"))
+        for child in reversed(node.children):
+            if isinstance(child, Leaf):
+                if child.id not in required:
+                    found.append((child, "last"))
+                break
     return found
 
 
@@ -197,31 +202,38 @@ def _of_branch(below: Sequence[Leaf], known: Mapping[str, Effects]) -> list[tupl
     """The last actions that made, changed and tested something, what was said at the end, and the end itself."""
     made = changed = tested = None
     for leaf in reversed(below):
-        did = known[leaf.id]
-        if changed is None and did.changes_files:
-            changed = leaf
-        if made is None and did.writes and not leaf.label and not _has_failed(leaf):
-            made = leaf
+        did = known.get(leaf.id)
+        if did is None:
+            continue
+        if made is None:
+            if did.writes and not leaf.label and not _has_failed(leaf):
+                made = leaf
+            elif changed is None and did.changes_files:
+                changed = leaf
         if tested is None and did.tests:
             tested = leaf
         if made is not None and tested is not None:
             break
-    said = _last(below[-2:], lambda leaf: not leaf.step.calls and bool(leaf.step.message.strip()))
-    found: list[tuple[Leaf | None, Role]] = [
-        (made or changed, "product"),
-        (tested, "verification"),
-        (said, "response"),
-        (_last(below), "terminal"),
-    ]
-    return [(leaf, role) for leaf, role in found if leaf is not None]
+    found: list[tuple[Leaf, Role]] = []
+    if product := made or changed:
+        found.append((product, "product"))
+    if tested is not None:
+        found.append((tested, "verification"))
+    for leaf in reversed(below[-2:]):
+        if not leaf.step.calls and leaf.step.message.strip():
+            found.append((leaf, "response"))
+            break
+    if below:
+        found.append((below[-1], "terminal"))
+    return found
 
 
-def _of_shortcut(shortcut: Shortcut, below: Sequence[Leaf], known: Mapping[str, Effects]) -> list[tuple[Leaf, Role]]:
+def _of_shortcut(shortcut: Shortcut, below: Sequence[Leaf], known: Container[str]) -> list[tuple[Leaf, Role]]:
     """One action that failed and one that worked, where the shortcut tells of such."""
     worked = None
     if shortcut.working_path.strip() or shortcut.outcome == "succeeded":
         good = [leaf for leaf in below if not leaf.label and not _has_failed(leaf)]
-        worked = _last(good, lambda leaf: known[leaf.id].is_key) or _last(good)
+        worked = _last(good, lambda leaf: leaf.id in known) or _last(good)
     failed = None
     if shortcut.dead_end.strip() or shortcut.outcome in {"failed", "partial"}:
         others = [leaf for leaf in below if leaf is not worked]
@@ -233,65 +245,68 @@ def _of_shortcut(shortcut: Shortcut, below: Sequence[Leaf], known: Mapping[str, 
 
 
 def _fit_required(
-    required: Mapping[str, tuple[Leaf, tuple[Role, ...]]], depths: Mapping[str, int], room: int
+    required: Iterable[tuple[Leaf, tuple[Role, ...]]], depths: Mapping[str, int], room: int
 ) -> tuple[list[Choice], list[str]]:
     """The required actions, without the largest of their bodies where they would take more than there is."""
-    quotes = [(quoted.quote(leaf), roles) for leaf, roles in sorted(required.values(), key=lambda one: one[0].action)]
-    chosen = [_choice(quote, roles, depths[quote.leaf.id]) for quote, roles in quotes]
-    without = _largest([quote for quote, _ in quotes], sum([choice.size for choice in chosen]), room)
-    for place, numbers in without.items():
-        quote, roles = quotes[place]
-        chosen[place] = _choice(quote, roles, depths[quote.leaf.id], frozenset(numbers))
+    chosen = [_choice(leaf, roles, depths[leaf.id]) for leaf, roles in required]
+    left_out: list[str] = []
+    if (total := sum([choice.size for choice in chosen])) > room:
+        for place, gone in sorted(_largest(chosen, total, room).items()):
+            leaf = chosen[place].leaf
+            chosen[place] = _without(chosen[place], gone, depths[leaf.id])
+            left_out += _named_bodies(leaf, gone)
     # What is larger than all the room even so would only push the others out.
-    hopeless = [choice for choice in chosen if choice.size > room]
-    left_out = [name for place in sorted(without) for name in _bodies(quotes[place][0], without[place])]
-    left_out += [f"a{choice.leaf.action} ({choice.size} bytes)" for choice in hopeless]
+    left_out += [f"a{choice.leaf.action} ({choice.size} bytes)" for choice in chosen if choice.size > room]
     return [choice for choice in chosen if choice.size <= room], left_out
 
 
-def _largest(quotes: Sequence[Quote], total: int, room: int) -> dict[int, set[int]]:
+def _largest(chosen: Sequence[Choice], total: int, room: int) -> dict[int, list[Body]]:
     """The bodies to leave out, by action: the largest first, of equals the latest, until a quarter is free again."""
-    without: dict[int, set[int]] = {}
-    if total <= room:
-        return without
+    bodies = [quoted.bodies(choice.leaf, choice.block) for choice in chosen]
     by_size = sorted(
-        (
-            (body.saving, place, number)
-            for place, quote in enumerate(quotes)
-            for number, body in enumerate(quote.bodies)
-        ),
+        ((body.saving, place, number) for place, own in enumerate(bodies) for number, body in enumerate(own)),
         reverse=True,
     )
+    gone: dict[int, list[int]] = {}
     for saving, place, number in by_size:
         if total <= room - room // 4 or saving <= SMALL // 2:
             break
-        without.setdefault(place, set()).add(number)
+        gone.setdefault(place, []).append(number)
         total -= saving
-    return without
+    return {place: [bodies[place][number] for number in sorted(numbers)] for place, numbers in gone.items()}
 
 
-def _bodies(quote: Quote, numbers: Iterable[int]) -> list[str]:
+def _named_bodies(leaf: Leaf, bodies: Iterable[Body]) -> list[str]:
     """What bodies are called once they are left out."""
-    return [
-        f"a{quote.leaf.action}, {quote.bodies[number].place} ({quote.bodies[number].size} bytes)"
-        for number in sorted(numbers)
-    ]
+    return [f"a{leaf.action}, {body.place} ({body.size} bytes)" for body in bodies]
 
 
-def _choice(quote: Quote, roles: tuple[Role, ...], depth: int, without: frozenset[int] = frozenset()) -> Choice:
-    block = quoted.key_action(quote, roles, without)
-    return Choice(quote.leaf, roles, block, markup.size(block, depth, WIDTH))
+def _choice(leaf: Leaf, roles: tuple[Role, ...], depth: int) -> Choice:
+    block = quoted.key_action(leaf, roles)
+    return Choice(leaf, roles, block, markup.size(block, depth, WIDTH))
 
 
-def _by_leaf(found: Iterable[tuple[Leaf, Role]]) -> dict[str, tuple[Leaf, tuple[Role, ...]]]:
-    """Each action once, with all its roles in the order of their weight."""
-    roles: dict[str, tuple[Leaf, set[Role]]] = {}
+def _without(choice: Choice, bodies: Iterable[Body], depth: int) -> Choice:
+    block = quoted.without(choice.block, bodies)
+    return Choice(choice.leaf, choice.roles, block, markup.size(block, depth, WIDTH))
+
+
+def _by_leaf(found: Iterable[tuple[Leaf, Role]]) -> dict[str, int]:
+    """The roles of each action, as bits."""
+    roles: dict[str, int] = {}
     for leaf, role in found:
-        if leaf.id in roles:
-            roles[leaf.id][1].add(role)
-        else:
-            roles[leaf.id] = (leaf, {role})
-    return {key: (leaf, tuple(sorted(own, key=_WEIGHTS.__getitem__))) for key, (leaf, own) in roles.items()}
+        roles[leaf.id] = roles.get(leaf.id, 0) | _BITS[role]
+    return roles
+
+
+def _in_order(roles: Mapping[str, int], layout: Layout) -> list[tuple[Leaf, tuple[Role, ...]]]:
+    """Each action with its roles in the order of their weight."""
+    return [(leaf, _roles(roles[leaf.id])) for leaf in layout.leaves if leaf.id in roles]
+
+
+@cache
+def _roles(bits: int) -> tuple[Role, ...]:
+    return tuple([role for role, bit in _BITS.items() if bits & bit])
 
 
 def _is_open(identifier: str | None, issues: Mapping[str, Issue]) -> bool:
@@ -300,7 +315,10 @@ def _is_open(identifier: str | None, issues: Mapping[str, Issue]) -> bool:
 
 def _has_failed(leaf: Leaf) -> bool:
     """Whether the harness itself says that something in the action failed."""
-    return bool([seen for seen in leaf.step.observations if seen.is_error or seen.exit_code])
+    for seen in leaf.step.observations:  # noqa: SIM110 - a generator costs more than all that it looks at
+        if seen.is_error or seen.exit_code:
+            return True
+    return False
 
 
 def _last(found: Sequence[Leaf], holds: Callable[[Leaf], bool] | None = None) -> Leaf | None:

@@ -29,6 +29,11 @@ class Layout:
         first, end = self._reach[id(node)]
         return self.leaves[first:end]
 
+    def span(self, node: Subtask | Shortcut) -> tuple[Leaf, Leaf] | None:
+        """The first and the last action below a node of the tree."""
+        first, end = self._reach[id(node)]
+        return (self.leaves[first], self.leaves[end - 1]) if first < end else None
+
     def _visit(self, node: Subtask | Shortcut, depth: int) -> None:
         self.by_id[node.id] = node
         self.parents.append(node)

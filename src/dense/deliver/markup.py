@@ -15,7 +15,6 @@ A block knows its size from the moment it is made, so that a budget can be plann
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
@@ -28,9 +27,11 @@ KEY_LENGTH = 8
 INDENT = 2
 _STEP = " " * INDENT
 
-_TAGS = len('< end="-">') + len("</ ->") + 2 * KEY_LENGTH
-"""Bytes of opener and closer without their names, their attributes and the digits of their markers."""
-_MUST_ESCAPE = re.compile('[&<>"]')
+WIDTH_KNOWN = 3
+"""Numbers of blocks are kept for the next time up to so many digits."""
+
+_MARKERS = len('-">') + len("->") + 2 * KEY_LENGTH
+"""Bytes of what follows opener and closer, without the digits."""
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
@@ -39,8 +40,10 @@ class Tags(Struct, frozen=True, gc=False):
 
     name: str
     """The block's name."""
-    attributes: dict[str, str]
-    """What its opener says: names and escaped values, in order."""
+    keys: tuple[str, ...]
+    """The names of its attributes."""
+    values: tuple[str, ...]
+    """What they say, escaped."""
     opener: str
     """The opener up to the marker."""
     closer: str
@@ -56,11 +59,9 @@ class Block(Struct, frozen=True, gc=False):
     content: str | tuple[Block, ...]
     """A text, verbatim, or further blocks."""
     plain: int
-    """Bytes in UTF-8 with all below it, without indentation and without the digits of the markers."""
+    """Bytes in UTF-8 with all below it when it stands at the margin, without the digits of the markers."""
     lines: int
     """Lines, with all below it, that are indented."""
-    inner: int
-    """How many indentations those lines have when the block stands at the margin."""
     blocks: int
     """How many blocks it is, with all below it."""
 
@@ -71,8 +72,13 @@ class Block(Struct, frozen=True, gc=False):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What its opener says."""
-        return self.tags.attributes
+        """What its opener says: names and escaped values, in order."""
+        return dict(zip(self.tags.keys, self.tags.values, strict=True))
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """The blocks in it."""
+        return () if isinstance(self.content, str) else self.content
 
 
 def byte_size(string: str) -> int:
@@ -89,32 +95,40 @@ def encodable(string: str) -> str:
 
 def escaped(value: str) -> str:
     """An attribute's value that cannot leave its quotes nor its line, nor steer a terminal."""
+    if value.isalnum():  # most are names and numbers
+        return value
     if not value.isprintable():
         value = "".join(character if character.isprintable() else " " for character in value)
-    return value.translate(_ESCAPES) if _MUST_ESCAPE.search(value) else value
+    if "&" in value or "<" in value or ">" in value or '"' in value:
+        return value.translate(_ESCAPES)
+    return value
 
 
 def tags(name: str, attributes: Mapping[str, str | None]) -> Tags:
     """Tags with those of the attributes that say something, escaped."""
-    said = {
-        key: value if value.isalnum() else escaped(value)  # most are names and numbers
-        for key, value in attributes.items()
-        if value
-    }
-    return opened(name, said)
+    keys = tuple([key for key, value in attributes.items() if value])
+    return opened(name, keys, tuple([escaped(value) for value in attributes.values() if value]))
 
 
-def opened(name: str, attributes: dict[str, str]) -> Tags:
+def opened(name: str, keys: tuple[str, ...], values: tuple[str, ...]) -> Tags:
     """Tags with attributes that need no escaping."""
-    said = "".join([f' {key}="{value}"' for key, value in attributes.items()])
-    size = _TAGS + 2 * len(name) + (len(said) if said.isascii() else byte_size(said))
-    return Tags(name, attributes, f'<{name}{said} end="', f"</{name} ", size)
+    opening, closer = _shape(name, keys)
+    opener = opening % values
+    size = _MARKERS + len(closer) + (len(opener) if opener.isascii() else byte_size(opener))
+    return Tags(name, keys, values, opener, closer, size)
+
+
+@cache
+def _shape(name: str, keys: tuple[str, ...]) -> tuple[str, str]:
+    """What tags of this name with these attributes, all of them words of ours, look like: the opener with a place for
+    each value, and the closer."""
+    return "".join([f"<{name}", *(f' {key}="%s"' for key in keys), ' end="']), f"</{name} "
 
 
 @cache
 def bare(name: str) -> Tags:
     """Tags that say nothing but a name of ours."""
-    return opened(name, {})
+    return opened(name, (), ())
 
 
 def text(name: str, content: str, /, **attributes: str | None) -> Block:
@@ -130,13 +144,14 @@ def leaf(tags: Tags, content: str) -> Block:
         content, measured = _measured(content)
         size = tags.size + measured
     if "\n" in content:
-        return Block(tags, content, size + 3, 2, 0, 1)
-    return Block(tags, content, size + 1, 1, 0, 1)
+        return Block(tags, content, size + 3, 2, 1)
+    return Block(tags, content, size + 1, 1, 1)
 
 
 def emptied(block: Block, omitted: str) -> Block:
     """The same block without its text, and with a word on what was there."""
-    return leaf(opened(block.name, {**block.attributes, "omitted": escaped(omitted)}), "")
+    tags = block.tags
+    return leaf(opened(tags.name, (*tags.keys, "omitted"), (*tags.values, escaped(omitted))), "")
 
 
 def body_size(block: Block) -> int:
@@ -151,35 +166,39 @@ def group(name: str, children: Sequence[Block], /, **attributes: str | None) -> 
 
 def holding(tags: Tags, children: Sequence[Block]) -> Block:
     """The same with tags that somebody has."""
-    return extended(leaf(tags, ""), children)
+    if not children:
+        return leaf(tags, "")
+    plain, inside, blocks = tags.size + 2, 0, 1
+    for child in children:
+        plain += child.plain
+        inside += child.lines
+        blocks += child.blocks
+    # Its own tags stand on lines of their own.
+    return Block(tags, tuple(children), plain + INDENT * inside, inside + 2, blocks)
 
 
 def extended(block: Block, children: Sequence[Block]) -> Block:
     """The same block with further blocks behind those that it holds; it holds blocks, or nothing."""
-    if not children:
-        return block
-    plain, lines, inner, blocks, content = block.plain, block.lines, block.inner, block.blocks, block.content
-    if isinstance(content, str):  # now its tags stand on lines of their own
-        plain, lines, content = plain + 1, 2, ()
-    for child in children:
-        plain += child.plain
-        lines += child.lines
-        inner += child.lines + child.inner
-        blocks += child.blocks
-    return Block(block.tags, (*content, *children), plain, lines, inner, blocks)
+    return holding(block.tags, (*block.parts, *children)) if children else block
 
 
 def regrouped(block: Block, children: Sequence[Block], *, without: Collection[str] = ()) -> Block:
     """The same block with other blocks in it, and without the attributes of these names."""
     kept = {name: value for name, value in block.attributes.items() if name not in without}
-    return holding(opened(block.name, kept), children)
+    return holding(opened(block.name, tuple(kept), tuple(kept.values())), children)
 
 
 def size(block: Block, depth: int = 0, width: int | None = None) -> int:
     """Bytes of a block that stands at this depth, in a report whose block numbers have this many digits."""
     if width is None:
         width = digits(block.blocks)
-    return block.plain + INDENT * (block.inner + depth * block.lines) + 2 * width * block.blocks
+    return block.plain + INDENT * depth * block.lines + 2 * width * block.blocks
+
+
+def unindented(block: Block) -> int:
+    """Bytes of a block if nothing in it were indented, without the digits of the markers."""
+    below = block.parts
+    return block.tags.size + 2 + sum([unindented(part) for part in below]) if below else block.plain
 
 
 def digits(blocks: int) -> int:
@@ -189,51 +208,64 @@ def digits(blocks: int) -> int:
 
 def write(block: Block, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
-    width = digits(block.blocks)
-    marker = f"{key}-{prefix}%0{width}d"
-    markers = [marker % number for number in range(block.blocks - 1, -1, -1)]
     pieces: list[str] = []
-    _put(block, "", markers, pieces)
+    _put((block,), "", f"{key}-{prefix}", iter(_numbers(block.blocks)), pieces)
     return "".join(pieces)
 
 
-def _put(block: Block, indent: str, markers: list[str], pieces: list[str]) -> None:
-    """Adds the pieces of a block's text; the markers that are left stand in reverse."""
-    tags, content, marker = block.tags, block.content, markers.pop()
-    if not isinstance(content, str):
-        pieces += indent, tags.opener, marker, '">\n'
-        deeper = indent + _STEP
-        for child in content:
-            _put(child, deeper, markers, pieces)
-        pieces += indent, tags.closer, marker, ">\n"
-    elif "\n" in content:
-        pieces += indent, tags.opener, marker, '">\n', content, "\n", indent, tags.closer, marker, ">\n"
-    else:
-        pieces += indent, tags.opener, marker, '">', content, tags.closer, marker, ">\n"
+def _numbers(blocks: int) -> Sequence[str]:
+    """The numbers of so many blocks, and perhaps more."""
+    width = digits(blocks)
+    return _all_numbers(width) if width <= WIDTH_KNOWN else [f"{number:0{width}d}" for number in range(blocks)]
 
 
-def choose_key(strings: Iterable[str]) -> str:
+@cache
+def _all_numbers(width: int) -> tuple[str, ...]:
+    return tuple([f"{number:0{width}d}" for number in range(10**width)])
+
+
+def _put(blocks: Iterable[Block], indent: str, head: str, numbers: Iterator[str], pieces: list[str]) -> None:
+    """Adds the pieces of blocks that follow each other; markers are the head and the next number."""
+    for block in blocks:
+        tags, content, number = block.tags, block.content, next(numbers)
+        if not isinstance(content, str):
+            pieces += indent, tags.opener, head, number, '">\n'
+            _put(content, indent + _STEP, head, numbers, pieces)
+            pieces += indent, tags.closer, head, number, ">\n"
+        elif block.lines == 1:
+            pieces += indent, tags.opener, head, number, '">', content, tags.closer, head, number, ">\n"
+        else:
+            pieces += indent, tags.opener, head, number, '">\n', content
+            pieces += "\n", indent, tags.closer, head, number, ">\n"
+
+
+def choose_key(strings: Sequence[str]) -> str:
     """A key that occurs in none of these strings, the same one every time. There are more keys than places in 4 GB. A
     checksum is enough to begin with: whoever foresees it and writes the key into a trace only makes us take another."""
     everything = "\n".join(strings)
-    checksum = crc32(everything.encode("utf-8", "replace"))
-    candidates = (sha256(f"{checksum}-{attempt}".encode()).hexdigest()[:KEY_LENGTH] for attempt in count())
+    if everything.isascii():
+        data = everything.encode()
+    else:  # one by one: most are plain, and encoded much faster as long as they stand alone
+        data = b"\n".join([string.encode("utf-8", "replace") for string in strings])
+    candidates = (sha256(f"{crc32(data)}-{attempt}".encode()).hexdigest()[:KEY_LENGTH] for attempt in count())
     return next(key for key in candidates if key not in everything)
 
 
 def strings(block: Block) -> list[str]:
     """All that a block says and that is not ours, in the order of the openers."""
     found: list[str] = []
-    waiting = [block]
-    while waiting:
-        part = waiting.pop()
-        found += part.tags.attributes.values()
-        content = part.content
+    _gather((block,), found)
+    return found
+
+
+def _gather(blocks: Iterable[Block], found: list[str]) -> None:
+    for block in blocks:
+        content = block.content
+        found += block.tags.values
         if isinstance(content, str):
             found.append(content)
         else:
-            waiting += content[::-1]
-    return found
+            _gather(content, found)
 
 
 def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:

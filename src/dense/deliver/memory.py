@@ -53,7 +53,7 @@ def remembered(items: Sequence[Item], task: Task, budget: int) -> str:
         if size <= budget:
             return message
     (report, key), frame = latest[-1].reports[0], latest[-1].frame
-    return compose(report, key, task, (), budget, frame)[0]
+    return compose(report, markup.byte_size(report), key, task, (), budget, frame)[0]
 
 
 def _written(items: Sequence[Item], task: Task, budget: int) -> tuple[str, int]:

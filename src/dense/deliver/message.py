@@ -69,14 +69,16 @@ REPORT = Frame()
 def essential_size(task: Task | None, budget: int, frame: Frame = REPORT) -> int:
     """Bytes of what surrounds a report in any case, the task's own text apart."""
     key = "0" * markup.KEY_LENGTH
-    return sum(markup.byte_size(part) for part in (_wrapper(budget, frame, key), "\n", "\n", _separator(task, key)))
+    return sum([markup.byte_size(part) for part in (_wrapper(budget, frame, key), "\n", "\n", _separator(task, key))])
 
 
 def compose(
-    report: str, key: str, task: Task | None, notes: Sequence[str], budget: int, frame: Frame = REPORT
+    report: str, size: int, key: str, task: Task | None, notes: Sequence[str], budget: int, frame: Frame = REPORT
 ) -> tuple[str, tuple[str, ...]]:
-    """The message, at most so many bytes apart from the task's own text, and the sections that had to go."""
-    room = budget - essential_size(task, budget, frame) - markup.byte_size(report)
+    """The message, at most so many bytes apart from the task's own text, and the sections that had to go. `size` is the
+    report's in bytes."""
+    wrapper, separator = _wrapper(budget, frame, key), _separator(task, key)
+    room = budget - size - sum([markup.byte_size(part) for part in (wrapper, "\n", "\n", separator)])
     sections = [("reading guide", frame.guide.format(key=key))] if frame.guide else []
     for number, note in enumerate(notes, 1):
         block = markup.text("note", note.strip())
@@ -88,8 +90,8 @@ def compose(
         needed -= markup.byte_size(section) + 1
         dropped.append(name)
     instruction = markup.encodable(task.instruction) if task else ""
-    parts = [_wrapper(budget, frame, key), *(section for _, section in sections), report]
-    return "\n".join([*parts, _separator(task, key) + instruction]), tuple(dropped)
+    parts = [wrapper, *(section for _, section in sections), report]
+    return "\n".join([*parts, separator + instruction]), tuple(dropped)
 
 
 def _wrapper(budget: int, frame: Frame, key: str) -> str:

@@ -6,7 +6,7 @@ out leaves its tag behind, with its size, so that the reader knows that there wa
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -27,17 +27,10 @@ class Body(Struct, frozen=True, gc=False):
 
     whole: Block
     """The block with its text."""
-    number: int = 0
-    """Which observation it is, or of which call it is an argument, from 0."""
-    argument: str | None = None
-    """The argument's name."""
-
-    @property
-    def place(self) -> str:
-        """What it is, for people: `observation 1`."""
-        if self.argument is not None:
-            return f"argument {self.argument[:40]!r} of call {self.number + 1}"
-        return f"observation {self.number + 1}" if self.whole.name == "observation" else self.whole.name
+    stub: Block
+    """The tag that stands for it where it is left out."""
+    place: str
+    """What it is, for people: `observation 1`."""
 
     @property
     def size(self) -> int:
@@ -45,79 +38,89 @@ class Body(Struct, frozen=True, gc=False):
         return markup.body_size(self.whole)
 
     @property
-    def stub(self) -> Block:
-        """The tag that stands for it where it is left out."""
-        return markup.emptied(self.whole, f"{self.size} bytes")
-
-    @property
     def saving(self) -> int:
         """What leaving it out brings, in bytes."""
         return self.whole.plain - self.stub.plain
 
 
-class Quote(Struct, frozen=True, gc=False):
-    """An action whose bodies are measured, before it is known which of them there is room for."""
-
-    leaf: Leaf
-    bodies: tuple[Body, ...]
-
-
-def quote(leaf: Leaf) -> Quote:
-    """Takes the bodies of an action, in order."""
-    step = leaf.step
-    bodies: list[Body] = []
-    if step.message:
-        bodies.append(Body(markup.leaf(markup.bare("message"), step.message)))
-    for number, call in enumerate(step.calls):
-        for name, value in call.arguments.items():
-            if isinstance(value, str):
-                block = markup.leaf(_named("argument", name), value)
-            else:
-                block = markup.text("argument", _json(value), name=name, type="json")
-            bodies.append(Body(block, number, name))
-    order: dict[str | None, str] = {}
-    if len(step.calls) > 1:
-        order = {call.id: str(number + 1) for number, call in enumerate(step.calls) if call.id}
-    for number, observation in enumerate(step.observations):
-        answers = order.get(observation.call_id) if order else None
-        tags = _observed(observation.origin, answers, observation.exit_code, observation.is_error)
-        bodies.append(Body(markup.leaf(tags, observation.text), number))
-    return Quote(leaf, tuple(bodies))
-
-
-def key_action(quoted: Quote, roles: Sequence[str] = (), without: frozenset[int] = frozenset()) -> Block:
-    """The block, without the bodies of these numbers."""
-    leaf, step = quoted.leaf, quoted.leaf.step
-    is_several = len(step.calls) > 1
+def key_action(leaf: Leaf, roles: Sequence[str] = ()) -> Block:
+    """An action with all its bodies; roles are words of ours."""
+    step, calls = leaf.step, leaf.step.calls
+    is_several = len(calls) > 1
     blocks: list[Block] = []
-    observations: list[Block] = []
-    arguments: list[list[Block]] = [[] for _ in step.calls]
-    for number, body in enumerate(quoted.bodies):
-        block = body.stub if number in without else body.whole
-        if body.argument is not None:
-            arguments[body.number].append(block)
-        else:
-            (blocks if block.name == "message" else observations).append(block)
-    for number, call in enumerate(step.calls):
+    if step.message:
+        blocks.append(markup.leaf(markup.bare("message"), step.message))
+    for number, call in enumerate(calls, 1):
         if is_several:
-            blocks.append(markup.group("tool-call", arguments[number], call=str(number + 1), name=call.name))
+            tags = markup.tags("tool-call", {"call": str(number), "name": call.name})
         else:
-            blocks.append(markup.holding(_named("tool-call", call.name), arguments[number]))
-    blocks += observations
-    said = {"id": leaf.id, "action": f"a{leaf.action}", "agent": step.agent, "role": " ".join(roles)}
-    return markup.holding(markup.tags("key-action", said), blocks)
+            tags = _named("tool-call", call.name)
+        blocks.append(markup.holding(tags, [_argument(name, value) for name, value in call.arguments.items()]))
+    order: dict[str | None, str] = {}
+    if is_several:
+        order = {call.id: str(number) for number, call in enumerate(calls, 1) if call.id}
+    for seen in step.observations:
+        answers = order.get(seen.call_id) if order else None
+        tags = _observed(seen.origin, answers, seen.exit_code, seen.is_error)
+        blocks.append(markup.leaf(tags, seen.text))
+    keys, values = ("id", "action"), (markup.escaped(leaf.id), f"a{leaf.action}")
+    if step.agent:
+        keys, values = (*keys, "agent"), (*values, markup.escaped(step.agent))
+    if roles:
+        keys, values = (*keys, "role"), (*values, " ".join(roles))
+    return markup.holding(markup.opened("key-action", keys, values), blocks)
 
 
-def oversized(quoted: Quote, limit: int) -> frozenset[int]:
-    """The bodies to leave out so that an action has at most so many bytes: the largest first, then the last."""
-    total = key_action(quoted).plain
-    without: set[int] = set()
-    for number in sorted(range(len(quoted.bodies)), key=lambda number: (-quoted.bodies[number].saving, -number)):
-        if total <= limit or quoted.bodies[number].saving <= 0:
+def bodies(leaf: Leaf, block: Block) -> list[Body]:
+    """The bodies of an action in its block, in order."""
+    found: list[Body] = []
+    calls = observations = 0
+    for part in block.parts:
+        if part.name == "tool-call":
+            calls += 1
+            for name, argument in zip(leaf.step.calls[calls - 1].arguments, part.parts, strict=True):
+                found.append(_body(argument, f"argument {name[:40]!r} of call {calls}"))
+        elif part.name == "observation":
+            observations += 1
+            found.append(_body(part, f"observation {observations}"))
+        else:
+            found.append(_body(part, part.name))
+    return found
+
+
+def without(block: Block, left_out: Iterable[Body]) -> Block:
+    """An action's block with stubs in the place of these bodies of it."""
+    return _replaced(block, {id(body.whole): body.stub for body in left_out})
+
+
+def oversized(block: Block, found: Sequence[Body], limit: int) -> list[Body]:
+    """The bodies to leave out so that an action has at most so many bytes, its roles apart: the largest first, then the
+    last."""
+    roles = block.attributes.get("role")
+    total = markup.unindented(block) - (len(f' role="{roles}"') if roles else 0)
+    numbers: list[int] = []
+    for number in sorted(range(len(found)), key=lambda number: (-found[number].saving, -number)):
+        if total <= limit or found[number].saving <= 0:
             break
-        total -= quoted.bodies[number].saving
-        without.add(number)
-    return frozenset(without)
+        total -= found[number].saving
+        numbers.append(number)
+    return [found[number] for number in sorted(numbers)]
+
+
+def _argument(name: str, value: Any) -> Block:
+    if isinstance(value, str):
+        return markup.leaf(_named("argument", name), value)
+    return markup.leaf(markup.tags("argument", {"name": name, "type": "json"}), _json(value))
+
+
+def _body(block: Block, place: str) -> Body:
+    return Body(block, markup.emptied(block, f"{markup.body_size(block)} bytes"), place)
+
+
+def _replaced(block: Block, others: Mapping[int, Block]) -> Block:
+    if isinstance(block.content, str):
+        return others.get(id(block), block)
+    return markup.holding(block.tags, [_replaced(part, others) for part in block.content])
 
 
 def _named(tag: str, name: str) -> Tags:

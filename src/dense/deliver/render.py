@@ -6,10 +6,10 @@ root, where the recipient looks first; the part that raised it names it. Labels 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct
+from msgspec.structs import astuple
 
 from dense.deliver import markup
 from dense.deliver.layout import Layout
@@ -19,7 +19,6 @@ from dense.tree import (
     Facets,
     Issue,
     Leaf,
-    Node,
     ReconciledTree,
     Shortcut,
     State,
@@ -34,9 +33,10 @@ Detail = Literal["full", "condensed", "folded"]
 """`condensed`: of succeeded shortcuts only the actions are shown, their lessons stand at the root. `folded`: so it is
 with all parts of the root."""
 
-_ALL_FACETS = {name: name.replace("_", "-") for name in Facets.__struct_fields__}
-"""Facets and their tags."""
-_COMPLETE_FACETS = {name: _ALL_FACETS[name] for name in ("artifacts", "key_values", "critical_order")}
+_FACETS = tuple([name.replace("_", "-") for name in Facets.__struct_fields__])
+"""The tags of the facets."""
+_COMPLETE_FACETS = ("artifacts", "key-values", "critical-order")
+"""Those that a subtask shows which is shown shortly."""
 
 
 class Renderer:
@@ -46,43 +46,118 @@ class Renderer:
     def __init__(self, tree: ReconciledTree) -> None:
         self.tree, self.layout = tree, Layout(tree.root)
         self._raised = _raised(tree, self.layout)
-        self._open_words = frozenset([_words(issue.text) for issue in tree.issues if issue.resolved_at is None])
-        self._root: Block | None = None
+        self._open = _open_by_words(tree)
+        self._top: Block | None = None
         self._heads: dict[tuple[int, bool, bool], Block] = {}
         """Nodes with their own words, without their parts. By the node's identity, which is its own as long as the tree
         is held; then by how much of it is shown."""
 
     def report(self, actions: Mapping[str, Block], detail: Detail = "full") -> Block:
         """The whole report, with these actions by their leaf."""
-        view = View(self.layout, actions, detail, self._raised, self._open_words, self._heads)
-        if self._root is None:
-            self._root = _root(self.tree, view)
-        whole = markup.extended(self._root, _parts(self.tree.root.children, view))
-        return markup.group("report", [whole], redacted=self.tree.redacted or None)
+        if self._top is None:
+            self._top = self._root()
+        whole = markup.extended(self._top, self._parts(self.tree.root, actions, detail))
+        return markup.holding(markup.tags("report", {"redacted": self.tree.redacted}), [whole])
 
+    def _parts(self, node: Subtask | Shortcut, actions: Mapping[str, Block], detail: Detail) -> list[Block]:
+        blocks: list[Block] = []
+        for child in node.children:
+            if not isinstance(child, Leaf):
+                blocks.append(self._part(child, actions, detail))
+            elif child.id in actions:
+                blocks.append(actions[child.id])
+        return blocks
 
-class View(Struct, frozen=True):
-    """What the parts of one rendering share."""
+    def _part(self, node: Subtask | Shortcut, actions: Mapping[str, Block], detail: Detail) -> Block:
+        """A node with what is shown below it: all its parts, or only the actions where it is shown shortly."""
+        is_folded = detail == "folded"
+        if isinstance(node, Subtask):
+            is_short = is_folded or state_of(node) == "complete"
+        else:
+            is_short = is_folded or (detail == "condensed" and node.outcome == "succeeded")
+        key = (id(node), is_short, is_folded)
+        head = self._heads.get(key)
+        if head is None:
+            is_task = isinstance(node, Subtask)
+            head = self._task(node, is_short, is_folded) if is_task else self._shortcut(node, is_short)
+            self._heads[key] = head
+        if not is_short:
+            return markup.extended(head, self._parts(node, actions, detail))
+        return markup.extended(head, [actions[leaf.id] for leaf in self.layout.below(node) if leaf.id in actions])
 
-    layout: Layout
-    actions: Mapping[str, Block]
-    """The actions to show, by their leaf."""
-    detail: Detail
-    raised: Mapping[str, tuple[Issue, ...]]
-    """The issues that each node raised."""
-    open_words: frozenset[str]
-    """The words of the issues that are still open."""
-    heads: dict[tuple[int, bool, bool], Block]
-    """What nodes say whatever is shown below them, as far as it was made before."""
+    def _root(self) -> Block:
+        """The root with its own words, which are the same whatever is shown."""
+        root = self.tree.root
+        blocks: list[Block] = []
+        _tell(blocks, "summary", root.summary)
+        blocks += [_open_issue(same) for same in self._open.values()]
+        self._tell_facets(blocks, root, is_short=False)
+        blocks += _lessons(self.layout)
+        said = {
+            "id": root.id,
+            "title": root.title,
+            "state": state_of(root),
+            "completion-scope": SCOPE,
+            "actions": self._span(root),
+        }
+        return markup.holding(markup.tags("task", said), blocks)
 
-    def head(self, node: Subtask | Shortcut, is_short: bool) -> Block:
-        """A node with its own words, made at the first time."""
-        key = (id(node), is_short, self.detail == "folded")
-        found = self.heads.get(key)
-        if found is None:
-            found = _task(node, is_short, self) if isinstance(node, Subtask) else _shortcut(node, is_short, self)
-            self.heads[key] = found
-        return found
+    def _task(self, node: Subtask, is_short: bool, is_folded: bool) -> Block:
+        blocks: list[Block] = []
+        _tell(blocks, "summary", node.summary)
+        if not is_folded:
+            self._tell_facets(blocks, node, is_short)
+        said = {"id": node.id, "title": node.title, "state": state_of(node), "actions": self._span(node)}
+        if raised := self._raised_in(node, is_short):
+            said |= {"open-issue": _open_names(raised), "closed-later": None if is_short else _closed(raised)}
+        return markup.holding(markup.tags("task", said), blocks)
+
+    def _shortcut(self, node: Shortcut, is_short: bool) -> Block:
+        blocks: list[Block] = []
+        if not is_short:
+            _tell(blocks, "dead-end", node.dead_end)
+            _tell(blocks, "working-path", node.working_path)
+        said = {
+            "id": node.id,
+            "title": node.title,
+            "outcome": node.outcome,
+            "source": _names([child.id for child in node.children]),
+            "actions": self._span(node),
+        }
+        if raised := self._raised_in(node, is_short):
+            said |= {"open-issue": _open_names(raised), "closed-later": None if is_short else _closed(raised)}
+        said["evidence"] = _names(node.evidence)
+        return markup.holding(markup.tags("shortcut", said), blocks)
+
+    def _tell_facets(self, blocks: list[Block], node: Subtask, is_short: bool) -> None:
+        for name, content in zip(_FACETS, astuple(node.facets), strict=True):
+            if content == NONE or (is_short and name not in _COMPLETE_FACETS):
+                continue
+            if name != "open-issues" or self._is_still_open(node):
+                _tell(blocks, name, content)
+
+    def _is_still_open(self, node: Subtask) -> bool:
+        """Whether what its summary calls open is news: it may have been closed since, or the root says the same."""
+        raised = self._raised.get(node.id, ())
+        is_settled = bool(raised) and all(issue.resolved_at is not None for issue in raised)
+        return not is_settled and _words(node.facets.open_issues) not in self._open
+
+    def _raised_in(self, node: Subtask | Shortcut, is_short: bool) -> Sequence[Issue]:
+        """The issues that a node raised. What a folded one hides may hold issues that are still open: it names them in
+        place of its parts."""
+        if not self._raised:
+            return ()
+        if not is_short:
+            return self._raised.get(node.id, ())
+        return [issue for below in nodes(node) for issue in self._raised.get(below.id, ())]
+
+    def _span(self, node: Subtask | Shortcut) -> str | None:
+        """The actions below a node, as a range."""
+        span = self.layout.span(node)
+        if span is None:
+            return None
+        first, last = span
+        return f"a{first.action}" if first is last else f"a{first.action}-a{last.action}"
 
 
 def state_of(node: Subtask) -> State:
@@ -90,135 +165,51 @@ def state_of(node: Subtask) -> State:
     return node.verdict.state if node.verdict else "unknown"
 
 
-def open_issues(tree: ReconciledTree) -> Iterator[Block]:
+def open_issues(tree: ReconciledTree) -> list[Block]:
     """What is left to do, fatal things first. Issues of the same words are one."""
+    return [_open_issue(same) for same in _open_by_words(tree).values()]
+
+
+def _open_by_words(tree: ReconciledTree) -> dict[str, list[Issue]]:
+    """The issues that are still open, by their words, fatal ones first."""
     same: dict[str, list[Issue]] = {}
     for issue in tree.issues:
         if issue.resolved_at is None:
             same.setdefault(_words(issue.text), []).append(issue)
-    for group in sorted(same.values(), key=lambda group: not any(issue.is_fatal for issue in group)):
-        yield markup.text(
-            "open-issue",
-            group[0].text.strip(),
-            id=_names([issue.id for issue in group]),
-            raised_at=_names([issue.raised_at for issue in group]),
-            fatal="true" if any(issue.is_fatal for issue in group) else None,
-            evidence=_names([name for issue in group for name in issue.evidence]),
-        )
+    fatal = {words: issues for words, issues in same.items() if _is_fatal(issues)}
+    return fatal | same
 
 
-def _root(tree: ReconciledTree, view: View) -> Block:
-    """The root with its own words, which are the same whatever is shown."""
-    root = tree.root
-    blocks: list[Block] = []
-    _tell(blocks, "summary", root.summary)
-    blocks += open_issues(tree)
-    _tell_facets(blocks, root, _ALL_FACETS, view)
-    blocks += _lessons(view)
+def _open_issue(same: Sequence[Issue]) -> Block:
+    """Issues of the same words."""
     said = {
-        "id": root.id,
-        "title": root.title,
-        "state": state_of(root),
-        "completion-scope": SCOPE,
-        "actions": _span(root, view),
+        "id": _names([issue.id for issue in same]),
+        "raised-at": _names([issue.raised_at for issue in same]),
+        "fatal": "true" if _is_fatal(same) else None,
+        "evidence": _names([name for issue in same for name in issue.evidence]),
     }
-    return markup.holding(markup.tags("task", said), blocks)
+    return markup.leaf(markup.tags("open-issue", said), same[0].text.strip())
 
 
-def _parts(children: Iterable[Node], view: View) -> list[Block]:
-    blocks: list[Block] = []
-    for child in children:
-        if isinstance(child, Leaf):
-            if (shown := view.actions.get(child.id)) is not None:
-                blocks.append(shown)
-        else:
-            blocks.append(_part(child, view))
-    return blocks
+def _is_fatal(same: Sequence[Issue]) -> bool:
+    return any(issue.is_fatal for issue in same)
 
 
-def _part(node: Subtask | Shortcut, view: View) -> Block:
-    """A node with what is shown below it: all its parts, or only the actions where it is shown shortly."""
-    if view.detail == "folded":
-        is_short = True
-    elif isinstance(node, Subtask):
-        is_short = state_of(node) == "complete"
-    else:
-        is_short = view.detail == "condensed" and node.outcome == "succeeded"
-    return markup.extended(view.head(node, is_short), _shown(node, view) if is_short else _parts(node.children, view))
-
-
-def _task(node: Subtask, is_short: bool, view: View) -> Block:
-    blocks: list[Block] = []
-    _tell(blocks, "summary", node.summary)
-    if view.detail != "folded":
-        _tell_facets(blocks, node, _COMPLETE_FACETS if is_short else _ALL_FACETS, view)
-    raised = _raised_in(node, is_short, view)
-    said = {"id": node.id, "title": node.title, "state": state_of(node), "actions": _span(node, view)}
-    if raised:
-        said |= {"open-issue": _open_names(raised), "closed-later": None if is_short else _closed(raised)}
-    return markup.holding(markup.tags("task", said), blocks)
-
-
-def _shortcut(node: Shortcut, is_short: bool, view: View) -> Block:
-    blocks: list[Block] = []
-    if not is_short:
-        _tell(blocks, "dead-end", node.dead_end)
-        _tell(blocks, "working-path", node.working_path)
-    raised = _raised_in(node, is_short, view)
-    return markup.group(
-        "shortcut",
-        blocks,
-        id=node.id,
-        title=node.title,
-        outcome=node.outcome,
-        source=_names([child.id for child in node.children]),
-        actions=_span(node, view),
-        open_issue=_open_names(raised) if raised else None,
-        closed_later=_closed(raised) if raised and not is_short else None,
-        evidence=_names(node.evidence),
-    )
-
-
-def _raised_in(node: Subtask | Shortcut, is_short: bool, view: View) -> list[Issue]:
-    """The issues that a node raised. What a folded one hides may hold issues that are still open: it names them in
-    place of its parts."""
-    if not view.raised:
-        return []
-    if not is_short:
-        return list(view.raised.get(node.id, ()))
-    return [issue for below in nodes(node) for issue in view.raised.get(below.id, ())]
-
-
-def _lessons(view: View) -> list[Block]:
+def _lessons(layout: Layout) -> list[Block]:
     """What failed and what worked in all shortcuts, also in those that are not shown, each once."""
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = {("", "")}
     lessons: list[Block] = []
-    for node in view.layout.parents:
+    for node in layout.parents:
         if not isinstance(node, Shortcut):
             continue
         words = (_words(node.dead_end), _words(node.working_path))
-        if any(words) and words not in seen:
+        if words not in seen:
             seen.add(words)
             texts: list[Block] = []
             _tell(texts, "dead-end", node.dead_end)
             _tell(texts, "working-path", node.working_path)
-            lessons.append(markup.group("lesson", texts, **{"from": node.id}, outcome=node.outcome))
-    return [markup.group("lessons", lessons)] if lessons else []
-
-
-def _tell_facets(blocks: list[Block], node: Subtask, names: Mapping[str, str], view: View) -> None:
-    facets = node.facets
-    for name, tag in names.items():
-        content = getattr(facets, name)
-        if content != NONE and (name != "open_issues" or _is_still_open(node, view)):
-            _tell(blocks, tag, content)
-
-
-def _is_still_open(node: Subtask, view: View) -> bool:
-    """Whether what its summary calls open is news: it may have been closed since, or the root says the same."""
-    raised = view.raised.get(node.id, ())
-    is_settled = bool(raised) and all(issue.resolved_at is not None for issue in raised)
-    return not is_settled and _words(node.facets.open_issues) not in view.open_words
+            lessons.append(markup.holding(markup.tags("lesson", {"from": node.id, "outcome": node.outcome}), texts))
+    return [markup.holding(markup.bare("lessons"), lessons)] if lessons else []
 
 
 def _open_names(raised: Iterable[Issue]) -> str:
@@ -249,27 +240,12 @@ def _raised(tree: ReconciledTree, layout: Layout) -> dict[str, tuple[Issue, ...]
     }
 
 
-def _shown(node: Node, view: View) -> list[Block]:
-    """The actions below a node that are shown."""
-    actions = view.actions
-    return [actions[leaf.id] for leaf in view.layout.below(node) if leaf.id in actions] if actions else []
-
-
 def _tell(blocks: list[Block], name: str, content: str) -> None:
     """Adds a block for what an analyst wrote, unless it is nothing."""
     content = content.strip()
     said = content.rstrip(".")
     if said and (len(said) > len(NONE) or said.casefold() != NONE):
         blocks.append(markup.leaf(markup.bare(name), content))
-
-
-def _span(node: Node, view: View) -> str | None:
-    """The actions below a node, as a range."""
-    below = view.layout.below(node)
-    if not below:
-        return None
-    first, last = below[0], below[-1]
-    return f"a{first.action}" if first is last else f"a{first.action}-a{last.action}"
 
 
 def _names(identifiers: Iterable[str]) -> str:

@@ -105,10 +105,8 @@ def _told(missing: Sequence[Row], size: int) -> tuple[str, ...]:
 
 def _row(row: Row, limit: int | None = None) -> Block:
     """The row, without its largest bodies where it is larger than its limit."""
-    quote = quoted.quote(row.leaf)
-    block = quoted.key_action(quote)
-    if limit is not None and block.plain > limit:
-        block = quoted.key_action(quote, without=quoted.oversized(quote, limit))
-    parts = block.content if isinstance(block.content, tuple) else ()
-    step = row.leaf.step
-    return markup.group("action", [*parts, *row.remarks], id=f"a{row.leaf.action}", agent=step.agent, label=row.label)
+    block = quoted.key_action(row.leaf)
+    if limit is not None and markup.unindented(block) > limit:
+        block = quoted.without(block, quoted.oversized(block, quoted.bodies(row.leaf, block), limit))
+    blocks = [*block.parts, *row.remarks]
+    return markup.group("action", blocks, id=f"a{row.leaf.action}", agent=row.leaf.step.agent, label=row.label)
