@@ -120,7 +120,7 @@ def in_order(tree: ast.AST) -> Iterator[ast.AST]:
     left: list[Any] = [tree]
     while left:
         node = left.pop()
-        kind = type(node)
+        kind: type[Any] = type(node)
         if kind in TELLING:
             yield node
         for name in INNER.get(kind, ()):
