@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import dense
 from dense.actions import commands, effects
-from dense.actions.shell import WHOLE, pieces, take_heredocs
+from dense.actions.heredocs import take_heredocs
+from dense.actions.shell import WHOLE, pieces
 from dense.errors import DenseError
 from dense.trajectory import Source, Step, ToolCall
 

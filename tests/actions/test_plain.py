@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dense.actions.command import Command, Redirect
+from dense.actions.heredocs import may_run, take_heredocs
 from dense.actions.plain import plain_commands
-from dense.actions.shell import Command, Redirect, Walk, may_run, parse, take_heredocs
+from dense.actions.shell import Walk, parse
 
 PLAIN = [
     "ls",

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from dense.actions.carried import Carried
+from dense.actions.command import Command
 from dense.actions.effects import Effects, EffectsOf
 from dense.actions.files import UNNAMED
 from dense.actions.interpret import commands_in, run_commands
 from dense.actions.ledger import Ledger
-from dense.actions.shell import Command
 from dense.actions.tools import Call, background_texts, in_order, run_call
 from dense.trajectory import Step
 

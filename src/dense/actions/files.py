@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from dense.actions.arguments import NOTHING, has_flag, operands, option, program_name, values
+from dense.actions.command import Command
 from dense.actions.ledger import Ledger, note
-from dense.actions.shell import Command
 
 UNNAMED = "{open file}"
 """For editors that change the file they have open, which is named in an earlier step."""

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from dense.actions.arguments import WRAPPERS, behind, has_flag, operands, option, program_name, values
 from dense.actions.code_texts import note_code_texts
+from dense.actions.command import Command
 from dense.actions.files import found_by
 from dense.actions.ledger import Ledger, located
 from dense.actions.network import ask
 from dense.actions.programs import SILENT, note_program
 from dense.actions.python_code import scan_python
 from dense.actions.services import is_service, may_stay
-from dense.actions.shell import Command, parse
+from dense.actions.shell import parse
 from dense.actions.tests import is_check, is_interpreter, is_python
 
 DEEPEST = 6

@@ -7,8 +7,10 @@ a way of its own (`shell`)."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from msgspec import Struct
+from dense.actions.command import FOLDER_CHANGERS, Command, Redirect, folder_after
+from dense.actions.heredocs import HEREDOC_PLACE, Heredoc, heredoc_at
 
 _LETTER = r"-\w./:@%+,=*?~^"
 _TARGET = rf"[ \t]*+[{_LETTER}]++"
@@ -28,37 +30,26 @@ _SPECIAL = frozenset(
     readonly local unset unsetenv""".split()
 )
 """Words with which something else than a command begins."""
-FOLDER_CHANGERS = frozenset(["cd", "pushd", "popd", "chdir"])
 
 
-class Plain(Struct, frozen=True, gc=False):
-    """One command of a plain text."""
-
-    words: list[str]
-    text: str
-    """As it was written, without redirections."""
-    redirects: list[tuple[str, str]]
-    """Operators and targets, in order; `2>&1` is none."""
-    is_piped: bool
-    """Whether the one before writes into it."""
-
-
-def plain_commands(text: str) -> list[Plain] | None:
-    """The commands of a text; None where it is not plain."""
+def plain_commands(text: str, cwd: str = "", heredocs: Sequence[Heredoc] = ()) -> list[Command] | None:
+    """The commands of a text that begins in the folder `cwd`; None where it is not plain."""
     if not text.isascii():
         return None
     text = text.strip()
-    found: list[Plain] = []
+    commands: list[Command] = []
+    command: Command | None = None
     position, end, joint = 0, len(text), ";"
+    last_cwd = cwd
     has_pipe = has_change = False  # in the list that ends with the next `;` or line
     while position < end:
-        one = _COMMAND.match(text, position)
-        if one is None:
+        found = _COMMAND.match(text, position)
+        if found is None:
             return None
-        position = one.end()
-        written, redirects, next_joint = one.groups()
-        if redirects:
-            if written[-1] in "12" and redirects[0] == ">":
+        position = found.end()
+        written, redirection, next_joint = found.groups()
+        if redirection:
+            if written[-1] in "12" and redirection[0] == ">":
                 written = written[:-1]
             if written[-1] not in " \t":
                 return None
@@ -66,30 +57,60 @@ def plain_commands(text: str) -> list[Plain] | None:
         words = _words(written)
         if words is None or words[0] in _SPECIAL:
             return None
-        if redirects and words[-1] == "-" and redirects[0] == ">":  # the grammar loses the `-` of `- 2>`
-            return None
-        if joint in ";\n":
-            if has_pipe and has_change:  # where the changed folder ends is for the grammar to say
-                return None
-            has_pipe = has_change = False
-        elif joint == "|":
+        if joint == "|":
             has_pipe = True
-        elif has_pipe:  # the grammar may read `a | b && c` as `a | (b && c)`
-            return None
+        else:
+            command = None
+            is_list = joint in ("&&", "||")
+            # The grammar may read `a | b && c` as `a | (b && c)`; where a changed folder ends is for it to say, too.
+            if has_pipe and (is_list or has_change):
+                return None
+            if not is_list:
+                has_pipe = has_change = False
+        if redirection:
+            if words[-1] == "-" and redirection[0] == ">":  # the grammar loses the `-` of `- 2>`
+                return None
+            command = _redirected(words, written, cwd, redirection, heredocs, command)
+        else:
+            command = Command(tuple(words), written, cwd, (), None, False, command)
+        commands.append(command)
         if words[0] in FOLDER_CHANGERS:
             has_change = True
-        found.append(Plain(words, written, _REDIRECT.findall(redirects) if redirects else [], joint == "|"))
+            cwd, last_cwd = folder_after(words, cwd, last_cwd), cwd
         joint = next_joint
-    return found if joint is None or joint in ";\n" else None
+    return commands if joint is None or joint in ";\n" else None
+
+
+def _redirected(
+    words: list[str], written: str, cwd: str, redirection: str, heredocs: Sequence[Heredoc], previous: Command | None
+) -> Command:
+    redirects: list[Redirect] = []
+    stdin: str | None = None
+    for operator, target in _REDIRECT.findall(redirection):
+        if operator != "<" or not target.startswith(HEREDOC_PLACE):
+            redirects.append(Redirect(operator, target))
+        elif (heredoc := heredoc_at(target, heredocs)) is not None:
+            stdin, written = heredoc.body, f"{written} {heredoc.token}"
+    return Command(tuple(words), written, cwd, tuple(redirects), stdin, False, previous)
 
 
 def _words(written: str) -> list[str] | None:
     """The words without quotes; None where one begins with `=`, which the grammar may take for an operator."""
-    has_quotes = "'" in written or '"' in written
-    words: list[str] = _WORD.findall(written) if has_quotes else written.split()
+    has_double = '"' in written
+    if "'" in written:
+        quote = "" if has_double else "'"
+    else:
+        quote = '"'
+        if not has_double:
+            return None if " =" in written or "\t=" in written else written.split()
+    if quote and "=" not in written:
+        before, literal, *rest = written.split(quote)
+        if len(rest) == 1 and before[-1] in " \t" and rest[0][:1] in " \t":  # one that is a word of its own, mostly
+            return [*before.split(), literal, *rest[0].split()]
+    words: list[str] = _WORD.findall(written)
     if "=" in written and any(word[0] == "=" for word in words):
         return None
-    return [_unquoted(word) if "'" in word or '"' in word else word for word in words] if has_quotes else words
+    return [_unquoted(word) if "'" in word or '"' in word else word for word in words]
 
 
 def _unquoted(word: str) -> str:

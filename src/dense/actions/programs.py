@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dense.actions.arguments import operands, values
+from dense.actions.command import Command
 from dense.actions.files import (
     LISTERS,
     READERS,
@@ -44,7 +45,6 @@ from dense.actions.products import (
     note_venv,
     note_zip,
 )
-from dense.actions.shell import Command
 from dense.actions.windows import note_powershell
 
 Handler = Callable[[Sequence[str], Command, Ledger], None]

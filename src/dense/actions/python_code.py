@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 from dense.actions.ledger import Ledger
 from dense.redact.words import any_of, one_byte_each
@@ -117,16 +117,15 @@ def without_magic(code: str) -> str:
 def in_order(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes that may do something, in the order of the text, without recursion (`ast.walk` goes by levels). Names,
     constants and operators, which are most of a tree, are passed over."""
-    left: list[Any] = [tree]
+    left: list[object] = [tree]
     while left:
         node = left.pop()
-        kind: type[Any] = type(node)
-        if kind in TELLING:
+        if isinstance(node, TELLING):
             yield node
-        for name in INNER.get(kind, ()):
+        for name in INNER.get(type(node), ()):
             child = getattr(node, name, None)
             if isinstance(child, list):
-                left += cast("list[Any]", child)[::-1]
+                left += cast("list[object]", child)[::-1]
             elif child is not None:
                 left.append(child)
 

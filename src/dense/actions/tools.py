@@ -352,7 +352,7 @@ def is_typed(call: Call) -> bool:
 
 
 def has_open_heredoc(text: str) -> bool:
-    from dense.actions.shell import take_heredocs
+    from dense.actions.heredocs import take_heredocs
 
     if "<<" not in text:
         return False
