@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dense.actions.arguments import NOTHING, has_flag, operands, option, program_name, values
 from dense.actions.command import Command
@@ -120,22 +120,24 @@ SCRIPTED: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 """Programs whose first operand is a pattern or a program, unless one of the second set of options gives it."""
 
 
-def note_scripted(
-    words: Sequence[str], kinds: tuple[frozenset[str], frozenset[str]], command: Command, ledger: Ledger
-) -> None:
-    with_value, instead = kinds
-    rest = operands(words, with_value | instead)
-    options = [word.split("=")[0] for word in words[1:] if word[:1] == "-"]
-    if instead.isdisjoint(options):
-        rest = rest[1:]
-    if (
-        not rest
-        and command.previous is None
-        and command.stdin is None
-        and (program_name(words[0]) in ("rg", "ag", "ack") or has_flag(words, "rR", "--recursive"))
-    ):
-        rest = ["."]
-    note(ledger.reads, [word for word in rest if "=" not in word or "/" in word], command.cwd)
+def scripted(with_value: frozenset[str], instead: frozenset[str]) -> Callable[[Sequence[str], Command, Ledger], None]:
+    """What notes the files of such a program."""
+    all_with_value = with_value | instead
+
+    def note_scripted(words: Sequence[str], command: Command, ledger: Ledger) -> None:
+        rest = operands(words, all_with_value)
+        if instead.isdisjoint([word.split("=")[0] for word in words[1:] if word[:1] == "-"]):
+            rest = rest[1:]
+        if (
+            not rest
+            and command.previous is None
+            and command.stdin is None
+            and (program_name(words[0]) in ("rg", "ag", "ack") or has_flag(words, "rR", "--recursive"))
+        ):
+            rest = ["."]
+        note(ledger.reads, [word for word in rest if "=" not in word or "/" in word], command.cwd)
+
+    return note_scripted
 
 
 def note_copy(words: Sequence[str], command: Command, ledger: Ledger) -> None:
