@@ -296,8 +296,11 @@ def in_order(calls: Sequence[ToolCall]) -> tuple[Call | str, ...]:
     open heredoc, is one text."""
     if len(calls) != 1:
         return tuple(joined(map(known, calls)))
-    text = only_command(calls[0])
-    if text is None:
+    name, arguments = calls[0].name, calls[0].arguments
+    text = arguments.get("command") if len(arguments) == 1 else None
+    if isinstance(text, str) and len(name) <= 200 and takes_commands(name):  # as most do
+        text = fenced(text) if "```" in text else text
+    else:
         call = known(calls[0])
         if is_typed(call):
             return tuple(joined([call]))
@@ -307,13 +310,11 @@ def in_order(calls: Sequence[ToolCall]) -> tuple[Call | str, ...]:
     return (text,) if text and not text.isspace() else ()
 
 
-def only_command(call: ToolCall) -> str | None:
-    """The text of a shell's call that has a command and no more, as most have; None for all others."""
-    text = call.arguments.get("command") if len(call.arguments) == 1 else None
-    if not isinstance(text, str) or len(call.name) > 200:
-        return None
-    plain = short_plain_name(call.name)
-    return fenced(text) if plain in SHELLS and plain not in TYPING else None
+@lru_cache(1024)
+def takes_commands(name: str) -> bool:
+    """Whether a tool is a shell that is given whole commands."""
+    plain = plain_name(name)
+    return plain in SHELLS and plain not in TYPING
 
 
 def joined(calls: Iterable[Call]) -> Iterator[Call | str]:
@@ -466,8 +467,10 @@ def background_texts(calls: Sequence[ToolCall]) -> list[str]:
     """Commands that a harness was asked to leave running."""
     found: list[str] = []
     for call in calls:
-        if call.arguments.get("run_in_background") is True or call.arguments.get("is_background") is True:
-            text = shell_text(known(call))
-            if text:
-                found.append(text.strip())
+        if len(call.arguments) > 1 and is_left_running(call) and (text := shell_text(known(call))):
+            found.append(text.strip())
     return found
+
+
+def is_left_running(call: ToolCall) -> bool:
+    return call.arguments.get("run_in_background") is True or call.arguments.get("is_background") is True
