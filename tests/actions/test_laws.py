@@ -145,7 +145,7 @@ def test_a_heredoc_of_100_kilobytes() -> None:
 
 def test_heredocs_are_taken_out_whole() -> None:
     plain, found = take_heredocs("cat <<A <<'B' > x\n1\nA\n2\nB\nrm y", take_open=False)
-    assert [(one.body, one.is_quoted) for one in found] == [("1\n", False), ("2\n", True)]
+    assert [(one.body, one.is_quoted) for one in found.values()] == [("1\n", False), ("2\n", True)]
     assert plain.split("\n")[-1] == "rm y"
 
 

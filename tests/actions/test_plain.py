@@ -65,7 +65,7 @@ def by_grammar(text: str) -> list[Command]:
 
 def is_plain(text: str) -> bool:
     plain, heredocs = take_heredocs(text, take_open=False)
-    return not any(map(may_run, heredocs)) and plain_commands(plain) is not None
+    return not any(map(may_run, heredocs.values())) and plain_commands(plain, "", heredocs) is not None
 
 
 @pytest.mark.parametrize("text", PLAIN)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -27,10 +26,10 @@ class Heredoc(Struct, frozen=True, gc=False):
     """Whether the shell leaves the body alone."""
 
 
-def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
-    """The text with a file in the place of each heredoc, and the heredocs. One is taken for a heredoc when its end is
-    there; `take_open` takes those too that never end."""
-    heredocs: list[Heredoc] = []
+def take_heredocs(text: str, *, take_open: bool) -> tuple[str, dict[str, Heredoc]]:
+    """The text with a file in the place of each heredoc, and the heredocs by these files. One is taken for a heredoc
+    when its end is there; `take_open` takes those too that never end."""
+    heredocs: dict[str, Heredoc] = {}
     at = text.find("<<")
     if at < 0:
         return text, heredocs
@@ -61,8 +60,9 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
             continue
         body_end, after = end or (len(text), len(text))
         body, token = text[body_start:body_end], found[0]
-        heredocs.append(Heredoc(token, dedented(body) if dash else body, is_quoted=bare is None or "\\" in token))
-        kept.append(f"{text[position:start]} <{HEREDOC_PLACE}{len(heredocs) - 1} ")
+        place = f"{HEREDOC_PLACE}{len(heredocs)}"
+        heredocs[place] = Heredoc(token, dedented(body) if dash else body, bare is None or "\\" in token)
+        kept.append(f"{text[position:start]} <{place} ")
         position, resume = found.end(), after
     if resume:
         kept.append(text[position:line_end] + "\n")
@@ -97,14 +97,6 @@ def end_of_body(text: str, word: str, body_start: int, endless: set[str]) -> tup
 def may_run(heredoc: Heredoc) -> bool:
     """Whether the shell runs commands that stand in the body."""
     return not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body)
-
-
-def heredoc_at(target: str, heredocs: Sequence[Heredoc]) -> Heredoc | None:
-    """The heredoc that a redirection's target stands for."""
-    number = target.removeprefix(HEREDOC_PLACE)
-    if number.isascii() and number.isdigit() and len(number) < 7 and int(number) < len(heredocs):
-        return heredocs[int(number)]
-    return None
 
 
 def dedented(body: str) -> str:

@@ -7,32 +7,33 @@ a way of its own (`shell`)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from dense.actions.command import FOLDER_CHANGERS, Command, Redirect, folder_after
-from dense.actions.heredocs import HEREDOC_PLACE, Heredoc, heredoc_at
+from dense.actions.heredocs import HEREDOC_PLACE, Heredoc
 
-_LETTER = r"-\w./:@%+,=*?~^"
+_LETTER = r"-A-Za-z0-9_./:@%+,=*?~^"
 _TARGET = rf"[ \t]*+[{_LETTER}]++"
 _COMMAND = re.compile(
-    rf"""([A-Za-z_./~][\w./+-]*+(?![^\s;|&])(?:[{_LETTER} \t]++|'[^']*+'|"[^"\\$`]*+")*+)"""
-    rf"((?:>&1|>>?{_TARGET}|<{_TARGET})(?:[ \t]++(?:2>&1|[12]?>>?{_TARGET}|<{_TARGET}))*+[ \t]*+)?+"
-    r"(?:(&&|\|\|?|;(?!;)|\n)\s*+|\Z)",
+    rf"""([A-Za-z_./~][A-Za-z0-9_./+-]*+(?![^\s;|&])(?:[{_LETTER} \t]++|('[^']*+'|"[^"\\$`]*+"))*+)"""
+    rf"((?:>&1|>>?{_TARGET}|<{_TARGET})(?:[ \t]++(?:2>&1|[12]?>>?{_TARGET}|<{_TARGET}))*+)?+"
+    r"[ \t]*+(?:(&&|\|\|?|;(?!;)|\n)\s*+|\Z)",
     re.ASCII,
 )
-"""One command: its words, its redirections, and what joins it to the next one. The number before the first redirection
-stands with the words."""
-_WORD = re.compile(rf"""(?:[{_LETTER}]++|'[^']*+'|"[^"]*+")++""", re.ASCII)
+"""One command: its words, the last literal among them, its redirections, and what joins it to the next one. The number
+before the first redirection stands with the words. Letters are listed since Python is slower to look for `\\w`."""
+_WORD = re.compile(rf"""(?:[{_LETTER}]++|'[^']*+'|"[^"]*+")++""")
 _QUOTES = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-_REDIRECT = re.compile(rf"(>>|>|<)[ \t]*([{_LETTER}]+)", re.ASCII)
+_REDIRECT = re.compile(rf"(>>|>|<)[ \t]*([{_LETTER}]+)")
 _SPECIAL = frozenset(
     """if then elif else fi for while until do done case esac in select function time coproc declare typeset export
     readonly local unset unsetenv""".split()
 )
 """Words with which something else than a command begins."""
+NO_HEREDOCS: Mapping[str, Heredoc] = {}
 
 
-def plain_commands(text: str, cwd: str = "", heredocs: Sequence[Heredoc] = ()) -> list[Command] | None:
+def plain_commands(text: str, cwd: str = "", heredocs: Mapping[str, Heredoc] = NO_HEREDOCS) -> list[Command] | None:
     """The commands of a text that begins in the folder `cwd`; None where it is not plain."""
     if not text.isascii():
         return None
@@ -47,14 +48,14 @@ def plain_commands(text: str, cwd: str = "", heredocs: Sequence[Heredoc] = ()) -
         if found is None:
             return None
         position = found.end()
-        written, redirection, next_joint = found.groups()
+        written, literal, redirection, next_joint = found.groups()
         if redirection:
             if written[-1] in "12" and redirection[0] == ">":
                 written = written[:-1]
             if written[-1] not in " \t":
                 return None
         written = written.rstrip()
-        words = _words(written)
+        words = _words(written, literal) if literal or "=" in written else written.split()
         if words is None or words[0] in _SPECIAL:
             return None
         if joint == "|":
@@ -67,9 +68,9 @@ def plain_commands(text: str, cwd: str = "", heredocs: Sequence[Heredoc] = ()) -
                 return None
             if not is_list:
                 has_pipe = has_change = False
-        if redirection:
-            if words[-1] == "-" and redirection[0] == ">":  # the grammar loses the `-` of `- 2>`
-                return None
+        if redirection and redirection[0] == ">" and words[-1] == "-":  # the grammar loses the `-` of `- 2>`
+            return None
+        if redirection and redirection != ">&1":
             command = _redirected(words, written, cwd, redirection, heredocs, command)
         else:
             command = Command(tuple(words), written, cwd, (), None, False, command)
@@ -82,31 +83,32 @@ def plain_commands(text: str, cwd: str = "", heredocs: Sequence[Heredoc] = ()) -
 
 
 def _redirected(
-    words: list[str], written: str, cwd: str, redirection: str, heredocs: Sequence[Heredoc], previous: Command | None
+    words: list[str],
+    written: str,
+    cwd: str,
+    redirection: str,
+    heredocs: Mapping[str, Heredoc],
+    previous: Command | None,
 ) -> Command:
     redirects: list[Redirect] = []
     stdin: str | None = None
     for operator, target in _REDIRECT.findall(redirection):
         if operator != "<" or not target.startswith(HEREDOC_PLACE):
             redirects.append(Redirect(operator, target))
-        elif (heredoc := heredoc_at(target, heredocs)) is not None:
+        elif (heredoc := heredocs.get(target)) is not None:
             stdin, written = heredoc.body, f"{written} {heredoc.token}"
     return Command(tuple(words), written, cwd, tuple(redirects), stdin, False, previous)
 
 
-def _words(written: str) -> list[str] | None:
-    """The words without quotes; None where one begins with `=`, which the grammar may take for an operator."""
-    has_double = '"' in written
-    if "'" in written:
-        quote = "" if has_double else "'"
-    else:
-        quote = '"'
-        if not has_double:
-            return None if " =" in written or "\t=" in written else written.split()
-    if quote and "=" not in written:
-        before, literal, *rest = written.split(quote)
-        if len(rest) == 1 and before[-1] in " \t" and rest[0][:1] in " \t":  # one that is a word of its own, mostly
-            return [*before.split(), literal, *rest[0].split()]
+def _words(written: str, literal: str | None) -> list[str] | None:
+    """The words without quotes; None where one begins with `=`, which the grammar may take for an operator. `literal`
+    is the last one among them, in its quotes."""
+    if literal is None:
+        return None if " =" in written or "\t=" in written else written.split()
+    before, _, after = written.partition(literal)
+    rest = before + after
+    if before[-1] in " \t" and after[:1] in " \t" and "'" not in rest and '"' not in rest and "=" not in rest:
+        return [*before.split(), literal[1:-1], *after.split()]  # the only one, and a word of its own: mostly
     words: list[str] = _WORD.findall(written)
     if "=" in written and any(word[0] == "=" for word in words):
         return None

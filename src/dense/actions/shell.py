@@ -11,14 +11,14 @@ interpreter when it was tried (tree-sitter 0.26.0), so long texts are cut into p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from dense.actions.command import FOLDER_CHANGERS, Command, Redirect, folder_after
-from dense.actions.heredocs import HEREDOC_PLACE, Heredoc, heredoc_at, may_run, take_heredocs
+from dense.actions.heredocs import HEREDOC_PLACE, Heredoc, may_run, take_heredocs
 from dense.actions.plain import plain_commands
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def parse(text: str, cwd: str = "") -> list[Command]:
     if "\r" in text or "\0" in text:
         text = text.replace("\r\n", "\n").replace("\0", "")
     plain, heredocs = take_heredocs(text, take_open=False)
-    if len(plain) <= WHOLE and not (heredocs and any(map(may_run, heredocs))):
+    if len(plain) <= WHOLE and not (heredocs and any(map(may_run, heredocs.values()))):
         found = plain_commands(plain, cwd, heredocs)
         if found is not None:
             return found
@@ -117,7 +117,7 @@ def pieces(text: str) -> Iterator[str]:
 class Walk:
     """Goes through the tree of one text with what the shell would know: its folder and its variables."""
 
-    def __init__(self, cwd: str, heredocs: Sequence[Heredoc]) -> None:
+    def __init__(self, cwd: str, heredocs: Mapping[str, Heredoc]) -> None:
         self.commands: list[Command] = []
         self.cwd = cwd
         self.last_cwd = cwd
@@ -339,7 +339,7 @@ class Walk:
 
     def redirection(self, operator: str, target: str, depth: int) -> Wiring:
         if operator == "<" and target.startswith(HEREDOC_PLACE):
-            return self.heredoc(heredoc_at(target, self.heredocs), depth)
+            return self.heredoc(self.heredocs.get(target), depth)
         is_descriptor = operator in ("<&", ">&") and (target.isdigit() or target in ("", "-"))
         return LOOSE if is_descriptor or not target else Wiring((Redirect(operator, target),))
 
@@ -354,7 +354,7 @@ class Walk:
         if heredoc is None:
             return LOOSE
         if may_run(heredoc) and len(heredoc.body) <= WHOLE:
-            inner = Walk(self.cwd, ())
+            inner = Walk(self.cwd, {})
             inner.nested(inner.parsed(f"cat <<_\n{heredoc.body}\n_\n"), depth + 1)
             self.commands += inner.commands
         return Wiring(stdin=heredoc.body, mark=heredoc.token)

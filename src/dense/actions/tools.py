@@ -70,6 +70,8 @@ SILENT = values("""
     tasklist taskget
 """)
 """Tools that touch nothing but the conversation, and those that start agents: what these do counts as their own."""
+OTHERS = PYTHONS.union(WRITERS, EDITORS, PATCHES, LOOKERS, ASKERS, DELETERS, MOVERS, SILENT)
+"""Tools that are known not to be shells."""
 
 COMMAND_KEYS = (
     "command",
@@ -166,8 +168,8 @@ class Call(Struct, frozen=True, gc=False):
 
     def texts(self, keys: Sequence[str]) -> list[str]:
         """The first argument that one of these names has, as texts."""
-        for key in keys:
-            value = self.arguments.get(key)
+        for key in filter(self.arguments.__contains__, keys):
+            value = self.arguments[key]
             if isinstance(value, str):
                 return [value]
             if isinstance(value, list):
@@ -228,10 +230,7 @@ def is_shell(call: Call) -> bool:
         return True
     if call.plain in CHAT_TERMINALS:
         return any(language in SHELL_FENCES for language, _ in fences(call))
-    is_listed = any(
-        call.plain in names for names in (PYTHONS, WRITERS, EDITORS, PATCHES, LOOKERS, ASKERS, DELETERS, MOVERS, SILENT)
-    )
-    if is_listed:
+    if call.plain in OTHERS:
         return False
     return "keystrokes" in call.arguments or bool(RUNNING.search(call.name.lower()) and call.text(("command", "cmd")))
 
