@@ -211,10 +211,13 @@ SED_IN_PLACE = re.compile(r"-[nErsuz]*i|--in-place")
 
 def note_sed(words: Sequence[str], command: Command, ledger: Ledger) -> None:
     rest = operands(words, values("-e -f --expression --file -l"))
-    options = [word for word in words[1:] if word[:1] == "-"]
-    if not any(map(SED_SCRIPT.match, options)):
+    in_place = has_script = False
+    for word in words:
+        if word[:1] == "-":
+            in_place = in_place or SED_IN_PLACE.match(word) is not None
+            has_script = has_script or SED_SCRIPT.match(word) is not None
+    if not has_script:
         rest = rest[1:]
-    in_place = any(map(SED_IN_PLACE.match, options))
     if in_place and rest and not rest[0]:
         rest = rest[1:]  # BSD's `-i ''`
     (ledger.write if in_place else ledger.read)(*rest, cwd=command.cwd)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from functools import lru_cache
 
 from msgspec import Struct
 
-from dense.actions.arguments import WRAPPERS, behind, has_flag, operands, option, program_name, values
+from dense.actions.arguments import WRAPPERS, Remembering, behind, has_flag, operands, option, program_name, values
 from dense.actions.code_texts import note_code_texts
 from dense.actions.command import Command
 from dense.actions.files import found_by
@@ -126,11 +125,7 @@ class Known(Struct, frozen=True, gc=False):
     """What notes its files, packages and addresses."""
 
 
-def known_by(word: str) -> Known:
-    return known_by_short(word) if len(word) <= LONGEST_PROGRAM else known_by_any(word)
-
-
-def known_by_any(word: str) -> Known:
+def _known_by(word: str) -> Known:
     name = program_name(word)
     has_folder = "/" in word
     is_noted = len(word) <= LONGEST_PROGRAM and "\n" not in word and word[0] not in "$#"
@@ -148,8 +143,7 @@ def known_by_any(word: str) -> Known:
     )
 
 
-known_by_short = lru_cache(1024)(known_by_any)
-"""The same, remembered: traces run few programs and run them often."""
+known_by = Remembering(_known_by).__getitem__
 
 
 def note_redirects(command: Command, ledger: Ledger) -> None:

@@ -43,8 +43,9 @@ class Ledger(Struct, gc=False):
     def keep(self, path: str, content: str) -> None:
         """Remembers what was written into a file."""
         self.contents[path] = content
-        self.checks.pop(path, None)
-        self.taken -= {path}
+        if path in self.taken:
+            self.checks.pop(path, None)
+            self.taken -= {path}
 
     def take(self, path: str) -> str | None:
         """What was written into a file; once only, since a program that runs itself, or runs often, does the same

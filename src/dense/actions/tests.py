@@ -147,6 +147,8 @@ def is_check(name: str, words: Sequence[str]) -> bool:
         return False
     if name not in CHECKING:
         return interpreter_checks(name, words) if is_interpreter(name) else is_test_file(words[0])
+    if name == "git":
+        return words[1:2] == ["diff"] and not CHECKING_DIFFS.isdisjoint(words)
     if name in CHECKERS:
         return True
     if (options := ONLY_SYNTAX.get(name)) and any(word in options for word in words[1:]):
@@ -157,8 +159,6 @@ def is_check(name: str, words: Sequence[str]) -> bool:
         return True
     if name in BUILDERS:
         return any(names_a_test(word) for word in operands(words, values("-C -f -j --directory -l -o -p -pl")))
-    if name == "git":
-        return words[1:2] == ["diff"] and not CHECKING_DIFFS.isdisjoint(words)
     if name == "cmake":
         return "--target" in words and any(word in ("test", "check") for word in words)
     if is_interpreter(name):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
 
-from dense.actions.arguments import program_name, values
+from dense.actions.arguments import Remembering, program_name, values
 from dense.actions.files import UNNAMED
 from dense.actions.interpret import run_shell
 from dense.actions.ledger import Ledger
@@ -201,20 +200,18 @@ def known(call: ToolCall) -> Call:
     if len(arguments) == 1 and isinstance(text := arguments.get("input"), str) and text.startswith("{"):
         arguments = decoded(text) or arguments
     name = call.name
-    plain = short_plain_name(name) if len(name) <= 200 else plain_name(name)
-    return Call(name, plain, {key.lower(): value for key, value in arguments.items()})
+    return Call(name, plain_name(name), {key.lower(): value for key, value in arguments.items()})
 
 
-def plain_name(name: str) -> str:
-    """A tool's name as the tables have it: small letters and digits."""
+def _plain_name(name: str) -> str:
     if name.startswith("mcp__") and name.count("__") >= 2:
         name = name.split("__", 2)[2]
     name = re.split(r"[.:/]", name)[-1] or name
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-short_plain_name = lru_cache(1024)(plain_name)
-"""The same, remembered: an agent has few tools and calls them often."""
+plain_name = Remembering(_plain_name).__getitem__
+"""A tool's name as the tables have it: small letters and digits."""
 
 
 def decoded(text: str) -> dict[str, Any] | None:
@@ -297,7 +294,7 @@ def in_order(calls: Sequence[ToolCall]) -> tuple[Call | str, ...]:
         return tuple(joined(map(known, calls)))
     name, arguments = calls[0].name, calls[0].arguments
     text = arguments.get("command") if len(arguments) == 1 else None
-    if isinstance(text, str) and len(name) <= 200 and takes_commands(name):  # as most do
+    if isinstance(text, str) and takes_commands(name):  # as most do
         text = fenced(text) if "```" in text else text
     else:
         call = known(calls[0])
@@ -309,11 +306,13 @@ def in_order(calls: Sequence[ToolCall]) -> tuple[Call | str, ...]:
     return (text,) if text and not text.isspace() else ()
 
 
-@lru_cache(1024)
-def takes_commands(name: str) -> bool:
-    """Whether a tool is a shell that is given whole commands."""
+def _takes_commands(name: str) -> bool:
     plain = plain_name(name)
     return plain in SHELLS and plain not in TYPING
+
+
+takes_commands = Remembering(_takes_commands).__getitem__
+"""Whether a tool is a shell that is given whole commands."""
 
 
 def joined(calls: Iterable[Call]) -> Iterator[Call | str]:
