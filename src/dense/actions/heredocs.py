@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -24,6 +25,9 @@ class Heredoc(Struct, frozen=True, gc=False):
     """What it holds."""
     is_quoted: bool
     """Whether the shell leaves the body alone."""
+
+
+NO_HEREDOCS: Mapping[str, Heredoc] = {}
 
 
 def take_heredocs(text: str, *, take_open: bool) -> tuple[str, dict[str, Heredoc]]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from dense.actions.command import FOLDER_CHANGERS, Command, Redirect, folder_after
-from dense.actions.heredocs import HEREDOC_PLACE, Heredoc
+from dense.actions.heredocs import HEREDOC_PLACE, NO_HEREDOCS, Heredoc
 
 _LETTER = r"-A-Za-z0-9_./:@%+,=*?~^"
 _TARGET = rf"[ \t]*+[{_LETTER}]++"
@@ -30,7 +30,6 @@ _SPECIAL = frozenset(
     readonly local unset unsetenv""".split()
 )
 """Words with which something else than a command begins."""
-NO_HEREDOCS: Mapping[str, Heredoc] = {}
 
 
 def plain_commands(text: str, cwd: str = "", heredocs: Mapping[str, Heredoc] = NO_HEREDOCS) -> list[Command] | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from dense.actions.command import FOLDER_CHANGERS, Command, Redirect, folder_after
-from dense.actions.heredocs import HEREDOC_PLACE, Heredoc, may_run, take_heredocs
+from dense.actions.heredocs import HEREDOC_PLACE, NO_HEREDOCS, Heredoc, may_run, take_heredocs
 from dense.actions.plain import plain_commands
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def parse(text: str, cwd: str = "") -> list[Command]:
     """The simple commands of a shell text, in the order in which they are written. Never raises."""
     if "\r" in text or "\0" in text:
         text = text.replace("\r\n", "\n").replace("\0", "")
-    plain, heredocs = take_heredocs(text, take_open=False)
+    plain, heredocs = take_heredocs(text, take_open=False) if "<<" in text else (text, NO_HEREDOCS)
     if len(plain) <= WHOLE and not (heredocs and any(map(may_run, heredocs.values()))):
         found = plain_commands(plain, cwd, heredocs)
         if found is not None:
