@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import dense
 from dense.actions import commands, effects
-from dense.actions.shell import WHOLE, pieces, take_heredocs
+from dense.actions.heredocs import take_heredocs
+from dense.actions.shell import WHOLE, pieces
 from dense.errors import DenseError
 from dense.trajectory import Source, Step, ToolCall
 
@@ -142,10 +143,19 @@ def test_a_heredoc_of_100_kilobytes() -> None:
     assert time.process_time() - start < 0.2
 
 
+def test_heredocs_that_never_end_take_little_time() -> None:
+    text = "".join(f"cat <<A{number}\n" for number in range(50_000))
+    start = time.process_time()
+    assert take_heredocs(text, take_open=False) == (text, {})
+    assert time.process_time() - start < 1
+
+
 def test_heredocs_are_taken_out_whole() -> None:
     plain, found = take_heredocs("cat <<A <<'B' > x\n1\nA\n2\nB\nrm y", take_open=False)
-    assert [(one.body, one.is_quoted) for one in found] == [("1\n", False), ("2\n", True)]
+    assert [(one.body, one.is_quoted) for one in found.values()] == [("1\n", False), ("2\n", True)]
     assert plain.split("\n")[-1] == "rm y"
+    _, found = take_heredocs("x=$(cat <<A\nNOT A\n  A)\ncat <<A\n2\nA", take_open=False)
+    assert [one.body for one in found.values()] == ["NOT A\n", "2\n"]
 
 
 def test_the_corpus(corpus: Path) -> None:

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dense.actions.command import Command, Redirect
+from dense.actions.heredocs import may_run, take_heredocs
 from dense.actions.plain import plain_commands
-from dense.actions.shell import Command, Redirect, Walk, may_run, parse, take_heredocs
+from dense.actions.shell import Walk, parse
 
 PLAIN = [
     "ls",
@@ -63,7 +65,7 @@ def by_grammar(text: str) -> list[Command]:
 
 def is_plain(text: str) -> bool:
     plain, heredocs = take_heredocs(text, take_open=False)
-    return not any(map(may_run, heredocs)) and plain_commands(plain) is not None
+    return not any(map(may_run, heredocs.values())) and plain_commands(plain, "", heredocs) is not None
 
 
 @pytest.mark.parametrize("text", PLAIN)

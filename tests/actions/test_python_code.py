@@ -32,7 +32,16 @@ CODE: list[tuple[str, dict[str, tuple[str, ...]]]] = [
     ("os.system('rm a')", {"shell": ("rm a",)}),
     ("for n in x:\n  open(f'out/{n}.txt', 'w')", {"writes": ("out/{n}.txt",)}),
     ("open(sys.argv[1], 'w')", {"writes": ("{sys.argv[1]}",)}),
+    ("os.replace('a', 'b')", {"deletes": ("a",), "writes": ("b",)}),
+    ("os.chmod('a', 0o755)", {"writes": ("a",)}),
+    ("np.load('a.npy')", {"reads": ("a.npy",)}),
+    ("joblib.dump(x, 'a.pkl')", {"writes": ("a.pkl",)}),
+    ("wavfile.write('a.wav', 8000, x)", {"writes": ("a.wav",)}),
+    ("sqlite3.connect('a.db')", {"reads": ("a.db",)}),
+    ("client.post('http://x/y')", {"network": ("http://x/y",)}),
+    ("match x:\n  case {'a': [1, *_], **rest}:\n    os.listdir('d')", {"reads": ("d",)}),
     ("xs = [1]\nxs.remove(1)", {}),
+    ("cache.load('a')", {}),
     ("'a'.replace('b', 'c')", {}),
     ("d.get('k')", {}),
     ("print 'old'\nopen('a', 'w')", {"writes": ("a",)}),
@@ -50,7 +59,9 @@ def test_what_code_does(code: str, expected: dict[str, tuple[str, ...]]) -> None
     assert shown | ({"shell": tuple(started)} if started else {}) == expected
 
 
-@pytest.mark.parametrize("code", ["assert x", "import unittest\nunittest.main()", "def f(:\n    pass\n  assert x"])
+@pytest.mark.parametrize(
+    "code", ["assert x", "import unittest\nunittest.main()", "pytest.main(['-q'])", "def f(:\n    pass\n  assert x"]
+)
 def test_code_that_checks(code: str) -> None:
     assert scan_python(code, Ledger(), "", lambda _: None) is True
 

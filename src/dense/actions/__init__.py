@@ -12,18 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from dense.actions.carried import Carried
+from dense.actions.command import Command
 from dense.actions.effects import Effects, EffectsOf
 from dense.actions.files import UNNAMED
 from dense.actions.interpret import commands_in, run_commands
 from dense.actions.ledger import Ledger
-from dense.actions.shell import Command
 from dense.actions.tools import Call, background_texts, in_order, run_call
 from dense.trajectory import Step
 
 __all__ = ["Effects", "EffectsOf", "Remembered", "commands", "effects", "remembered"]
 
 NO_EFFECTS = Effects()
-NOTHING_LEFT: tuple[dict[str, str], str] = ({}, "")
 AT_ONCE = 256
 """How many steps are looked at together: commands that were taken apart take memory."""
 
@@ -62,13 +61,12 @@ class Remembered:
 
     Steps are told apart by identity, and kept as long as this lives: make one for a trajectory and let go of both."""
 
-    __slots__ = ("_by_texts", "_carried", "_known", "_left")
+    __slots__ = ("_by_texts", "_carried", "_known")
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Step, Effects, tuple[str, ...]]] = {}
-        self._by_texts: dict[tuple[str, ...], Effects] = {}
-        self._left: dict[tuple[str, ...], tuple[dict[str, str], str]] = {}
-        """What texts leave for later ones, where they leave anything."""
+        self._by_texts: dict[tuple[str, ...], tuple[Effects, dict[str, str], str]] = {}
+        """What texts do, and what they leave for later ones: the files that they write, the one that they open."""
         self._carried = Carried()
 
     def __call__(self, step: Step) -> Effects:
@@ -101,16 +99,13 @@ class Remembered:
         services = background_texts(step.calls)
         texts = tuple([call for call in calls if isinstance(call, str)])
         is_all = len(texts) == len(calls) and not services
-        done = self._by_texts.get(texts) if is_all else None
-        if done is not None:
-            contents, opened = self._left.get(texts, NOTHING_LEFT)
-        else:
-            ledger = _gone_through(texts if is_all else calls, services, parsed)
-            done, contents, opened = ledger.close(), ledger.contents, ledger.opened
+        looked_at = self._by_texts.get(texts) if is_all else None
+        if looked_at is None:
+            ledger = _gone_through(calls, services, parsed)
+            looked_at = (ledger.close(), ledger.contents, ledger.opened)
             if is_all:
-                self._by_texts[texts] = done
-                if contents or opened:
-                    self._left[texts] = (contents, opened)
+                self._by_texts[texts] = looked_at
+        done, contents, opened = looked_at
         if contents or opened or done.scripts or UNNAMED in done.writes:
             done = self._carried.completed(done, contents, opened)
         found = self._known[id(step)] = (step, done, texts)

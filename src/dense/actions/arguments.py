@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from msgspec import Struct
 
 NOTHING: frozenset[str] = frozenset()
+LONGEST_KEPT, MOST_KEPT = 200, 1024
+"""Words of more characters are not remembered, nor more words."""
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
-def program_name(word: str) -> str:
-    """The name by which a program is known: no folder, no `.exe`, small letters."""
-    return short_program_name(word if len(word) <= 200 else word[-200:])
+class Remembering[T](dict[str, T]):
+    """What a function tells of words, by word. It is kept for short ones: traces run few programs and have few tools,
+    and use them often. Asked by `__getitem__`, it costs no more than a table."""
+
+    def __init__(self, tell: Callable[[str], T]) -> None:
+        super().__init__()
+        self.tell = tell
+
+    def __missing__(self, word: str) -> T:
+        told = self.tell(word)
+        if len(word) <= LONGEST_KEPT:
+            if len(self) >= MOST_KEPT:
+                self.clear()
+            self[word] = told
+        return told
 
 
-@lru_cache(1024)
-def short_program_name(word: str) -> str:
-    name = word.replace("\\", "/").rsplit("/", 1)[-1].lower()
+def _program_name(word: str) -> str:
+    name = word[-LONGEST_KEPT:].replace("\\", "/").rsplit("/", 1)[-1].lower()
     return name.removesuffix(".exe").removesuffix(".cmd")
+
+
+program_name = Remembering(_program_name).__getitem__
+"""The name by which a program is known: no folder, no `.exe`, small letters."""
 
 
 def operands(words: Sequence[str], with_value: frozenset[str] = NOTHING) -> list[str]:

@@ -9,12 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.actions.code_texts import note_code_texts
+from dense.actions.command import Command
 from dense.actions.effects import Effects
 from dense.actions.files import UNNAMED
 from dense.actions.interpret import run_shell
 from dense.actions.ledger import Ledger
 from dense.actions.python_code import parsed, scan_python
-from dense.actions.shell import Command
 from dense.redact.words import any_of, one_byte_each
 
 PROGRAMS = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from dense.actions.command import Command
 from dense.actions.ledger import Ledger
 from dense.actions.network import ask
-from dense.actions.shell import Command
 
 WRITTEN_BY_CODE = re.compile(
     r"""(?:writeFile(?:Sync)?|appendFile(?:Sync)?|createWriteStream|File\.write|IO\.write|file_put_contents|Bun\.write|

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dense.actions.arguments import NOTHING, has_flag, operands, option, program_name, values
+from dense.actions.command import Command
 from dense.actions.ledger import Ledger, note
-from dense.actions.shell import Command
 
 UNNAMED = "{open file}"
 """For editors that change the file they have open, which is named in an earlier step."""
@@ -120,22 +120,24 @@ SCRIPTED: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 """Programs whose first operand is a pattern or a program, unless one of the second set of options gives it."""
 
 
-def note_scripted(
-    words: Sequence[str], kinds: tuple[frozenset[str], frozenset[str]], command: Command, ledger: Ledger
-) -> None:
-    with_value, instead = kinds
-    rest = operands(words, with_value | instead)
-    options = [word.split("=")[0] for word in words[1:] if word[:1] == "-"]
-    if instead.isdisjoint(options):
-        rest = rest[1:]
-    if (
-        not rest
-        and command.previous is None
-        and command.stdin is None
-        and (program_name(words[0]) in ("rg", "ag", "ack") or has_flag(words, "rR", "--recursive"))
-    ):
-        rest = ["."]
-    note(ledger.reads, [word for word in rest if "=" not in word or "/" in word], command.cwd)
+def scripted(with_value: frozenset[str], instead: frozenset[str]) -> Callable[[Sequence[str], Command, Ledger], None]:
+    """What notes the files of such a program."""
+    all_with_value = with_value | instead
+
+    def note_scripted(words: Sequence[str], command: Command, ledger: Ledger) -> None:
+        rest = operands(words, all_with_value)
+        if instead.isdisjoint([word.split("=")[0] for word in words[1:] if word[:1] == "-"]):
+            rest = rest[1:]
+        if (
+            not rest
+            and command.previous is None
+            and command.stdin is None
+            and (program_name(words[0]) in ("rg", "ag", "ack") or has_flag(words, "rR", "--recursive"))
+        ):
+            rest = ["."]
+        note(ledger.reads, [word for word in rest if "=" not in word or "/" in word], command.cwd)
+
+    return note_scripted
 
 
 def note_copy(words: Sequence[str], command: Command, ledger: Ledger) -> None:
@@ -209,10 +211,13 @@ SED_IN_PLACE = re.compile(r"-[nErsuz]*i|--in-place")
 
 def note_sed(words: Sequence[str], command: Command, ledger: Ledger) -> None:
     rest = operands(words, values("-e -f --expression --file -l"))
-    options = [word for word in words[1:] if word[:1] == "-"]
-    if not any(map(SED_SCRIPT.match, options)):
+    in_place = has_script = False
+    for word in words:
+        if word[:1] == "-":
+            in_place = in_place or SED_IN_PLACE.match(word) is not None
+            has_script = has_script or SED_SCRIPT.match(word) is not None
+    if not has_script:
         rest = rest[1:]
-    in_place = any(map(SED_IN_PLACE.match, options))
     if in_place and rest and not rest[0]:
         rest = rest[1:]  # BSD's `-i ''`
     (ledger.write if in_place else ledger.read)(*rest, cwd=command.cwd)

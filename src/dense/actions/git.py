@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from dense.actions.arguments import has_flag, operands, values
+from dense.actions.command import Command
 from dense.actions.ledger import Ledger
 from dense.actions.patches import note_patch
-from dense.actions.shell import Command
 
 GIT_VALUES = values("-C -c --git-dir --work-tree --namespace")
 

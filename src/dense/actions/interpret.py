@@ -6,16 +6,19 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from dense.actions.arguments import WRAPPERS, behind, has_flag, operands, option, program_name, values
+from msgspec import Struct
+
+from dense.actions.arguments import WRAPPERS, Remembering, behind, has_flag, operands, option, program_name, values
 from dense.actions.code_texts import note_code_texts
+from dense.actions.command import Command
 from dense.actions.files import found_by
 from dense.actions.ledger import Ledger, located
 from dense.actions.network import ask
-from dense.actions.programs import SILENT, note_program
+from dense.actions.programs import HANDLERS, SILENT, Handler, note_program
 from dense.actions.python_code import scan_python
-from dense.actions.services import is_service, may_stay
-from dense.actions.shell import Command, parse
-from dense.actions.tests import is_check, is_interpreter, is_python
+from dense.actions.services import is_service, may_serve, may_stay
+from dense.actions.shell import parse
+from dense.actions.tests import is_check, is_interpreter, is_python, may_check
 
 DEEPEST = 6
 """Shells within shells."""
@@ -40,6 +43,8 @@ NO_SCRIPTS = values("""
 """)
 """Modules that are tools, not a program of the task's own."""
 READING = ("<", "<>")
+CODE_FLAG = re.compile(r"-[a-zA-Z]*c$")
+LONGEST_PROGRAM = 200
 PROGRAM_FILE = re.compile(r"(?!/(?:usr|bin|sbin|opt)/)[^\s$]*/")
 WRAPPING = SHELLS.union(
     WRAPPERS, values("xargs parallel docker podman powershell pwsh cmd tmux screen nohup setsid daemonize")
@@ -60,9 +65,8 @@ def commands_in(text: str, cwd: str = "") -> list[Command]:
 
 def run_commands(found: Sequence[Command], ledger: Ledger, depth: int = 0) -> None:
     """Notes what the commands of one shell text do."""
-    waits = len(found) > 1 and ("wait",) in [command.words[:1] for command in found]
     for command in found:
-        run_command(command, ledger, depth, waits=waits)
+        run_command(command, ledger, depth, found)
 
 
 def without_edit_blocks(text: str) -> str:
@@ -78,25 +82,68 @@ def without_edit_blocks(text: str) -> str:
     return "\n".join(kept)
 
 
-def run_command(command: Command, ledger: Ledger, depth: int, *, waits: bool = False) -> None:
+def run_command(command: Command, ledger: Ledger, depth: int, beside: Sequence[Command] = ()) -> None:
+    """`beside` are the commands of the same text."""
     if command.redirects:
         note_redirects(command, ledger)
     words = list(command.words)
-    stays = command.is_background and not waits
+    stays = command.is_background
     for _ in range(8):  # wrappers around wrappers
         if not words or not words[0]:
             return
-        name = program_name(words[0])
-        if name not in WRAPPING:
+        program = known_by(words[0])
+        if not program.may_wrap:
             break
-        stays = stays or (name in ("nohup", "setsid", "daemonize") and not waits)
-        inner = unwrapped(name, words, command, ledger, depth)
+        stays = stays or program.name in ("nohup", "setsid", "daemonize")
+        inner = unwrapped(program.name, words, command, ledger, depth)
         if inner is None:
             break
         words = inner
     else:
         return
-    run_program(name, words, command, ledger, depth, stays=stays)
+    stays = stays and ("wait",) not in [other.words[:1] for other in beside]
+    run_program(program, words, command, ledger, depth, stays=stays)
+
+
+class Known(Struct, frozen=True, gc=False):
+    """What the word by which a program is called tells of it."""
+
+    name: str
+    """The name by which it is known."""
+    may_wrap: bool
+    """Whether it may run another program."""
+    is_noted: bool
+    """Whether it is among the programs that ran."""
+    is_file: bool
+    """Whether it is a file that may be of the task's own."""
+    is_python: bool
+    is_interpreter: bool
+    """Whether it runs programs in another language."""
+    may_check: bool
+    may_serve: bool
+    handler: Handler | None
+    """What notes its files, packages and addresses."""
+
+
+def _known_by(word: str) -> Known:
+    name = program_name(word)
+    has_folder = "/" in word
+    is_noted = len(word) <= LONGEST_PROGRAM and "\n" not in word and word[0] not in "$#"
+    is_noted = is_noted and (has_folder or name not in SILENT)
+    return Known(
+        name,
+        may_wrap=name in WRAPPING,
+        is_noted=is_noted,
+        is_file=is_noted and has_folder and PROGRAM_FILE.match(word) is not None,
+        is_python=is_python(name),
+        is_interpreter=name in CODE_OPTIONS or is_interpreter(name) or name in SHELLS,
+        may_check=may_check(name, word),
+        may_serve=may_serve(name, word),
+        handler=HANDLERS.get(name),
+    )
+
+
+known_by = Remembering(_known_by).__getitem__
 
 
 def note_redirects(command: Command, ledger: Ledger) -> None:
@@ -238,35 +285,36 @@ def behind_shell(name: str, words: list[str], command: Command, ledger: Ledger, 
     return []
 
 
-def run_program(name: str, words: list[str], command: Command, ledger: Ledger, depth: int, *, stays: bool) -> None:
+def run_program(program: Known, words: list[str], command: Command, ledger: Ledger, depth: int, *, stays: bool) -> None:
     """A program itself, out of all wrappers."""
-    program = words[0]
-    has_folder = "/" in program
-    if (has_folder or name not in SILENT) and len(program) <= 200 and "\n" not in program and program[0] not in "$#":
-        ledger.runs[program] = None
-        if has_folder and PROGRAM_FILE.match(program):
-            ledger.scripts[located(program, command.cwd)] = None
-    checks = is_check(name, words)
-    if is_python(name):
+    name = program.name
+    if program.is_noted:
+        ledger.runs[words[0]] = None
+        if program.is_file:
+            ledger.scripts[located(words[0], command.cwd)] = None
+    checks = program.may_check and is_check(name, words)
+    if program.is_python:
         checks = run_python(words, command, ledger, depth) or checks
-    elif name in CODE_OPTIONS or is_interpreter(name) or name in SHELLS:
+    elif program.is_interpreter:
         run_interpreter(name, words, command, ledger, depth)
-        note_program(name, words, command, ledger)
-    elif name == "find" and ("-exec" in words or "-execdir" in words):
-        note_program(name, words, command, ledger)
+    if program.handler is not None:
+        program.handler(words, command, ledger)
+    if name == "find" and ("-exec" in words or "-execdir" in words):
         run_found(words, command, ledger, depth)
     elif name == "tee":
-        note_program(name, words, command, ledger)
-        for path in operands(words):
-            content = command.stdin if command.stdin is not None else produced(command.previous)
-            if content is not None:
-                ledger.keep(located(path, command.cwd), content)
-    else:
-        note_program(name, words, command, ledger)
+        keep_copies(words, command, ledger)
     if checks:
         ledger.tests[command.text.strip()] = None
-    elif is_service(name, words) or (stays and may_stay(name)):
+    elif (program.may_serve and is_service(name, words)) or (stays and may_stay(name)):
         ledger.services[command.text.strip()] = None
+
+
+def keep_copies(words: list[str], command: Command, ledger: Ledger) -> None:
+    """`tee` writes what it is given into all of its files."""
+    content = command.stdin if command.stdin is not None else produced(command.previous)
+    if content is not None:
+        for path in operands(words):
+            ledger.keep(located(path, command.cwd), content)
 
 
 def run_found(words: Sequence[str], command: Command, ledger: Ledger, depth: int) -> None:
@@ -290,11 +338,11 @@ def run_python(words: list[str], command: Command, ledger: Ledger, depth: int) -
         if word == "-m":
             run_module(words[position + 1 :], command, ledger)
             return False
-        if re.match(r"-[a-zA-Z]*c$", word):
-            return scan_code("\n".join(words[position + 1 : position + 2]), command, ledger, depth)
         if word == "-":
             break
         if word.startswith("-"):
+            if CODE_FLAG.match(word):
+                return scan_code("\n".join(words[position + 1 : position + 2]), command, ledger, depth)
             position += 2 if word in ("-W", "-X") else 1
             continue
         path = located(word, command.cwd)

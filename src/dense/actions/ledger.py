@@ -6,6 +6,8 @@ import posixpath
 import re
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from dense.actions.effects import Effects
 
 LONGEST_PATH = 1000
@@ -16,54 +18,34 @@ NO_FILE = frozenset(
 )
 
 
-NONE: frozenset[str] = frozenset()
-
-
-class Ledger:
+class Ledger(Struct, gc=False):
     """What happened so far, in order, each once. Devices and texts that cannot be paths are left out."""
 
-    __slots__ = (
-        "checks",
-        "contents",
-        "deletes",
-        "installs",
-        "network",
-        "opened",
-        "reads",
-        "runs",
-        "scripts",
-        "services",
-        "taken",
-        "tests",
-        "undoes",
-        "writes",
-    )
-
-    def __init__(self) -> None:
-        self.reads: dict[str, None] = {}
-        self.writes: dict[str, None] = {}
-        self.deletes: dict[str, None] = {}
-        self.runs: dict[str, None] = {}
-        self.scripts: dict[str, None] = {}
-        self.tests: dict[str, None] = {}
-        self.installs: dict[str, None] = {}
-        self.services: dict[str, None] = {}
-        self.network: dict[str, None] = {}
-        self.undoes: dict[str, None] = {}
-        self.contents: dict[str, str] = {}
-        """What was written into a file during this step: a program that is written and run at once is known."""
-        self.checks: dict[str, bool] = {}
-        """Whether such a program, once it was gone through, checks something."""
-        self.taken: frozenset[str] = NONE
-        """Such programs that were gone through."""
-        self.opened = ""
-        """The file that an editor was told to open, where it edits whatever is open."""
+    reads: dict[str, None] = {}
+    writes: dict[str, None] = {}
+    deletes: dict[str, None] = {}
+    runs: dict[str, None] = {}
+    tests: dict[str, None] = {}
+    installs: dict[str, None] = {}
+    services: dict[str, None] = {}
+    network: dict[str, None] = {}
+    scripts: dict[str, None] = {}
+    undoes: dict[str, None] = {}
+    contents: dict[str, str] = {}
+    """What was written into a file during this step: a program that is written and run at once is known."""
+    checks: dict[str, bool] = {}
+    """Whether such a program, once it was gone through, checks something."""
+    taken: frozenset[str] = frozenset()
+    """Such programs that were gone through."""
+    opened: str = ""
+    """The file that an editor was told to open, where it edits whatever is open."""
 
     def keep(self, path: str, content: str) -> None:
         """Remembers what was written into a file."""
         self.contents[path] = content
-        self.checks.pop(path, None)
-        self.taken -= {path}
+        if path in self.taken:
+            self.checks.pop(path, None)
+            self.taken -= {path}
 
     def take(self, path: str) -> str | None:
         """What was written into a file; once only, since a program that runs itself, or runs often, does the same
@@ -94,16 +76,16 @@ class Ledger:
 
     def close(self) -> Effects:
         return Effects(
-            tuple(self.reads),
-            tuple(self.writes),
-            tuple(self.deletes),
-            tuple(self.runs),
-            tuple(self.tests),
-            tuple(self.installs),
-            tuple(self.services),
-            tuple(self.network),
-            tuple(self.scripts),
-            tuple(self.undoes),
+            tuple(self.reads) if self.reads else (),
+            tuple(self.writes) if self.writes else (),
+            tuple(self.deletes) if self.deletes else (),
+            tuple(self.runs) if self.runs else (),
+            tuple(self.tests) if self.tests else (),
+            tuple(self.installs) if self.installs else (),
+            tuple(self.services) if self.services else (),
+            tuple(self.network) if self.network else (),
+            tuple(self.scripts) if self.scripts else (),
+            tuple(self.undoes) if self.undoes else (),
         )
 
 

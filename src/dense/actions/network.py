@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from dense.actions.arguments import has_flag, operands, option, values
+from dense.actions.command import Command
 from dense.actions.ledger import Ledger
-from dense.actions.shell import Command
 
 
 def note_curl(words: Sequence[str], command: Command, ledger: Ledger) -> None:

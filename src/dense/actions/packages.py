@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from dense.actions.arguments import NOTHING, operands, option, program_name, values
+from dense.actions.command import Command
 from dense.actions.ledger import Ledger, located
-from dense.actions.shell import Command
 
 INSTALLERS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "pip": (

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from dense.actions.arguments import has_flag, operands, option, program_name, values
 from dense.actions.code_texts import note_code_texts
+from dense.actions.command import Command
 from dense.actions.ledger import Ledger
 from dense.actions.patches import note_patch
-from dense.actions.shell import Command
 
 
 def note_perl(words: Sequence[str], command: Command, ledger: Ledger) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dense.actions.arguments import operands, values
+from dense.actions.command import Command
 from dense.actions.files import (
     LISTERS,
     READERS,
@@ -15,11 +16,11 @@ from dense.actions.files import (
     note_find,
     note_make,
     note_remove,
-    note_scripted,
     note_sed,
     note_sort,
     note_split,
     note_swe_agent,
+    scripted,
 )
 from dense.actions.git import note_git
 from dense.actions.ledger import Ledger, note
@@ -44,7 +45,6 @@ from dense.actions.products import (
     note_venv,
     note_zip,
 )
-from dense.actions.shell import Command
 from dense.actions.windows import note_powershell
 
 Handler = Callable[[Sequence[str], Command, Ledger], None]
@@ -65,16 +65,19 @@ def note_program(name: str, words: Sequence[str], command: Command, ledger: Ledg
     it is known."""
     if (handler := HANDLERS.get(name)) is not None:
         handler(words, command, ledger)
-    elif (with_value := READERS.get(name)) is not None:
-        note(ledger.reads, operands(words, with_value), command.cwd)
-    elif (with_value := LISTERS.get(name)) is not None:
-        note(ledger.reads, operands(words, with_value) or ["."], command.cwd)
-    elif (kinds := SCRIPTED.get(name)) is not None:
-        note_scripted(words, kinds, command, ledger)
 
 
 def each(names: str, handler: Handler) -> dict[str, Handler]:
     return dict.fromkeys(names.split(), handler)
+
+
+def reader(with_value: frozenset[str], otherwise: Sequence[str] = ()) -> Handler:
+    """For programs that show what they are given; `otherwise` is what they show when they are given nothing."""
+
+    def note_reader(words: Sequence[str], command: Command, ledger: Ledger) -> None:
+        note(ledger.reads, operands(words, with_value) or otherwise, command.cwd)
+
+    return note_reader
 
 
 def note_type(words: Sequence[str], command: Command, ledger: Ledger) -> None:
@@ -83,6 +86,9 @@ def note_type(words: Sequence[str], command: Command, ledger: Ledger) -> None:
 
 
 HANDLERS: dict[str, Handler] = {
+    **{name: scripted(*kinds) for name, kinds in SCRIPTED.items()},
+    **{name: reader(with_value, ["."]) for name, with_value in LISTERS.items()},
+    **{name: reader(with_value) for name, with_value in READERS.items()},
     **each("cp mv ln install rsync scp copy move gcp gmv ren rename", note_copy),
     **each("touch mkdir tee truncate mkfifo mknod chmod chown chgrp md fallocate sponge", note_make),
     **each("rm rmdir unlink shred trash", note_remove),

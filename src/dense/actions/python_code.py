@@ -6,16 +6,13 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from functools import cache
+from typing import cast
 
 from dense.actions.ledger import Ledger
+from dense.redact.words import any_of, one_byte_each
 
 LONGEST = 256 << 10
-WORTH_A_LOOK = re.compile(
-    r"open|writ|sav|dump|to_|copy|move|renam|remov|unlink|rmtree|mkdir|makedirs|touch|subprocess|system|popen|request|"
-    r"urlop|urlretr|httpx|assert|unittest|pytest|doctest|read|load|File\(|extract|connect|export|\.get\(|replace\(|"
-    r"listdir|glob"
-)
 OPEN = re.compile(r"""\bopen\(\s*[rbf]*["']([^"'\n]+)["'](?:\s*,\s*(?:mode\s*=\s*)?["']([rwaxbt+]+)["'])?""")
 
 READ_CALLS = frozenset(
@@ -42,9 +39,39 @@ STARTERS = frozenset(
     "run Popen call check_call check_output system popen getoutput getstatusoutput create_subprocess_shell".split()
 )
 
-IDLE_NODES = (ast.Name, ast.Constant)
-IDLE_FIELDS = frozenset("ctx op ops id attr kind type_comment conversion level".split())
+IDLE_FIELDS = frozenset(
+    "ctx op ops id attr arg name names asname module kind type_comment type_ignores conversion level".split()
+)
 """Fields of nodes below which nothing is called, assigned or asserted."""
+INNER: dict[type, tuple[str, ...]] = {
+    kind: tuple([name for name in reversed(kind._fields) if name not in IDLE_FIELDS])
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and kind is not ast.Constant
+}
+"""The other fields of each kind of node, the last first. A constant has none, nor have texts and numbers."""
+TELLING = (ast.Call, ast.Assign, ast.Assert)
+"""Nodes that may do something themselves."""
+
+WORTH_A_LOOK = (
+    *(READ_CALLS | SAVE_CALLS | MAKERS),
+    *(
+        "open",
+        "File(",
+        "VideoWriter",
+        "ExcelWriter",
+        ".save",
+        ".export",
+        "extractall",
+        "wavfile",
+        "soundfile",
+        "sf.write",
+    ),
+    *("imageio", "joblib", "np.load", "numpy.load", "torch.load", "sqlite3", "duckdb"),
+    *("shutil", "os.re", ".remove()", "unlink", "rmtree", "rmdir", "subprocess", "system", "popen", "://"),
+    *("assert", "unittest.main", "pytest.main", "testmod"),
+)
+"""Code without one of these does nothing that is noted: the names of calls or, where those are as common as `get` and
+`replace`, what stands beside them."""
 
 NO_PATHS = (ast.Call, ast.Constant, ast.Lambda, ast.Dict, ast.List)
 
@@ -53,7 +80,7 @@ Shell = Callable[[str], None]
 
 def scan_python(code: str, ledger: Ledger, cwd: str, shell: Shell) -> bool:
     """Notes what the code does; `shell` gets the commands that it starts. Whether it asserts or tests something."""
-    if not WORTH_A_LOOK.search(code):
+    if not is_worth_a_look()(one_byte_each(code)):
         return False
     tree = parsed(code)
     if tree is None:
@@ -64,6 +91,11 @@ def scan_python(code: str, ledger: Ledger, cwd: str, shell: Shell) -> bool:
     for node in in_order(tree):
         scan.look(node)
     return scan.is_check
+
+
+@cache
+def is_worth_a_look() -> Callable[[str], bool]:
+    return any_of(*WORTH_A_LOOK)
 
 
 def parsed(code: str) -> ast.Module | None:
@@ -84,22 +116,18 @@ def without_magic(code: str) -> str:
 
 def in_order(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes that may do something, in the order of the text, without recursion (`ast.walk` goes by levels). Names,
-    constants and operators do nothing and are passed over: they are most of a tree."""
-    left = [tree]
+    constants and operators, which are most of a tree, are passed over."""
+    left: list[object] = [tree]
     while left:
         node = left.pop()
-        yield node
-        children: list[ast.AST] = []
-        for name in node._fields:
-            if name in IDLE_FIELDS:
-                continue
+        if isinstance(node, TELLING):
+            yield node
+        for name in INNER.get(type(node), ()):
             child = getattr(node, name, None)
             if isinstance(child, list):
-                children += [one for one in cast("list[Any]", child) if isinstance(one, ast.AST)]
-            elif isinstance(child, ast.AST) and not isinstance(child, IDLE_NODES):
-                children.append(child)
-        children.reverse()
-        left += children
+                left += cast("list[object]", child)[::-1]
+            elif child is not None:
+                left.append(child)
 
 
 class Scan:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from dense.actions.arguments import has_flag, operands, values
 from dense.actions.tests import is_python
@@ -60,16 +59,13 @@ SERVING = SERVERS.union(
 """All programs that may keep running in one way or another, but for Python and emulators."""
 
 
-@lru_cache(1024)
-def may_serve(name: str) -> bool:
-    """Whether there are commands of this program that keep running."""
-    return name in SERVING or is_python(name) or name.startswith("qemu-system-")
+def may_serve(name: str, word: str) -> bool:
+    """Whether there are commands of this program that keep running; `word` is how it was called."""
+    return name in SERVING or is_python(name) or name.startswith("qemu-system-") or word.startswith("/etc/init.d/")
 
 
 def is_service(name: str, words: Sequence[str]) -> bool:
-    """Whether a command is known to keep running, or to start something that does."""
-    if not may_serve(name):
-        return words[0].startswith("/etc/init.d/") and _is_started(words)
+    """Whether a command of a program that may serve is known to keep running, or to start something that does."""
     if not NOT_SERVING.isdisjoint(words[1:]):
         return False
     if name in SERVERS:
@@ -78,7 +74,7 @@ def is_service(name: str, words: Sequence[str]) -> bool:
         rest = operands(words, values("-D -l -m -n"))
         return any(word in verbs for word in rest) or (name == "systemctl" and "--now" in words)
     if name in ("service", "rc-service", "invoke-rc.d") or words[0].startswith("/etc/init.d/"):
-        return _is_started(words)
+        return words[-1] in ("start", "restart")
     if name in ("npm", "yarn", "pnpm", "bun"):
         rest = [word for word in operands(words, values("--prefix -C --cwd")) if word not in ("run", "run-script")]
         return bool(rest) and rest[0].split(":")[0] in SCRIPTS
@@ -89,10 +85,6 @@ def is_service(name: str, words: Sequence[str]) -> bool:
     if name in ("tmux", "screen"):
         return has_flag(words, "", "-d", "-dm", "-dmS") and not has_flag(words, "", "send-keys")
     return name.startswith("qemu-system-") or (name == "php" and has_flag(words, "S"))
-
-
-def _is_started(words: Sequence[str]) -> bool:
-    return NOT_SERVING.isdisjoint(words[1:]) and words[-1] in ("start", "restart")
 
 
 def docker_serves(words: Sequence[str]) -> bool:
@@ -106,7 +98,7 @@ def docker_serves(words: Sequence[str]) -> bool:
 def python_serves(words: Sequence[str]) -> bool:
     if "-m" in words[1:-1]:
         return words[list(words).index("-m") + 1] in MODULES
-    return any(re.search(r"(?:^|/)manage\.py$", word) for word in words[1:3]) and "runserver" in words
+    return "runserver" in words and any(re.search(r"(?:^|/)manage\.py$", word) for word in words[1:3])
 
 
 def may_stay(name: str) -> bool:

@@ -11,15 +11,15 @@ interpreter when it was tried (tree-sitter 0.26.0), so long texts are cut into p
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from dense.actions.ledger import located
-from dense.actions.plain import FOLDER_CHANGERS, Plain, plain_commands
+from dense.actions.command import FOLDER_CHANGERS, Command, Redirect, folder_after
+from dense.actions.heredocs import HEREDOC_PLACE, NO_HEREDOCS, Heredoc, may_run, take_heredocs
+from dense.actions.plain import plain_commands
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -29,8 +29,6 @@ DEEPEST = 60
 WHOLE = 8 << 10
 PIECE = 2 << 10
 
-HEREDOC = re.compile(r"""(?<!<)<<(?!<)(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_][\w.]*))""")
-HEREDOC_PLACE = "/dev/heredoc/"
 LITERAL_END = re.compile(r"'[^']*'|\"[^\"\\$`]*\"|\\.|\n|\s|[^\s'\"\\]{256}", re.DOTALL)
 """Where a text may be cut: behind a literal or a blank, and within a word that is longer than any word."""
 FOREIGN = re.compile(rb"[\xc4-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3}")
@@ -53,43 +51,6 @@ BLOCKS = frozenset(
     """program compound_statement do_group if_statement elif_clause else_clause while_statement for_statement
     c_style_for_statement case_statement case_item negated_command ERROR""".split()
 )
-
-
-class Redirect(Struct, frozen=True, gc=False):
-    """One redirection: `2> log` is `>` and `log`."""
-
-    operator: str
-    target: str
-
-
-class Command(Struct, frozen=True, gc=False):
-    """One simple command: what is left when pipes, lists, loops and functions are taken apart."""
-
-    words: tuple[str, ...]
-    """Name and arguments, without quotes; variables that the text itself sets are put in, others stay as `$name`."""
-    text: str
-    """As it was written, without redirections."""
-    cwd: str = ""
-    """The folder that the text changed to before, as it was written; empty where it did not."""
-    redirects: tuple[Redirect, ...] = ()
-    """In order."""
-    stdin: str | None = None
-    """The text of a heredoc or a here-string."""
-    is_background: bool = False
-    """Whether the shell goes on without waiting."""
-    previous: Command | None = None
-    """The one that writes into it through a pipe."""
-
-
-class Heredoc(Struct, frozen=True, gc=False):
-    """A heredoc that was taken out of the text."""
-
-    token: str
-    """How it began: `<<'EOF'`."""
-    body: str
-    """What it holds."""
-    is_quoted: bool
-    """Whether the shell leaves the body alone."""
 
 
 class Wiring(Struct, frozen=True, gc=False):
@@ -115,12 +76,14 @@ def parser() -> Parser:
 
 def parse(text: str, cwd: str = "") -> list[Command]:
     """The simple commands of a shell text, in the order in which they are written. Never raises."""
-    text = text.replace("\r\n", "\n").replace("\0", "")
-    plain, heredocs = take_heredocs(text, take_open=False)
+    if "\r" in text or "\0" in text:
+        text = text.replace("\r\n", "\n").replace("\0", "")
+    plain, heredocs = take_heredocs(text, take_open=False) if "<<" in text else (text, NO_HEREDOCS)
+    if len(plain) <= WHOLE and not (heredocs and any(map(may_run, heredocs.values()))):
+        found = plain_commands(plain, cwd, heredocs)
+        if found is not None:
+            return found
     walk = Walk(cwd, heredocs)
-    if len(plain) <= WHOLE and not any(map(may_run, heredocs)) and (found := plain_commands(plain)) is not None:
-        walk.take(found)
-        return walk.commands
     for piece in pieces(plain) if len(plain) > WHOLE else (plain,):
         if not walk.go(piece) and "<<" in piece and len(heredocs) == 0:
             plain, heredocs = take_heredocs(text, take_open=True)
@@ -151,105 +114,10 @@ def pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def take_heredocs(text: str, *, take_open: bool) -> tuple[str, list[Heredoc]]:
-    """The text with a file in the place of each heredoc, and the heredocs. One is taken for a heredoc when its end is
-    there; `take_open` takes those too that never end."""
-    heredocs: list[Heredoc] = []
-    if "<<" not in text:
-        return text, heredocs
-    starts = heredoc_starts(text)
-    ends = line_starts(text, {word_of(found).strip() for found in starts})
-    kept: list[str] = []
-    position = 0  # up to here the text has been dealt with
-    resume = 0  # where the line after the last body on this line starts
-    line_end = 0
-    for found in starts:
-        if found.start() < position:
-            continue
-        if found.start() >= line_end:  # a new line: what is left of the line before, then on behind its bodies
-            if resume:
-                if found.start() < resume:
-                    continue
-                kept.append(text[position:line_end])
-                position = resume
-            line_end = text.find("\n", found.end())
-            line_end = len(text) if line_end < 0 else line_end
-            resume = 0
-        word = word_of(found)
-        body_start = resume + 1 if resume else line_end + 1
-        end = end_of_body(ends, word, body_start)
-        if end is None and not take_open:
-            continue
-        body_end, after = end or (len(text), len(text))
-        body = text[body_start:body_end]
-        token = found[0]
-        heredocs.append(
-            Heredoc(token, dedented(body) if found[1] else body, is_quoted=found[4] is None or "\\" in token)
-        )
-        kept.append(text[position : found.start()] + f" <{HEREDOC_PLACE}{len(heredocs) - 1} ")
-        position, resume = found.end(), after
-    if resume:
-        kept.append(text[position:line_end] + "\n")
-        position = resume
-    kept.append(text[position:])
-    return "".join(kept), heredocs
-
-
-def heredoc_starts(text: str) -> list[re.Match[str]]:
-    """Where heredocs may begin. The pattern is tried where it can match only: bodies are long."""
-    starts: list[re.Match[str]] = []
-    at = text.find("<<")
-    while at >= 0:
-        found = HEREDOC.match(text, at)
-        if found:
-            starts.append(found)
-        at = text.find("<<", found.end() if found else at + 1)
-    return starts
-
-
-def word_of(start: re.Match[str]) -> str:
-    return start[2] or start[3] or start[4]
-
-
-def line_starts(text: str, wanted: set[str]) -> dict[str, list[tuple[int, int]]]:
-    """Where the lines are that could end a heredoc, by their text."""
-    starts: dict[str, list[tuple[int, int]]] = {}
-    position = 0
-    only = next(iter(wanted)) if len(wanted) == 1 else ""  # mostly; then few lines need more than a glance
-    for line in text.split("\n") if wanted else ():
-        end = position + len(line)
-        if only in line and end - position < 80 and (word := line.strip()):
-            if word in wanted:
-                starts.setdefault(word, []).append((position, end))
-            # `EOF)` and `EOF"` close the command around it on the same line: no true end, but what agents mean.
-            if word[-1] in ")\"'" and len(word) > 1 and (bare := word.rstrip(")\"'")) in wanted:
-                starts.setdefault(bare, []).append((position, position + line.index(word[-1])))
-        position = end + 1
-    return starts
-
-
-def end_of_body(starts: dict[str, list[tuple[int, int]]], word: str, body_start: int) -> tuple[int, int] | None:
-    """Where a body ends, and where the text goes on. An indented end counts: agents mean it."""
-    lines = starts.get(word.strip(), [])
-    at = bisect_left(lines, (body_start, 0))
-    if at == len(lines):
-        return None
-    return lines[at]
-
-
-def may_run(heredoc: Heredoc) -> bool:
-    """Whether the shell runs commands that stand in the body."""
-    return not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body)
-
-
-def dedented(body: str) -> str:
-    return "\n".join(line.lstrip("\t") for line in body.split("\n"))
-
-
 class Walk:
     """Goes through the tree of one text with what the shell would know: its folder and its variables."""
 
-    def __init__(self, cwd: str, heredocs: Sequence[Heredoc]) -> None:
+    def __init__(self, cwd: str, heredocs: Mapping[str, Heredoc]) -> None:
         self.commands: list[Command] = []
         self.cwd = cwd
         self.last_cwd = cwd
@@ -265,23 +133,6 @@ class Walk:
         is_clean = not root.has_error
         self.source = outer
         return is_clean
-
-    def take(self, found: Iterable[Plain]) -> None:
-        """Takes the commands of a text that needs no grammar."""
-        last: Command | None = None
-        for one in found:
-            words, text = one.words, one.text
-            redirects: tuple[Redirect, ...] = ()
-            stdin: str | None = None
-            for operator, target in one.redirects:
-                more = self.redirection(operator, target, 0)
-                redirects += more.redirects
-                if more.stdin is not None:
-                    stdin, text = more.stdin, f"{text} {more.mark}"
-            last = Command(tuple(words), text, self.cwd, redirects, stdin, False, last if one.is_piped else None)
-            if words[0] in FOLDER_CHANGERS:
-                self.change_folder(words)
-            self.commands.append(last)
 
     def parsed(self, text: str) -> Node:
         """The tree of a text. Its places count bytes, so that only a text without any other than ASCII characters can
@@ -466,15 +317,7 @@ class Walk:
         return last
 
     def change_folder(self, words: Sequence[str]) -> None:
-        target = next((word for word in words[1:] if not word.startswith("-") or word == "-"), None)
-        before = self.cwd
-        if words[0] == "popd" or target == "-":
-            self.cwd = self.last_cwd
-        elif target is None:
-            self.cwd = "~"
-        elif target != ".":
-            self.cwd = located(target, self.cwd)
-        self.last_cwd = before
+        self.cwd, self.last_cwd = folder_after(words, self.cwd, self.last_cwd), self.cwd
 
     # Redirections
 
@@ -496,7 +339,7 @@ class Walk:
 
     def redirection(self, operator: str, target: str, depth: int) -> Wiring:
         if operator == "<" and target.startswith(HEREDOC_PLACE):
-            return self.heredoc(target.removeprefix(HEREDOC_PLACE), depth)
+            return self.heredoc(self.heredocs.get(target), depth)
         is_descriptor = operator in ("<&", ">&") and (target.isdigit() or target in ("", "-"))
         return LOOSE if is_descriptor or not target else Wiring((Redirect(operator, target),))
 
@@ -507,12 +350,11 @@ class Walk:
         words = [child for child in node.children if child.type in WORDS]
         return [self.word(child, DEEPEST) for child in words[1:]]
 
-    def heredoc(self, number: str, depth: int) -> Wiring:
-        if not (number.isascii() and number.isdigit() and len(number) < 7) or int(number) >= len(self.heredocs):
+    def heredoc(self, heredoc: Heredoc | None, depth: int) -> Wiring:
+        if heredoc is None:
             return LOOSE
-        heredoc = self.heredocs[int(number)]
         if may_run(heredoc) and len(heredoc.body) <= WHOLE:
-            inner = Walk(self.cwd, ())
+            inner = Walk(self.cwd, {})
             inner.nested(inner.parsed(f"cat <<_\n{heredoc.body}\n_\n"), depth + 1)
             self.commands += inner.commands
         return Wiring(stdin=heredoc.body, mark=heredoc.token)

@@ -119,6 +119,7 @@ NO_RUN = frozenset(
 )
 CHECKING = CHECKERS.union(ONLY_SYNTAX, PACKAGERS, VERBS, BUILDERS, ("git", "cmake"))
 """All programs that check in one way or another, but for interpreters."""
+CHECKING_DIFFS = frozenset(["--exit-code", "--no-index", "--check"])
 PARTS = re.compile(r"[a-z]+\d*|[A-Z]+(?![a-z])|[A-Z][a-z]+\d*")
 
 
@@ -134,20 +135,20 @@ def is_interpreter(name: str) -> bool:
     return INTERPRETERS.match(name) is not None
 
 
-@lru_cache(1024)
-def may_check(name: str) -> bool:
-    """Whether there are commands of this program that check something, whatever its file is called."""
-    return name in CHECKING or is_interpreter(name)
+def may_check(name: str, word: str) -> bool:
+    """Whether there are commands of this program that check something; `word` is how it was called."""
+    return name in CHECKING or is_interpreter(name) or "/" in word or "\\" in word or "." in name
 
 
 def is_check(name: str, words: Sequence[str]) -> bool:
-    """Whether a command, without the programs around it, tests or checks something. `name` is the one by which its
-    program is known."""
-    if not may_check(name):
-        has_folder = "/" in words[0] or "\\" in words[0] or "." in name
-        return has_folder and NO_RUN.isdisjoint(words[1:]) and is_test_file(words[0])
+    """Whether a command of a program that may check something does so. Without the programs around it; `name` is the
+    one by which the program is known."""
     if not NO_RUN.isdisjoint(words[1:]) and name != "gofmt":
         return False
+    if name not in CHECKING:
+        return interpreter_checks(name, words) if is_interpreter(name) else is_test_file(words[0])
+    if name == "git":
+        return words[1:2] == ["diff"] and not CHECKING_DIFFS.isdisjoint(words)
     if name in CHECKERS:
         return True
     if (options := ONLY_SYNTAX.get(name)) and any(word in options for word in words[1:]):
@@ -158,8 +159,6 @@ def is_check(name: str, words: Sequence[str]) -> bool:
         return True
     if name in BUILDERS:
         return any(names_a_test(word) for word in operands(words, values("-C -f -j --directory -l -o -p -pl")))
-    if name == "git":
-        return words[1:2] == ["diff"] and any(word in ("--exit-code", "--no-index", "--check") for word in words)
     if name == "cmake":
         return "--target" in words and any(word in ("test", "check") for word in words)
     if is_interpreter(name):
@@ -197,9 +196,7 @@ def interpreter_checks(name: str, words: Sequence[str]) -> bool:
         rest = rest[1:]
     elif name in ("go", "deno", "bun", "swift"):
         return False
-    if has_flag(words, "", "-c", "-e", "--eval", "-lc", "-Command"):
-        return False
-    if not rest:
+    if not rest or rest[0] == "-" or has_flag(words, "", "-c", "-e", "--eval", "-lc", "-Command"):
         return False
     if program_name(rest[0]) in ("manage.py", "setup.py", "artisan", "rails", "tox", "nox"):
         return "test" in rest[1:2] or "check" in rest[1:2]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
 
-from dense.actions.arguments import program_name, values
+from dense.actions.arguments import Remembering, program_name, values
 from dense.actions.files import UNNAMED
 from dense.actions.interpret import run_shell
 from dense.actions.ledger import Ledger
@@ -70,6 +69,8 @@ SILENT = values("""
     tasklist taskget
 """)
 """Tools that touch nothing but the conversation, and those that start agents: what these do counts as their own."""
+OTHERS = PYTHONS.union(WRITERS, EDITORS, PATCHES, LOOKERS, ASKERS, DELETERS, MOVERS, SILENT)
+"""Tools that are known not to be shells."""
 
 COMMAND_KEYS = (
     "command",
@@ -166,8 +167,8 @@ class Call(Struct, frozen=True, gc=False):
 
     def texts(self, keys: Sequence[str]) -> list[str]:
         """The first argument that one of these names has, as texts."""
-        for key in keys:
-            value = self.arguments.get(key)
+        for key in filter(self.arguments.__contains__, keys):
+            value = self.arguments[key]
             if isinstance(value, str):
                 return [value]
             if isinstance(value, list):
@@ -199,20 +200,18 @@ def known(call: ToolCall) -> Call:
     if len(arguments) == 1 and isinstance(text := arguments.get("input"), str) and text.startswith("{"):
         arguments = decoded(text) or arguments
     name = call.name
-    plain = short_plain_name(name) if len(name) <= 200 else plain_name(name)
-    return Call(name, plain, {key.lower(): value for key, value in arguments.items()})
+    return Call(name, plain_name(name), {key.lower(): value for key, value in arguments.items()})
 
 
-def plain_name(name: str) -> str:
-    """A tool's name as the tables have it: small letters and digits."""
+def _plain_name(name: str) -> str:
     if name.startswith("mcp__") and name.count("__") >= 2:
         name = name.split("__", 2)[2]
     name = re.split(r"[.:/]", name)[-1] or name
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-short_plain_name = lru_cache(1024)(plain_name)
-"""The same, remembered: an agent has few tools and calls them often."""
+plain_name = Remembering(_plain_name).__getitem__
+"""A tool's name as the tables have it: small letters and digits."""
 
 
 def decoded(text: str) -> dict[str, Any] | None:
@@ -228,10 +227,7 @@ def is_shell(call: Call) -> bool:
         return True
     if call.plain in CHAT_TERMINALS:
         return any(language in SHELL_FENCES for language, _ in fences(call))
-    is_listed = any(
-        call.plain in names for names in (PYTHONS, WRITERS, EDITORS, PATCHES, LOOKERS, ASKERS, DELETERS, MOVERS, SILENT)
-    )
-    if is_listed:
+    if call.plain in OTHERS:
         return False
     return "keystrokes" in call.arguments or bool(RUNNING.search(call.name.lower()) and call.text(("command", "cmd")))
 
@@ -296,8 +292,11 @@ def in_order(calls: Sequence[ToolCall]) -> tuple[Call | str, ...]:
     open heredoc, is one text."""
     if len(calls) != 1:
         return tuple(joined(map(known, calls)))
-    text = only_command(calls[0])
-    if text is None:
+    name, arguments = calls[0].name, calls[0].arguments
+    text = arguments.get("command") if len(arguments) == 1 else None
+    if isinstance(text, str) and takes_commands(name):  # as most do
+        text = fenced(text) if "```" in text else text
+    else:
         call = known(calls[0])
         if is_typed(call):
             return tuple(joined([call]))
@@ -307,13 +306,13 @@ def in_order(calls: Sequence[ToolCall]) -> tuple[Call | str, ...]:
     return (text,) if text and not text.isspace() else ()
 
 
-def only_command(call: ToolCall) -> str | None:
-    """The text of a shell's call that has a command and no more, as most have; None for all others."""
-    text = call.arguments.get("command") if len(call.arguments) == 1 else None
-    if not isinstance(text, str) or len(call.name) > 200:
-        return None
-    plain = short_plain_name(call.name)
-    return fenced(text) if plain in SHELLS and plain not in TYPING else None
+def _takes_commands(name: str) -> bool:
+    plain = plain_name(name)
+    return plain in SHELLS and plain not in TYPING
+
+
+takes_commands = Remembering(_takes_commands).__getitem__
+"""Whether a tool is a shell that is given whole commands."""
 
 
 def joined(calls: Iterable[Call]) -> Iterator[Call | str]:
@@ -352,7 +351,7 @@ def is_typed(call: Call) -> bool:
 
 
 def has_open_heredoc(text: str) -> bool:
-    from dense.actions.shell import take_heredocs
+    from dense.actions.heredocs import take_heredocs
 
     if "<<" not in text:
         return False
@@ -466,8 +465,10 @@ def background_texts(calls: Sequence[ToolCall]) -> list[str]:
     """Commands that a harness was asked to leave running."""
     found: list[str] = []
     for call in calls:
-        if call.arguments.get("run_in_background") is True or call.arguments.get("is_background") is True:
-            text = shell_text(known(call))
-            if text:
-                found.append(text.strip())
+        if len(call.arguments) > 1 and is_left_running(call) and (text := shell_text(known(call))):
+            found.append(text.strip())
     return found
+
+
+def is_left_running(call: ToolCall) -> bool:
+    return call.arguments.get("run_in_background") is True or call.arguments.get("is_background") is True

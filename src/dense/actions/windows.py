@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dense.actions.arguments import operands, option, program_name, values
+from dense.actions.command import Command
 from dense.actions.ledger import Ledger
 from dense.actions.network import ask
-from dense.actions.shell import Command
 
 
 def note_powershell(words: Sequence[str], command: Command, ledger: Ledger) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.actions.shell import HEREDOC_PLACE
+from dense.actions.heredocs import HEREDOC_PLACE
 from dense.analyst.rules.facts import Facts
 from dense.analyst.rules.quoting import last_line, line_count, lines_told, listed, paths_told, ticked
 from dense.analyst.rules.statements import program, statements, trimmed

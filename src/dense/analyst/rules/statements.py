@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dense.actions.heredocs import HEREDOC, HEREDOC_PLACE
 from dense.actions.interpret import without_edit_blocks
-from dense.actions.shell import HEREDOC, HEREDOC_PLACE
 from dense.analyst.rules.quoting import HEAD
 
 SEPARATOR = re.compile(r"""'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.|&&|\|\||;;?|\n|&(?<![>&]&)(?![>&])""", re.DOTALL)

@@ -1,0 +1,107 @@
+"""Takes heredocs out of shell texts: bodies of any size cost nothing then, and a body that never ends is still one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+HEREDOC = re.compile(r"""(?<!<)<<(?!<)(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_][\w.]*))""")
+HEREDOC_PLACE = "/dev/heredoc/"
+LONGEST_END = 80
+"""A line that ends a body is shorter."""
+MOST_ENDLESS = 64
+"""Where so many different words have no line that ends their body, no more ends are looked for: it is no shell text,
+and each look takes as long as the text."""
+
+
+class Heredoc(Struct, frozen=True, gc=False):
+    """A heredoc that was taken out of the text."""
+
+    token: str
+    """How it began: `<<'EOF'`."""
+    body: str
+    """What it holds."""
+    is_quoted: bool
+    """Whether the shell leaves the body alone."""
+
+
+NO_HEREDOCS: Mapping[str, Heredoc] = {}
+
+
+def take_heredocs(text: str, *, take_open: bool) -> tuple[str, dict[str, Heredoc]]:
+    """The text with a file in the place of each heredoc, and the heredocs by these files. One is taken for a heredoc
+    when its end is there; `take_open` takes those too that never end."""
+    heredocs: dict[str, Heredoc] = {}
+    at = text.find("<<")
+    if at < 0:
+        return text, heredocs
+    kept: list[str] = []
+    endless: set[str] = set()
+    position = 0  # up to here the text has been dealt with
+    resume = 0  # where the line after the last body on this line starts
+    line_end = 0
+    while at >= 0:
+        if line_end <= at < resume:  # within a body
+            at = text.find("<<", resume)
+            continue
+        found = HEREDOC.match(text, at)
+        if found is None:
+            at = text.find("<<", at + 1)
+            continue
+        if at >= line_end:  # a new line: what is left of the line before, then on behind its bodies
+            if resume:
+                kept.append(text[position:line_end])
+                position, resume = resume, 0
+            line_end = text.find("\n", at)
+            line_end = len(text) if line_end < 0 else line_end
+        dash, in_single, in_double, bare = found.groups()
+        body_start = (resume or line_end) + 1
+        end = end_of_body(text, (in_single or in_double or bare).strip(), body_start, endless)
+        start, at = at, text.find("<<", found.end())
+        if end is None and not take_open:
+            continue
+        body_end, after = end or (len(text), len(text))
+        body, token = text[body_start:body_end], found[0]
+        place = f"{HEREDOC_PLACE}{len(heredocs)}"
+        heredocs[place] = Heredoc(token, dedented(body) if dash else body, bare is None or "\\" in token)
+        kept.append(f"{text[position:start]} <{place} ")
+        position, resume = found.end(), after
+    if resume:
+        kept.append(text[position:line_end] + "\n")
+        position = resume
+    kept.append(text[position:])
+    return "".join(kept), heredocs
+
+
+def end_of_body(text: str, word: str, body_start: int, endless: set[str]) -> tuple[int, int] | None:
+    """Where a body ends, and where the text goes on. An indented end counts: agents mean it. `endless` are the words
+    that were looked for in vain before."""
+    if word in endless or len(endless) >= MOST_ENDLESS:
+        return None
+    # Another body on the same line may have ended within a line, which ends no second one.
+    first = body_start if text[body_start - 1 : body_start] == "\n" else text.find("\n", body_start) + 1
+    at = text.find(word, first) if first else -1
+    while at >= 0:
+        start = text.rfind("\n", first, at) + 1 or first
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        line = text[start:end].strip() if end - start < LONGEST_END else ""
+        if line and line == word:
+            return start, end
+        # `EOF)` and `EOF"` close the command around it on the same line: no true end, but what agents mean.
+        if len(line) > 1 and line[-1] in ")\"'" and line.rstrip(")\"'") == word:
+            return start, text.index(line[-1], start)
+        at = text.find(word, end + 1)
+    endless.add(word)
+    return None
+
+
+def may_run(heredoc: Heredoc) -> bool:
+    """Whether the shell runs commands that stand in the body."""
+    return not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body)
+
+
+def dedented(body: str) -> str:
+    return "\n".join(line.lstrip("\t") for line in body.split("\n"))
