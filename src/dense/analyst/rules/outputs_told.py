@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from dense.analyst.rules.quoting import HEAD, last_line, lines_told, listed, ticked
 from dense.observations.seen import Failure, TestRun
@@ -71,11 +72,9 @@ def main_failure(failures: Sequence[Failure]) -> Failure:
     return (telling or failures)[0]
 
 
-def failure_told(failure: Failure, code: int | None, came_back: Callable[[], str]) -> str:
-    """A failure by the line that tells it; one that is only an exit code, by that and the last line of the output."""
-    if failure.family != "exit":
-        return ticked(failure.line, 130)
-    last = last_line(came_back())
+def exit_told(code: int | None, came_back: str) -> str:
+    """A failure that is only an exit code, by that and the last line of the output."""
+    last = last_line(came_back)
     told = f"exit code {code}" if code else "it failed"
     return f"{told}: {ticked(last, 110)}" if last else told
 
@@ -92,14 +91,14 @@ def lines_of(text: str) -> Iterator[str]:
 def first_lines(text: str, most: int) -> list[str]:
     """The first lines that are not blank."""
     found: list[str] = []
-    start, end = 0, len(text)
-    while len(found) < most and start <= end:
-        at = text.find("\n", start)
-        line = text[start : at if at >= 0 else end]
-        if line.strip():
-            found.append(line)
-        start = at + 1 if at >= 0 else end + 1
-    return found
+    while len(found) < most:
+        lines = text.split("\n", most)
+        is_last = len(lines) <= most
+        text = "" if is_last else lines.pop()
+        found += [line for line in lines if line.strip()]
+        if is_last:
+            break
+    return found[:most]
 
 
 def shown(text: str, limit: int, *, has_run: bool) -> str:
@@ -123,10 +122,11 @@ IDLE = ("Waiting for the debugger", "npm notice", "Done in ", "(Open file:", "ba
 """Lines that come last and tell nothing."""
 SHORT_LINE = 60
 SHORTEST_PROSE = 24
+LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def is_telling_line(line: str) -> bool:
     """Whether the last line of a longer output says something by itself: it is short, and a value or mostly words."""
     if len(line) > SHORT_LINE or not any(map(str.isalnum, line)):
         return False
-    return len(line) <= SHORTEST_PROSE or 2 * sum(map(str.isalpha, line)) >= len(line) - line.count(" ")
+    return len(line) <= SHORTEST_PROSE or 2 * sum(map(len, LETTERS.findall(line))) >= len(line) - line.count(" ")
