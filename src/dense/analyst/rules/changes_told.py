@@ -59,13 +59,15 @@ def change(deed: Deed, told: str) -> str:
 def standing(changes: Sequence[Deed]) -> list[Deed]:
     """Of several changes those that a later one did not replace: it wrote the whole file anew, or took out all that
     the earlier one had put in."""
+    if len(changes) < 2:
+        return list(changes)
     kept: list[Deed] = []
     whole: list[str] = []
     gone: set[str] = set()
     for deed in reversed(changes):
         removed, added = lines_of_deed(deed)
         writes = deed.facts.effects.writes
-        is_rewritten = bool(writes) and all(any(same_file(path, other) for other in whole) for path in writes)
+        is_rewritten = bool(whole and writes) and all(any(same_file(path, other) for other in whole) for path in writes)
         if not is_rewritten and not (added and gone.issuperset(added)):
             kept.append(deed)
         gone.update(removed)

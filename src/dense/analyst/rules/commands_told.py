@@ -29,7 +29,9 @@ def telling_part(text: str, parts: Sequence[str], limit: int, facts: Facts | Non
     weighs most, the last of equals."""
     if not parts:
         return ""
-    piece = contiguous(text, parts) if len(parts) > 1 and sum(map(len, parts)) <= limit else None
+    if len(parts) == 1:
+        return trimmed(parts[0])
+    piece = contiguous(text, parts) if sum(map(len, parts)) <= limit else None
     if piece is not None and len(piece) <= limit:
         return piece
     return trimmed(max(reversed(parts), key=lambda part: weight(part, facts)))
@@ -58,7 +60,7 @@ def weight(part: str, facts: Facts | None) -> int:
     """How much a statement tells: what failed most, then a check, then a change, and a look least."""
     name = program(part)
     if facts is not None:
-        if any(failure.subject == name for failure in facts.seen.failures):
+        if name in [failure.subject for failure in facts.seen.failures]:
             return 5
         if any(part.startswith(test[:60]) for test in facts.effects.tests):
             return 4

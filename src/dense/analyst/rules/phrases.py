@@ -100,7 +100,7 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
         deeds.append(shell_deed(facts, limit))
     if not facts.commands or len(step.calls) > 1:
         deeds += tool_deeds(step, is_mixed=bool(facts.commands))
-    deeds = list(dict.fromkeys(filter(None, deeds)))
+    deeds = [deed for deed in dict.fromkeys(deeds) if deed]
     if facts.has_failed and not facts.commands:
         deeds = list(map(tried, deeds))
     if not deeds:

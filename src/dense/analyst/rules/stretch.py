@@ -11,7 +11,7 @@ from dense.analyst.rules.deeds import check_name, is_change, is_silent, is_succe
 from dense.analyst.rules.origins import Origins
 from dense.analyst.rules.outputs_told import main_failure
 from dense.analyst.rules.phrases import Deed
-from dense.analyst.rules.products import products
+from dense.analyst.rules.products import Products, products
 from dense.analyst.rules.quoting import ticked
 from dense.analyst.rules.sequence import History
 
@@ -30,15 +30,40 @@ class Stretch:
         self.history = history
         self.origins = origins
         self.first = deeds[0].action if deeds else 0
-        self.worked = [deed for deed in deeds if not deed.has_failed]
-        self.failed = [deed for deed in deeds if deed.has_failed]
-        self.changes = [deed for deed in self.worked if is_change(deed)]
-        self.products = products(deeds)
-        self.made = self.products.made
+        self.worked: list[Deed] = []
+        self.failed: list[Deed] = []
+        self.changes: list[Deed] = []
         self.agents = {deed.step.agent for deed in deeds}
-        self.last_success = next((deed.action for deed in reversed(self.worked) if is_success(deed)), 0)
-        self.last_pass = next((deed.action for deed in reversed(self.worked) if deed.has_passed), 0)
+        self.last_success = 0
+        self.passed: Deed | None = None
+        """The last check that passed."""
+        self._products: Products | None = None
+        for deed in deeds:
+            if deed.has_failed:
+                self.failed.append(deed)
+                continue
+            self.worked.append(deed)
+            if is_change(deed):
+                self.changes.append(deed)
+            if is_success(deed):
+                self.last_success = deed.action
+            if deed.has_passed:
+                self.passed = deed
+        self.last_pass = self.passed.action if self.passed is not None else 0
+        self.last_change = self.changes[-1].action if self.changes else 0
         self.left = [deed for deed in self.failed if self._is_left(deed)]
+
+    @property
+    def products(self) -> Products:
+        """What became of the files that it wrote."""
+        if self._products is None:
+            self._products = products(self.deeds)
+        return self._products
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The files that it made or changed and that are still there at its end."""
+        return self.products.made
 
     # What became of failures
 
