@@ -40,16 +40,15 @@ def telling_part(text: str, parts: Sequence[str], limit: int, facts: Facts | Non
 def contiguous(text: str, parts: Sequence[str]) -> str | None:
     """Statements with what stands between them; ends of lines are written as semicolons. None where they do not stand
     in one text."""
-    start = text.find(parts[0])
-    pieces: list[str] = []
-    for part in parts:
-        at = text.find(part, start) if start >= 0 else -1
-        if at < 0:
+    _, piece, rest = text.partition(parts[0])
+    if not piece:
+        return None
+    for part in parts[1:]:
+        between, found, rest = rest.partition(part)
+        if not found:
             return None
-        between = text[start:at]
-        pieces += [GAP.sub("; ", between) if "\n" in between else between, part]
-        start = at + len(part)
-    return trimmed("".join(pieces))
+        piece += (GAP.sub("; ", between) if "\n" in between else between) + part
+    return trimmed(piece)
 
 
 GAP = re.compile(r"[ \t;]*+\n\s*+")
@@ -88,14 +87,13 @@ def shell_deed(facts: Facts, limit: int) -> str:
         found, bodies = statements(text)
         for part in found:
             placed = HEREDOC_PLACED.search(part) if bodies else None
-            if placed is None or int(placed[1]) >= len(bodies):
+            body = bodies[int(placed[1])] if placed is not None and int(placed[1]) < len(bodies) else None
+            if body is None:
                 parts.append(part)
             elif written := WRITTEN.match(part):
-                made.append(
-                    f"{ticked(written[1].strip(QUOTES), 60)} ({lines_told(line_count(bodies[int(placed[1])]))})"
-                )
+                made.append(f"{ticked(written[1].strip(QUOTES), 60)} ({lines_told(line_count(body))})")
             else:
-                told.append(fed(HEREDOC_PLACED.sub(" ", part), bodies[int(placed[1])]))
+                told.append(fed(HEREDOC_PLACED.sub(" ", part), body))
     if made:
         told.insert(0, f"wrote {listed(made)}")
     if parts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from dense.analyst.rules.quoting import HEAD, last_line, lines_told, listed, ticked
@@ -122,11 +121,18 @@ IDLE = ("Waiting for the debugger", "npm notice", "Done in ", "(Open file:", "ba
 """Lines that come last and tell nothing."""
 SHORT_LINE = 60
 SHORTEST_PROSE = 24
-LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def is_telling_line(line: str) -> bool:
     """Whether the last line of a longer output says something by itself: it is short, and a value or mostly words."""
     if len(line) > SHORT_LINE or not any(map(str.isalnum, line)):
         return False
-    return len(line) <= SHORTEST_PROSE or 2 * sum(map(len, LETTERS.findall(line))) >= len(line) - line.count(" ")
+    return len(line) <= SHORTEST_PROSE or 2 * letters(line) >= len(line) - line.count(" ")
+
+
+def letters(line: str) -> int:
+    """How many letters a line has."""
+    return len(line.encode().translate(None, NO_LETTERS)) if line.isascii() else sum(map(str.isalpha, line))
+
+
+NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())

@@ -121,26 +121,35 @@ def _purpose(deeds: Sequence[Deed], done: Products) -> str:
 
 def _changing(deeds: Sequence[Deed], done: Products) -> str:
     """`Fix a.py until the tests pass`, `Write summary.json`, `Try to make chart.png`."""
-    programs = {base_name(path) for deed in deeds for path in deed.facts.effects.scripts}
+    programs: set[str] = set()
+    writing: list[Deed] = []
+    checks: list[Deed] = []
+    for deed in deeds:
+        effects = deed.facts.effects
+        if effects.scripts:
+            programs.update(map(base_name, effects.scripts))
+        if effects.writes:
+            writing.append(deed)
+        if deed.is_check:
+            checks.append(deed)
     failed = [one_line(base_name(path), 30) for path in done.failed if base_name(path) not in programs]
     names = done.names
     if len(names) > 1:
         names.sort(key=lambda name: ("." not in name, name in programs))
-    if not names or (failed and (programs.issuperset(names) or _has_tried(deeds, done.failed))):
+    if not names or (failed and (programs.issuperset(names) or _has_tried(writing, done.failed))):
         return f"Try to make {listed(failed or names, 2)}"
     files = _files_told(names)
     if "." not in names[0] and any("mkdir" in text for deed in deeds for text in deed.facts.commands):
         return f"Make {files}"
-    verb = "Write" if [deed for deed in deeds if deed.facts.effects.writes and not _is_edit(deed, names[0])] else "Edit"
-    checks = [deed for deed in deeds if deed.is_check]
+    verb = "Write" if [deed for deed in writing if not _is_edit(deed, names[0])] else "Edit"
     if not checks:
         return f"{verb} {files}; no {failed[0]}" if failed else f"{verb} {files}"
     return _fixing(checks, files, names) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
 
 
-def _has_tried(deeds: Sequence[Deed], failed: Sequence[str]) -> bool:
+def _has_tried(writing: Sequence[Deed], failed: Sequence[str]) -> bool:
     """Whether the last thing that was to be made was not."""
-    last = next((deed for deed in reversed(deeds) if deed.facts.effects.writes), None)
+    last = writing[-1] if writing else None
     return last is not None and last.has_failed and not set(last.facts.effects.writes).isdisjoint(failed)
 
 
@@ -149,7 +158,8 @@ def _was_mended(checks: Sequence[Deed]) -> bool:
     last = checks[-1]
     if not _is_shown_passed(last):
         return False
-    return any(deed.has_failed and not deed.could_not_run and _is_of(deed, last) for deed in checks[:-1])
+    failed = [deed for deed in checks[:-1] if deed.has_failed and not deed.could_not_run]
+    return any(_is_of(deed, last) for deed in failed) if failed else False
 
 
 def _is_of(failed: Deed, passed: Deed) -> bool:
@@ -206,7 +216,10 @@ EDITING = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i|\bpatch\b|\bgit 
 
 def _is_edited_by(text: str) -> bool:
     head = text[:2000]
-    return True in [word in head for word in EDITORS] and EDITING.search(head) is not None
+    for word in EDITORS:
+        if word in head:
+            return EDITING.search(head) is not None
+    return False
 
 
 def _is_edit(deed: Deed, name: str) -> bool:
