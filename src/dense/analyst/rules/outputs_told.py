@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from dense.analyst.rules.quoting import HEAD, last_line, lines_told, listed, ticked
@@ -63,6 +64,8 @@ def test_name(name: str) -> str:
 VAGUE = ("exit", "other", "tool")
 FEW_LINES = 4
 """So many lines are told each by itself."""
+MANY_LINES = re.compile(rf"(?:\s*+\S[^\n]*+){{{FEW_LINES + 1}}}")
+"""More of them, blank ones not counted."""
 
 
 def main_failure(failures: Sequence[Failure]) -> Failure:
@@ -87,30 +90,18 @@ def lines_of(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def first_lines(text: str, most: int) -> list[str]:
-    """The first lines that are not blank."""
-    found: list[str] = []
-    while len(found) < most:
-        lines = text.split("\n", most)
-        is_last = len(lines) <= most
-        text = "" if is_last else lines.pop()
-        found += [line for line in lines if line.strip()]
-        if is_last:
-            break
-    return found[:most]
-
-
 def shown(text: str, limit: int, *, has_run: bool) -> str:
     """An output by itself where it is short, else by its size; of a run the last line, where that says something."""
-    lines = first_lines(text[: 4 * HEAD], FEW_LINES + 1)
-    if not lines:
-        return "nothing"
-    if len(lines) == 1:
-        # Of structured text the first few keys tell nothing.
-        is_cut = len(lines[0]) > limit - 20 and lines[0].lstrip().startswith(("{", "["))
-        return "1 line" if is_cut else ticked(lines[0], limit - 20)
-    if len(text) <= 4 * HEAD and len(lines) <= FEW_LINES and sum(map(len, lines)) <= limit - 40:
-        return ", ".join([ticked(line, 80) for line in lines])
+    if MANY_LINES.match(text, 0, 4 * HEAD) is None:
+        lines = [line for line in text[: 4 * HEAD].split("\n") if line.strip()]
+        if not lines:
+            return "nothing"
+        if len(lines) == 1:
+            # Of structured text the first few keys tell nothing.
+            is_cut = len(lines[0]) > limit - 20 and lines[0].lstrip().startswith(("{", "["))
+            return "1 line" if is_cut else ticked(lines[0], limit - 20)
+        if len(text) <= 4 * HEAD and sum(map(len, lines)) <= limit - 40:
+            return ", ".join([ticked(line, 80) for line in lines])
     last = last_line(text) if has_run else ""
     if last.startswith(IDLE):
         last = last_line(text[: text.rfind(last)])
@@ -125,9 +116,9 @@ SHORTEST_PROSE = 24
 
 def is_telling_line(line: str) -> bool:
     """Whether the last line of a longer output says something by itself: it is short, and a value or mostly words."""
-    if len(line) > SHORT_LINE or not any(map(str.isalnum, line)):
-        return False
-    return len(line) <= SHORTEST_PROSE or 2 * letters(line) >= len(line) - line.count(" ")
+    if len(line) <= SHORTEST_PROSE:
+        return any(map(str.isalnum, line))
+    return len(line) <= SHORT_LINE and 2 * letters(line) >= len(line) - line.count(" ")
 
 
 def letters(line: str) -> int:

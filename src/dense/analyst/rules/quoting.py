@@ -53,7 +53,11 @@ def capital(sentence: str) -> str:
 
 def sentence(clause: str) -> str:
     """A clause as a sentence, with one stop at its end."""
-    return capital(clause) + ("" if clause.endswith((".", '."', '?"', '!"', '…"')) else ".")
+    return capital(clause) + ("" if clause[-1:] == "." or clause[-2:] in STOPS else ".")
+
+
+STOPS = frozenset({'."', '?"', '!"', '…"'})
+"""How what is quoted ends a sentence."""
 
 
 def quoted(text: str, limit: int = 80) -> str:

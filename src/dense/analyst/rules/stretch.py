@@ -116,7 +116,7 @@ class Stretch:
     def tried(self, deed: Deed) -> str:
         """What was tried, by its command alone where it has one."""
         told = self.did(deed)
-        return told.removeprefix("ran ") if told.startswith("ran `") else told
+        return told[4:] if told[:5] == "ran `" else told
 
     def failure(self, deed: Deed) -> str:
         """What failed: what was missing, or the command and the line that tells."""
@@ -129,7 +129,7 @@ class Stretch:
 
 def is_echo(told: str, seen: str) -> bool:
     """Whether only the command came back."""
-    if not told.startswith("ran `") or not seen.startswith("`"):
+    if seen[:1] != "`" or told[:5] != "ran `":
         return False
     ran, shown = told[4:].rstrip("`…"), seen.rstrip("`…")
     length = min(len(ran), len(shown))
