@@ -15,7 +15,8 @@ SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep".split())
 LOOKING = (
     SHOWING | SEARCHING | frozenset("ls tree dir find fd stat file du wc which type xxd hexdump od strings".split())
 )
-HEREDOC_PLACED = re.compile(rf" ?< ?{HEREDOC_PLACE}(\d{{1,6}}) ?")
+PLACE = re.compile(rf"<{HEREDOC_PLACE}(\d{{1,6}})")
+HEREDOC_PLACED = re.compile(rf" ?{PLACE.pattern} ?")
 WRITTEN = re.compile(r"(?:cat|tee)(?: -a)?[^|;&]{0,20}?(?:>>?\s*|\btee (?:-a )?)(\"[^\"]*\"|'[^']*'|[^\s<>|;&]+)")
 
 
@@ -86,7 +87,7 @@ def shell_deed(facts: Facts, limit: int) -> str:
     for text in facts.commands:
         found, bodies = statements(text)
         for part in found:
-            placed = HEREDOC_PLACED.search(part) if bodies else None
+            placed = PLACE.search(part) if bodies else None
             body = bodies[int(placed[1])] if placed is not None and int(placed[1]) < len(bodies) else None
             if body is None:
                 parts.append(part)

@@ -74,4 +74,4 @@ def shows_data(deed: Deed) -> bool:
 
 def check_name(text: str) -> str:
     """A check without its options: `python3 -m unittest -v` and `python3 -m unittest` are one."""
-    return " ".join(word for word in text.split()[:6] if not word.startswith("-"))
+    return " ".join([word for word in text.split()[:6] if word[0] != "-"])

@@ -105,7 +105,7 @@ def lines_told(count: int) -> str:
 
 
 def line_count(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n"))
+    return text.count("\n") + (text[-1:] != "\n")
 
 
 def last_line(text: str) -> str:

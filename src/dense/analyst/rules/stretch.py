@@ -3,7 +3,6 @@ left."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -18,8 +17,6 @@ from dense.analyst.rules.sequence import History
 ABSENT = {"no_such_command": "command not found", "no_such_module": "no such module"}
 SHORTEST_ECHO = 24
 """So much of a command that comes back shows that only the command came back."""
-EMPTY = re.compile(r"nothing$|\d+ lines?$")
-"""What came back, where that tells nothing."""
 
 
 class Stretch:
@@ -111,7 +108,7 @@ class Stretch:
         if is_silent(deed):
             return told
         seen = deed.saw
-        return told if EMPTY.match(seen) or is_echo(told, seen) else f"{told}: {seen}"
+        return told if is_bare(seen) or is_echo(told, seen) else f"{told}: {seen}"
 
     def tried(self, deed: Deed) -> str:
         """What was tried, by its command alone where it has one."""
@@ -125,6 +122,11 @@ class Stretch:
         if failure is not None and failure.family in ABSENT and failure.subject:
             return f"{ticked(failure.subject, 60)}: {ABSENT[failure.family]}"
         return f"{self.tried(deed)}: {deed.saw}"
+
+
+def is_bare(seen: str) -> bool:
+    """Whether what came back is told by its size only: that tells nothing."""
+    return seen == "nothing" or (seen[:1].isdigit() and seen.partition(" ")[2] in ("line", "lines"))
 
 
 def is_echo(told: str, seen: str) -> bool:

@@ -7,7 +7,6 @@ observation shows it, and what the agent says of itself is quoted as its words."
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 
 from msgspec import Struct
 
@@ -15,11 +14,11 @@ from dense.analyst.rules.changes_told import change, standing
 from dense.analyst.rules.commands_told import short_command
 from dense.analyst.rules.deeds import check_name, is_change, is_found, is_quotable, is_setup, is_telling
 from dense.analyst.rules.files import base_name
-from dense.analyst.rules.handovers import answer_given, handover, handover_told
+from dense.analyst.rules.handovers import Handovers, handover
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import capital, listed, paths_told, sentence, ticked
 from dense.analyst.rules.refusals import handed_in, refusals, refused_told
-from dense.analyst.rules.stretch import EMPTY, Stretch
+from dense.analyst.rules.stretch import Stretch, is_bare
 
 LONGEST = 500
 LONGEST_WHOLE = 700
@@ -72,9 +71,10 @@ class Parts(Struct, frozen=True):
 class Summary:
     """The summary of a stretch. Its parts are told once, whether what is left is told with them or not."""
 
-    def __init__(self, stretch: Stretch, stays: Stays | None = None) -> None:
+    def __init__(self, stretch: Stretch, stays: Stays | None = None, handovers: Handovers | None = None) -> None:
         self.stretch = stretch
         self._stays = stays
+        self._handovers = handovers or Handovers()
         self._made_of: Parts | None = None
         self._word: str | None = None
         self._left: str | None = None
@@ -189,7 +189,7 @@ class Summary:
         found = [
             deed for deed in self.stretch.worked if deed.phase == "setup" and is_setup(deed) and not is_change(deed)
         ]
-        return list(dict.fromkeys([self.stretch.did(deed) for deed in found[-2:]]))
+        return list(dict.fromkeys([self.stretch.did(deed) for deed in found[-2:]])) if found else []
 
     def _removals(self) -> list[str]:
         removals = [deed for deed in self.stretch.worked if deed.facts.effects.deletes or deed.facts.effects.undoes]
@@ -213,8 +213,10 @@ class Summary:
         runs = [
             deed for deed in self.stretch.worked if deed.phase == "run" and deed.action > after and not deed.is_check
         ]
-        showing = (deed for deed in reversed(runs[-4:]) if not EMPTY.match(deed.saw))
-        told = [self.stretch.told(deed) for deed in islice(showing, 2)][::-1]
+        told: list[str] = []
+        for deed in reversed(runs[-4:]):
+            if len(told) < 2 and not is_bare(deed.saw):
+                told.insert(0, self.stretch.told(deed))
         return told or [self.stretch.did(deed) for deed in runs[-1:]]
 
     def _looks_told(self) -> list[str]:
@@ -259,7 +261,7 @@ class Summary:
         made = self.stretch.history.reads_back(deed.action)
         if made is not None and self.stretch.origins.is_guess(deed.output, made):
             return f"{what} holds what was typed there; no output had shown that."
-        return f"Looked at {what} afterwards." if EMPTY.match(seen) else f"Looking at {what} showed {seen}."
+        return f"Looked at {what} afterwards." if is_bare(seen) else f"Looking at {what} showed {seen}."
 
     def _check(self, deed: Deed) -> str:
         tests = deed.facts.effects.tests
@@ -276,8 +278,11 @@ class Summary:
         deed = self.stretch.deeds[-1]
         if len(self.stretch.deeds) < 2 or deed in self.stretch.left[-1:]:
             return ""
+        is_last = self.stretch.history.is_last(deed.action)
+        if not is_last and deed.phase not in ("deliver", "talk"):
+            return ""
         answer = sentence(deed.saw) if deed.facts.is_answered else ""
-        given = answer_given(deed.step) if self.stretch.history.is_last(deed.action) else ""
+        given = self._handovers.given(deed) if is_last else ""
         answered = f"The answer that was given: {ticked(given, 120)}." if given else ""
         if deed.phase == "deliver":
             handed = sentence(told) if (told := self._handed_over()) else ""
@@ -298,7 +303,7 @@ class Summary:
         deed = handover(self.stretch.deeds) or self.stretch.deeds[-1]
         if len(self.stretch.agents) > 1:
             return self.stretch.did(deed)
-        told = handover_told(deed, tells_lacking=self.stretch.last_pass <= self.stretch.last_change)
+        told = self._handovers.told(deed, tells_lacking=self.stretch.last_pass <= self.stretch.last_change)
         answer = handed_in(deed.facts, deed.step)
         if not SHORTEST_GUESS <= len(answer) <= LONGEST_GUESS or len(answer.split()) > 1 or answer.isalpha():
             return told
