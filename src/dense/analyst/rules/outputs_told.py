@@ -11,7 +11,7 @@ from dense.observations.seen import Failure, TestRun
 
 def tests_told(runs: Sequence[TestRun]) -> str:
     """The last run that failed, else the last one."""
-    run = next((one for one in reversed(runs) if one.failed), runs[-1])
+    run = ([one for one in runs if one.failed] or runs)[-1]
     if run.passed is None and not run.failed:
         return ticked(run.line, 80)
     if run.runner == "make":
@@ -70,8 +70,10 @@ MANY_LINES = re.compile(rf"(?:\s*+\S[^\n]*+){{{FEW_LINES + 1}}}")
 
 def main_failure(failures: Sequence[Failure]) -> Failure:
     """The failure that tells most: the first of a known family."""
-    telling = [failure for failure in failures if failure.family not in VAGUE]
-    return (telling or failures)[0]
+    for failure in failures:
+        if failure.family not in VAGUE:
+            return failure
+    return failures[0]
 
 
 def exit_told(code: int | None, came_back: str) -> str:
