@@ -59,24 +59,27 @@ def change(deed: Deed, told: str) -> str:
 def standing(changes: Sequence[Deed]) -> list[Deed]:
     """Of several changes those that a later one did not replace: it wrote the whole file anew, or took out all that
     the earlier one had put in."""
+    if len(changes) < 2:
+        return list(changes)
     kept: list[Deed] = []
     whole: list[str] = []
     gone: set[str] = set()
     for deed in reversed(changes):
-        removed, added = lines_of_deed(deed)
+        is_edit = not deed.facts.commands  # what a command took out and put in is not known
+        removed, added = lines_of_deed(deed) if is_edit else ((), ())
         writes = deed.facts.effects.writes
-        is_rewritten = bool(writes) and all(any(same_file(path, other) for other in whole) for path in writes)
+        is_rewritten = bool(whole and writes) and all(any(same_file(path, other) for other in whole) for path in writes)
         if not is_rewritten and not (added and gone.issuperset(added)):
             kept.append(deed)
         gone.update(removed)
-        if is_whole(deed):
+        if is_edit and is_whole(deed):
             whole += writes
     return kept[::-1]
 
 
 def is_whole(deed: Deed) -> bool:
     """Whether it wrote a file as a whole."""
-    if deed.facts.commands or len(deed.step.calls) != 1:
+    if len(deed.step.calls) != 1:
         return False
     tool = known(deed.step.calls[0])
     is_part = any(word in tool.plain for word in ("insert", "append")) or tool.text(("command",)) == "insert"
@@ -85,8 +88,6 @@ def is_whole(deed: Deed) -> bool:
 
 def lines_of_deed(deed: Deed) -> tuple[list[str], list[str]]:
     """The lines that edits of an action took out and put in; those that it only moved are neither."""
-    if deed.facts.commands:
-        return [], []
     pairs = [changed_lines(known(call)) for call in deed.step.calls[:8]]
     return [line for gone, _ in pairs for line in gone], [line for _, new in pairs for line in new]
 

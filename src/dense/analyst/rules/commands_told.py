@@ -15,7 +15,8 @@ SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep".split())
 LOOKING = (
     SHOWING | SEARCHING | frozenset("ls tree dir find fd stat file du wc which type xxd hexdump od strings".split())
 )
-HEREDOC_PLACED = re.compile(rf" ?< ?{HEREDOC_PLACE}(\d{{1,6}}) ?")
+PLACE = re.compile(rf"<{HEREDOC_PLACE}(\d{{1,6}})")
+HEREDOC_PLACED = re.compile(rf" ?{PLACE.pattern} ?")
 WRITTEN = re.compile(r"(?:cat|tee)(?: -a)?[^|;&]{0,20}?(?:>>?\s*|\btee (?:-a )?)(\"[^\"]*\"|'[^']*'|[^\s<>|;&]+)")
 
 
@@ -29,7 +30,9 @@ def telling_part(text: str, parts: Sequence[str], limit: int, facts: Facts | Non
     weighs most, the last of equals."""
     if not parts:
         return ""
-    piece = contiguous(text, parts) if len(parts) > 1 and sum(map(len, parts)) <= limit else None
+    if len(parts) == 1:
+        return trimmed(parts[0])
+    piece = contiguous(text, parts) if sum(map(len, parts)) <= limit else None
     if piece is not None and len(piece) <= limit:
         return piece
     return trimmed(max(reversed(parts), key=lambda part: weight(part, facts)))
@@ -38,16 +41,15 @@ def telling_part(text: str, parts: Sequence[str], limit: int, facts: Facts | Non
 def contiguous(text: str, parts: Sequence[str]) -> str | None:
     """Statements with what stands between them; ends of lines are written as semicolons. None where they do not stand
     in one text."""
-    start = text.find(parts[0])
-    pieces: list[str] = []
-    for part in parts:
-        at = text.find(part, start) if start >= 0 else -1
-        if at < 0:
+    _, piece, rest = text.partition(parts[0])
+    if not piece:
+        return None
+    for part in parts[1:]:
+        between, found, rest = rest.partition(part)
+        if not found:
             return None
-        between = text[start:at]
-        pieces += [GAP.sub("; ", between) if "\n" in between else between, part]
-        start = at + len(part)
-    return trimmed("".join(pieces))
+        piece += (GAP.sub("; ", between) if "\n" in between else between) + part
+    return trimmed(piece)
 
 
 GAP = re.compile(r"[ \t;]*+\n\s*+")
@@ -58,7 +60,7 @@ def weight(part: str, facts: Facts | None) -> int:
     """How much a statement tells: what failed most, then a check, then a change, and a look least."""
     name = program(part)
     if facts is not None:
-        if any(failure.subject == name for failure in facts.seen.failures):
+        if name in [failure.subject for failure in facts.seen.failures]:
             return 5
         if any(part.startswith(test[:60]) for test in facts.effects.tests):
             return 4
@@ -85,15 +87,14 @@ def shell_deed(facts: Facts, limit: int) -> str:
     for text in facts.commands:
         found, bodies = statements(text)
         for part in found:
-            placed = HEREDOC_PLACED.search(part) if bodies else None
-            if placed is None or int(placed[1]) >= len(bodies):
+            placed = PLACE.search(part) if bodies else None
+            body = bodies[int(placed[1])] if placed is not None and int(placed[1]) < len(bodies) else None
+            if body is None:
                 parts.append(part)
             elif written := WRITTEN.match(part):
-                made.append(
-                    f"{ticked(written[1].strip(QUOTES), 60)} ({lines_told(line_count(bodies[int(placed[1])]))})"
-                )
+                made.append(f"{ticked(written[1].strip(QUOTES), 60)} ({lines_told(line_count(body))})")
             else:
-                told.append(fed(HEREDOC_PLACED.sub(" ", part), bodies[int(placed[1])]))
+                told.append(fed(HEREDOC_PLACED.sub(" ", part), body))
     if made:
         told.insert(0, f"wrote {listed(made)}")
     if parts:

@@ -15,12 +15,13 @@ def is_change(deed: Deed) -> bool:
     effects = deed.facts.effects
     if not effects.writes:
         return deed.phase == "produce" and not effects.deletes
-    if deed.phase == "run":  # what a program gives out is its result; what it changes of a program is a change
-        return bool([path for path in effects.writes if path.endswith(CODE) and not is_passing(path)])
-    writes = effects.writes
-    if effects.undoes:
-        writes = [path for path in writes if path not in effects.undoes]
-    return bool([path for path in writes if not is_passing(path) and base_name(path) != ".git"])
+    is_run = deed.phase == "run"  # what a program gives out is its result; what it changes of a program is a change
+    for path in effects.writes:
+        if is_passing(path):
+            continue
+        if path.endswith(CODE) if is_run else path not in effects.undoes and base_name(path) != ".git":
+            return True
+    return False
 
 
 def only_looks(deed: Deed) -> bool:
@@ -73,4 +74,4 @@ def shows_data(deed: Deed) -> bool:
 
 def check_name(text: str) -> str:
     """A check without its options: `python3 -m unittest -v` and `python3 -m unittest` are one."""
-    return " ".join(word for word in text.split()[:6] if not word.startswith("-"))
+    return " ".join([word for word in text.split()[:6] if word[0] != "-"])

@@ -58,6 +58,28 @@ def handover(deeds: Sequence[Deed]) -> Deed | None:
     return found
 
 
+class Handovers:
+    """How the hand-overs of one trajectory are told. Every level of the tree ends with the same one: each is told
+    once."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[int, bool], str] = {}
+        self._given: dict[int, str] = {}
+
+    def told(self, deed: Deed, *, tells_lacking: bool) -> str:
+        """See `handover_told`."""
+        key = deed.action, tells_lacking
+        if key not in self._told:
+            self._told[key] = handover_told(deed, tells_lacking=tells_lacking)
+        return self._told[key]
+
+    def given(self, deed: Deed) -> str:
+        """See `answer_given`."""
+        if deed.action not in self._given:
+            self._given[deed.action] = answer_given(deed.step)
+        return self._given[deed.action]
+
+
 def handover_told(deed: Deed, *, tells_lacking: bool = True) -> str:
     """A hand-over by the sentence that says what is missing, else by the one that tells most; empty for none."""
     told = deed.did

@@ -27,6 +27,7 @@ def is_no_test_run(run: TestRun) -> bool:
 
 def could_not_run(came: Seen, family: str) -> bool:
     """Whether a check failed, and all that is seen of it is that it could not run."""
-    if any(run.failed for run in came.tests):
-        return all(is_no_test_run(run) for run in came.tests)
-    return not came.tests and any(is_no_run(failure, family) for failure in came.failures)
+    if came.tests:
+        is_failed = bool([run for run in came.tests if run.failed])
+        return is_failed and not [run for run in came.tests if not is_no_test_run(run)]
+    return bool([failure for failure in came.failures if is_no_run(failure, family)])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from dense.analyst.rules.quoting import HEAD, last_line, lines_told, listed, ticked
 from dense.observations.seen import Failure, TestRun
@@ -10,7 +11,7 @@ from dense.observations.seen import Failure, TestRun
 
 def tests_told(runs: Sequence[TestRun]) -> str:
     """The last run that failed, else the last one."""
-    run = next((one for one in reversed(runs) if one.failed), runs[-1])
+    run = ([one for one in runs if one.failed] or runs)[-1]
     if run.passed is None and not run.failed:
         return ticked(run.line, 80)
     if run.runner == "make":
@@ -63,19 +64,21 @@ def test_name(name: str) -> str:
 VAGUE = ("exit", "other", "tool")
 FEW_LINES = 4
 """So many lines are told each by itself."""
+MANY_LINES = re.compile(rf"(?:\s*+\S[^\n]*+){{{FEW_LINES + 1}}}")
+"""More of them, blank ones not counted."""
 
 
 def main_failure(failures: Sequence[Failure]) -> Failure:
     """The failure that tells most: the first of a known family."""
-    telling = [failure for failure in failures if failure.family not in VAGUE]
-    return (telling or failures)[0]
+    for failure in failures:
+        if failure.family not in VAGUE:
+            return failure
+    return failures[0]
 
 
-def failure_told(failure: Failure, code: int | None, came_back: Callable[[], str]) -> str:
-    """A failure by the line that tells it; one that is only an exit code, by that and the last line of the output."""
-    if failure.family != "exit":
-        return ticked(failure.line, 130)
-    last = last_line(came_back())
+def exit_told(code: int | None, came_back: str) -> str:
+    """A failure that is only an exit code, by that and the last line of the output."""
+    last = last_line(came_back)
     told = f"exit code {code}" if code else "it failed"
     return f"{told}: {ticked(last, 110)}" if last else told
 
@@ -89,30 +92,18 @@ def lines_of(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def first_lines(text: str, most: int) -> list[str]:
-    """The first lines that are not blank."""
-    found: list[str] = []
-    start, end = 0, len(text)
-    while len(found) < most and start <= end:
-        at = text.find("\n", start)
-        line = text[start : at if at >= 0 else end]
-        if line.strip():
-            found.append(line)
-        start = at + 1 if at >= 0 else end + 1
-    return found
-
-
 def shown(text: str, limit: int, *, has_run: bool) -> str:
     """An output by itself where it is short, else by its size; of a run the last line, where that says something."""
-    lines = first_lines(text[: 4 * HEAD], FEW_LINES + 1)
-    if not lines:
-        return "nothing"
-    if len(lines) == 1:
-        # Of structured text the first few keys tell nothing.
-        is_cut = len(lines[0]) > limit - 20 and lines[0].lstrip().startswith(("{", "["))
-        return "1 line" if is_cut else ticked(lines[0], limit - 20)
-    if len(text) <= 4 * HEAD and len(lines) <= FEW_LINES and sum(map(len, lines)) <= limit - 40:
-        return ", ".join([ticked(line, 80) for line in lines])
+    if MANY_LINES.match(text, 0, 4 * HEAD) is None:
+        lines = [line for line in text[: 4 * HEAD].split("\n") if line.strip()]
+        if not lines:
+            return "nothing"
+        if len(lines) == 1:
+            # Of structured text the first few keys tell nothing.
+            is_cut = len(lines[0]) > limit - 20 and lines[0].lstrip().startswith(("{", "["))
+            return "1 line" if is_cut else ticked(lines[0], limit - 20)
+        if len(text) <= 4 * HEAD and sum(map(len, lines)) <= limit - 40:
+            return ", ".join([ticked(line, 80) for line in lines])
     last = last_line(text) if has_run else ""
     if last.startswith(IDLE):
         last = last_line(text[: text.rfind(last)])
@@ -127,6 +118,14 @@ SHORTEST_PROSE = 24
 
 def is_telling_line(line: str) -> bool:
     """Whether the last line of a longer output says something by itself: it is short, and a value or mostly words."""
-    if len(line) > SHORT_LINE or not any(map(str.isalnum, line)):
-        return False
-    return len(line) <= SHORTEST_PROSE or 2 * sum(map(str.isalpha, line)) >= len(line) - line.count(" ")
+    if len(line) <= SHORTEST_PROSE:
+        return any(map(str.isalnum, line))
+    return len(line) <= SHORT_LINE and 2 * letters(line) >= len(line) - line.count(" ")
+
+
+def letters(line: str) -> int:
+    """How many letters a line has."""
+    return len(line.encode().translate(None, NO_LETTERS)) if line.isascii() else sum(map(str.isalpha, line))
+
+
+NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())

@@ -10,8 +10,7 @@ an output of any length costs the same."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 
 from dense.actions.files import UNNAMED
 from dense.analyst.rules.commands_told import shell_deed
@@ -22,7 +21,7 @@ from dense.analyst.rules.outputs import OPEN_EDITS, edits_open_file, open_file, 
 from dense.analyst.rules.outputs_told import (
     ABSENT,
     absent_told,
-    failure_told,
+    exit_told,
     main_failure,
     no_run_told,
     shown,
@@ -32,6 +31,7 @@ from dense.analyst.rules.quoting import capital, listed, one_line, paths_told, q
 from dense.analyst.rules.subagents import agents_told
 from dense.analyst.rules.teams import instructed, without_query
 from dense.analyst.rules.tools_told import tool_deeds
+from dense.observations.seen import Failure
 from dense.trajectory import Step
 
 __all__ = ["LONGEST_DEED", "LONGEST_SIGHT", "Deed", "capital", "did", "one_line", "saw"]
@@ -42,6 +42,11 @@ LONGEST_SIGHT = 160
 
 class Deed:
     """An action with all that its words are made of. The words are made when they are asked for, and once."""
+
+    __slots__ = (
+        *("_did", "_output", "_saw"),
+        *("action", "could_not_run", "facts", "has_failed", "has_passed", "is_check", "phase", "step"),
+    )
 
     def __init__(self, facts: Facts, step: Step, phase: Phase) -> None:
         self.facts = facts
@@ -54,18 +59,27 @@ class Deed:
         self.has_passed = self.is_check and facts.seen.is_fine
         self.could_not_run = self.is_check and self.has_failed and is_no_check(facts)
         """Whether it is a check, and tells nothing about what it checks."""
+        self._did: str | None = None
+        self._saw: str | None = None
+        self._output: str | None = None
 
-    @cached_property
+    @property
     def did(self) -> str:
-        return did(self.facts, self.step)
+        if self._did is None:
+            self._did = did(self.facts, self.step)
+        return self._did
 
-    @cached_property
+    @property
     def saw(self) -> str:
-        return sight(self.facts, self.step, lambda: self.output)
+        if self._saw is None:
+            self._saw = sight(self)
+        return self._saw
 
-    @cached_property
+    @property
     def output(self) -> str:
-        return output(self.facts, self.step)
+        if self._output is None:
+            self._output = output(self.facts, self.step)
+        return self._output
 
 
 def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
@@ -86,7 +100,7 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
         deeds.append(shell_deed(facts, limit))
     if not facts.commands or len(step.calls) > 1:
         deeds += tool_deeds(step, is_mixed=bool(facts.commands))
-    deeds = list(dict.fromkeys(filter(None, deeds)))
+    deeds = [deed for deed in dict.fromkeys(deeds) if deed]
     if facts.has_failed and not facts.commands:
         deeds = list(map(tried, deeds))
     if not deeds:
@@ -120,44 +134,53 @@ def joined(deeds: Sequence[str], limit: int) -> str:
 
 def saw(facts: Facts, step: Step, limit: int = LONGEST_SIGHT) -> str:
     """What came back: a clause that may stand behind a colon."""
-    return sight(facts, step, lambda: output(facts, step), limit)
+    return sight(Deed(facts, step, facts.phase), limit)
 
 
 def is_no_check(facts: Facts) -> bool:
     tests = facts.effects.tests
-    return could_not_run(facts.seen, command_family(tests[-1]) if tests else facts.family)
+    if facts.seen.tests or not tests:  # where a runner spoke, no name is needed
+        return could_not_run(facts.seen, facts.family)
+    return could_not_run(facts.seen, command_family(tests[-1]))
 
 
-def no_check_told(facts: Facts, came_back: Callable[[], str]) -> str:
+def no_check_told(deed: Deed) -> str:
     """A check that could not run, and why."""
-    seen = facts.seen
+    seen = deed.facts.seen
     if failed := next((run for run in seen.tests if run.failed), None):
-        return no_run_told(failed, seen.failures, came_back())
+        return no_run_told(failed, seen.failures, deed.output)
     failure = main_failure(seen.failures)
     if failure.family in ABSENT and failure.subject:
         return f"{absent_told(failure)}: no test ran"
-    return failure_told(failure, seen.exit_code, came_back)
+    return failure_told(failure, deed)
 
 
-def sight(facts: Facts, step: Step, came_back: Callable[[], str], limit: int = LONGEST_SIGHT) -> str:
-    """The same, where somebody may have the output at hand."""
-    told: list[str] = []
-    if facts.has_failed and facts.is_check and is_no_check(facts):
-        told.append(no_check_told(facts, came_back))
-    else:
-        if facts.seen.tests:
-            told.append(tests_told(facts.seen.tests))
-        if facts.seen.failures and not any(run.failed for run in facts.seen.tests):
-            told.append(failure_told(main_failure(facts.seen.failures), facts.seen.exit_code, came_back))
+def failure_told(failure: Failure, deed: Deed) -> str:
+    """A failure by the line that tells it; one that is only an exit code, by that and the last line of the output."""
+    if failure.family != "exit":
+        return ticked(failure.line, 130)
+    return exit_told(deed.facts.seen.exit_code, deed.output)
+
+
+def sight(deed: Deed, limit: int = LONGEST_SIGHT) -> str:
+    """What came back after a deed: the same."""
+    facts, step = deed.facts, deed.step
+    seen = facts.seen
+    if deed.could_not_run:
+        return no_check_told(deed)[: 2 * limit]
+    told = tests_told(seen.tests) if seen.tests else ""
+    if seen.failures and not [run for run in seen.tests if run.failed]:
+        failure = failure_told(main_failure(seen.failures), deed)
+        told = f"{told}; {failure}" if told else failure
     if told:
-        return "; ".join(told)[: 2 * limit]
-    if facts.seen.doubt:
-        return ticked(facts.seen.doubt, 130)
-    if facts.seen.is_empty or not step.observations or facts.hands_to:
+        return told[: 2 * limit]
+    if seen.doubt:
+        return ticked(seen.doubt, 130)
+    if seen.is_empty or not step.observations or facts.hands_to:
         return "nothing"
     if not step.calls and facts.targets:
         return ticked(without_query(facts.targets[0]), limit)  # a page that somebody was shown
     last = step.observations[-1]
     if last.origin == "user":
         return f"the user said {quoted(last.text, limit - 30)}"
-    return shown(came_back(), limit, has_run=facts.phase not in ("explore", "talk"))
+    return shown(deed.output, limit, has_run=facts.phase not in ("explore", "talk"))

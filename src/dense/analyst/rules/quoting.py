@@ -22,12 +22,16 @@ CONTROL = re.compile(
 
 def one_line(text: str, limit: int) -> str:
     """A text on one line, without control characters, cut at a word."""
-    reach = 4 * limit + 80
-    head = text[:reach]
-    if not head.isprintable():
-        head = CONTROL.sub(" ", head)
-    line = " ".join(head.split())
-    if len(line) <= limit and len(text) <= reach:
+    line = text[: limit + 1]
+    is_all = True
+    if not line.isprintable() or "  " in line or line != line.strip():  # else it is one line as it stands
+        reach = 4 * limit + 80
+        head = text[:reach]
+        if not head.isprintable():
+            head = CONTROL.sub(" ", head)
+        line = " ".join(head.split())
+        is_all = len(text) <= reach
+    if len(line) <= limit and is_all:
         return line
     if len(line) > limit:
         blank = line.rfind(" ", limit * 2 // 3, limit)
@@ -49,7 +53,11 @@ def capital(sentence: str) -> str:
 
 def sentence(clause: str) -> str:
     """A clause as a sentence, with one stop at its end."""
-    return capital(clause) + ("" if clause.endswith((".", '."', '?"', '!"', '…"')) else ".")
+    return capital(clause) + ("" if clause[-1:] == "." or clause[-2:] in STOPS else ".")
+
+
+STOPS = frozenset({'."', '?"', '!"', '…"'})
+"""How what is quoted ends a sentence."""
 
 
 def quoted(text: str, limit: int = 80) -> str:
@@ -59,9 +67,11 @@ def quoted(text: str, limit: int = 80) -> str:
 
 def listed(items: Sequence[str], most: int = 3, noun: str = "") -> str:
     """`a`, `a and b`, `a, b and c`, `a, b and 4 more`; of what there is more, where it is named."""
+    if len(items) == 1:
+        return items[0]
     if len(items) > most:
         return f"{', '.join(items[: most - 1])} and {more(len(items) - most + 1, noun)}"
-    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
 
 
 def more(count: int, noun: str = "") -> str:
@@ -74,7 +84,10 @@ def paths_told(paths: Iterable[str], most: int = 3) -> str:
     kept: dict[str, str] = {}
     for path in paths:
         name = path.rstrip("/").rpartition("/")[2] or path
-        kept[name] = max(kept.get(name, ""), path, key=len) if path != UNNAMED else "the open file"
+        if path == UNNAMED:
+            kept[name] = "the open file"
+        elif name not in kept or len(path) > len(kept[name]):
+            kept[name] = path
     return listed([name if name == "the open file" else path_told(name) for name in kept.values()], most, "file")
 
 
@@ -92,7 +105,7 @@ def lines_told(count: int) -> str:
 
 
 def line_count(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n"))
+    return text.count("\n") + (text[-1:] != "\n")
 
 
 def last_line(text: str) -> str:

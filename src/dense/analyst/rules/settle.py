@@ -30,13 +30,14 @@ def shortcuts(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group
     attempts = analysis.attempts_in(first_action(parent), last_action(parent))
     if not attempts:
         return []
-    spans = [(first_action(child), last_action(child)) for child in parent.children]
+    firsts = [first_action(child) for child in parent.children]
+    lasts = [last_action(child) for child in parent.children]
     found: list[Group] = []
     place = 0
     for attempt in attempts:
-        start = max(place, bisect_left(spans, attempt.first, key=lambda span: span[1]))
-        end = bisect_right(spans, attempt.last, key=lambda span: span[0])
-        covered = [i for i in range(start, end) if _is_mostly(attempt, *spans[i])]
+        start = max(place, bisect_left(lasts, attempt.first))
+        end = bisect_right(firsts, attempt.last)
+        covered = [i for i in range(start, end) if _is_mostly(attempt, firsts[i], lasts[i])]
         if len(covered) < 2 or covered[-1] - covered[0] >= len(covered):
             continue
         found.append(_shortcut(attempt, parent.children[covered[0] : covered[-1] + 1], analysis, teller))
@@ -56,7 +57,7 @@ def verdict(
     known = {issue.text for issue in issues}
     # What is only doubtful leaves the whole unknown: the root, whose own open issues make it incomplete, raises it not.
     raised = [one for one in still_open if one.text not in known and (one.is_serious or not is_root)]
-    completion = _completion(parent, analysis, still_open, is_root)
+    completion = _completion((first, last), analysis, still_open, is_root)
     return ReconciliationAnswer(
         coherence="coherent",
         completion=completion,
@@ -65,7 +66,7 @@ def verdict(
         fatal_issues=[_issue(one) for one in raised if one.is_fatal],
         resolved_issue_ids=list(resolved),
         resolution_evidence={identifier: [leaf(action)] for identifier, action in resolved.items()},
-        key_action_ids=_key_actions(parent, analysis, key_actions),
+        key_action_ids=_key_actions(parent, (first, last), analysis, key_actions),
     )
 
 
@@ -145,21 +146,18 @@ def _issue(one: Finding) -> IssueAnswer:
     return IssueAnswer(issue=one.text, evidence_node_ids=[leaf(action) for action in one.evidence])
 
 
-def _completion(parent: Subtask, analysis: Analysis, still_open: Sequence[Finding], is_root: bool) -> Completion:
-    if any(one.is_serious for one in still_open):
-        return "incomplete"
-    if is_root:
-        return "complete" if analysis.is_shown_done and not still_open else "unknown"
+def _completion(span: tuple[int, int], analysis: Analysis, still_open: Sequence[Finding], is_root: bool) -> Completion:
     if still_open:
-        return "unknown"
-    return "complete" if analysis.is_shown_within(first_action(parent), last_action(parent)) else "unknown"
+        return "incomplete" if any(one.is_serious for one in still_open) else "unknown"
+    is_shown = analysis.is_shown_done if is_root else analysis.is_shown_within(*span)
+    return "complete" if is_shown else "unknown"
 
 
-def _key_actions(parent: Subtask, analysis: Analysis, allowed: Sequence[str]) -> list[str]:
+def _key_actions(parent: Subtask, span: tuple[int, int], analysis: Analysis, allowed: Sequence[str]) -> list[str]:
     """The telling actions in it, as far as they may be named: kept by rule, or direct children."""
     telling = analysis.telling
-    start, end = bisect_left(telling, first_action(parent)), bisect_right(telling, last_action(parent))
-    if start == end:
+    inside = telling[bisect_left(telling, span[0]) : bisect_right(telling, span[1])]
+    if not inside:
         return []
     may = {*allowed, *[child.id for child in parent.children if isinstance(child, Leaf)]}
-    return [name for action in telling[start:end] if (name := leaf(action)) in may]
+    return [name for name in map(leaf, inside) if name in may]

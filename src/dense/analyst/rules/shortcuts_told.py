@@ -8,7 +8,7 @@ from dense.actions.tools import known
 from dense.analyst.rules.changes_told import change, small_changes, standing
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import HEAD, listed, plain_text, quoted, ticked
-from dense.analyst.rules.stretch import EMPTY
+from dense.analyst.rules.stretch import is_bare
 
 LESSONS = 4
 """How many failures a dead end tells."""
@@ -38,7 +38,7 @@ def working_path(changes: Sequence[Deed], failed: Deed | None, recovery: Deed) -
     steps = list(dict.fromkeys(map(_change, standing(changes)[-STEPS:])))
     shown = _difference(failed, recovery) if failed is not None else ""
     shown = shown or change(recovery, recovery.did)
-    return ", then ".join([*steps, shown if EMPTY.match(recovery.saw) else f"{shown}: {recovery.saw}"])
+    return ", then ".join([*steps, shown if is_bare(recovery.saw) else f"{shown}: {recovery.saw}"])
 
 
 def _change(deed: Deed) -> str:

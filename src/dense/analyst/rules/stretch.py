@@ -3,7 +3,6 @@ left."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -11,15 +10,13 @@ from dense.analyst.rules.deeds import check_name, is_change, is_silent, is_succe
 from dense.analyst.rules.origins import Origins
 from dense.analyst.rules.outputs_told import main_failure
 from dense.analyst.rules.phrases import Deed
-from dense.analyst.rules.products import products
+from dense.analyst.rules.products import Products, products
 from dense.analyst.rules.quoting import ticked
 from dense.analyst.rules.sequence import History
 
 ABSENT = {"no_such_command": "command not found", "no_such_module": "no such module"}
 SHORTEST_ECHO = 24
 """So much of a command that comes back shows that only the command came back."""
-EMPTY = re.compile(r"nothing$|\d+ lines?$")
-"""What came back, where that tells nothing."""
 
 
 class Stretch:
@@ -30,15 +27,40 @@ class Stretch:
         self.history = history
         self.origins = origins
         self.first = deeds[0].action if deeds else 0
-        self.worked = [deed for deed in deeds if not deed.has_failed]
-        self.failed = [deed for deed in deeds if deed.has_failed]
-        self.changes = [deed for deed in self.worked if is_change(deed)]
-        self.products = products(deeds)
-        self.made = self.products.made
+        self.worked: list[Deed] = []
+        self.failed: list[Deed] = []
+        self.changes: list[Deed] = []
         self.agents = {deed.step.agent for deed in deeds}
-        self.last_success = next((deed.action for deed in reversed(self.worked) if is_success(deed)), 0)
-        self.last_pass = next((deed.action for deed in reversed(self.worked) if deed.has_passed), 0)
+        self.last_success = 0
+        self.passed: Deed | None = None
+        """The last check that passed."""
+        self._products: Products | None = None
+        for deed in deeds:
+            if deed.has_failed:
+                self.failed.append(deed)
+                continue
+            self.worked.append(deed)
+            if is_change(deed):
+                self.changes.append(deed)
+            if is_success(deed):
+                self.last_success = deed.action
+            if deed.has_passed:
+                self.passed = deed
+        self.last_pass = self.passed.action if self.passed is not None else 0
+        self.last_change = self.changes[-1].action if self.changes else 0
         self.left = [deed for deed in self.failed if self._is_left(deed)]
+
+    @property
+    def products(self) -> Products:
+        """What became of the files that it wrote."""
+        if self._products is None:
+            self._products = products(self.deeds)
+        return self._products
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The files that it made or changed and that are still there at its end."""
+        return self.products.made
 
     # What became of failures
 
@@ -86,12 +108,12 @@ class Stretch:
         if is_silent(deed):
             return told
         seen = deed.saw
-        return told if EMPTY.match(seen) or is_echo(told, seen) else f"{told}: {seen}"
+        return told if is_bare(seen) or is_echo(told, seen) else f"{told}: {seen}"
 
     def tried(self, deed: Deed) -> str:
         """What was tried, by its command alone where it has one."""
         told = self.did(deed)
-        return told.removeprefix("ran ") if told.startswith("ran `") else told
+        return told[4:] if told[:5] == "ran `" else told
 
     def failure(self, deed: Deed) -> str:
         """What failed: what was missing, or the command and the line that tells."""
@@ -102,9 +124,14 @@ class Stretch:
         return f"{self.tried(deed)}: {deed.saw}"
 
 
+def is_bare(seen: str) -> bool:
+    """Whether what came back is told by its size only: that tells nothing."""
+    return seen == "nothing" or (seen[:1].isdigit() and seen.partition(" ")[2] in ("line", "lines"))
+
+
 def is_echo(told: str, seen: str) -> bool:
     """Whether only the command came back."""
-    if not told.startswith("ran `") or not seen.startswith("`"):
+    if seen[:1] != "`" or told[:5] != "ran `":
         return False
     ran, shown = told[4:].rstrip("`…"), seen.rstrip("`…")
     length = min(len(ran), len(shown))

@@ -7,7 +7,6 @@ observation shows it, and what the agent says of itself is quoted as its words."
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 
 from msgspec import Struct
 
@@ -15,11 +14,11 @@ from dense.analyst.rules.changes_told import change, standing
 from dense.analyst.rules.commands_told import short_command
 from dense.analyst.rules.deeds import check_name, is_change, is_found, is_quotable, is_setup, is_telling
 from dense.analyst.rules.files import base_name
-from dense.analyst.rules.handovers import answer_given, handover, handover_told
+from dense.analyst.rules.handovers import Handovers, handover
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import capital, listed, paths_told, sentence, ticked
 from dense.analyst.rules.refusals import handed_in, refusals, refused_told
-from dense.analyst.rules.stretch import EMPTY, Stretch
+from dense.analyst.rules.stretch import Stretch, is_bare
 
 LONGEST = 500
 LONGEST_WHOLE = 700
@@ -54,12 +53,31 @@ class Brief(Struct, frozen=True):
     """Whether all that was made or changed is gone at the end."""
 
 
+class Parts(Struct, frozen=True):
+    """What the words for a stretch are made of, whether they are many or few."""
+
+    standing: list[Deed]
+    """Its last changes, without those that later ones replaced."""
+    changes: list[str]
+    """Few changes each by itself; of many the files, and the last one."""
+    runs: list[str]
+    """The last runs that showed something, after the last change where there was one."""
+    proof: str
+    """The last check that passed, or the last look at what was made, as a sentence; empty for none."""
+    proved: int
+    """The action of the check; 0 where it is a look."""
+
+
 class Summary:
     """The summary of a stretch. Its parts are told once, whether what is left is told with them or not."""
 
-    def __init__(self, stretch: Stretch, stays: Stays | None = None) -> None:
+    def __init__(self, stretch: Stretch, stays: Stays | None = None, handovers: Handovers | None = None) -> None:
         self.stretch = stretch
         self._stays = stays
+        self._handovers = handovers or Handovers()
+        self._made_of: Parts | None = None
+        self._word: str | None = None
+        self._left: str | None = None
         self._told: dict[str, str] = {}
         """What was told, by what was left: it is mostly the same at the second time."""
 
@@ -68,7 +86,7 @@ class Summary:
         stretch = self.stretch
         if not stretch.deeds:
             return "Nothing was done."
-        proof, word = self._proof, self._last_word
+        proof, word = self._parts.proof, self._last_word
         left = self._left_told if tells_left or not (stretch.changes or stretch.last_success) else ""
         if left in self._told:
             return self._told[left]
@@ -80,45 +98,41 @@ class Summary:
 
     def brief(self) -> Brief:
         """The last product and the check of it, or the last result."""
-        if not self.stretch.changes or self._is_scratch:
-            clauses = self._runs_told[-1:]
-        elif self._stays is not None and not self._lasts(self._standing[-1]) and self._lasting:
-            clauses = [self._change(self._lasting[-1])]
+        stretch, parts = self.stretch, self._parts
+        changes = stretch.changes
+        lasting: list[Deed] = []
+        is_scratch = False
+        if changes and not self._lasts(changes[-1]):
+            lasting = [deed for deed in parts.standing if self._lasts(deed)]
+            is_scratch = not lasting and len(changes) <= MANY and any(deed.facts.effects.writes for deed in changes)
+        if lasting:
+            clauses = [self._change(lasting[-1])]
         else:
-            clauses = self._changes_told[-1:]
-        if not clauses and not self._proof:
-            clauses = [self.stretch.told(deed) for deed in self.stretch.worked[-8:] if is_found(deed)][-1:]
-        passed = next((deed for deed in reversed(self.stretch.worked) if deed.has_passed), None)
-        tests = passed.facts.effects.tests if passed is not None else ()
+            clauses = parts.changes if changes and not is_scratch else parts.runs
+        if not clauses and not parts.proof:
+            clauses = [stretch.told(deed) for deed in stretch.worked[-8:] if is_found(deed)]
+        tests = stretch.passed.facts.effects.tests if stretch.passed is not None else ()
         return Brief(
             sentence(clauses[-1]) if clauses else "",
-            self._proof,
+            parts.proof,
             check_name(tests[-1]) if tests else "",
-            self._proved[1],
-            bool(self.stretch.changes) and not self._is_scratch,
-            self._is_scratch,
+            parts.proved,
+            bool(changes) and not is_scratch,
+            is_scratch,
         )
 
-    @cached_property
-    def _lasting(self) -> list[Deed]:
-        """Of the last changes those of something that is there at the end of the attempt."""
-        return [deed for deed in self._standing if self._lasts(deed)]
-
     def _lasts(self, deed: Deed) -> bool:
+        """Whether a change is of something that is there at the end of the attempt."""
         stays = self._stays
         return stays is None or True in [stays(path) for path in deed.facts.effects.writes[:8]]
 
-    @cached_property
-    def _standing(self) -> list[Deed]:
-        return standing(self.stretch.changes[-MANY:])
-
-    @cached_property
-    def _is_scratch(self) -> bool:
-        """Whether all that was changed is gone at the end of the attempt: it was made to find something out."""
-        changes = self.stretch.changes
-        if self._stays is None or not changes or len(changes) > MANY or self._lasts(changes[-1]):
-            return False
-        return any(deed.facts.effects.writes for deed in changes) and not self._lasting
+    @property
+    def _parts(self) -> Parts:
+        if self._made_of is None:
+            changes = standing(self.stretch.changes[-MANY:])
+            proof, proved = self._proved()
+            self._made_of = Parts(changes, self._changes_told(changes), self._runs_told(), proof, proved)
+        return self._made_of
 
     def of_parts(self, briefs: Sequence[Brief], *, tells_left: bool, submitted: str = "") -> str:
         """The summary of a whole by its parts: what is handed in, where that is known, what each came to, the last
@@ -143,14 +157,13 @@ class Summary:
     def _way(self, room: int) -> str:
         """What was done that worked, in order, as much as there is room for; where there is too much, the last of
         it."""
-        clauses = list(self._clauses)
+        clauses = self._clauses()
         while len(clauses) > 1 and sum(map(len, clauses)) + 2 * len(clauses) > room:
             clauses.pop(0 if len(clauses) > 2 else 1)
         return sentence("; ".join(clauses)) if clauses else ""
 
-    @cached_property
     def _clauses(self) -> list[str]:
-        clauses = [*self._setups(), *self._changes_told, *self._runs_told] or self._removals()
+        clauses = [*self._setups(), *self._parts.changes, *self._parts.runs] or self._removals()
         if not self.stretch.changes:
             clauses += self._looks_told()[-1:] if clauses and self._ends_looking() else []
             clauses = clauses or self._looks_told()
@@ -176,20 +189,18 @@ class Summary:
         found = [
             deed for deed in self.stretch.worked if deed.phase == "setup" and is_setup(deed) and not is_change(deed)
         ]
-        return list(dict.fromkeys(self.stretch.did(deed) for deed in found[-2:]))
+        return list(dict.fromkeys([self.stretch.did(deed) for deed in found[-2:]])) if found else []
 
     def _removals(self) -> list[str]:
         removals = [deed for deed in self.stretch.worked if deed.facts.effects.deletes or deed.facts.effects.undoes]
         return [self.stretch.did(deed) for deed in removals[-2:]]
 
-    @cached_property
-    def _changes_told(self) -> list[str]:
-        """Few changes each by itself; of many the files, and the last one."""
-        changes = self._standing
-        told = [self._change(deed) for deed in changes[-FEW:]]
-        if len(self.stretch.changes) <= MANY and len(changes) <= FEW and len(set(told)) == len(changes):
-            return told
-        last = told[-1]
+    def _changes_told(self, changes: Sequence[Deed]) -> list[str]:
+        if len(self.stretch.changes) <= MANY and len(changes) <= FEW:
+            told = [self._change(deed) for deed in changes]
+            if len(changes) < 2 or told[0] != told[1]:
+                return told
+        last = self._change(changes[-1])
         named = [path for path in self.stretch.made if "." in base_name(path) and base_name(path) not in last]
         return [f"changed {paths_told(named[-40:], 4)}", last] if named else [last]
 
@@ -197,15 +208,16 @@ class Summary:
         """A change with what came back, or with what it is."""
         return change(deed, self.stretch.did(deed) if deed.phase == "run" else self.stretch.told(deed))
 
-    @cached_property
     def _runs_told(self) -> list[str]:
-        """The last runs that showed something, after the last change where there was one."""
-        after = self.stretch.changes[-1].action if self.stretch.changes else 0
+        after = self.stretch.last_change
         runs = [
             deed for deed in self.stretch.worked if deed.phase == "run" and deed.action > after and not deed.is_check
         ]
-        told = [self.stretch.told(deed) for deed in runs[-4:] if not EMPTY.match(deed.saw)]
-        return told[-2:] or [self.stretch.did(deed) for deed in runs[-1:]]
+        told: list[str] = []
+        for deed in reversed(runs[-4:]):
+            if len(told) < 2 and not is_bare(deed.saw):
+                told.insert(0, self.stretch.told(deed))
+        return told or [self.stretch.did(deed) for deed in runs[-1:]]
 
     def _looks_told(self) -> list[str]:
         """What was looked at, by the files; and what was seen where that is short enough to be quoted."""
@@ -224,16 +236,9 @@ class Summary:
         talks = [deed for deed in self.stretch.worked if deed.phase == "talk"]
         return [self.stretch.told(deed) for deed in talks[-2:]]
 
-    @property
-    def _proof(self) -> str:
-        """The last check that passed, or the last look at what was made. One from before the last change says so."""
-        return self._proved[0]
-
-    @cached_property
     def _proved(self) -> tuple[str, int]:
-        """The same with the action of the check; 0 where it is a look."""
-        changed = self.stretch.changes[-1].action if self.stretch.changes else 0
-        passed = next((deed for deed in reversed(self.stretch.worked) if deed.has_passed), None)
+        """The proof, with the action of the check. One from before the last change says so."""
+        changed, passed = self.stretch.last_change, self.stretch.passed
         if passed is not None and passed.action >= changed:
             is_told = passed in self.stretch.changes[-FEW:]
             return "" if is_told else f"{self._check(passed)}: {passed.saw}.", passed.action
@@ -256,42 +261,49 @@ class Summary:
         made = self.stretch.history.reads_back(deed.action)
         if made is not None and self.stretch.origins.is_guess(deed.output, made):
             return f"{what} holds what was typed there; no output had shown that."
-        return f"Looked at {what} afterwards." if EMPTY.match(seen) else f"Looking at {what} showed {seen}."
+        return f"Looked at {what} afterwards." if is_bare(seen) else f"Looking at {what} showed {seen}."
 
     def _check(self, deed: Deed) -> str:
         tests = deed.facts.effects.tests
         return short_command(tests[-1], 100) if tests else capital(self.stretch.did(deed))
 
-    @cached_property
+    @property
     def _last_word(self) -> str:
         """A hand-over at the end, with what is claimed in it."""
+        if self._word is None:
+            self._word = self._tell_last_word()
+        return self._word
+
+    def _tell_last_word(self) -> str:
         deed = self.stretch.deeds[-1]
         if len(self.stretch.deeds) < 2 or deed in self.stretch.left[-1:]:
             return ""
+        is_last = self.stretch.history.is_last(deed.action)
+        if not is_last and deed.phase not in ("deliver", "talk"):
+            return ""
         answer = sentence(deed.saw) if deed.facts.is_answered else ""
-        given = answer_given(deed.step) if self.stretch.history.is_last(deed.action) else ""
+        given = self._handovers.given(deed) if is_last else ""
         answered = f"The answer that was given: {ticked(given, 120)}." if given else ""
         if deed.phase == "deliver":
             handed = sentence(told) if (told := self._handed_over()) else ""
-            return " ".join(filter(None, [handed, answer, "" if given in handed else answered, self._rejected]))
-        return " ".join(filter(None, [self._rejected, answer if deed.phase == "talk" else answered]))
+            return " ".join(filter(None, [handed, answer, "" if given in handed else answered, self._rejected()]))
+        return " ".join(filter(None, [self._rejected(), answer if deed.phase == "talk" else answered]))
 
-    @cached_property
     def _rejected(self) -> str:
         """The answers that were not taken before the last one, for the whole: nobody is to hand them in again."""
-        handed = [deed for deed in self.stretch.deeds[:-1] if deed.phase == "deliver"]
-        if not handed or not (self.stretch.first == 1 and self.stretch.history.is_last(self.stretch.deeds[-1].action)):
+        deeds = self.stretch.deeds
+        if self.stretch.first != 1 or not self.stretch.history.is_last(deeds[-1].action):
             return ""
+        handed = [deed for deed in deeds[:-1] if deed.phase == "deliver"]
         found = refusals([deed.facts for deed in handed], [deed.step for deed in handed])
         return f"Answers that were not taken before: {refused_told(found)}." if found else ""
 
     def _handed_over(self) -> str:
         """The hand-over; what it says is missing only where no check shows the contrary."""
         deed = handover(self.stretch.deeds) or self.stretch.deeds[-1]
-        changed = self.stretch.changes[-1].action if self.stretch.changes else 0
         if len(self.stretch.agents) > 1:
             return self.stretch.did(deed)
-        told = handover_told(deed, tells_lacking=self.stretch.last_pass <= changed)
+        told = self._handovers.told(deed, tells_lacking=self.stretch.last_pass <= self.stretch.last_change)
         answer = handed_in(deed.facts, deed.step)
         if not SHORTEST_GUESS <= len(answer) <= LONGEST_GUESS or len(answer.split()) > 1 or answer.isalpha():
             return told
@@ -301,11 +313,14 @@ class Summary:
             else told
         )
 
-    @cached_property
+    @property
     def _left_told(self) -> str:
-        told = list(dict.fromkeys(self.stretch.failure(deed) for deed in self.stretch.left[-3:]))
-        if not told:
-            return ""
+        if self._left is None:
+            self._left = self._tell_left() if self.stretch.left else ""
+        return self._left
+
+    def _tell_left(self) -> str:
+        told = list(dict.fromkeys([self.stretch.failure(deed) for deed in self.stretch.left[-3:]]))
         while len(told) > 1 and sum(map(len, told)) > LONGEST // 2:
             told.pop(0)
         last = self.stretch.left[-1]

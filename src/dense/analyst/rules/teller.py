@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dense.analyst.answers import SummaryAnswer
 from dense.analyst.rules.attempts import Attempt
 from dense.analyst.rules.facets import Facets, facet
+from dense.analyst.rules.handovers import Handovers
 from dense.analyst.rules.origins import Origins
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.sequence import History
@@ -35,6 +36,7 @@ class Teller:
         self._origins = origins or Origins(steps, None)
         self._stays = stays
         self._submitted = submitted
+        self._handovers = Handovers()
         self._all: list[Deed] = []
         self._summaries: dict[tuple[int, int], Summary] = {}
         self._briefs: dict[tuple[int, int], Brief] = {}
@@ -106,7 +108,8 @@ class Teller:
         return attempt_title(self._deeds[attempt.first - 1 : attempt.last], is_recovered=attempt.recovery is not None)
 
     def _summary(self, first: int, last: int) -> Summary:
-        return Summary(Stretch(self._deeds[first - 1 : last], self._history, self._origins), self._stays)
+        stretch = Stretch(self._deeds[first - 1 : last], self._history, self._origins)
+        return Summary(stretch, self._stays, self._handovers)
 
 
 def _parts(children: Sequence[Node]) -> list[tuple[int, int]]:

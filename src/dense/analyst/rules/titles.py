@@ -121,24 +121,35 @@ def _purpose(deeds: Sequence[Deed], done: Products) -> str:
 
 def _changing(deeds: Sequence[Deed], done: Products) -> str:
     """`Fix a.py until the tests pass`, `Write summary.json`, `Try to make chart.png`."""
-    programs = {base_name(path) for deed in deeds for path in deed.facts.effects.scripts}
+    programs: set[str] = set()
+    writing: list[Deed] = []
+    checks: list[Deed] = []
+    for deed in deeds:
+        effects = deed.facts.effects
+        if effects.scripts:
+            programs.update(map(base_name, effects.scripts))
+        if effects.writes:
+            writing.append(deed)
+        if deed.is_check:
+            checks.append(deed)
     failed = [one_line(base_name(path), 30) for path in done.failed if base_name(path) not in programs]
-    names = sorted(done.names, key=lambda name: ("." not in name, name in programs))
-    tried = next((deed for deed in reversed(deeds) if deed.facts.effects.writes), None)
-    if not names or (failed and (all(name in programs for name in names) or _has_tried(tried, done.failed))):
+    names = done.names
+    if len(names) > 1:
+        names.sort(key=lambda name: ("." not in name, name in programs))
+    if not names or (failed and (programs.issuperset(names) or _has_tried(writing, done.failed))):
         return f"Try to make {listed(failed or names, 2)}"
     files = _files_told(names)
     if "." not in names[0] and any("mkdir" in text for deed in deeds for text in deed.facts.commands):
         return f"Make {files}"
-    verb = "Edit" if all(_is_edit(deed, names[0]) for deed in deeds) else "Write"
-    checks = [deed for deed in deeds if deed.is_check]
+    verb = "Write" if [deed for deed in writing if not _is_edit(deed, names[0])] else "Edit"
     if not checks:
         return f"{verb} {files}; no {failed[0]}" if failed else f"{verb} {files}"
     return _fixing(checks, files, names) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
 
 
-def _has_tried(last: Deed | None, failed: Sequence[str]) -> bool:
+def _has_tried(writing: Sequence[Deed], failed: Sequence[str]) -> bool:
     """Whether the last thing that was to be made was not."""
+    last = writing[-1] if writing else None
     return last is not None and last.has_failed and not set(last.facts.effects.writes).isdisjoint(failed)
 
 
@@ -147,7 +158,8 @@ def _was_mended(checks: Sequence[Deed]) -> bool:
     last = checks[-1]
     if not _is_shown_passed(last):
         return False
-    return any(deed.has_failed and not deed.could_not_run and _is_of(deed, last) for deed in checks[:-1])
+    failed = [deed for deed in checks[:-1] if deed.has_failed and not deed.could_not_run]
+    return any(_is_of(deed, last) for deed in failed) if failed else False
 
 
 def _is_of(failed: Deed, passed: Deed) -> bool:
@@ -193,9 +205,8 @@ def _checker(check: Deed) -> str:
 
 
 def _files_told(names: Sequence[str]) -> str:
-    first = one_line(names[0], 30)
-    if len(names) > 2 or sum(map(len, names)) > 40:
-        return f"{first} and {more(len(names) - 1, 'file')}" if len(names) > 1 else first
+    if len(names) > 2 or (len(names) == 2 and len(names[0]) + len(names[1]) > 40):
+        return f"{one_line(names[0], 30)} and {more(len(names) - 1, 'file')}"
     return listed([one_line(name, 30) for name in names], 2)
 
 
@@ -203,16 +214,20 @@ EDITORS = ("sed", "perl", "ruby", "patch", "git apply")
 EDITING = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i|\bpatch\b|\bgit apply\b")
 
 
+def _is_edited_by(text: str) -> bool:
+    head = text[:2000]
+    for word in EDITORS:
+        if word in head:
+            return EDITING.search(head) is not None
+    return False
+
+
 def _is_edit(deed: Deed, name: str) -> bool:
     """Whether a file, if it is changed at all, is changed in part and not written as a whole."""
-    writes = deed.facts.effects.writes
-    if not writes or name not in [base_name(path) for path in writes[:40]]:
-        return True
-    if deed.facts.commands and deed.facts.family in ("edit", "insert"):
+    if name not in [base_name(path) for path in deed.facts.effects.writes[:40]]:
         return True
     if deed.facts.commands:
-        heads = (text[:2000] for text in deed.facts.commands)
-        return any(EDITING.search(head) for head in heads if any(map(head.__contains__, EDITORS)))
+        return deed.facts.family in ("edit", "insert") or any(map(_is_edited_by, deed.facts.commands))
     return not any(
         call.name.lower().startswith(("write", "create", "save")) or call.arguments.get("command") == "create"
         for call in deed.step.calls
