@@ -29,9 +29,10 @@ TRAILING = re.compile(
     r')|"exit_code": ?(-?\d{1,10})[^\n]{0,80}$'
 )
 REPORTED = "[error] tool reported failure"
-REFUSED = re.compile(
-    r"\s*(?:<tool_use_error>|<error>|Please always provide EXACTLY ONE action|Previous response had parsing errors"
-    r"|Format error|Your proposed edit has introduced|execution error: |Tool call error|No tool calls found in)"
+REFUSED = (
+    *("<tool_use_error>", "<error>", "Please always provide EXACTLY ONE action", "Format error", "Tool call error"),
+    *("Previous response had parsing errors", "Your proposed edit has introduced", "execution error: "),
+    "No tool calls found in",
 )
 """What harnesses say when they could not make anything of an action, or did not let it happen."""
 CUT_OFF = re.compile(
@@ -61,10 +62,9 @@ def frame(text: str, code: int | None = None) -> Frame:
     recorded as such stands."""
     head, tail = text[:HEAD], text[-TAIL:]
     code = code_in(head, tail) if code is None else code
-    refusal = first_line(head) if REFUSED.match(head) else ""
-    cut_off = ""
-    if "timed out" in (ends := head + tail) or "TIMED OUT" in ends:
-        cut_off = cut_off_in(head) or cut_off_in(tail)
+    refusal = first_line(head) if head.lstrip().startswith(REFUSED) else ""
+    ends = head + tail if len(text) > HEAD + TAIL else text
+    cut_off = cut_off_in(head) or cut_off_in(tail) if "timed out" in ends or "TIMED OUT" in ends else ""
     is_error = text.endswith(REPORTED)
     if code is None and not (refusal or cut_off or is_error):
         return NO_FRAME

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from dense.observations.counts import COUNTERS, Count, Summary, generic
 from dense.observations.pieces import roughly
@@ -79,34 +78,41 @@ MADE = re.compile(r"\nmake(?:\[\d+\])?: \*\*\* \[(?:[^\]\n:]{1,200}:\d+: )?([^\]
 TESTING = re.compile(r"test|check|verify|spec\b|lint", re.IGNORECASE)
 
 
-def runs(text: str, spans: Sequence[tuple[int, int]] | None = None) -> Iterator[TestRun]:
+def runs(text: str, spans: Sequence[tuple[int, int]]) -> tuple[TestRun, ...]:
     """Every test run that a text, which begins with a line feed, reports; the same line only once, since screens and
-    harnesses show things twice. `spans`: where to look for lines that sum up, if not everywhere."""
-    told = dict(summaries(text, spans)) or dict(generic_summaries(text))
-    names = failed_names(text) if any(count.failed for count in told.values()) else ()
-    for line, count in told.items():
-        yield TestRun(count.runner, count.passed, count.failed, line[:300], names if count.failed else ())
-    if not told and ": *** [" in text:
-        yield from made(text)
+    harnesses show things twice. `spans`: where lines stand that may sum up."""
+    told = (summaries(text, spans) if spans else None) or generic_summaries(text)
+    if not told:
+        return made(text) if spans and ": *** [" in text else ()
+    names = failed_names(text) if sum([count.failed for count in told.values()]) else ()
+    return tuple(
+        [
+            TestRun(count.runner, count.passed, count.failed, line[:300], names if count.failed else ())
+            for line, count in told.items()
+        ]
+    )
 
 
-def summaries(text: str, spans: Sequence[tuple[int, int]] | None = None) -> Iterator[tuple[str, Count]]:
+def summaries(text: str, spans: Sequence[tuple[int, int]]) -> dict[str, Count]:
     """The lines by which a runner is known."""
-    spans = [(0, len(text))] if spans is None else spans
-    for found in islice((found for span in spans for found in SUMMARY.finditer(text, *span)), MOST_CANDIDATES):
+    told: dict[str, Count] = {}
+    lines = [found for start, end in spans for found in SUMMARY.finditer(text, start, end)]
+    for found in lines[:MOST_CANDIDATES]:
         line = found[0][1:LONGEST]
-        runner = next((runner for runner, pattern in RUNNERS if pattern.match(line)), None)
-        if runner is None:
-            continue
-        count = COUNTERS[runner](Summary(runner, line.strip(), text, found.start() + 1))
-        if count is not None:
-            yield line.strip(), count
+        for runner, pattern in RUNNERS:
+            if pattern.match(line):
+                count = COUNTERS[runner](Summary(runner, line.strip(), text, found.start() + 1))
+                if count is not None:
+                    told[line.strip()] = count
+                break
+    return told
 
 
-def generic_summaries(text: str) -> Iterator[tuple[str, Count]]:
+def generic_summaries(text: str) -> dict[str, Count]:
     """The lines that count what passed in a way by which no runner is known."""
+    told: dict[str, Count] = {}
     if not any_of("assed", "PASSED")(one_byte_each(text)):
-        return
+        return told
     for word in ("assed", "PASSED"):
         place = text.find(word)
         for _ in range(MOST):
@@ -117,16 +123,17 @@ def generic_summaries(text: str) -> Iterator[tuple[str, Count]]:
             line = text[begin:end].strip() if end - begin <= LONGEST else ""
             count = generic(line)
             if count is not None:
-                yield line, count
+                told[line] = count
             place = text.find(word, end)
+    return told
 
 
-def made(text: str) -> Iterator[TestRun]:
+def made(text: str) -> tuple[TestRun, ...]:
     """`make: *** [test] Error 1`, where no runner said more."""
     for found in MADE.finditer(text):
         if TESTING.search(found[1]):
-            yield TestRun("make", None, 1, found[0].strip()[:300], (found[1],))
-            return
+            return (TestRun("make", None, 1, found[0].strip()[:300], (found[1],)),)
+    return ()
 
 
 def failed_names(text: str) -> tuple[str, ...]:
