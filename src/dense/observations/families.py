@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from dense.observations.pieces import one_of
 from dense.observations.seen import Failure, Family
-from dense.redact.words import any_of, one_byte_each
+from dense.redact.words import any_of, matching, one_byte_each
 
 LONGEST_LINE = 300
 
@@ -230,6 +231,12 @@ OTHERWISE: tuple[tuple[Family, re.Pattern[str]], ...] = (
         ),
     ),
 )
+"""What is tried where no word tells."""
+SIGNS = one_of(
+    *("not found", "not exist", "assertion ", "http", "status", "returned error", "client error", "server error"),
+    *("error 4", "error 5"),
+)
+"""Without one of these, in lower case, none of them matches."""
 
 SUBJECTS: dict[Family, re.Pattern[str]] = {
     "no_such_command": re.compile(
@@ -274,6 +281,8 @@ def family_of(line: str) -> Family | None:
     lower = one_byte_each(line.lower())
     low, high = 0, len(WORDS)
     if not words_of(low, high)(lower):
+        if not matching(SIGNS)(lower):
+            return None
         return next((family for family, pattern in OTHERWISE if pattern.search(line)), None)
     while high - low > 1:  # the first that has a word of the line is in the first half, or else in the second
         middle = (low + high) // 2

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from dense.redact.words import one_byte_each
 
-PIECE = 800
+PIECE = 1_600
 """Characters of a piece, at least: it ends with a line."""
 SMALL = 240
 """Pieces of fewer characters are not halved."""

@@ -69,8 +69,7 @@ def ran(observation: Observation, setting: Setting, around: Frame) -> Reading:
     if found:
         found = believed(found, observation, setting, around.code)
     if tests and found:
-        ignored = TOLD_BY_TESTS if has_failed_tests else PROVOKED
-        found = [item for item in found if item.failure.family not in ignored or not is_of_tests(item, tests, text)]
+        found = besides_tests(found, tests, TOLD_BY_TESTS if has_failed_tests else PROVOKED, text)
     told = [item.failure for item in found]
     if around.cut_off and (setting.kind == "ran" or observation.text.lstrip().startswith(around.cut_off)):
         told.insert(0, failure(around.cut_off, "time_out"))
@@ -81,10 +80,14 @@ def ran(observation: Observation, setting: Setting, around: Frame) -> Reading:
     return Reading(around.code, each_once(told) if told else (), tests)
 
 
-def is_of_tests(item: Complaint, tests: Sequence[TestRun], text: str) -> bool:
-    """Whether a complaint may be a test run's own. On a terminal, what another command said is not."""
+def besides_tests(
+    found: list[Complaint], tests: Sequence[TestRun], ignored: frozenset[Family], text: str
+) -> list[Complaint]:
+    """Without complaints of these families that may be a test run's own. On a terminal, what another command said is
+    not."""
     typed = [place for place, _ in prompts(text)] if "@" in text else []
-    return bisect(typed, item.place) in {bisect(typed, text.find(run.line)) for run in tests}
+    commands = {bisect(typed, text.find(run.line)) for run in tests}
+    return [item for item in found if item.failure.family not in ignored or bisect(typed, item.place) not in commands]
 
 
 def believed(found: list[Complaint], observation: Observation, setting: Setting, code: int | None) -> list[Complaint]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from dense.observations.counts import COUNTERS, Count, Summary, generic
-from dense.observations.pieces import roughly
+from dense.observations.pieces import pieces, roughly
 from dense.observations.seen import TestRun
-from dense.redact.words import any_of, one_byte_each
+from dense.redact.words import any_of, matching, one_byte_each
 
 MOST = 40
 """Lines that speak of what passed that are looked at in one text."""
@@ -74,6 +74,11 @@ FAILED_NAMES = re.compile(
     r"|  {1,6}\d+\) ([^\n]{1,160})"
     r"|  Failed (\S{1,160}) \[)"
 )
+NAMES_ROUGHLY = (
+    r"\n(?:FAILED |ERROR |FAIL: |ERROR: |[ \t]*--- FAIL: |test [^ \n]+ \.\.\. FAILED|[ \t]*[?×]|not ok |[ \t]+[\d?]+ - "
+    r"|rspec |\[  FAILED  \] |\[ERROR\] |  +[\d?]+\) |  Failed )"
+)
+"""How they begin, for `pieces`."""
 MADE = re.compile(r"\nmake(?:\[\d+\])?: \*\*\* \[(?:[^\]\n:]{1,200}:\d+: )?([^\]\n]{1,200})\] Error \d+[^\n]*")
 TESTING = re.compile(r"test|check|verify|spec\b|lint", re.IGNORECASE)
 
@@ -83,7 +88,7 @@ def runs(text: str, spans: Sequence[tuple[int, int]]) -> tuple[TestRun, ...]:
     harnesses show things twice. `spans`: where lines stand that may sum up."""
     told = (summaries(text, spans) if spans else None) or generic_summaries(text)
     if not told:
-        return made(text) if spans and ": *** [" in text else ()
+        return made(text, spans)
     names = failed_names(text) if sum([count.failed for count in told.values()]) else ()
     return tuple(
         [
@@ -128,18 +133,20 @@ def generic_summaries(text: str) -> dict[str, Count]:
     return told
 
 
-def made(text: str) -> tuple[TestRun, ...]:
-    """`make: *** [test] Error 1`, where no runner said more."""
-    for found in MADE.finditer(text):
-        if TESTING.search(found[1]):
-            return (TestRun("make", None, 1, found[0].strip()[:300], (found[1],)),)
+def made(text: str, spans: Sequence[tuple[int, int]]) -> tuple[TestRun, ...]:
+    """`make: *** [test] Error 1`, where no runner said more. That is a complaint, too: it stands in the same spans."""
+    for start, end in spans:
+        for found in MADE.finditer(text, start, end):
+            if TESTING.search(found[1]):
+                return (TestRun("make", None, 1, found[0].strip()[:300], (found[1],)),)
     return ()
 
 
 def failed_names(text: str) -> tuple[str, ...]:
     """The tests that failed, by name, each once."""
     names: dict[str, None] = {}
-    for found in FAILED_NAMES.finditer(text):
+    spans = pieces(text, matching(NAMES_ROUGHLY))
+    for found in [found for start, end in spans for found in FAILED_NAMES.finditer(text, start, end)]:
         name = next((group for group in found.groups() if group), "").strip()
         if name:
             names.setdefault(name[:160])

@@ -36,14 +36,14 @@ def tracebacks(text: str) -> dict[int, str]:
 def last_line(text: str, start: int, prefix: str) -> tuple[int, str] | None:
     """The first line behind the frames that is not indented, or where the text breaks off the traceback's own first
     line; None where it is no traceback."""
-    if not PREFIX.match(prefix):
-        return None
     has_frames = False
     if not prefix:  # in one go: frames are most of its lines
         after = AFTER_FRAMES.search(text, start - 1)
         behind = 1 + (after.start() if after else text.rfind("\n"))
         has_frames = text.find('File "', start, behind) >= 0
         start = behind
+    elif not PREFIX.match(prefix):
+        return None
     for _ in range(MOST_LINES):
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]
