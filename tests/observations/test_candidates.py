@@ -14,6 +14,8 @@ from dense.observations.complaints import BLANKS, candidates, complaint
 from dense.observations.runners import summaries
 from dense.observations.tracebacks import tracebacks
 
+EVERYWHERE = [(0, 10_000)]
+"""Where to look in a text that is not looked at piece by piece."""
 NAMES = st.sampled_from(
     """
     error ERROR FAIL fatal panic bash /bin/sh -bash (eval) psql /usr/bin/psql make make[2] cat cd curl a.py src/a.py a.c
@@ -40,7 +42,7 @@ PROGRAMS = st.sampled_from(((), ("python",), ("make", "cat", "curl"), ("bash", "
 def test_no_line_that_complains_is_left_out(name: str, rest: str, programs: tuple[str, ...]) -> None:
     line = f"{name}:{rest}"
     if complaint(1, line, programs) is not None:
-        assert list(candidates(f"\n{line}\nx", programs)) == [(1, line)]
+        assert candidates(f"\n{line}\nx", programs, EVERYWHERE) == [(1, line)]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def test_no_line_that_complains_is_left_out(name: str, rest: str, programs: tupl
     ),
 )
 def test_lines_that_tell_nothing_are_left_out(line: str) -> None:
-    assert not list(candidates(f"\n{line}\n", ()))
+    assert not candidates(f"\n{line}\n", (), EVERYWHERE)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_lines_that_tell_nothing_are_left_out(line: str) -> None:
     ),
 )
 def test_every_mark_is_a_candidate(line: str) -> None:
-    assert list(candidates(f"\nx\n{line}\n", ())) == [(3, line)]
+    assert candidates(f"\nx\n{line}\n", (), EVERYWHERE) == [(3, line)]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_every_mark_is_a_candidate(line: str) -> None:
     ),
 )
 def test_every_summary_is_found(line: str) -> None:
-    assert [found for found, _ in summaries(f"\nx\n{line}\n")] == [line.strip()]
+    assert [*summaries(f"\nx\n{line}\n", EVERYWHERE)] == [line.strip()]
 
 
 def test_blanks_are_what_python_calls_so() -> None:
@@ -106,5 +108,5 @@ def test_a_long_traceback_is_followed_to_its_end(after: Callable[..., Seen]) -> 
 )
 def test_the_last_line_of_a_traceback(text: str, last: str | None) -> None:
     first = "Traceback (most recent call last)"
-    lines = [line for _, line in tracebacks("\n" + text.replace("T\n", first + ":\n"))]
+    lines = [*tracebacks("\n" + text.replace("T\n", first + ":\n")).values()]
     assert lines == ([] if last is None else [last.replace("T", first)])

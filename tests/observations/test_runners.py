@@ -150,5 +150,5 @@ def test_pytest_without_tests_fails_by_its_exit_code(after: Look) -> None:
 
 def test_a_count_with_failures_that_were_expected_is_one() -> None:
     line = "=== tests finished: 148 passed, 1 expected to fail, in 4.64 seconds ==="
-    (run,) = runs(f"\n{line}\n")
+    (run,) = runs(f"\n{line}\n", [(0, len(line))])
     assert (run.passed, run.failed) == (148, 0)

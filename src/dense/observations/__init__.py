@@ -12,7 +12,7 @@ from dense.actions import Effects, commands
 from dense.observations.doubts import doubt
 from dense.observations.reading import Reading, each_once, read
 from dense.observations.seen import Failure, Family, Seen, TestRun, Value
-from dense.observations.setting import setting_after, setting_of_call
+from dense.observations.setting import Setting, setting_after, setting_of_call
 from dense.observations.values import values
 from dense.trajectory import Step
 
@@ -26,13 +26,14 @@ def seen(step: Step, effects: Effects, texts: tuple[str, ...] | None = None) -> 
     somebody has them at hand."""
     if not step.observations:
         return NOTHING
-    readings = readings_of(step, effects, commands(step) if texts is None else texts)
-    if len(readings) == 1 and len(step.observations) == 1:
-        (reading,) = readings
+    whole = setting_after(step, effects, commands(step) if texts is None else texts)
+    first = step.observations[0]
+    if len(step.observations) == 1 and first.origin != "user":
+        reading, text = read(first, whole), first.text
         tests = reading.tests if len(reading.tests) < 2 else tuple({run.line: run for run in reading.tests}.values())
-        text = step.observations[0].text
         wrong = doubt(text) if effects.tests and not tests and not reading.failures else ""
         return Seen(reading.exit_code, reading.failures, tests, is_blank(text), wrong)
+    readings = readings_of(step, whole)
     codes = [reading.exit_code for reading in readings if reading.exit_code is not None]
     failures = each_once([failure for reading in readings for failure in reading.failures])
     tests = tuple({run.line: run for reading in readings for run in reading.tests}.values())
@@ -47,10 +48,9 @@ def seen(step: Step, effects: Effects, texts: tuple[str, ...] | None = None) -> 
     )
 
 
-def readings_of(step: Step, effects: Effects, texts: tuple[str, ...]) -> list[Reading]:
+def readings_of(step: Step, whole: Setting) -> list[Reading]:
     """What each observation shows. Where a step made several calls, one that seems to show something is read again by
     what its own call did: parsing shell text twice is worth it only then."""
-    whole = setting_after(step, effects, texts)
     readings: list[Reading] = []
     for observation in step.observations:
         if observation.origin == "user":

@@ -54,7 +54,7 @@ def broken_off(text: str) -> Failure | None:
     if START not in text:
         return None
     text = plain(text)
-    found = list(tracebacks(text))
+    found = list(tracebacks(text).items())
     if not found or len(text) - found[-1][0] > ENDING:
         return None
     return failure(found[-1][1], otherwise="exception")

@@ -8,8 +8,8 @@ that is what Python searches fastest. Pieces of a text without any are left out 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from operator import attrgetter
 
 from dense.observations.families import failure
 from dense.observations.harmless import is_harmless, is_measure
@@ -85,17 +85,16 @@ FIRM = ("signal", "http", "tool")
 """Marks that stand whatever the exit code."""
 
 
-def candidates(
-    text: str, programs: tuple[str, ...], spans: Sequence[tuple[int, int]] | None = None
-) -> Iterator[tuple[int, str]]:
+def candidates(text: str, programs: tuple[str, ...], spans: Sequence[tuple[int, int]]) -> list[tuple[int, str]]:
     """The lines of a text, which begins with a line feed, that may be complaints, and where they begin. Lines that a
-    quick look rules out are left out here: most are. `spans`: where to look, if not everywhere."""
-    spans = [(0, len(text))] if spans is None else spans
-    for found in islice((found for span in spans for found in CANDIDATE.finditer(text, *span)), MOST):
+    quick look rules out are left out here: most are. `spans`: where to look."""
+    lines: list[tuple[int, str]] = []
+    for found in [found for start, end in spans for found in CANDIDATE.finditer(text, start, end)][:MOST]:
         line = found[0][1:LONGEST]
         name, _, rest = line.partition(":")
         if not rest or " " in name or may_complain(name, rest, programs):
-            yield found.start() + 1, line
+            lines.append((found.start() + 1, line))
+    return lines
 
 
 def complaint(place: int, line: str, programs: tuple[str, ...]) -> Complaint | None:
@@ -123,10 +122,12 @@ def marked(place: int, line: str) -> Complaint | None:
     return Complaint(place, failure(line, FAMILIES.get(kind)), is_weak=kind not in FIRM)
 
 
-def own_complaints(text: str, programs: tuple[str, ...]) -> Iterator[Complaint]:
-    """What programs that only show things complained of themselves, and the shell about them."""
-    if ":" not in text and FETCHERS.isdisjoint(programs):
-        return  # all others begin with a name and a colon
+def own_complaints(text: str, programs: tuple[str, ...]) -> list[Complaint]:
+    """What programs that only show things complained of themselves, and the shell about them, in order."""
+    is_fetched = not FETCHERS.isdisjoint(programs)
+    if ":" not in text and not is_fetched:
+        return []  # all others begin with a name and a colon
+    own: list[Complaint] = []
     names = [*programs]
     has_shell = any_of("sh: ", "(eval):")(one_byte_each(text))  # mostly not: one look for both
     if has_shell and "sh: " in text:
@@ -135,12 +136,10 @@ def own_complaints(text: str, programs: tuple[str, ...]) -> Iterator[Complaint]:
         names += ["fatal", "error"]
     if has_shell and "(eval):" in text:
         names.append("(eval)")
-    if not FETCHERS.isdisjoint(programs):
-        for found in FETCHED.finditer(text):
-            yield Complaint(found.start() + 1, failure(found[0]))
+    if is_fetched:
+        own += [Complaint(found.start() + 1, failure(found[0])) for found in FETCHED.finditer(text)]
     if "file" in programs:
-        for found in NOT_OPENED.finditer(text):
-            yield Complaint(found.start() + 1, failure(found[0], "no_such_file"))
+        own += [Complaint(found.start() + 1, failure(found[0], "no_such_file")) for found in NOT_OPENED.finditer(text)]
     for name in names:
         start = f"\n{name}:"
         place = text.find(start)
@@ -149,7 +148,8 @@ def own_complaints(text: str, programs: tuple[str, ...]) -> Iterator[Complaint]:
                 break
             end = text.find("\n", place + 1)
             rest = text[place + len(start) : end if end >= 0 else len(text)][:LONGEST]
-            own = named(place + 1, name, rest, programs) if rest else None
-            if own is not None:
-                yield own
+            if rest and (found := named(place + 1, name, rest, programs)) is not None:
+                own.append(found)
             place = text.find(start, place + 1)
+    own.sort(key=attrgetter("place"))
+    return own

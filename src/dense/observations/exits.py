@@ -29,11 +29,6 @@ def by_exit(code: int) -> Failure:
     return Failure(SIGNALS.get(code, "killed" if code < 0 else "exit"), f"exit code {code}", str(code))
 
 
-def any_prints_exit(commands: tuple[str, ...]) -> bool:
-    """Whether an exit code was printed by a command."""
-    return True in ["$?" in command for command in commands]
-
-
 def shown_exits(text: str) -> Iterator[Failure]:
     """Codes that the agent had printed, where they mean that a program was stopped or was not there. Small codes are
     left alone: that a program refuses bad input is often what is being tried."""

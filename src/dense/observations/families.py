@@ -6,10 +6,12 @@ of language as far as possible: who speaks, names of exceptions, codes of the sy
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 
 from dense.observations.pieces import one_of
 from dense.observations.seen import Failure, Family
-from dense.redact.words import matching, one_byte_each
+from dense.redact.words import any_of, matching, one_byte_each
 
 LONGEST_LINE = 300
 
@@ -214,8 +216,6 @@ WORDS: tuple[tuple[Family, tuple[str, ...]], ...] = (
     ),
 )
 """In the order in which they are tried, in lower case: causes before consequences."""
-BY_WORDS: tuple[tuple[Family, str], ...] = tuple((family, one_of(*words)) for family, words in WORDS)
-ANY_WORD = one_of(*(word for _, words in WORDS for word in words))
 OTHERWISE: tuple[tuple[Family, re.Pattern[str]], ...] = (
     ("no_such_command", re.compile(r": \S{1,200}: not found$")),
     (
@@ -231,6 +231,12 @@ OTHERWISE: tuple[tuple[Family, re.Pattern[str]], ...] = (
         ),
     ),
 )
+"""What is tried where no word tells."""
+SIGNS = one_of(
+    *("not found", "not exist", "assertion ", "http", "status", "returned error", "client error", "server error"),
+    *("error 4", "error 5"),
+)
+"""Without one of these, in lower case, none of them matches."""
 
 SUBJECTS: dict[Family, re.Pattern[str]] = {
     "no_such_command": re.compile(
@@ -273,9 +279,24 @@ def failure(line: str, family: Family | None = None, otherwise: Family = "other"
 def family_of(line: str) -> Family | None:
     """The family that a line's words tell."""
     lower = one_byte_each(line.lower())
-    if matching(ANY_WORD)(lower):
-        return next(family for family, words in BY_WORDS if matching(words)(lower))
-    return next((family for family, pattern in OTHERWISE if pattern.search(line)), None)
+    low, high = 0, len(WORDS)
+    if not words_of(low, high)(lower):
+        if not matching(SIGNS)(lower):
+            return None
+        return next((family for family, pattern in OTHERWISE if pattern.search(line)), None)
+    while high - low > 1:  # the first that has a word of the line is in the first half, or else in the second
+        middle = (low + high) // 2
+        if words_of(low, middle)(lower):
+            high = middle
+        else:
+            low = middle
+    return WORDS[low][0]
+
+
+@cache
+def words_of(low: int, high: int) -> Callable[[str], bool]:
+    """What tells whether a text holds a word of some of the families, from one to before another."""
+    return any_of(*(word for _, words in WORDS[low:high] for word in words))
 
 
 def subject(family: Family, line: str) -> str:

@@ -12,7 +12,7 @@ TAIL = 600
 """Characters from the end in which a frame may stand."""
 
 LEADING = re.compile(
-    r"\s*(?:"
+    r"(?:"
     r"(?:Error: )?Exit code:? (-?\d{1,10})\b"
     r"|<returncode>(-?\d{1,10})</returncode>"
     r"|exitcode: (-?\d{1,10})\b"
@@ -20,6 +20,8 @@ LEADING = re.compile(
     r"|The script ran, then exited with Unix exit code: (-?\d{1,10})\b"
     r")"
 )
+LEADS = ("<returncode>", "Exit code", "Error: Exit code", "exitcode: ", "Chunk ID: ", "Wall time: ", "The script ran")
+"""How these begin."""
 TRAILING = re.compile(
     r"(?:^|\n)(?:"
     r"\[[^\]\n]{0,60}\bexit(?: code|ed with code| status):? (-?\d{1,10})\.?[^\]\n]{0,80}\]"
@@ -29,9 +31,10 @@ TRAILING = re.compile(
     r')|"exit_code": ?(-?\d{1,10})[^\n]{0,80}$'
 )
 REPORTED = "[error] tool reported failure"
-REFUSED = re.compile(
-    r"\s*(?:<tool_use_error>|<error>|Please always provide EXACTLY ONE action|Previous response had parsing errors"
-    r"|Format error|Your proposed edit has introduced|execution error: |Tool call error|No tool calls found in)"
+REFUSED = (
+    *("<tool_use_error>", "<error>", "Please always provide EXACTLY ONE action", "Format error", "Tool call error"),
+    *("Previous response had parsing errors", "Your proposed edit has introduced", "execution error: "),
+    "No tool calls found in",
 )
 """What harnesses say when they could not make anything of an action, or did not let it happen."""
 CUT_OFF = re.compile(
@@ -60,21 +63,21 @@ def frame(text: str, code: int | None = None) -> Frame:
     """What the harness says at the head and the tail of a text. Contents in between are not looked at. A code that was
     recorded as such stands."""
     head, tail = text[:HEAD], text[-TAIL:]
-    code = code_in(head, tail) if code is None else code
-    refusal = first_line(head) if REFUSED.match(head) else ""
-    cut_off = ""
-    if "timed out" in (ends := head + tail) or "TIMED OUT" in ends:
-        cut_off = cut_off_in(head) or cut_off_in(tail)
+    begin = head.lstrip()
+    code = code_in(begin, tail) if code is None else code
+    refusal = first_line(begin) if begin.startswith(REFUSED) else ""
+    ends = head + tail if len(text) > HEAD + TAIL else text
+    cut_off = cut_off_in(head) or cut_off_in(tail) if "timed out" in ends or "TIMED OUT" in ends else ""
     is_error = text.endswith(REPORTED)
     if code is None and not (refusal or cut_off or is_error):
         return NO_FRAME
     return Frame(code, is_error, refusal, cut_off)
 
 
-def code_in(head: str, tail: str) -> int | None:
+def code_in(begin: str, tail: str) -> int | None:
     """The exit code of a frame; what stands at the end wins, since some outputs begin with an earlier one."""
     found = TRAILING.search(tail) if "xit" in tail else None
-    found = found or LEADING.match(head)
+    found = found or (LEADING.match(begin) if begin.startswith(LEADS) else None)
     return int(next(group for group in found.groups() if group is not None)) if found else None
 
 

@@ -7,25 +7,44 @@ pieces that hold something."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from dense.redact.words import one_byte_each
 
-PIECE = 800
+PIECE = 1_600
 """Characters of a piece, at least: it ends with a line."""
+SMALL = 240
+"""Pieces of fewer characters are not halved."""
 
 
-def pieces(text: str, holds: Callable[[str], bool], start: int = 0) -> Iterator[tuple[int, int]]:
+def pieces(text: str, holds: Callable[[str], bool]) -> list[tuple[int, int]]:
     """Where the pieces of a text begin and end that hold something, in order. Each begins with a line feed, if the text
-    does so where it is begun with. `holds` sees a question mark for each character that has no single byte."""
-    looked_at = one_byte_each(text)
-    size = len(text)
+    does. `holds` sees a question mark for each character that has no single byte."""
+    text = one_byte_each(text)
+    found: list[tuple[int, int]] = []
+    start, size = 0, len(text)
     while start < size:
-        end = looked_at.find("\n", start + PIECE)
+        end = text.find("\n", start + PIECE)
         end = size if end < 0 else end
-        if holds(looked_at[start:end]):
-            yield start, end
+        if holds(text[start:end]):
+            found.append(narrowed(text, holds, start, end))
         start = end
+    return found
+
+
+def narrowed(text: str, holds: Callable[[str], bool], start: int, end: int) -> tuple[int, int]:
+    """A piece that holds something, without halves of it that hold nothing."""
+    while end - start > SMALL:
+        middle = text.find("\n", (start + end) // 2, end)
+        if middle < 0:
+            break
+        if not holds(text[start:middle]):
+            start = middle
+        elif not holds(text[middle:end]):
+            end = middle
+        else:
+            break
+    return start, end
 
 
 def one_of(*words: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from dense.observations.counts import COUNTERS, Count, Summary, generic
-from dense.observations.pieces import roughly
+from dense.observations.pieces import pieces, roughly
 from dense.observations.seen import TestRun
-from dense.redact.words import any_of, one_byte_each
+from dense.redact.words import any_of, matching, one_byte_each
 
 MOST = 40
 """Lines that speak of what passed that are looked at in one text."""
@@ -75,38 +74,50 @@ FAILED_NAMES = re.compile(
     r"|  {1,6}\d+\) ([^\n]{1,160})"
     r"|  Failed (\S{1,160}) \[)"
 )
+NAMES_ROUGHLY = (
+    r"\n(?:FAILED |ERROR |FAIL: |ERROR: |[ \t]*--- FAIL: |test [^ \n]+ \.\.\. FAILED|[ \t]*[?×]|not ok |[ \t]+[\d?]+ - "
+    r"|rspec |\[  FAILED  \] |\[ERROR\] |  +[\d?]+\) |  Failed )"
+)
+"""How they begin, for `pieces`."""
 MADE = re.compile(r"\nmake(?:\[\d+\])?: \*\*\* \[(?:[^\]\n:]{1,200}:\d+: )?([^\]\n]{1,200})\] Error \d+[^\n]*")
 TESTING = re.compile(r"test|check|verify|spec\b|lint", re.IGNORECASE)
 
 
-def runs(text: str, spans: Sequence[tuple[int, int]] | None = None) -> Iterator[TestRun]:
+def runs(text: str, spans: Sequence[tuple[int, int]]) -> tuple[TestRun, ...]:
     """Every test run that a text, which begins with a line feed, reports; the same line only once, since screens and
-    harnesses show things twice. `spans`: where to look for lines that sum up, if not everywhere."""
-    told = dict(summaries(text, spans)) or dict(generic_summaries(text))
-    names = failed_names(text) if any(count.failed for count in told.values()) else ()
-    for line, count in told.items():
-        yield TestRun(count.runner, count.passed, count.failed, line[:300], names if count.failed else ())
-    if not told and ": *** [" in text:
-        yield from made(text)
+    harnesses show things twice. `spans`: where lines stand that may sum up."""
+    told = (summaries(text, spans) if spans else None) or generic_summaries(text)
+    if not told:
+        return made(text, spans)
+    names = failed_names(text) if sum([count.failed for count in told.values()]) else ()
+    return tuple(
+        [
+            TestRun(count.runner, count.passed, count.failed, line[:300], names if count.failed else ())
+            for line, count in told.items()
+        ]
+    )
 
 
-def summaries(text: str, spans: Sequence[tuple[int, int]] | None = None) -> Iterator[tuple[str, Count]]:
+def summaries(text: str, spans: Sequence[tuple[int, int]]) -> dict[str, Count]:
     """The lines by which a runner is known."""
-    spans = [(0, len(text))] if spans is None else spans
-    for found in islice((found for span in spans for found in SUMMARY.finditer(text, *span)), MOST_CANDIDATES):
+    told: dict[str, Count] = {}
+    lines = [found for start, end in spans for found in SUMMARY.finditer(text, start, end)]
+    for found in lines[:MOST_CANDIDATES]:
         line = found[0][1:LONGEST]
-        runner = next((runner for runner, pattern in RUNNERS if pattern.match(line)), None)
-        if runner is None:
-            continue
-        count = COUNTERS[runner](Summary(runner, line.strip(), text, found.start() + 1))
-        if count is not None:
-            yield line.strip(), count
+        for runner, pattern in RUNNERS:
+            if pattern.match(line):
+                count = COUNTERS[runner](Summary(runner, line.strip(), text, found.start() + 1))
+                if count is not None:
+                    told[line.strip()] = count
+                break
+    return told
 
 
-def generic_summaries(text: str) -> Iterator[tuple[str, Count]]:
+def generic_summaries(text: str) -> dict[str, Count]:
     """The lines that count what passed in a way by which no runner is known."""
+    told: dict[str, Count] = {}
     if not any_of("assed", "PASSED")(one_byte_each(text)):
-        return
+        return told
     for word in ("assed", "PASSED"):
         place = text.find(word)
         for _ in range(MOST):
@@ -117,22 +128,25 @@ def generic_summaries(text: str) -> Iterator[tuple[str, Count]]:
             line = text[begin:end].strip() if end - begin <= LONGEST else ""
             count = generic(line)
             if count is not None:
-                yield line, count
+                told[line] = count
             place = text.find(word, end)
+    return told
 
 
-def made(text: str) -> Iterator[TestRun]:
-    """`make: *** [test] Error 1`, where no runner said more."""
-    for found in MADE.finditer(text):
-        if TESTING.search(found[1]):
-            yield TestRun("make", None, 1, found[0].strip()[:300], (found[1],))
-            return
+def made(text: str, spans: Sequence[tuple[int, int]]) -> tuple[TestRun, ...]:
+    """`make: *** [test] Error 1`, where no runner said more. That is a complaint, too: it stands in the same spans."""
+    for start, end in spans:
+        for found in MADE.finditer(text, start, end):
+            if TESTING.search(found[1]):
+                return (TestRun("make", None, 1, found[0].strip()[:300], (found[1],)),)
+    return ()
 
 
 def failed_names(text: str) -> tuple[str, ...]:
     """The tests that failed, by name, each once."""
     names: dict[str, None] = {}
-    for found in FAILED_NAMES.finditer(text):
+    spans = pieces(text, matching(NAMES_ROUGHLY))
+    for found in [found for start, end in spans for found in FAILED_NAMES.finditer(text, start, end)]:
         name = next((group for group in found.groups() if group), "").strip()
         if name:
             names.setdefault(name[:160])

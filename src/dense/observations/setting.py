@@ -107,7 +107,7 @@ def setting_of(step: Step, call: ToolCall) -> Setting:
 def shows(name: str, texts: tuple[str, ...]) -> bool:
     """Whether a program that is not known to only show things does so as it was called here."""
     if name == "git":
-        return all(verb in GIT_LOOKS for text in texts for verb in GIT.findall(text))
+        return GIT_LOOKS.issuperset([verb for text in texts for verb in GIT.findall(text)])
     return name in LOG_READERS and any(LOGS.search(text) for text in texts)
 
 
@@ -139,11 +139,6 @@ def answers_by_code(setting: Setting, text: str) -> bool:
     if setting.kind == "shown" and any(mark in command for command in last for mark in HIDDEN):
         return len(text) < 4_000
     return any(last_program(command) in ANSWERERS for command in last)
-
-
-def provides_for_failure(texts: tuple[str, ...]) -> bool:
-    """Whether a text says what to do when a command fails: then that it did is an answer."""
-    return any("||" in text for text in texts)
 
 
 def without_bodies(text: str) -> str:
