@@ -36,6 +36,8 @@ HINTS = frozenset(
 )
 """Without one of these words a sentence in plain letters holds no phrase."""
 LONGEST_PHRASE = 24
+KNOWN = frozenset(ANY)
+LENGTHS = sorted(set(map(len, ANY)), reverse=True)
 
 
 def limits(text: str, low: str, words: list[str]) -> list[str]:
@@ -61,7 +63,7 @@ def limits(text: str, low: str, words: list[str]) -> list[str]:
 
 def _ending(left: str) -> str:
     """The sign or phrase that stands right before the number; the longest one. A phrase must be a word of its own."""
-    best = max((sign for sign in ANY if left.endswith(sign)), key=len)
+    best = next(left[-length:] for length in LENGTHS if left[-length:] in KNOWN)
     before = left[-len(best) - 1 : -len(best)]
     return "" if best in PHRASES and before.isalnum() else best
 
