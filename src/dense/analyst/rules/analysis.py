@@ -3,7 +3,6 @@ of this, put into the words of a question."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
@@ -32,6 +31,7 @@ from dense.analyst.rules.tracking import Tracked, may_be_made, track
 from dense.analyst.rules.verdicts import excuse, is_meant, is_raised_in, wrong
 from dense.observations import seen
 from dense.observations.setting import last_program
+from dense.redact.words import searching
 from dense.requirements import requirements
 from dense.trajectory import Step, Trajectory
 
@@ -580,9 +580,9 @@ class Analysis:
         names = [path for path, action in self.products.items() if action == self.last_change][:PRODUCTS]
         if not any(path.endswith(CODE) or any(same_file(path, one) for one in self.wanted) for path in names):
             return []
-        if NOT_TO_RUN.search(self.task.instruction if self.task is not None else ""):
-            return []
         if any(self._looks_at_products(f) for f in self.facts[self.last_change - 1 :]):
+            return []
+        if self.task is not None and searching(NOT_TO_RUN)(self.task.instruction):
             return []
         text = f"{', '.join(f'`{one_line(name, 80)}`' for name in names)} changed at a{self.last_change}"
         text += ", and nothing ran it or looked at it since."
@@ -615,9 +615,7 @@ CODE = (".py", ".js", ".ts", ".c", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", 
 """Ends of the names of programs."""
 STORING = frozenset({"git add", "git commit", "git push"})
 LONGEST_LISTING = 20_000
-NOT_TO_RUN = re.compile(
-    r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)", re.I
-)
+NOT_TO_RUN = r"(?i)\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)"
 """Words of a task that wants something written and not run. Hints only."""
 LOOKS = frozenset("curl wget nc ping ssh cat ls cd git echo pip npm docker".split())
 """Commands that a task names for other reasons than to check by them."""
