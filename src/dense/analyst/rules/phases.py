@@ -32,6 +32,7 @@ HAND_OVERS = values("""
     transfertohumanagents transfertohuman provideanswer returnanswer submitresult submittask finishaction
     sendmsgtouser sendmessagetouser reportinfeasible endconversation endsession endchat endcall exit
 """)
+MAY_HAND_OVER = HAND_OVERS | PYTHONS
 DELEGATES = values("task agent spawnagent delegate newtask")
 SHELL_HAND_OVER = "FINAL_OUTPUT"
 SHELL_HAND_OVERS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
@@ -105,16 +106,14 @@ def stands_in(name: str, text: str) -> bool:
 
 
 def hands_over(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[str]) -> bool:
-    if not HAND_OVERS.isdisjoint(names):
-        return True
-    if not PYTHONS.isdisjoint(names):
+    if not MAY_HAND_OVER.isdisjoint(names):
         for call, name in zip(calls, names, strict=True):
-            if name in PYTHONS and "final_answer(" in first_text(call):
+            if name in HAND_OVERS or (name in PYTHONS and "final_answer(" in first_text(call)):
                 return True
     for text in texts:
         if SHELL_HAND_OVER in text and "echo" in text and any(mark in text for mark in SHELL_HAND_OVERS):
             return True
-        if text.lstrip().startswith("submit") and text.split(None, 1)[0] == "submit":
+        if "submit" in text and text.split(None, 1)[:1] == ["submit"]:
             return True
     return False
 

@@ -24,16 +24,17 @@ def targets_of(calls: Sequence[ToolCall], names: Sequence[str], effects: Effects
     if effects.tests:
         paths += tuple(test_paths(effects.tests))
     paths += effects.reads
-    found = [path for path in map(normalised, paths[: 4 * MOST_TARGETS]) if path not in NO_TARGETS]
-    if effects.installs:
-        found += effects.installs[:MOST_TARGETS]
-    if effects.network:
-        found += map(host_of, effects.network[:MOST_TARGETS])
+    found: dict[str, None] = {}
+    for path in paths[: 4 * MOST_TARGETS]:
+        if (path := normalised(path)) not in NO_TARGETS:
+            found[path] = None
+    if effects.installs or effects.network:
+        found |= dict.fromkeys([*effects.installs[:MOST_TARGETS], *map(host_of, effects.network[:MOST_TARGETS])])
     if not found and not SHELLS.issuperset(names):
         for call, name in zip(calls, names, strict=True):
             if name not in SHELLS and name not in SILENT and name not in PYTHONS:
-                found += short_values(call.arguments)
-    return tuple(dict.fromkeys(found))[:MOST_TARGETS] if found else ()
+                found |= dict.fromkeys(short_values(call.arguments))
+    return tuple(found) if len(found) <= MOST_TARGETS else tuple(islice(found, MOST_TARGETS))
 
 
 def test_paths(tests: Sequence[str]) -> Iterator[str]:
