@@ -106,18 +106,34 @@ class Analysis:
 
     def attempts_in(self, first: int, last: int) -> list[Attempt]:
         """The attempts that touch a stretch of actions. None overlaps another, so both ends are in order."""
-        start = bisect_left(self.attempts, first, key=lambda one: one.last)
-        return self.attempts[start : bisect_right(self.attempts, last, key=lambda one: one.first)]
+        start = bisect_left(self._attempts_last, first)
+        return self.attempts[start : bisect_right(self._attempts_first, last)]
+
+    @cached_property
+    def _attempts_first(self) -> list[int]:
+        return [one.first for one in self.attempts]
+
+    @cached_property
+    def _attempts_last(self) -> list[int]:
+        return [one.last for one in self.attempts]
 
     def checks_in(self, first: int, last: int) -> list[Check]:
         """The checks that ran in a stretch of actions."""
-        start = bisect_left(self.checks, first, key=lambda one: one.action)
-        return self.checks[start : bisect_right(self.checks, last, key=lambda one: one.action)]
+        return self.checks[bisect_left(self._checked, first) : bisect_right(self._checked, last)]
+
+    @cached_property
+    def _checked(self) -> list[int]:
+        """The actions of the checks."""
+        return [one.action for one in self.checks]
 
     def findings_in(self, first: int, last: int) -> tuple[Finding, ...]:
         """The findings whose last evidence lies in a stretch of actions."""
-        start = bisect_left(self.findings, first, key=lambda one: one.opened)
-        return self.findings[start : bisect_right(self.findings, last, key=lambda one: one.opened)]
+        return self.findings[bisect_left(self._opened, first) : bisect_right(self._opened, last)]
+
+    @cached_property
+    def _opened(self) -> list[int]:
+        """The actions that opened the findings."""
+        return [one.opened for one in self.findings]
 
     def left_at(self, action: int) -> str:
         """What is open for good when an action hands over, in the words of its issue; empty for nothing."""
@@ -267,37 +283,32 @@ class Analysis:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that
         made nothing found something out."""
         inside = self.facts[first - 1 : last]
-        changed = [
-            fact.action for fact in inside if not fact.has_failed and (fact.effects.writes or fact.effects.deletes)
-        ]
         acted = [fact for fact in inside if fact.phase not in {"talk", "deliver"}]
-        given_up = any(
-            (one.recovery is None or self.changed_tests(one.failed, one.recovery))
-            for one in self.attempts_in(first, last)
-            if first <= one.first and one.last <= last
-        )
-        breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
-        if not acted or acted[-1].has_failed or given_up or breaks_off:
-            return False
-        ran_last = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
-        if ran_last is not None and self.wrong(ran_last):
-            return False
-        place = bisect_left(self.refused, first, key=lambda one: one.action)
-        if place < len(self.refused) and self.refused[place].action <= last:
+        breaks_off = last == len(self.facts) and self.ending.kind == "broken_off"
+        if not acted or acted[-1].has_failed or breaks_off:
             return False
         ran = self.checks_in(first, last)
         if ran and not ran[-1].has_passed:
             return False
-        if changed and self._first_open_check < changed[-1]:
+        for one in self.attempts_in(first, last):
+            is_inside = first <= one.first and one.last <= last
+            if is_inside and (one.recovery is None or self.changed_tests(one.failed, one.recovery)):
+                return False  # given up
+        ran_last = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
+        if ran_last is not None and self.wrong(ran_last):
+            return False
+        if any(first <= one.action <= last for one in self.refused):
+            return False
+        changed = next((fact.action for fact in reversed(inside) if not fact.has_failed and _changes(fact)), 0)
+        if self._first_open_check < changed:
             return False  # what it changed was to mend that check, which nobody ran again
         if not changed:
             if any(fact.hands_to for fact in inside):
                 return False  # what an agent was told to find out is asked in words, and only words say that it did
             return any(not fact.has_failed and _has_told(self.step(fact.action)) for fact in acted)
         return any(
-            (fact.action >= changed[-1] and not fact.has_failed and (fact.is_check or fact.effects.scripts))
-            or self._reads_back(fact, changed[-1])
-            for fact in inside
+            (not fact.has_failed and (fact.is_check or fact.effects.scripts)) or self._reads_back(fact, changed)
+            for fact in self.facts[changed - 1 : last]
         )
 
     def _reads_back(self, fact: Facts, changed: int) -> bool:
@@ -631,6 +642,10 @@ WRONG = frozenset(
     {"syntax", "assertion", "exception", "build", "no_such_module", "out_of_memory", "killed", "time_out"}
 )
 """Families of errors that say that a program is wrong, and not only the way in which it was called."""
+
+
+def _changes(fact: Facts) -> bool:
+    return bool(fact.effects.writes or fact.effects.deletes)
 
 
 def _is_check(command: str) -> bool:
