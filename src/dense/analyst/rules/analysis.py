@@ -265,14 +265,19 @@ class Analysis:
     def _is_tasks_own(self, check: Check) -> bool:
         """Whether the task itself speaks of a check. What an agent thought of to check its work shows that the agent
         is content, not that the task is done; nor does a test that the agent wrote, or changed so that it passes."""
-        tests = [base_name(one.subject) for one in self.requirements if one.kind == "file"]
-        tests = list(filter(_is_test, tests))
+        tests = self._named_tests
         is_named = any(name in check.command for name in self.named_checks)
         if not is_named and not any(name in check.command or not check.subjects for name in tests):
             return False
         checked = check.subjects or {name.removesuffix(".py") for name in tests}
         programs = {name.removesuffix(".py") for name in map(base_name, self.wanted) if not _is_test(name)}
         return self._written.isdisjoint(checked - programs)
+
+    @cached_property
+    def _named_tests(self) -> list[str]:
+        """The base names of the tests that the task names."""
+        names = [base_name(one.subject) for one in self.requirements if one.kind == "file"]
+        return list(filter(_is_test, names))
 
     @cached_property
     def _written(self) -> frozenset[str]:

@@ -62,7 +62,8 @@ class Paths:
         """The latest position at which one of these was touched."""
         found = -1
         for path in paths[:FEW]:
-            for known, position in reversed(self._at.get(base_name(path), {}).items()):
+            known_by_name = self._at.get(base_name(path))
+            for known, position in reversed(known_by_name.items()) if known_by_name else ():
                 if position <= found:
                     break
                 if same_file(known, path):
@@ -122,9 +123,9 @@ class History:
         self._retried: dict[int, int] = {}
         self._repeated: dict[int, int] = {}
         self._recovered: dict[int, int] = {}
+        self._broken: dict[int, tuple[int, int]] = {}
         """From action to action; what stands below goes by positions."""
         self._read_backs: list[int | None] = [None] * count
-        self._broken: dict[int, tuple[int, int]] = {}
         self._lost: dict[int, tuple[str, int | None]] = {}
         self._undone: dict[int, int] = {}
         self._held = list(range(count))
@@ -137,6 +138,7 @@ class History:
         self._go()
         read_back = zip(facts, self._read_backs, strict=True)
         self._read_back = {fact.action: facts[found].action for fact, found in read_back if found is not None}
+        self._harmful = {*self._broken, *[facts[n].action for n in (*self._undone, *self._lost)]}
 
     # What others ask
 
@@ -170,14 +172,11 @@ class History:
 
     def broke(self, action: int) -> tuple[int, int] | None:
         """The check that had passed before this change and failed after it, both runs, where nothing else changed."""
-        position = self._position.get(action, -1)
-        found = self._broken.get(position)
-        return None if found is None else (self.facts[found[0]].action, self.facts[found[1]].action)
+        return self._broken.get(action)
 
     def may_harm(self, action: int) -> bool:
         """Whether it broke a check, took back everything or removed something, as far as is known at that time."""
-        position = self._position.get(action, -1)
-        return position in self._broken or position in self._undone or position in self._lost
+        return action in self._harmful
 
     def undoes(self, action: int) -> int | None:
         """The last change, where this action takes back everything though a check had passed, and nothing is written
@@ -227,11 +226,9 @@ class History:
         """What it was for, seen in sequence: looking at what was made is verifying, the last word hands over."""
         position = self._position[action]
         phase = self.facts[position].phase
-        if phase == "explore" and self._read_backs[position] is not None:
-            return "verify"
-        if phase == "talk" and position == len(self.facts) - 1:
-            return "deliver"
-        return phase
+        if phase == "explore":
+            return "verify" if action in self._read_back else phase
+        return "deliver" if phase == "talk" and position == len(self.facts) - 1 else phase
 
     def is_repair(self, action: int) -> bool:
         return self.repairs(action) is not None
@@ -321,14 +318,15 @@ class History:
             is_open.popleft()
         effects, action = fact.effects, fact.action
         may_mend = bool(effects.writes or effects.deletes or effects.installs) and fact.phase != "run"
+        kinds = (fact.family, *effects.runs)
         retried: Facts | None = None
         for j in reversed(is_open):
             failed = self.facts[j]
             is_linked = False
-            if retried is None and is_retry(failed, fact, n - j):
+            if retried is None and failed.family in kinds and is_retry(failed, fact, n - j):
                 self._retried[action] = failed.action
                 retried, is_linked = failed, True
-            if may_mend and is_mending(failed, fact, n - j):
+            if may_mend and failed.phase != "explore" and is_mending(failed, fact, n - j):
                 self._repaired[action] = failed.action
                 may_mend, is_linked = False, True
             # A check that fails before anything was changed tells what the task is; it is no failure of the agent's.
@@ -357,7 +355,7 @@ class History:
             change = changes[-1]
             is_only = changes[-2] <= before < change < n
             if is_only and any(run.failed for run in fact.seen.tests) and changes_product(self.facts[change], fact):
-                self._broken[change] = (before, n)
+                self._broken[self.facts[change].action] = (self.facts[before].action, fact.action)
 
     def _note_loss(self, n: int, deleted: Sequence[str], writes: Paths, reads: Paths) -> None:
         for path in deleted[:FEW]:
@@ -428,14 +426,12 @@ def is_mended_code(failed: Facts, fact: Facts) -> bool:
 
 
 def is_mending(failed: Facts, fact: Facts, distance: int) -> bool:
-    """Whether a change is meant for a failure: it changes what failed, what the failing line names, or installs what
-    was missing; or a check has just failed, and this is a change to a product. Only what runs is no change."""
-    if failed.phase == "explore":
-        return False
-    if failed.is_check and fact.phase == "produce" and distance <= SOON and not fact.effects.installs:
-        return True
+    """Whether a change is meant for a failure of something that was to work: it changes what failed, what the failing
+    line names, or installs what was missing; or a check has just failed, and this is a change to a product."""
     if fact.effects.installs:
         return any(failure.family in ("no_such_module", "no_such_command") for failure in failed.seen.failures)
+    if failed.is_check and fact.phase == "produce" and distance <= SOON:
+        return True
     changed = fact.effects.writes + fact.effects.deletes
     if shares(changed, failed.products) or shares(changed, failed.targets):
         return True
