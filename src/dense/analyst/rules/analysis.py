@@ -332,10 +332,10 @@ class Analysis:
             taken = self._taken_back.get((check.action, check.command))
             if taken or (taken is not None and check.has_passed is False):
                 continue  # it tells of how things were before the changes
-            key = f"{check.runner} {sorted(check.subjects)}"
-            if check.has_passed is False and key not in found:
+            if check.has_passed is not False:
+                later.note(check)
+            elif (key := f"{check.runner} {sorted(check.subjects)}") not in found:
                 found[key] = self._failed_check(check, later)
-            later.note(check)
         return list(found.values())
 
     @cached_property

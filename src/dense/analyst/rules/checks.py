@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -69,23 +69,28 @@ class Check(Struct, frozen=True):
 def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] = ()) -> list[Check]:
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
     found: list[Check] = []
+    families = {command: command_family(command) for command in named}
     for fact in facts:
-        known = [command for command in named for text in fact.commands if command in text]
-        if fact.is_check or known:
-            found += _of_action(fact, steps[fact.action - 1], list(dict.fromkeys(known)) if known else known)
+        texts = "\0".join(fact.commands) if named else ""
+        known = [command for command in named if command in texts]
+        if known or fact.is_check:
+            found += _of_action(fact, steps[fact.action - 1], known, families)
     return found
 
 
-def _of_action(fact: Facts, step: Step, named: Sequence[str]) -> Iterator[Check]:
-    """A check for each call that ran one; for the whole action where observations cannot be told apart."""
+def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[str, str]) -> Iterator[Check]:
+    """A check for each call that ran one; for the whole action where observations cannot be told apart. `named`: the
+    commands in it that the task names; `families`: those of all such commands."""
     for part in _parts(step):
         done = fact.effects if part is step else effects(part)
-        known = [text for text in named if text in _text(part)] if named else []
+        typed = _text(part) if named else ""
+        known = [command for command in named if command in typed]
         commands = done.tests or known
         came = fact.seen if part is step else seen(part, done)
         if commands or came.tests:
             commands = commands or done.scripts
-            family = fact.family if part is step and done.tests else command_family(commands[0] if commands else "")
+            first = commands[0] if commands else ""
+            family = fact.family if part is step and done.tests else families.get(first) or command_family(first)
             yield _check(fact.action, commands, family, came, part)
         if known and done.tests and came.tests:
             yield from _beside_tests(fact.action, done.tests, known, came)
@@ -177,7 +182,7 @@ def _parts(step: Step) -> Iterable[Step]:
 
 
 def _text(step: Step) -> str:
-    return "\n".join(str(value) for call in step.calls for value in call.arguments.values())
+    return "\n".join([str(value) for call in step.calls for value in call.arguments.values()])
 
 
 def _joined(scopes: Sequence[Scope]) -> Scope:
