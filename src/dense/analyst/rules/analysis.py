@@ -186,18 +186,23 @@ class Analysis:
         return ending(self.facts, self.steps)
 
     @cached_property
+    def _changing(self) -> list[Facts]:
+        """The actions that write or remove something, or were to."""
+        return [fact for fact in self.facts if _changes(fact)]
+
+    @cached_property
     def products(self) -> dict[str, int]:
         """Files that were made or changed and are still there, with the action that last did so."""
         by_name: dict[str, dict[str, int]] = {}
-        for fact in self.facts:
+        for fact in self._changing:
             effects = fact.effects
             for gone in effects.deletes + effects.undoes if effects.undoes else effects.deletes:
                 known = by_name.get(base_name(gone), {})
                 for path in [path for path in known if same_file(path, gone)]:
                     del known[path]
             if not fact.has_failed:
-                for path in fact.effects.writes:
-                    if not is_passing(path) and path not in fact.effects.undoes:
+                for path in effects.writes:
+                    if not is_passing(path) and path not in effects.undoes:
                         by_name.setdefault(base_name(path), {})[path] = fact.action
         return {path: action for known in by_name.values() for path, action in known.items()}
 
@@ -282,7 +287,7 @@ class Analysis:
     @cached_property
     def _written(self) -> frozenset[str]:
         """The base names of all that was ever written, as checks name them."""
-        return frozenset(base_name(path).removesuffix(".py") for fact in self.facts for path in fact.effects.writes)
+        return frozenset(base_name(path).removesuffix(".py") for fact in self._changing for path in fact.effects.writes)
 
     def is_shown_within(self, first: int, last: int) -> bool:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that
@@ -414,7 +419,7 @@ class Analysis:
         """The files that were written, by base name, each with the first action that did, in order. Without what does
         not stay, and without tests and the like of the agent's own that it removed again."""
         first: dict[str, int] = {}
-        for fact in self.facts:
+        for fact in self._changing:
             for path in fact.effects.writes:
                 if not is_passing(path):
                     first.setdefault(base_name(path), fact.action)

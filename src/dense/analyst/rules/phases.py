@@ -125,10 +125,10 @@ def first_text(call: ToolCall) -> str:
 def changing_phase(effects: Effects, family: str) -> Phase:
     if not effects.deletes and False not in [path.endswith(LOGS) for path in effects.writes]:
         return "run"
-    is_setting = not own_scripts(effects) and (
-        family in SETTING_FAMILIES or SETTERS.issuperset([program_name(word) for word in effects.runs or ("?",)])
-    )
-    return "setup" if is_setting else "produce"
+    only_sets = family in SETTING_FAMILIES
+    if not only_sets and effects.runs:
+        only_sets = program_name(effects.runs[0]) in SETTERS and SETTERS.issuperset(map(program_name, effects.runs))
+    return "setup" if only_sets and not own_scripts(effects) else "produce"
 
 
 def looking_phase(names: Sequence[str], texts: Sequence[str], effects: Effects, family: str) -> Phase:
