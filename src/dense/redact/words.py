@@ -27,6 +27,14 @@ def matching(pattern: str) -> Callable[[str], bool]:
     return TypeAdapter(Annotated[str, StringConstraints(pattern=pattern)]).validator.isinstance_python
 
 
+@cache
+def searching(pattern: str) -> Callable[[str], bool]:
+    """What tells whether a text has a match of an expression that means the same to both engines. A text that is not
+    ASCII is searched by Python's: the two differ about some of its letters."""
+    quick, slow = matching(pattern), re.compile(pattern).search
+    return lambda text: quick(text) if text.isascii() else slow(text) is not None
+
+
 def lowered(text: str) -> str:
     """The text with ASCII's letters in lower case and a question mark for each character that has no single byte. Worth
     while for long texts only."""

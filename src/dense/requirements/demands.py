@@ -53,11 +53,15 @@ RUNS = frozenset(
 """.split()
 )
 WORD = re.compile(r"[\w'’]+|[,:]")
+BLANKED = bytes(byte if chr(byte).isalnum() or chr(byte) in "_',:" else ord(" ") for byte in range(256))
+"""ASCII's characters that make words, and blanks for the others."""
 
 
 def words_of(low: str) -> list[str]:
-    """The words of a sentence in lower case, with the commas."""
-    return WORD.findall(low)
+    """The words of a sentence in lower case, with the commas and colons."""
+    if not low.isascii():
+        return WORD.findall(low)
+    return low.replace(",", " , ").replace(":", " : ").encode().translate(BLANKED).decode().split()
 
 
 def may_demand(low: str) -> bool:

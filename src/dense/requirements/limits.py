@@ -27,7 +27,7 @@ WIDE_PHRASES = tuple(
 """.split()
 )
 WIDE_BEHIND = re.compile(r"\s?(?:%|[^\W\d_]{1,4}?)?(?:以内|以上|以下|未満|이상|이하|미만|이내)")
-ANY = (*SIGNS, *PHRASES, *WIDE_PHRASES)
+ANY = frozenset([*SIGNS, *PHRASES, *WIDE_PHRASES])
 HINTS = frozenset(
     """
     most least than under below above over within up maximum minimum exceed exceeding limit als unter von plus moins
@@ -36,6 +36,7 @@ HINTS = frozenset(
 )
 """Without one of these words a sentence in plain letters holds no phrase."""
 LONGEST_PHRASE = 24
+LENGTHS = sorted(set(map(len, ANY)), reverse=True)
 
 
 def limits(text: str, low: str, words: list[str]) -> list[str]:
@@ -51,8 +52,9 @@ def limits(text: str, low: str, words: list[str]) -> list[str]:
         left = (
             low[max(0, start - LONGEST_PHRASE) : start].rstrip(" *`-").removesuffix(" a").removesuffix(" the").rstrip()
         )
-        if left.endswith(ANY):
-            if sign := _ending(left):
+        if sign := _ending(left):
+            before = left[-len(sign) - 1 : -len(sign)]
+            if sign not in PHRASES or not before.isalnum():  # a phrase must be a word of its own
                 found.append(_written(text, sign, number))
         elif is_wide and (behind := WIDE_BEHIND.match(text, number.end())):
             found.append(text[start : behind.end()])
@@ -60,10 +62,8 @@ def limits(text: str, low: str, words: list[str]) -> list[str]:
 
 
 def _ending(left: str) -> str:
-    """The sign or phrase that stands right before the number; the longest one. A phrase must be a word of its own."""
-    best = max((sign for sign in ANY if left.endswith(sign)), key=len)
-    before = left[-len(best) - 1 : -len(best)]
-    return "" if best in PHRASES and before.isalnum() else best
+    """The sign or phrase that stands right before the number; the longest one; empty for none."""
+    return next((left[-length:] for length in LENGTHS if left[-length:] in ANY), "")
 
 
 def _written(text: str, sign: str, number: re.Match[str]) -> str:

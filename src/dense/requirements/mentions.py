@@ -86,7 +86,7 @@ def _quoted(match: re.Match[str]) -> Mention | None:
     start, end = match.span()
     mark = match[0][0]
     if " " not in content and ("." in content or "/" in content or content in WHOLE_NAMES):
-        name = LINE_NUMBER.sub("", content.removeprefix("@")).rstrip(",;")
+        name = _without_line(content.removeprefix("@")).rstrip(",;")
         if is_file(name, True):
             return Mention("file", name, start, end, True, mark)
     if mark == "`" and is_command(content):
@@ -136,6 +136,11 @@ def _note_plain(token: str, start: int, found: list[Mention]) -> None:
     word = word.removesuffix("'s").removesuffix("’s")
     if word[:1] == word[-1:] == "_":
         word, start = word.strip("_"), start + 1
-    name = LINE_NUMBER.sub("", word)
+    name = _without_line(word)
     if is_file(name, False):
         found.append(Mention("file", name, start, start + len(word), False))
+
+
+def _without_line(name: str) -> str:
+    """A file's name without the line that it is cited with."""
+    return LINE_NUMBER.sub("", name) if ":" in name or "#" in name else name

@@ -161,7 +161,7 @@ def _is_path(word: str, is_quoted: bool) -> bool:
     if "." in first and first.rpartition(".")[2].lower() in DOMAINS:
         return False
     if has_extension(word) or word.rpartition("/")[2] in WHOLE_NAMES:
-        return not any(part.isdigit() for part in (first,)) or len(first) > 2
+        return not first.isdigit() or len(first) > 2
     if first in (".", "..", "~"):
         return True
     if word[-1] == "/":

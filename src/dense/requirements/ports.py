@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from dense.redact.words import any_of, one_byte_each
 from dense.requirements.cues import CUES, MODALS
 from dense.requirements.requirement import Role
 
@@ -24,6 +25,8 @@ SIGNS = (
     "[::",
     "puerto",
     "porta ",
+)
+WIDE_SIGNS = (
     "порт",
     "端口",
     "ポート",
@@ -50,7 +53,9 @@ BEFORE_ORDER = frozenset("and then please to ,".split())
 
 def may_name_ports(low: str) -> bool:
     """Whether a whole text, in lower case, may name a port: a quick look, once."""
-    return any(sign in low for sign in SIGNS)
+    if any_of(*SIGNS)(one_byte_each(low)):
+        return True
+    return not low.isascii() and any(sign in low for sign in WIDE_SIGNS)
 
 
 def ports(text: str, words: list[str]) -> list[str]:

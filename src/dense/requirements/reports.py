@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from dense.redact.words import any_of, one_byte_each, searching
 
 STRONG = (
     "steps to reproduce",
@@ -65,7 +65,7 @@ WEAK = (
     "we should",
     "currently",
 )
-COMPLAINT = re.compile(
+COMPLAINT = (
     r"\b(?:but|and|then) (?:it|this|that|the \w+) (?:crash|fail|rais|throw|does not|doesn.t|gives|breaks|hangs)"
     r"|\b(?:it|this|which) (?:crashes|fails|raises|throws|breaks|hangs)\b"
 )
@@ -78,8 +78,10 @@ PROMPTS = 4
 
 def is_report(low: str) -> bool:
     """Whether a text, in lower case, reads as a report of a fault or a wish, rather than as an order."""
-    strong = sum(sign in low for sign in STRONG) + (low.count("\n$ ") >= PROMPTS)
-    if not any(sign in low for sign in DIRECT) and COMPLAINT.search(low):
+    plain = one_byte_each(low)
+    strong = sum(sign in low for sign in STRONG) if any_of(*STRONG)(plain) else 0
+    strong += low.count("\n$ ") >= PROMPTS
+    if searching(COMPLAINT)(low) and not any_of(*DIRECT)(plain):
         strong += 2
     if not strong and " i " not in low and "i'm " not in low and "we " not in low:
         return False

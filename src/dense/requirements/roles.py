@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from dense.redact.words import searching
 from dense.requirements.cjk import SCRIPT, cjk_role
 from dense.requirements.cues import (
     ASKED,
@@ -37,11 +38,10 @@ TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[,;:()—–!?&+]|(?<=\s)-(?
 QUOTE = "\x01"
 """Stands for anything else in quotes."""
 
-EXAMPLE = re.compile(
-    r"(?:e\.g|i\.e|for example|for instance|such as|\blike|z\. ?B|zum Beispiel|par exemple|por ejemplo|p\. ?ej"
+EXAMPLE = (
+    r"(?i)(?:e\.g|i\.e|for example|for instance|such as|\blike|z\. ?B|zum Beispiel|par exemple|por ejemplo|p\. ?ej"
     r"|por exemplo|например|例如|比如|例えば|たとえば|예를 들어"
-    r"|similar to|instead of|rather than|\bex)[.,:]*[\s(\"'`*]*$",
-    re.IGNORECASE,
+    r"|similar to|instead of|rather than|\bex)[.,:]*[\s(\"'`*]*$"
 )
 JOINTS = frozenset([*", & + ( ) and or und oder et ou y e и the a an file files also both".split(), QUOTE])
 OR = frozenset("or oder ou o или".split())
@@ -54,10 +54,9 @@ _NEEDED = (
     r"|\bse (?:necessário|quiser)\b|при необходимости|если нужно"
     r"|如有(?:需要|必要)|如果需要|必要时|必要に応じて|必要なら|필요하면|필요시"
 )
-IF_NEEDED = re.compile(_NEEDED, re.IGNORECASE)
-OPTIONAL = re.compile(
-    rf"{_NEEDED}|\boption(?:al|ally|al:|nellement)\b|\bopcional(?:mente)?\b|\bfeel free\b|\bwahlweise\b|可选|任意で",
-    re.IGNORECASE,
+IF_NEEDED = f"(?i){_NEEDED}"
+OPTIONAL = (
+    rf"(?i){_NEEDED}|\boption(?:al|ally|al:|nellement)\b|\bopcional(?:mente)?\b|\bfeel free\b|\bwahlweise\b|可选|任意で"
 )
 """Words that leave it to whoever is asked."""
 SEPARATORS = frozenset([":", "—", "–", "-", "("])
@@ -68,10 +67,10 @@ WIDE_JOINTS = ("、", "和", "与", "及", "と", "및", "와", "과", *WIDE_OR)
 def file_roles(sentence: Sentence, found: list[Mention]) -> list[Role]:
     """A role for each file among the names of a sentence, in order."""
     text = sentence.text
-    tokens, places = _tokens(text, found)
     files = [mention for mention in found if mention.sort == "file"]
     if sentence.place == "aside":
         return ["mentioned"] * len(files)
+    tokens, places = _tokens(text, found)
     if not _asks(text, tokens):
         return ["mentioned"] * len(files)
     is_wide = not text.isascii() and SCRIPT.search(text) is not None
@@ -125,9 +124,10 @@ def _is_optional(text: str, files: list[Mention], index: int) -> bool:
     before = text[files[index - 1].end if index else 0 : files[index].start]
     behind = text[files[index].end : files[index + 1].start if index + 1 < len(files) else len(text)]
     *earlier, last = CLAUSES.split(before)
-    if OPTIONAL.search(last) or (earlier and OPTIONAL.fullmatch(earlier[-1].strip())):
+    is_optional = searching(OPTIONAL)
+    if is_optional(last) or (earlier and is_optional(earlier[-1]) and re.fullmatch(OPTIONAL, earlier[-1].strip())):
         return True
-    return IF_NEEDED.search(CLAUSES.split(behind.lstrip("`'\"*), "))[0]) is not None
+    return searching(IF_NEEDED)(CLAUSES.split(behind.lstrip("`'\"*), "))[0])
 
 
 def _tokens(text: str, found: list[Mention]) -> tuple[list[str], list[int]]:
@@ -202,7 +202,7 @@ def _is_target_folder(path: str, tokens: list[str], place: int) -> bool:
 def _role(sentence: Sentence, mention: Mention, tokens: list[str], place: int, is_wide: bool) -> Role:
     text = sentence.text
     left = text[max(0, mention.start - 28) : mention.start]
-    if EXAMPLE.search(left):
+    if searching(EXAMPLE)(left):
         return "mentioned"
     if _is_condition(tokens, place):
         return "mentioned"

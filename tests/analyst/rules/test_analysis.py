@@ -203,6 +203,11 @@ def test_a_file_that_was_looked_for_in_vain_is_missing() -> None:
     assert found(analysed(WRITE, ("python3 solve.py /app/total.txt", "ok"), gone, DONE), "unmet")
 
 
+def test_that_another_file_is_not_there_says_nothing() -> None:
+    other = ("ls /app /data", "/app:\ntotal.txt\nls: cannot access '/data': No such file or directory", 2)
+    assert not found(analysed(WRITE, ("python3 solve.py /app/total.txt", "ok"), other, DONE), "unmet")
+
+
 def test_a_file_that_was_removed_again_is_lost() -> None:
     finding = the(analysed(WRITE, ("echo 30 > /app/total.txt", ""), ("rm /app/total.txt", ""), DONE), "lost")
     assert finding.is_fatal

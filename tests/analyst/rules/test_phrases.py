@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -264,7 +265,7 @@ def test_the_length_of_a_text_costs_nothing(piece: str) -> None:
     call = ToolCall("bash", {"command": text})
     step = Step(Source("t"), message=text, calls=(call,), observations=(Observation(text),))
     plain, _ = shell("python3 s.py")
-    fact = Facts(1, plain.effects, plain.seen, (text,), "run", "python", ())
+    fact = msgspec.structs.replace(plain, commands=(text,), phase="run", family="python", targets=())
     start = time.process_time()
     did(fact, step)
     saw(fact, step)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from dense.actions import effects
 from dense.analyst.rules.facts import Facts, facts
 from dense.analyst.rules.sequence import REACH, History
@@ -96,7 +98,7 @@ def test_the_same_command_after_a_users_word_is_none() -> None:
 
     def made(origin: Origin) -> History:
         one = step(origin)
-        return History([one, Facts(2, one.effects, OK, (), one.phase, one.family, one.targets, gist=one.gist)])
+        return History([one, msgspec.structs.replace(one, action=2, is_answered=False)])
 
     assert made("tool").repeats(2) == 1
     assert made("user").repeats(2) is None

@@ -3,7 +3,6 @@ of this, put into the words of a question."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
@@ -32,6 +31,7 @@ from dense.analyst.rules.tracking import Tracked, may_be_made, track
 from dense.analyst.rules.verdicts import excuse, is_meant, is_raised_in, wrong
 from dense.observations import seen
 from dense.observations.setting import last_program
+from dense.redact.words import searching
 from dense.requirements import requirements
 from dense.trajectory import Step, Trajectory
 
@@ -106,18 +106,34 @@ class Analysis:
 
     def attempts_in(self, first: int, last: int) -> list[Attempt]:
         """The attempts that touch a stretch of actions. None overlaps another, so both ends are in order."""
-        start = bisect_left(self.attempts, first, key=lambda one: one.last)
-        return self.attempts[start : bisect_right(self.attempts, last, key=lambda one: one.first)]
+        start = bisect_left(self._attempts_last, first)
+        return self.attempts[start : bisect_right(self._attempts_first, last)]
+
+    @cached_property
+    def _attempts_first(self) -> list[int]:
+        return [one.first for one in self.attempts]
+
+    @cached_property
+    def _attempts_last(self) -> list[int]:
+        return [one.last for one in self.attempts]
 
     def checks_in(self, first: int, last: int) -> list[Check]:
         """The checks that ran in a stretch of actions."""
-        start = bisect_left(self.checks, first, key=lambda one: one.action)
-        return self.checks[start : bisect_right(self.checks, last, key=lambda one: one.action)]
+        return self.checks[bisect_left(self._checked, first) : bisect_right(self._checked, last)]
+
+    @cached_property
+    def _checked(self) -> list[int]:
+        """The actions of the checks."""
+        return [one.action for one in self.checks]
 
     def findings_in(self, first: int, last: int) -> tuple[Finding, ...]:
         """The findings whose last evidence lies in a stretch of actions."""
-        start = bisect_left(self.findings, first, key=lambda one: one.opened)
-        return self.findings[start : bisect_right(self.findings, last, key=lambda one: one.opened)]
+        return self.findings[bisect_left(self._opened, first) : bisect_right(self._opened, last)]
+
+    @cached_property
+    def _opened(self) -> list[int]:
+        """The actions that opened the findings."""
+        return [one.opened for one in self.findings]
 
     def left_at(self, action: int) -> str:
         """What is open for good when an action hands over, in the words of its issue; empty for nothing."""
@@ -170,18 +186,23 @@ class Analysis:
         return ending(self.facts, self.steps)
 
     @cached_property
+    def _changing(self) -> list[Facts]:
+        """The actions that write or remove something, or were to."""
+        return [fact for fact in self.facts if _changes(fact)]
+
+    @cached_property
     def products(self) -> dict[str, int]:
         """Files that were made or changed and are still there, with the action that last did so."""
         by_name: dict[str, dict[str, int]] = {}
-        for fact in self.facts:
+        for fact in self._changing:
             effects = fact.effects
             for gone in effects.deletes + effects.undoes if effects.undoes else effects.deletes:
                 known = by_name.get(base_name(gone), {})
                 for path in [path for path in known if same_file(path, gone)]:
                     del known[path]
             if not fact.has_failed:
-                for path in fact.effects.writes:
-                    if not is_passing(path) and path not in fact.effects.undoes:
+                for path in effects.writes:
+                    if not is_passing(path) and path not in effects.undoes:
                         by_name.setdefault(base_name(path), {})[path] = fact.action
         return {path: action for known in by_name.values() for path, action in known.items()}
 
@@ -249,8 +270,7 @@ class Analysis:
     def _is_tasks_own(self, check: Check) -> bool:
         """Whether the task itself speaks of a check. What an agent thought of to check its work shows that the agent
         is content, not that the task is done; nor does a test that the agent wrote, or changed so that it passes."""
-        tests = [base_name(one.subject) for one in self.requirements if one.kind == "file"]
-        tests = list(filter(_is_test, tests))
+        tests = self._named_tests
         is_named = any(name in check.command for name in self.named_checks)
         if not is_named and not any(name in check.command or not check.subjects for name in tests):
             return False
@@ -259,45 +279,46 @@ class Analysis:
         return self._written.isdisjoint(checked - programs)
 
     @cached_property
+    def _named_tests(self) -> list[str]:
+        """The base names of the tests that the task names."""
+        names = [base_name(one.subject) for one in self.requirements if one.kind == "file"]
+        return list(filter(_is_test, names))
+
+    @cached_property
     def _written(self) -> frozenset[str]:
         """The base names of all that was ever written, as checks name them."""
-        return frozenset(base_name(path).removesuffix(".py") for fact in self.facts for path in fact.effects.writes)
+        return frozenset(base_name(path).removesuffix(".py") for fact in self._changing for path in fact.effects.writes)
 
     def is_shown_within(self, first: int, last: int) -> bool:
         """The same for a stretch: what it made was looked at or checked, what it tried last did not fail; one that
         made nothing found something out."""
         inside = self.facts[first - 1 : last]
-        changed = [
-            fact.action for fact in inside if not fact.has_failed and (fact.effects.writes or fact.effects.deletes)
-        ]
         acted = [fact for fact in inside if fact.phase not in {"talk", "deliver"}]
-        given_up = any(
-            (one.recovery is None or self.changed_tests(one.failed, one.recovery))
-            for one in self.attempts_in(first, last)
-            if first <= one.first and one.last <= last
-        )
-        breaks_off = self.ending.kind == "broken_off" and last == len(self.facts)
-        if not acted or acted[-1].has_failed or given_up or breaks_off:
-            return False
-        ran_last = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
-        if ran_last is not None and self.wrong(ran_last):
-            return False
-        place = bisect_left(self.refused, first, key=lambda one: one.action)
-        if place < len(self.refused) and self.refused[place].action <= last:
+        breaks_off = last == len(self.facts) and self.ending.kind == "broken_off"
+        if not acted or acted[-1].has_failed or breaks_off:
             return False
         ran = self.checks_in(first, last)
         if ran and not ran[-1].has_passed:
             return False
-        if changed and self._first_open_check < changed[-1]:
+        for one in self.attempts_in(first, last):
+            is_inside = first <= one.first and one.last <= last
+            if is_inside and (one.recovery is None or self.changed_tests(one.failed, one.recovery)):
+                return False  # given up
+        ran_last = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
+        if ran_last is not None and self.wrong(ran_last):
+            return False
+        if any(first <= one.action <= last for one in self.refused):
+            return False
+        changed = next((fact.action for fact in reversed(inside) if not fact.has_failed and _changes(fact)), 0)
+        if self._first_open_check < changed:
             return False  # what it changed was to mend that check, which nobody ran again
         if not changed:
             if any(fact.hands_to for fact in inside):
                 return False  # what an agent was told to find out is asked in words, and only words say that it did
             return any(not fact.has_failed and _has_told(self.step(fact.action)) for fact in acted)
         return any(
-            (fact.action >= changed[-1] and not fact.has_failed and (fact.is_check or fact.effects.scripts))
-            or self._reads_back(fact, changed[-1])
-            for fact in inside
+            (not fact.has_failed and (fact.is_check or fact.effects.scripts)) or self._reads_back(fact, changed)
+            for fact in self.facts[changed - 1 : last]
         )
 
     def _reads_back(self, fact: Facts, changed: int) -> bool:
@@ -316,10 +337,10 @@ class Analysis:
             taken = self._taken_back.get((check.action, check.command))
             if taken or (taken is not None and check.has_passed is False):
                 continue  # it tells of how things were before the changes
-            key = f"{check.runner} {sorted(check.subjects)}"
-            if check.has_passed is False and key not in found:
+            if check.has_passed is not False:
+                later.note(check)
+            elif (key := f"{check.runner} {sorted(check.subjects)}") not in found:
                 found[key] = self._failed_check(check, later)
-            later.note(check)
         return list(found.values())
 
     @cached_property
@@ -398,7 +419,7 @@ class Analysis:
         """The files that were written, by base name, each with the first action that did, in order. Without what does
         not stay, and without tests and the like of the agent's own that it removed again."""
         first: dict[str, int] = {}
-        for fact in self.facts:
+        for fact in self._changing:
             for path in fact.effects.writes:
                 if not is_passing(path):
                     first.setdefault(base_name(path), fact.action)
@@ -580,9 +601,9 @@ class Analysis:
         names = [path for path, action in self.products.items() if action == self.last_change][:PRODUCTS]
         if not any(path.endswith(CODE) or any(same_file(path, one) for one in self.wanted) for path in names):
             return []
-        if NOT_TO_RUN.search(self.task.instruction if self.task is not None else ""):
-            return []
         if any(self._looks_at_products(f) for f in self.facts[self.last_change - 1 :]):
+            return []
+        if self.task is not None and searching(NOT_TO_RUN)(self.task.instruction):
             return []
         text = f"{', '.join(f'`{one_line(name, 80)}`' for name in names)} changed at a{self.last_change}"
         text += ", and nothing ran it or looked at it since."
@@ -615,9 +636,7 @@ CODE = (".py", ".js", ".ts", ".c", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", 
 """Ends of the names of programs."""
 STORING = frozenset({"git add", "git commit", "git push"})
 LONGEST_LISTING = 20_000
-NOT_TO_RUN = re.compile(
-    r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)", re.I
-)
+NOT_TO_RUN = r"(?i)\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)"
 """Words of a task that wants something written and not run. Hints only."""
 LOOKS = frozenset("curl wget nc ping ssh cat ls cd git echo pip npm docker".split())
 """Commands that a task names for other reasons than to check by them."""
@@ -633,6 +652,10 @@ WRONG = frozenset(
     {"syntax", "assertion", "exception", "build", "no_such_module", "out_of_memory", "killed", "time_out"}
 )
 """Families of errors that say that a program is wrong, and not only the way in which it was called."""
+
+
+def _changes(fact: Facts) -> bool:
+    return bool(fact.effects.writes or fact.effects.deletes)
 
 
 def _is_check(command: str) -> bool:

@@ -48,7 +48,8 @@ def attempts(
     found: list[Attempt] = []
     place = 0
     while place < len(facts):
-        if not _is_try(facts[place]) or _is_baseline(facts[place], first_change):
+        fact = facts[place]
+        if not fact.has_failed or not _is_try(fact) or _is_baseline(fact, first_change):
             place += 1
             continue
         attempt = _from(facts, history, place, unsettled, wrong)
@@ -77,37 +78,42 @@ def _from(
 ) -> Attempt:
     """The stretch that begins with a failure. It goes on as long as actions repair, retry or recover one of its
     failures, and ends with the recovery of the last one."""
-    members, failed = {facts[start].action}, [facts[start]]
-    last, recovery, doubtful = facts[start].action, None, None
+    first = facts[start].action
+    members, failed = {first}, [first]
+    last, recovery, doubtful = first, None, None
+    awaited: dict[int, bool] = {}  # the actions at which something that failed works again; whether that settles it
+    _await(awaited, first, history, unsettled)
     for fact in facts[start + 1 : start + LONGEST]:
-        if fact.phase == "deliver" or (fact.action - last > PATIENCE and not _is_awaited(failed, fact, history)):
+        action = fact.action
+        if fact.phase == "deliver":
             break
-        recovered = [one.action for one in failed if history.recovered_by(one.action) == fact.action]
-        recovers = not unsettled.issuperset(recovered)
+        if action - last > PATIENCE and not any(action <= at <= failed[-1] + 2 * PATIENCE for at in awaited):
+            break  # looks in between do not mean that it was given up, where it works again soon
+        recovers = awaited.get(action, False)
         if doubtful is not None and fact.seen.is_fine and not recovers:
-            recovers = is_retry(doubtful, fact, fact.action - doubtful.action)
-        belongs = recovers or history.repairs(fact.action) in members or history.retries(fact.action) in members
-        is_next = _is_try(fact) and fact.action - failed[-1].action <= NEAR
-        if not belongs and not is_next:
+            recovers = is_retry(doubtful, fact, action - doubtful.action)
+        belongs = recovers or history.repairs(action) in members or history.retries(action) in members
+        if not belongs and not (action - failed[-1] <= NEAR and _is_try(fact)):
             if recovery is not None:
                 break
             continue
-        members.add(fact.action)
-        last = fact.action
+        members.add(action)
+        last = action
         if fact.has_failed:
-            failed.append(fact)
+            failed.append(action)
             recovery = None
-        elif recovers and wrong(fact.action):
-            failed.append(fact)
+        elif recovers and wrong(action):
+            failed.append(action)
             recovery, doubtful = None, fact
         elif recovers:
-            recovery = fact.action
+            recovery = action
+        if failed[-1] == action:
+            _await(awaited, action, history, unsettled)
     end = recovery or last
-    return Attempt(facts[start].action, end, tuple(one.action for one in failed if one.action <= end), recovery)
+    return Attempt(first, end, tuple([one for one in failed if one <= end]), recovery)
 
 
-def _is_awaited(failed: Sequence[Facts], fact: Facts, history: History) -> bool:
-    """Whether what failed works again soon, at this action or later: looks in between do not mean that it was given
-    up."""
-    back = (history.recovered_by(one.action) or 0 for one in failed)
-    return any(fact.action <= at <= failed[-1].action + 2 * PATIENCE for at in back)
+def _await(awaited: dict[int, bool], failed: int, history: History, unsettled: frozenset[int]) -> None:
+    """Notes at which action something that failed works again."""
+    if (back := history.recovered_by(failed)) is not None:
+        awaited[back] = awaited.get(back, False) or failed not in unsettled

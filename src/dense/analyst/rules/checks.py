@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -69,26 +69,31 @@ class Check(Struct, frozen=True):
 def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] = ()) -> list[Check]:
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
     found: list[Check] = []
+    families = {command: command_family(command) for command in named}
     for fact in facts:
         texts = "\0".join(fact.commands) if named else ""
         known = [command for command in named if command in texts]
-        if fact.effects.tests or fact.seen.tests or known:
-            found += _of_action(fact, steps[fact.action - 1], known)
+        if known or fact.is_check:
+            found += _of_action(fact, steps[fact.action - 1], known, families)
     return found
 
 
-def _of_action(fact: Facts, step: Step, named: Sequence[str]) -> Iterator[Check]:
-    """A check for each call that ran one; for the whole action where observations cannot be told apart."""
+def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[str, str]) -> Iterator[Check]:
+    """A check for each call that ran one; for the whole action where observations cannot be told apart. `named`: the
+    commands in it that the task names; `families`: those of all such commands."""
     for part in _parts(step):
         done = fact.effects if part is step else effects(part)
-        commands = list(done.tests) or [text for text in named if text in _text(part)]
+        typed = _text(part) if named else ""
+        known = [command for command in named if command in typed]
+        commands = done.tests or known
         came = fact.seen if part is step else seen(part, done)
         if commands or came.tests:
-            commands = commands or list(done.scripts)
-            family = fact.family if part is step and done.tests else command_family(commands[0] if commands else "")
+            commands = commands or done.scripts
+            first = commands[0] if commands else ""
+            family = fact.family if part is step and done.tests else families.get(first) or command_family(first)
             yield _check(fact.action, commands, family, came, part)
-        if done.tests and came.tests:
-            yield from _beside_tests(fact.action, done.tests, [text for text in named if text in _text(part)], came)
+        if known and done.tests and came.tests:
+            yield from _beside_tests(fact.action, done.tests, known, came)
 
 
 def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came: Seen) -> Iterator[Check]:
@@ -113,15 +118,16 @@ def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came:
 def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: Step) -> Check:
     """What commands checked, of which the first one is of this family."""
     command = commands[0] if commands else ""
-    looks_at = _joined([scope(text) for text in commands])
+    looks_at = scope(command) if len(commands) == 1 else _joined([scope(text) for text in commands])
     if runs := [run for run in came.tests if not is_no_test_run(run)]:
         failed = sum([run.failed for run in runs])
-        has_passed = failed == 0 and any(run.passed != 0 for run in runs)
-        line = next((run.line for run in reversed(runs) if run.failed), runs[-1].line)
+        passed = [run.passed for run in runs]
+        has_passed = failed == 0 and passed.count(0) < len(passed)
+        line = next((run.line for run in reversed(runs) if run.failed), "") if failed else runs[-1].line
         line = _verdict(line, step) if failed and line.startswith("Ran ") else line
         names = tuple([name for run in runs for name in run.names])
         runner = family or runs[-1].runner
-        is_counted = any(run.passed for run in runs)
+        is_counted = any(passed)
         return Check(action, command or runner, looks_at, runner, has_passed, failed, names, line, is_counted)
     if came.tests:
         return Check(action, command or family, looks_at, family, None)
@@ -176,13 +182,11 @@ def _parts(step: Step) -> Iterable[Step]:
 
 
 def _text(step: Step) -> str:
-    return "\n".join(str(value) for call in step.calls for value in call.arguments.values())
+    return "\n".join([str(value) for call in step.calls for value in call.arguments.values()])
 
 
 def _joined(scopes: Sequence[Scope]) -> Scope:
     """The scope of several commands that were seen together."""
-    if len(scopes) == 1:
-        return scopes[0]
     return Scope(
         frozenset(name for one in scopes for name in one.subjects),
         tuple(path for one in scopes for path in one.paths),

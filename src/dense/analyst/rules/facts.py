@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
 
 from dense.actions import commands
 from dense.actions.effects import Effects
@@ -58,6 +57,12 @@ class Facts(Struct, frozen=True):
     targets: tuple[str, ...]
     """What it is about: files that it touches, normalised so that `./a.py`, `/app/a.py` and `a.py` may be compared by
     `same_file`; packages; hosts; queries."""
+    products: tuple[str, ...]
+    """What it works on, as against what it looks at: files written or removed, programs run."""
+    has_failed: bool
+    """Whether anything of what came back went wrong."""
+    is_check: bool
+    """Whether it ran tests or checks, by its command or by what came back."""
     gist: str = ""
     """Its calls as text, without what changes nothing: blanks, `2>&1`, a `| head` at the end. Equal for two actions
     that do the same. Empty where nothing was called."""
@@ -71,26 +76,10 @@ class Facts(Struct, frozen=True):
     hands_to: str = ""
     """The agent that it tells what to do, in a run of several; what that one does then belongs to it."""
 
-    has_failed: bool = False
-    """Whether anything of what came back went wrong. This and the next are told by the others; they are asked for at
-    every turn."""
-    is_check: bool = False
-    """Whether it ran tests or checks, by its command or by what came back."""
-
-    def __post_init__(self) -> None:
-        force_setattr(self, "has_failed", self.seen.has_failed)
-        force_setattr(self, "is_check", bool(self.effects.tests or self.seen.tests))
-
     @property
     def has_passed(self) -> bool:
         """Whether it ran a check and something came back that does not speak against it."""
         return self.is_check and self.seen.is_fine
-
-    @property
-    def products(self) -> tuple[str, ...]:
-        """What it works on, as against what it looks at: files written or removed, programs run."""
-        effects = self.effects
-        return effects.writes + effects.deletes + effects.scripts
 
 
 def facts(leaf: Leaf, effects: Effects, seen: Seen, texts: tuple[str, ...] | None = None) -> Facts:
@@ -113,6 +102,9 @@ def all_facts(
     families = list(map(family_of, calls, names, texts, effects))
     phases = list(map(phase_of, calls, names, texts, effects, families))
     targets = list(map(targets_of, calls, names, effects))
+    products = [done.writes + done.deletes + done.scripts for done in effects]
+    failed = [seen.has_failed for seen in came]
+    checked = [bool(done.tests or seen.tests) for done, seen in zip(effects, came, strict=True)]
     gists = list(map(gist_of, calls, names, texts))
     opens = list(map(opening, steps, names))
     answered = ["user" in [seen.origin for seen in step.observations] for step in steps]
@@ -129,6 +121,5 @@ def all_facts(
         elif team and step.calls and phases[n] != "deliver" and (who := handed_to(step, team)):
             phases[n], handed[n], targets[n] = "talk", who, ()
     numbers = range(first, first + len(steps))
-    return list(
-        map(Facts, numbers, effects, came, texts, phases, families, targets, gists, opens, answered, lasting, handed)
-    )
+    told = (effects, came, texts, phases, families, targets, products, failed, checked)
+    return list(map(Facts, numbers, *told, gists, opens, answered, lasting, handed))

@@ -58,40 +58,40 @@ def family_of(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[s
     own = own_scripts(effects)
     if own:
         return script_family(own[-1])
-    program = telling_program(effects.runs) if texts else ""
+    program, known = telling_program(effects.runs) if texts else ("", "")
     if texts:
         if effects.installs and program:
-            return f"{program_name(program)} install"
-        if program and program_name(program) not in LOOKERS:
-            return program_family(program, texts)
+            return f"{known} install"
+        if program and known not in LOOKERS:
+            return program_family(program, known, texts)
         if effects.writes:
             return SHELL_WRITERS.get(program, program)
-    for call, name in zip(calls, names, strict=True):
-        if name not in SHELLS and (name not in SILENT or not texts):
-            return tool_family(call, name)
+    if not SHELLS.issuperset(names):
+        for call, name in zip(calls, names, strict=True):
+            if name not in SHELLS and (name not in SILENT or not texts):
+                return tool_family(call, name)
     if texts:
-        return program_family(program, texts) if program else command_family(texts[0])
+        return program_family(program, known, texts) if program else command_family(texts[0])
     return own_name(calls[0].name) if calls else ""
 
 
 def own_scripts(effects: Effects) -> Sequence[str]:
     """The programs that were run, without what only prepares the shell."""
     scripts = effects.scripts
-    if scripts and any(path.endswith(ENVIRONMENTS) for path in scripts):
-        return [path for path in scripts if not path.endswith(ENVIRONMENTS)]
-    return scripts
+    return [path for path in scripts if not path.endswith(ENVIRONMENTS)] if scripts else scripts
 
 
-def telling_program(runs: Sequence[str]) -> str:
-    """The program that a chain is about: no filter and nothing that only looks, where there is something else."""
-    looking, is_filter = "", True
+def telling_program(runs: Sequence[str]) -> tuple[str, str]:
+    """The program that a chain is about, as it is written and by its name: no filter and nothing that only looks, where
+    there is something else."""
+    looking, known, is_filter = "", "", True
     for word in runs:
         name = program_name(word)
         if name not in LOOKERS:
-            return word
+            return word, name
         if is_filter and (not looking or name not in FILTERS):
-            looking, is_filter = word, name in FILTERS
-    return looking
+            looking, known, is_filter = word, name, name in FILTERS
+    return looking, known
 
 
 def tool_family(call: ToolCall, name: str) -> str:
@@ -100,13 +100,12 @@ def tool_family(call: ToolCall, name: str) -> str:
     return own_name(call.name)
 
 
-def program_family(program: str, texts: Sequence[str]) -> str:
+def program_family(program: str, name: str, texts: Sequence[str]) -> str:
     """A program with its subcommand, which the text around it tells."""
-    name = program_name(program)
-    if PYTHON.match(name):
-        return "venv" if any(" -m venv" in text for text in texts) else "python -"
     if name not in SUBCOMMANDS:
-        return name
+        if "py" not in name or not PYTHON.match(name):
+            return name
+        return "venv" if True in [" -m venv" in text for text in texts] else "python -"
     for text in texts:
         position = text.find(program)
         for _ in range(8):  # its name may stand within other words first

@@ -42,11 +42,12 @@ def reduced(text: str) -> str:
     if len(text) > LONGEST_GIST:
         return text
     text = text.strip()
-    if "\n" not in text and "'" not in text and '"' not in text:
+    has_blanks = "  " in text or not text.isprintable()  # others than single spaces
+    if has_blanks and "\n" not in text and "'" not in text and '"' not in text:
         text = " ".join(text.split())
     if " 2>" in text:
         text = text.replace(" 2>&1", "").replace(" 2>/dev/null", "")
-    before, bar, last = text.rpartition("|")
-    if bar and CUT_OUTPUT.match(last):
-        text = before
+    if "|" in text:
+        before, _, last = text.rpartition("|")
+        text = before if CUT_OUTPUT.match(last) else text
     return text.rstrip(" ;")

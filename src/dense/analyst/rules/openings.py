@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal
 
 from dense.actions.arguments import values
-from dense.redact.words import any_of
+from dense.redact.words import matching
 from dense.trajectory import Step
 
 Opening = Literal[0, 1, 2]
@@ -42,12 +42,13 @@ def opening(step: Step, names: Sequence[str]) -> Opening:
     if not PLANS.isdisjoint(names):
         return 2
     text = (step.message or step.reasoning)[:VIEW].lower()
-    if not text or text.isspace():
-        return 0
+    is_plain = text.isascii()
+    if is_plain and not may_open()(text):
+        return 0  # most are like this
     if NUMBERED.match(text):
         return 2
-    if text.isascii() and (not may_turn()(text) or TURNS.isdisjoint(text.translate(BLANKED).split())):
-        return 0  # most are like this
+    if is_plain and TURNS.isdisjoint(text.translate(BLANKED).split()):
+        return 0
     for sentence in SENTENCE_END.split(text, MOST_SENTENCES):
         sentence = sentence.lstrip(MARKUP)
         if sentence.partition(" ")[0].rstrip(",;") in TURNS:
@@ -58,6 +59,7 @@ def opening(step: Step, names: Sequence[str]) -> Opening:
 
 
 @cache
-def may_turn() -> Callable[[str], bool]:
-    """What tells of an ASCII text whether such a word may be in it, be it as a part of another."""
-    return any_of(*[word for word in TURNS if word.isascii()])
+def may_open() -> Callable[[str], bool]:
+    """What tells of an ASCII text whether it begins with a number, or such a word may be in it, be it as a part of
+    another."""
+    return matching("|".join([rf"\A{NUMBERED.pattern}", *sorted(filter(str.isascii, TURNS))]))

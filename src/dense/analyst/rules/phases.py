@@ -32,7 +32,9 @@ HAND_OVERS = values("""
     transfertohumanagents transfertohuman provideanswer returnanswer submitresult submittask finishaction
     sendmsgtouser sendmessagetouser reportinfeasible endconversation endsession endchat endcall exit
 """)
+MAY_HAND_OVER = HAND_OVERS | PYTHONS
 DELEGATES = values("task agent spawnagent delegate newtask")
+SHELL_HAND_OVER = "FINAL_OUTPUT"
 SHELL_HAND_OVERS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
 VERB_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 LOOKING_VERBS = values("""
@@ -73,14 +75,14 @@ def phase_of(
 ) -> Phase:
     if hands_over(calls, names, texts):
         return "deliver"
-    if not names or (effects == NOTHING and not texts and all(name in SILENT for name in names)):
+    if not names or (not texts and SILENT.issuperset(names) and effects == NOTHING):
         return "run" if any(name in DELEGATES for name in names) else "talk"
     if effects.tests:
         is_product = any(not is_scratch(path) and "test" not in path for path in effects.writes)
         return "produce" if is_product else "verify"
     if effects.installs or effects.services:
         return "setup"
-    if effects.changes_files and not (effects.scripts and texts and not is_told(effects, texts)):
+    if (effects.writes or effects.deletes) and not (effects.scripts and texts and not is_told(effects, texts)):
         return changing_phase(effects, family)
     return looking_phase(names, texts, effects, family)
 
@@ -104,14 +106,12 @@ def stands_in(name: str, text: str) -> bool:
 
 
 def hands_over(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[str]) -> bool:
-    if not HAND_OVERS.isdisjoint(names):
-        return True
-    if not PYTHONS.isdisjoint(names):
+    if not MAY_HAND_OVER.isdisjoint(names):
         for call, name in zip(calls, names, strict=True):
-            if name in PYTHONS and "final_answer(" in first_text(call):
+            if name in HAND_OVERS or (name in PYTHONS and "final_answer(" in first_text(call)):
                 return True
     for text in texts:
-        if "echo" in text and any(mark in text for mark in SHELL_HAND_OVERS):
+        if SHELL_HAND_OVER in text and "echo" in text and any(mark in text for mark in SHELL_HAND_OVERS):
             return True
         if "submit" in text and text.split(None, 1)[:1] == ["submit"]:
             return True
@@ -125,16 +125,16 @@ def first_text(call: ToolCall) -> str:
 def changing_phase(effects: Effects, family: str) -> Phase:
     if not effects.deletes and False not in [path.endswith(LOGS) for path in effects.writes]:
         return "run"
-    is_setting = not own_scripts(effects) and (
-        family in SETTING_FAMILIES or SETTERS.issuperset([program_name(word) for word in effects.runs or ("?",)])
-    )
-    return "setup" if is_setting else "produce"
+    only_sets = family in SETTING_FAMILIES
+    if not only_sets and effects.runs:
+        only_sets = program_name(effects.runs[0]) in SETTERS and SETTERS.issuperset(map(program_name, effects.runs))
+    return "setup" if only_sets and not own_scripts(effects) else "produce"
 
 
 def looking_phase(names: Sequence[str], texts: Sequence[str], effects: Effects, family: str) -> Phase:
     if own_scripts(effects):
         return "run"
-    telling = [name for name in map(program_name, effects.runs) if name not in LOOKERS]
+    telling = [name for word in effects.runs if (name := program_name(word)) not in LOOKERS]
     if not telling:
         is_setting = bool(texts) and not (effects.reads or effects.network or effects.runs)
         return "setup" if is_setting else "explore"
@@ -150,9 +150,9 @@ def looking_phase(names: Sequence[str], texts: Sequence[str], effects: Effects, 
     if verb in LOOKING_SUBCOMMANDS and program in SUBCOMMANDS:
         return "explore"
     # Code on the command line that reads files and writes none looks at them; so does what asks an address.
-    if len(telling) == 1 and (effects.network or any(mark in text for text in texts for mark in QUESTIONS)):
+    if len(telling) == 1 and (effects.network or True in [mark in text for text in texts for mark in QUESTIONS]):
         return "explore"
-    return "explore" if effects.reads and all(PYTHON.match(name) for name in telling) else "run"
+    return "explore" if effects.reads and None not in [PYTHON.match(name) for name in telling] else "run"
 
 
 def is_scratch(path: str) -> bool:

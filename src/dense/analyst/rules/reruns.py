@@ -30,8 +30,7 @@ class Reruns:
         self._unseen: dict[str, dict[frozenset[str], Check]] = {}
 
     def note(self, check: Check) -> None:
-        if check.has_passed is False:
-            return
+        """Notes a check that did not fail."""
         books = self._passed if check.has_passed else self._unseen
         _keep(books.setdefault(check.runner, {}), check.subjects, check)
         if check.has_passed and check.is_counted:

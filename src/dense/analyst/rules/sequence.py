@@ -45,27 +45,25 @@ class Paths:
     """Where files were last touched, found by base name. Of one name only the latest few are kept."""
 
     def __init__(self) -> None:
-        self._at: dict[str, list[tuple[str, int]]] = {}
+        self._at: dict[str, dict[str, int]] = {}
         self.latest = -1
         """The last position at which anything was touched."""
 
     def note(self, paths: Iterable[str], position: int) -> None:
         for path in paths:
             self.latest = position
-            entries = self._at.setdefault(base_name(path), [])
-            for n, (known, _) in enumerate(entries):
-                if known == path:
-                    del entries[n]
-                    break
-            entries.append((path, position))
-            if len(entries) > MOST_PATHS:
-                del entries[0]
+            known = self._at.setdefault(base_name(path), {})
+            known.pop(path, None)
+            known[path] = position
+            if len(known) > MOST_PATHS:
+                del known[next(iter(known))]
 
     def last(self, paths: Sequence[str]) -> int | None:
         """The latest position at which one of these was touched."""
         found = -1
         for path in paths[:FEW]:
-            for known, position in reversed(self._at.get(base_name(path), ())):
+            known_by_name = self._at.get(base_name(path))
+            for known, position in reversed(known_by_name.items()) if known_by_name else ():
                 if position <= found:
                     break
                 if same_file(known, path):
@@ -121,12 +119,13 @@ class History:
         count = len(facts)
         self.facts = facts
         self._position = {fact.action: n for n, fact in enumerate(facts)}
-        self._repairs: list[int | None] = [None] * count
-        self._retries: list[int | None] = [None] * count
-        self._repeats: list[int | None] = [None] * count
-        self._read_backs: list[int | None] = [None] * count
-        self._recoveries: list[int | None] = [None] * count
+        self._repaired: dict[int, int] = {}
+        self._retried: dict[int, int] = {}
+        self._repeated: dict[int, int] = {}
+        self._recovered: dict[int, int] = {}
         self._broken: dict[int, tuple[int, int]] = {}
+        """From action to action; what stands below goes by positions."""
+        self._read_backs: list[int | None] = [None] * count
         self._lost: dict[int, tuple[str, int | None]] = {}
         self._undone: dict[int, int] = {}
         self._held = list(range(count))
@@ -137,16 +136,9 @@ class History:
         changes = (n for n, fact in enumerate(facts) if fact.phase == "produce")
         self._first_change = 0 if has_changed else next(changes, count)
         self._go()
-        # Asked for again and again, by the numbers of actions.
-        self._repaired = self._by_action(self._repairs)
-        self._retried = self._by_action(self._retries)
-        self._repeated = self._by_action(self._repeats)
-        self._read_back = self._by_action(self._read_backs)
-        self._recovered = self._by_action(self._recoveries)
-
-    def _by_action(self, links: Sequence[int | None]) -> dict[int, int]:
-        facts = self.facts
-        return {facts[n].action: facts[found].action for n, found in enumerate(links) if found is not None}
+        read_back = zip(facts, self._read_backs, strict=True)
+        self._read_back = {fact.action: facts[found].action for fact, found in read_back if found is not None}
+        self._harmful = {*self._broken, *[facts[n].action for n in (*self._undone, *self._lost)]}
 
     # What others ask
 
@@ -180,14 +172,11 @@ class History:
 
     def broke(self, action: int) -> tuple[int, int] | None:
         """The check that had passed before this change and failed after it, both runs, where nothing else changed."""
-        position = self._position.get(action, -1)
-        found = self._broken.get(position)
-        return None if found is None else (self.facts[found[0]].action, self.facts[found[1]].action)
+        return self._broken.get(action)
 
     def may_harm(self, action: int) -> bool:
         """Whether it broke a check, took back everything or removed something, as far as is known at that time."""
-        position = self._position.get(action, -1)
-        return position in self._broken or position in self._undone or position in self._lost
+        return action in self._harmful
 
     def undoes(self, action: int) -> int | None:
         """The last change, where this action takes back everything though a check had passed, and nothing is written
@@ -230,19 +219,16 @@ class History:
         position = self._position.get(action)
         if position is None or position >= len(self.facts) - 1:
             return False
-        return (
-            self.facts[position].has_failed and self._recoveries[position] is None and self._held[position] == position
-        )
+        has_failed = self.facts[position].has_failed and action not in self._recovered
+        return has_failed and self._held[position] == position
 
     def phase(self, action: int) -> Phase:
         """What it was for, seen in sequence: looking at what was made is verifying, the last word hands over."""
         position = self._position[action]
         phase = self.facts[position].phase
-        if phase == "explore" and self._read_backs[position] is not None:
-            return "verify"
-        if phase == "talk" and position == len(self.facts) - 1:
-            return "deliver"
-        return phase
+        if phase == "explore":
+            return "verify" if action in self._read_back else phase
+        return "deliver" if phase == "talk" and position == len(self.facts) - 1 else phase
 
     def is_repair(self, action: int) -> bool:
         return self.repairs(action) is not None
@@ -286,7 +272,8 @@ class History:
                 continue
             effects = fact.effects
             self._read_backs[n] = self._find_written(fact, writes, service)
-            self._note_repeat(n, fact, gists, max(changes[-1], spoken + 1))
+            if fact.gist and fact.phase != "deliver":
+                self._note_repeat(n, fact, gists, max(changes[-1], spoken + 1))
             self._note_attempt(n, fact, is_open, attempts)
             if effects.deletes:
                 self._note_loss(n, effects.deletes, writes, reads)
@@ -300,9 +287,10 @@ class History:
                 last_check = n if fact.has_passed else -1
             if effects.undoes:
                 writes.note([path for path in effects.writes[:FEW] if path not in effects.undoes], n)
-            else:
+            elif effects.writes:
                 writes.note(effects.writes[:FEW], n)
-            reads.note(effects.reads[:FEW], n)
+            if effects.reads:
+                reads.note(effects.reads[:FEW], n)
             if effects.services:
                 service = n
             if is_change(fact):
@@ -319,28 +307,28 @@ class History:
         return found
 
     def _note_repeat(self, n: int, fact: Facts, gists: dict[str, int], changed: int) -> None:
-        if not fact.gist or fact.phase == "deliver" or is_waiting(fact):
-            return
-        before = gists.get(fact.gist)
-        if before is not None and changed <= before:
-            self._repeats[n] = before
+        before = gists.get(fact.gist, -1)
+        if before >= changed and not is_waiting(fact):
+            self._repeated[fact.action] = self.facts[before].action
         gists[fact.gist] = n
 
     def _note_attempt(self, n: int, fact: Facts, is_open: deque[int], attempts: Attempts) -> None:
         """Ties an action to the nearest open failure that it tries again or repairs."""
         while is_open and n - is_open[0] > REACH:
             is_open.popleft()
-        effects = fact.effects
-        may_mend = bool(effects.writes or effects.deletes or effects.installs)
+        effects, action = fact.effects, fact.action
+        may_mend = bool(effects.writes or effects.deletes or effects.installs) and fact.phase != "run"
+        kinds = (fact.family, *effects.runs)
+        retried: Facts | None = None
         for j in reversed(is_open):
             failed = self.facts[j]
             is_linked = False
-            if self._retries[n] is None and is_retry(failed, fact, n - j):
-                self._retries[n] = j
-                is_linked = True
-            if may_mend and self._repairs[n] is None and is_mending(failed, fact, n - j):
-                self._repairs[n] = j
-                is_linked = True
+            if retried is None and failed.family in kinds and is_retry(failed, fact, n - j):
+                self._retried[action] = failed.action
+                retried, is_linked = failed, True
+            if may_mend and failed.phase != "explore" and is_mending(failed, fact, n - j):
+                self._repaired[action] = failed.action
+                may_mend, is_linked = False, True
             # A check that fails before anything was changed tells what the task is; it is no failure of the agent's.
             if is_linked and not (failed.is_check and j < self._first_change):
                 self._held[j] = n
@@ -349,20 +337,12 @@ class History:
             is_open.append(n)
             return
         taken_back = attempts.succeed(fact) if not fact.is_check or fact.seen.is_fine else []
-        if not taken_back and not fact.targets and self._is_mended_code(n, fact):
-            taken_back = [self._retries[n] or 0]
+        if not taken_back and not fact.targets and retried is not None and is_mended_code(retried, fact):
+            taken_back = [self._position[retried.action]]
         for j in taken_back:
-            self._recoveries[j] = n
+            self._recovered[self.facts[j].action] = action
             if j in is_open:
                 is_open.remove(j)
-
-    def _is_mended_code(self, n: int, fact: Facts) -> bool:
-        """Whether code on a command line does what other such code failed to: it says again what the error names."""
-        j = self._retries[n]
-        if j is None or fact.seen.is_empty or self.facts[j].targets:
-            return False
-        named = [found[1] for failure in self.facts[j].seen.failures if (found := NAMED.search(failure.line))]
-        return any(name in fact.gist for name in named)
 
     def _note_check(self, n: int, fact: Facts, passed: dict[str, int], changes: deque[int]) -> None:
         """A check that had passed and counts failures now was broken by the only change in between, unless that
@@ -375,7 +355,7 @@ class History:
             change = changes[-1]
             is_only = changes[-2] <= before < change < n
             if is_only and any(run.failed for run in fact.seen.tests) and changes_product(self.facts[change], fact):
-                self._broken[change] = (before, n)
+                self._broken[self.facts[change].action] = (self.facts[before].action, fact.action)
 
     def _note_loss(self, n: int, deleted: Sequence[str], writes: Paths, reads: Paths) -> None:
         for path in deleted[:FEW]:
@@ -437,21 +417,27 @@ def is_retry(failed: Facts, fact: Facts, distance: int) -> bool:
     return shares(fact.targets, failed.targets)
 
 
-def is_mending(failed: Facts, fact: Facts, distance: int) -> bool:
-    """Whether a change is meant for a failure: it changes what failed, what the failing line names, or installs what
-    was missing; or a check has just failed, and this is a change to a product."""
-    if failed.phase == "explore" or fact.phase == "run" or not (fact.effects.changes_files or fact.effects.installs):
+def is_mended_code(failed: Facts, fact: Facts) -> bool:
+    """Whether code on a command line does what other such code failed to: it says again what the error names."""
+    if fact.seen.is_empty or failed.targets:
         return False
+    named = [found[1] for failure in failed.seen.failures if (found := NAMED.search(failure.line))]
+    return any(name in fact.gist for name in named)
+
+
+def is_mending(failed: Facts, fact: Facts, distance: int) -> bool:
+    """Whether a change is meant for a failure of something that was to work: it changes what failed, what the failing
+    line names, or installs what was missing; or a check has just failed, and this is a change to a product."""
     if fact.effects.installs:
         return any(failure.family in ("no_such_module", "no_such_command") for failure in failed.seen.failures)
+    if failed.is_check and fact.phase == "produce" and distance <= SOON:
+        return True
     changed = fact.effects.writes + fact.effects.deletes
     if shares(changed, failed.products) or shares(changed, failed.targets):
         return True
-    names = [base_name(path) for path in changed[:FEW]]
-    for failure in failed.seen.failures:
-        if any(name and (name in failure.subject or name in failure.line) for name in names):
-            return True
-    return failed.is_check and fact.phase == "produce" and distance <= SOON
+    told = [text for failure in failed.seen.failures for text in (failure.subject, failure.line)]
+    names = [name for path in changed[:FEW] if (name := base_name(path))] if told else []
+    return True in [name in text for name in names for text in told]
 
 
 def shares(some: Sequence[str], others: Sequence[str]) -> bool:

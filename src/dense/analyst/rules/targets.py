@@ -20,27 +20,28 @@ HOST = re.compile(r"(?:[a-z][a-z0-9+.-]{0,20}://)?(?:[^/@\s]{1,100}@)?([^/\s?#]{
 
 def targets_of(calls: Sequence[ToolCall], names: Sequence[str], effects: Effects) -> tuple[str, ...]:
     """Files first, what is changed before what is looked at; then packages and addresses; else what a tool is given."""
+    paths = effects.writes + effects.scripts + effects.deletes
+    if effects.tests:
+        paths += tuple(test_paths(effects.tests))
+    paths += effects.reads
     found: dict[str, None] = {}
-    tested = tuple(test_paths(effects.tests)) if effects.tests else ()
-    paths = effects.writes + effects.scripts + effects.deletes + tested + effects.reads
     for path in paths[: 4 * MOST_TARGETS]:
         if (path := normalised(path)) not in NO_TARGETS:
             found[path] = None
-    for package in effects.installs[:MOST_TARGETS]:
-        found[package] = None
-    for address in effects.network[:MOST_TARGETS]:
-        found[host_of(address)] = None
-    if not found:
+    if effects.installs or effects.network:
+        found |= dict.fromkeys([*effects.installs[:MOST_TARGETS], *map(host_of, effects.network[:MOST_TARGETS])])
+    if not found and not SHELLS.issuperset(names):
         for call, name in zip(calls, names, strict=True):
             if name not in SHELLS and name not in SILENT and name not in PYTHONS:
-                for value in short_values(call.arguments):
-                    found[value] = None
-    return tuple(islice(found, MOST_TARGETS))
+                found |= dict.fromkeys(short_values(call.arguments))
+    return tuple(found) if len(found) <= MOST_TARGETS else tuple(islice(found, MOST_TARGETS))
 
 
 def test_paths(tests: Sequence[str]) -> Iterator[str]:
     for text in tests[:4]:
         for word in text[:LONGEST].split()[1:]:
+            if word[0] == "-" or ("/" not in word and "." not in word):
+                continue
             path = word.partition("::")[0].strip("'\"`;")
             if path[:1] not in "-" and ("/" in path or "." in path[1:]) and "=" not in path and "://" not in path:
                 yield path

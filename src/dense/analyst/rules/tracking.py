@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from dense.analyst.rules.facts import Facts, same_file
 from dense.analyst.rules.files import base_name
-from dense.redact.words import matching, one_byte_each
+from dense.redact.words import lowered, matching, one_byte_each
 from dense.requirements.requirement import Requirement
 from dense.trajectory import Step
 
 MOST = 12
 """How many deliverables are followed. A task that names more is a listing, hardly all of which is asked for."""
-ABSENT = "(?i)no such file|cannot open|can't open|cannot access|not found|does not exist|enoent"
+ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
 """What a line says of a file that is not there: programs say it in English where the locale is C."""
-LINES = 40
-"""How many lines that name a file are looked at in one action."""
+ANY_ABSENT = "(?i)" + "|".join(ABSENT)
 HEAD = 64 * 1024
 """How much of a text is looked through for a name."""
 SHORTEST_PART = 4
@@ -66,7 +64,9 @@ class Tracked(Struct, frozen=True):
 def track(wanted: Sequence[Requirement], facts: Sequence[Facts], steps: Sequence[Step]) -> list[Tracked]:
     """The files among the deliverables, each followed through all actions."""
     files = [one for one in wanted if one.kind == "file" and one.role == "deliverable" and _is_plain(one.subject)]
-    return [_followed(one, facts, steps) for one in files[:MOST]]
+    given = [_given(step) for step in steps] if files else []
+    came = [[seen.text[:HEAD] for seen in step.observations if seen.origin == "tool"] for step in steps if files]
+    return [_followed(one, facts, steps, given, came) for one in files[:MOST]]
 
 
 def _is_plain(path: str) -> bool:
@@ -74,7 +74,15 @@ def _is_plain(path: str) -> bool:
     return not set(path) & set("*?<>{}[]$") and "." in base_name(path) and not path.endswith("/")
 
 
-def _followed(wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step]) -> Tracked:
+def _given(step: Step) -> str:
+    """What the calls of a step are given, as one text."""
+    return "\0".join([str(value)[:HEAD] for call in step.calls for value in call.arguments.values()])
+
+
+def _followed(
+    wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step], given: Sequence[str], came: Sequence[list[str]]
+) -> Tracked:
+    """What becomes of a file. `given` and `came`: what each step's calls are given, and what its tools give back."""
     name = base_name(wanted.subject)
     made: list[int] = []
     tried: list[int] = []
@@ -82,8 +90,8 @@ def _followed(wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step]
     missed: list[int] = []
     removed: int | None = None
     programs: set[str] = set()
-    for fact, step in zip(facts, steps, strict=True):
-        is_named = _names(step, name)
+    for fact, typed, texts in zip(facts, given, came, strict=True):
+        is_named = name in typed
         effects = fact.effects
         writes = True in [same_file(path, wanted.subject) for path in effects.writes]
         runs = bool(programs) and True in [base_name(script) in programs for script in effects.scripts]
@@ -94,7 +102,7 @@ def _followed(wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step]
             (tried if is_tried else made).append(fact.action)
         if is_named and effects.writes:
             programs |= {base_name(path) for path in effects.writes if not same_file(path, wanted.subject)}
-        is_there = _is_there(step, name)
+        is_there = _is_there(texts, typed.count(name) if is_named else 0, name)
         if is_there is False:
             missed.append(fact.action)
         elif is_there or (is_named and _only_looks(fact) and not fact.has_failed and not fact.seen.is_empty):
@@ -153,35 +161,30 @@ def _has_part(step: Step, parts: Sequence[str]) -> bool:
     return any(part in text for part in parts for text in texts)
 
 
-def _names(step: Step, name: str) -> bool:
-    return True in [name in str(value)[:HEAD] for call in step.calls for value in call.arguments.values()]
-
-
-def _is_there(step: Step, name: str) -> bool | None:
+def _is_there(texts: Sequence[str], said: int, name: str) -> bool | None:
     """Whether what a tool gave back shows a file of this name, says that there is none, or does neither. What the
-    action itself says about it is echo: a terminal repeats every command."""
-    texts = [text for seen in step.observations if seen.origin == "tool" and name in (text := seen.text[:HEAD])]
+    action itself says about it, so many times, is echo: a terminal repeats every command."""
+    texts = [text for text in texts if name in text]
     if not texts:
         return None
-    said = sum([str(value).count(name) for call in step.calls for value in call.arguments.values()])
-    shown = sum([text.count(name) for text in texts])
-    is_absent = matching(ABSENT)
-    if (shown <= LINES or said < LINES) and True not in [is_absent(one_byte_each(text)) for text in texts]:
-        return True if shown > said else None  # most are like this: no need to look at single lines
-    found = list(islice((line for text in texts for line in _lines_with(text, name)), LINES))
-    if is_absent(one_byte_each("\n".join(found))):
+    if True in [_is_absent(text, name) for text in texts]:
         return False
-    return True if sum([line.count(name) for line in found]) > said else None
+    return True if not said or sum([text.count(name) for text in texts]) > said else None
 
 
-def _lines_with(text: str, name: str) -> Iterator[str]:
-    """The lines that hold a name."""
-    place = text.find(name)
-    while place >= 0:
-        start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
-        end = len(text) if end < 0 else end
-        yield text[start:end]
-        place = text.find(name, end)
+def _is_absent(text: str, name: str) -> bool:
+    """Whether a line that holds a name says that there is no such file."""
+    if not matching(ANY_ABSENT)(one_byte_each(text)):
+        return False  # most are like this
+    low = lowered(text)
+    for words in ABSENT:
+        place = low.find(words)
+        while place >= 0:
+            start, end = low.rfind("\n", 0, place) + 1, low.find("\n", place)
+            if name in text[start : end if end >= 0 else len(text)]:
+                return True
+            place = low.find(words, end) if end >= 0 else -1
+    return False
 
 
 def _only_looks(fact: Facts) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from dense.analyst.rules.messages import sentences
+from dense.redact.words import any_of
 
 HEAD = 1_500
 """Characters of a message that are looked at: what was seen last is spoken of first."""
@@ -104,7 +105,7 @@ FIRST = 500
 def wrong(message: str) -> str:
     """The sentence in which the agent says of what has just come back that it is wrong; empty for none."""
     head = message[:FIRST]
-    if not head or not any(map(head.casefold().__contains__, WRONGING)):
+    if not head or not _has_any(head, WRONGING):
         return ""
     found = WRONG.search(head)
     return _sentence(head, found.start()) if found else ""
@@ -113,10 +114,17 @@ def wrong(message: str) -> str:
 def excuse(message: str) -> str:
     """The sentence in which a failure is put down to something else than the changes; empty for none."""
     head = message[:HEAD]
-    if not head or not any(map(head.casefold().__contains__, EXCUSING)):
+    if not head or not _has_any(head, EXCUSING):
         return ""
     found = EXCUSES.search(head)
     return _sentence(head, found.start()) if found else ""
+
+
+def _has_any(text: str, signs: tuple[str, ...]) -> bool:
+    """Whether one of a few signs is in a text, in small letters or large ones."""
+    if text.isascii():
+        return any_of(*signs)(text.lower())
+    return any(map(text.casefold().__contains__, signs))
 
 
 def _sentence(text: str, place: int) -> str:
