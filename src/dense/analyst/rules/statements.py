@@ -109,7 +109,7 @@ def without_heredocs(text: str) -> tuple[str, list[str]]:
     kept: list[str] = []
     bodies: list[str] = []
     start = 0
-    while (found := HEREDOC.search(text, start)) is not None:
+    while (at := text.find("<<", start)) >= 0 and (found := HEREDOC.search(text, at)) is not None:
         word = found[2] or found[3] or found[4]
         line_end = text.find("\n", found.end())
         end = text.find(f"\n{word}", line_end) if line_end >= 0 else -1
