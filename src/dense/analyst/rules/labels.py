@@ -170,7 +170,8 @@ def _telling(fact: Facts) -> str:
 def evidence(fact: Facts) -> str:
     """The line that tells, where there is one."""
     seen = fact.seen
-    line = next((run.line for run in reversed(seen.tests) if run.failed), "")
+    failed = [run.line for run in seen.tests if run.failed]
+    line = failed[-1] if failed else ""
     if not line and seen.failures:
         line = seen.failures[-1].line
     if not line and seen.tests:

@@ -18,20 +18,13 @@ FRAME_HEAD = re.compile(
     re.IGNORECASE,
 )
 FRAME_TAIL = re.compile(
-    r"\n?(?:</output>|\[(?:The command completed|Current working directory|Python interpreter|Command finished)[^\n]*\]"
+    r"(?:</output>|\[(?:The command completed|Current working directory|Python interpreter|Command finished)[^\n]*\]"
     r"|\((?:Open file|Current directory):[^\n]*\)|bash-\$|\[metadata\] [^\n]*|Exit Code: -?\d+"
-    r"|(?:Process|Command) exited with code -?\d+)\s*$"
+    r"|Process exited with code -?\d+|Command exited with code -?\d+)\s*$"
 )
+"""Each alternative begins with a character of its own, so that what lies before is passed over quickly."""
 FRAME_STARTS = frozenset("<CcEeWwNnOo")
 """Without one of these at the head there is no frame, and nothing to be searched for."""
-FRAME_SIGNS = {
-    ">": ("</output>",),
-    "]": ("[The comm", "[Curr", "[Pyth", "[Comm"),
-    ")": ("(Open", "(Curr"),
-    "$": ("bash-$",),
-    **dict.fromkeys("0123456789", ("xit Code", " exited with")),
-}
-"""The same at the tail, by the last character. Only what stands behind `[metadata]` may end with any."""
 NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*$", re.IGNORECASE)
 """How harnesses say that there is nothing."""
 PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,120}[#$](?: |$)|bash-[\d.]+[#$](?: |$)")
@@ -67,12 +60,8 @@ def without_frame(text: str) -> str:
         start = found.end()
     for _ in range(4):
         near = end - 300 if end - 300 > start else start
-        tail = text[near:end].rstrip()
-        last = tail.rfind("\n")
-        line = tail[last + 1 :]  # a frame is one line
-        if "[metadata]" not in line and not [sign for sign in FRAME_SIGNS.get(line[-1:], ()) if sign in line]:
-            break
-        if (found := FRAME_TAIL.search(text, near + last if last > 0 else near, end)) is None:
+        line = near + text[near:end].rstrip().rfind("\n") + 1  # a frame is one line
+        if (found := FRAME_TAIL.search(text, line, end)) is None:
             break
         end = found.start()
     kept = text[start:end]
