@@ -9,7 +9,7 @@ from a tree to a new tree; nothing here is changed in place."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, final
 
 from msgspec import Struct
 
@@ -47,6 +47,7 @@ class Facets(Struct, frozen=True, omit_defaults=True):
     """What is not done or not verified."""
 
 
+@final
 class Leaf(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="action"):
     """One action and its observation."""
 
@@ -62,6 +63,7 @@ class Leaf(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="actio
     """Why."""
 
 
+@final
 class Subtask(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="subtask"):
     """Consecutive nodes that serve one objective. The root is the subtask at level 0."""
 
@@ -81,6 +83,7 @@ class Subtask(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="su
     """None until it is reconciled."""
 
 
+@final
 class Shortcut(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="shortcut"):
     """A stretch of siblings that tried, failed, and recovered or gave up, drawn together."""
 
@@ -169,40 +172,41 @@ class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     """What credentials were replaced before anybody saw the trajectory, in words; empty for none."""
 
 
+# Kinds are told apart by `type(…) is`: that something is no instance of a struct takes `isinstance` long to find out.
+
+
 def leaves(*within: Node) -> list[Leaf]:
     """The actions below a node, or below several that follow each other, in order."""
     found: list[Leaf] = []
-    left = [*reversed(within)]
-    while left:
-        one = left.pop()
-        if isinstance(one, Leaf):
-            found.append(one)
+    for node in within:
+        if type(node) is Leaf:
+            found.append(node)
         else:
-            left += one.children[::-1]
+            found += leaves(*node.children)
     return found
 
 
 def nodes(node: Node) -> list[Node]:
     """A node and all below it, parents first."""
-    found: list[Node] = []
-    left = [node]
-    while left:
-        one = left.pop()
-        found.append(one)
-        if not isinstance(one, Leaf):
-            left += one.children[::-1]
+    found: list[Node] = [node]
+    if type(node) is not Leaf:
+        for child in node.children:
+            if type(child) is Leaf:
+                found.append(child)
+            else:
+                found += nodes(child)
     return found
 
 
 def first_action(node: Node) -> int:
     """The number of the first action below a node."""
-    while not isinstance(node, Leaf):
+    while type(node) is not Leaf:
         node = node.children[0]
     return node.action
 
 
 def last_action(node: Node) -> int:
     """The number of the last action below a node."""
-    while not isinstance(node, Leaf):
+    while type(node) is not Leaf:
         node = node.children[-1]
     return node.action

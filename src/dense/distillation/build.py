@@ -145,7 +145,7 @@ class PaperBuilder(Builder):
         labels = {
             leaf.id: LabelAnswer(id=leaf.id, reasoning=leaf.reason, label=leaf.label)
             for (leaf,) in scored
-            if isinstance(leaf, Leaf) and leaf.label is not None
+            if type(leaf) is Leaf and leaf.label is not None
         }
         return tuple(labelled(node, labels) for node in top)
 
@@ -215,7 +215,7 @@ def labelled[N: Node](node: N, labels: dict[str, LabelAnswer]) -> N:
     """The same node with labels in its leaves."""
     if not labels:
         return node
-    if isinstance(node, Leaf):
+    if type(node) is Leaf:
         label = labels.get(node.id)
         return node if label is None else msgspec.structs.replace(node, label=label.label, reason=label.reasoning)
     return msgspec.structs.replace(node, children=tuple(labelled(child, labels) for child in node.children))
@@ -229,11 +229,11 @@ def _replaced(stretches: list[tuple[Node, ...]], filled: Sequence[Subtask]) -> t
 
 def _tokens(node: Node) -> int:
     """What a node costs in a queue's view, about: a leaf shows its action, a subtask its title and summary."""
-    if isinstance(node, Leaf):
+    if type(node) is Leaf:
         step = node.step
         size = len(step.message) + sum(len(str(value)) for call in step.calls for value in call.arguments.values())
         return min(size, 2000) // 4 + 12
-    summary = node.summary if isinstance(node, Subtask) else node.working_path
+    summary = node.summary if type(node) is Subtask else node.working_path
     return min(len(node.title) + len(summary), 2000) // 4 + 12
 
 

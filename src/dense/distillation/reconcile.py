@@ -75,7 +75,7 @@ class Reconciler(ABC):
 
     def shortcut(self, group: Group, sources: tuple[Node, ...]) -> Shortcut:
         identifier, self.shortcuts = f"shortcut_{self.shortcuts}", self.shortcuts + 1
-        evidence = tuple(dict.fromkeys(group.evidence_node_ids))
+        evidence = _each_once(group.evidence_node_ids)
         issue = None
         if _says_something(group.open_issue):
             issue = self.raise_issue(group.open_issue, identifier, evidence, is_fatal=False)
@@ -88,22 +88,24 @@ class Reconciler(ABC):
             group.working_path if _says_something(group.working_path) else "",
             issue,
             evidence,
-            tuple(dict.fromkeys(group.key_action_ids)),
+            _each_once(group.key_action_ids),
         )
 
     def raise_issue(self, text: str, raised_at: str, evidence: Sequence[str], *, is_fatal: bool) -> str:
         identifier = f"issue_{len(self.issues)}"
         self.raised.setdefault(raised_at, []).append(len(self.issues))
-        self.issues[identifier] = Issue(identifier, text.strip(), raised_at, tuple(dict.fromkeys(evidence)), is_fatal)
+        self.issues[identifier] = Issue(identifier, text.strip(), raised_at, _each_once(evidence), is_fatal)
         return identifier
 
     def attach(self, parent: Subtask, answer: ReconciliationAnswer) -> Subtask:
         """The parent with its verdict: its state derived, its issues numbered, what it resolved closed."""
-        reported = [(issue, False) for issue in answer.open_issues] + [(issue, True) for issue in answer.fatal_issues]
-        raised = [self.raise_issue(i.issue, parent.id, i.evidence_node_ids, is_fatal=fatal) for i, fatal in reported]
-        resolved = tuple(dict.fromkeys(answer.resolved_issue_ids))
+        raised: list[str] = []
+        for issues, is_fatal in ((answer.open_issues, False), (answer.fatal_issues, True)):
+            for issue in issues:
+                raised.append(self.raise_issue(issue.issue, parent.id, issue.evidence_node_ids, is_fatal=is_fatal))
+        resolved = _each_once(answer.resolved_issue_ids)
         for identifier in resolved:
-            evidence = tuple(dict.fromkeys(answer.resolution_evidence[identifier]))
+            evidence = _each_once(answer.resolution_evidence[identifier])
             closed = msgspec.structs.replace(self.issues[identifier], resolved_at=parent.id, resolution=evidence)
             self.issues[identifier] = closed
         state = state_of(
@@ -112,7 +114,7 @@ class Reconciler(ABC):
             open_issues=bool(answer.open_issues),
             fatal_issues=bool(answer.fatal_issues),
         )
-        keys = tuple(dict.fromkeys(answer.key_action_ids))
+        keys = _each_once(answer.key_action_ids)
         verdict = Verdict(answer.coherence, answer.completion, state, tuple(raised), resolved, keys)
         summary = answer.summary.strip() or parent.summary or own_summary(parent.children)
         return msgspec.structs.replace(parent, summary=summary, verdict=verdict)
@@ -160,16 +162,18 @@ class FastReconciler(Reconciler):
         def check(answer: SettlementAnswer) -> None:
             problems: list[BadAnswer] = []
             usable.clear()
-            groups = completed(answer.groups, known)
-            for name, part, test in (
-                ("groups", groups, lambda: check_groups(groups, known) if groups and not is_single else None),
-                ("verdict", answer.verdict, lambda: check_verdict(answer.verdict, known)),
-            ):
-                try:
-                    test()
-                    usable[name] = part
-                except BadAnswer as problem:
-                    problems.append(problem)
+            try:
+                groups = completed(answer.groups, known)
+                if groups and not is_single:
+                    check_groups(groups, known)
+                usable["groups"] = groups
+            except BadAnswer as problem:
+                problems.append(problem)
+            try:
+                check_verdict(answer.verdict, known)
+                usable["verdict"] = answer.verdict
+            except BadAnswer as problem:
+                problems.append(problem)
             if problems:
                 raise BadAnswer("; ".join(map(str, problems)))
 
@@ -186,7 +190,13 @@ def _says_something(text: str) -> bool:
     return text.strip().lower() not in ("", NONE, "n/a", "-")
 
 
+def _each_once(identifiers: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(identifiers)) if len(identifiers) > 1 else tuple(identifiers)
+
+
 def _with_children(parent: Subtask, done: dict[str, Subtask]) -> Subtask:
+    if not done:
+        return parent
     return msgspec.structs.replace(parent, children=tuple([done.get(child.id, child) for child in parent.children]))
 
 
@@ -194,11 +204,10 @@ def _by_height(root: Subtask) -> list[list[Subtask]]:
     """The subtasks, lowest first; those of a height in the order of the trajectory."""
     heights: list[list[Subtask]] = []
 
-    def visit(node: Node) -> int:
-        if isinstance(node, Leaf):
-            return 0
-        height = 1 + max(map(visit, node.children), default=0)
-        if isinstance(node, Subtask):
+    def visit(node: Subtask | Shortcut) -> int:
+        below = [visit(child) for child in node.children if type(child) is not Leaf]
+        height = 1 + max(below) if below else 1
+        if type(node) is Subtask:
             while len(heights) < height:
                 heights.append([])
             heights[height - 1].append(node)

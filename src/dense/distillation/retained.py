@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from msgspec import Struct
 
@@ -15,10 +15,10 @@ class Reach(Struct, frozen=True):
 
     nodes: Mapping[str, Node]
     """All nodes but the parent itself, by identifier, parents first, in the order of the trajectory."""
-    kept: frozenset[str]
+    kept: Set[str]
     """The actions that are kept by rule: writes and edits, commands that change files or test, and the last action
     under each parent."""
-    retained: frozenset[str]
+    retained: Set[str]
     """The actions that its children put forward: a child that is an action itself; of any other child what is kept by
     rule, or was named by an analyst before."""
 
@@ -36,24 +36,25 @@ class Retention:
 
     def reach(self, parent: Subtask) -> Reach:
         """What a reply about a parent may speak of, in one walk."""
-        below = {node.id: node for node in nodes(parent)}
-        below.pop(parent.id, None)
+        under = nodes(parent)[1:]
+        below = {node.id: node for node in under}
         kept = {*self.keys.intersection(below), _last(parent)}
-        retained = {child.id for child in parent.children if isinstance(child, Leaf)}
-        for node in below.values():
-            if not isinstance(node, Leaf):
-                kept.add(_last(node))
-                retained.update(_selected(node))
-        return Reach(below, frozenset(kept), frozenset(kept | retained))
+        retained = [child.id for child in parent.children if type(child) is Leaf]
+        if len(retained) < len(under):
+            for node in under:
+                if type(node) is not Leaf:
+                    kept.add(_last(node))
+                    retained += _selected(node)
+        return Reach(below, kept, kept.union(retained))
 
 
 def _last(node: Node) -> str:
-    while not isinstance(node, Leaf):
+    while type(node) is not Leaf:
         node = node.children[-1]
     return node.id
 
 
 def _selected(node: Subtask | Shortcut) -> tuple[str, ...]:
-    if isinstance(node, Shortcut):
+    if type(node) is Shortcut:
         return node.key_actions
     return node.verdict.key_actions if node.verdict is not None else ()

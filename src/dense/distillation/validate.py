@@ -67,8 +67,9 @@ def check_groups(groups: Sequence[Group], known: Known) -> None:
 
 def check_verdict(verdict: ReconciliationAnswer, known: Known) -> None:
     """Known references only, issues with words, and each resolution later than what it resolves."""
-    for name, issues in (("open_issues", verdict.open_issues), ("fatal_issues", verdict.fatal_issues)):
-        _check_issues(issues, known, name)
+    if verdict.open_issues or verdict.fatal_issues:
+        _check_issues(verdict.open_issues, known, "open_issues")
+        _check_issues(verdict.fatal_issues, known, "fatal_issues")
     _check_references(verdict.key_action_ids, known.retained, "key_action_ids")
     for identifier in verdict.resolved_issue_ids:
         issue = known.inherited.get(identifier)

@@ -35,12 +35,12 @@ from dense.analyst.questions import (
 from dense.analyst.rules import boundaries
 from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.boundaries import Stretch
-from dense.analyst.rules.facts import Facts
 from dense.analyst.rules.labels import label
 from dense.analyst.rules.settle import groups, shortcuts, verdict
+from dense.analyst.rules.settle import leaf as leaf_name
 from dense.analyst.rules.teller import Teller
 from dense.trajectory import Trajectory
-from dense.tree import Label, Leaf, Node, first_action, last_action, leaves
+from dense.tree import Leaf, Node, first_action, last_action
 
 
 class RulesAnalyst:
@@ -64,30 +64,31 @@ class Study:
 
     def answer(self, question: AnyQuestion) -> Answer:
         match question:
-            case Boundary():
-                return BoundaryAnswer(action_index=question.head - 1 + self._first_length(question.queue))
+            # Those of the fast profile first: it is asked most.
+            case Settlement():
+                return SettlementAnswer(
+                    groups=shortcuts(question.parent, self.analysis, self.teller),  # what none names is kept
+                    verdict=verdict(question.parent, self.analysis, self.teller, question.issues, question.key_actions),
+                )
+            case Digest():
+                return self._labelled_digest(question)
             case Cuts():
                 return self._cuts(question)
+            case Labels():
+                return LabelsAnswer(labels=[self._label(leaf) for leaf in question.targets])
+            case Boundary():
+                return BoundaryAnswer(action_index=question.head - 1 + self._first_length(question.queue))
             case Score():
                 found = self._label(question.target)
                 return ScoreAnswer(reasoning=found.reasoning, label=found.label)
-            case Labels():
-                return LabelsAnswer(labels=[self._label(leaf) for leaf in question.targets])
             case Summary():
                 return self.teller.digest(question.members)
-            case Digest():
-                return self._labelled_digest(question)
             case TopLevel():
                 return TopLevelAnswer(can_mount_all=boundaries.is_top(len(question.candidates)))
             case Compression():
                 return CompressionAnswer(groups=groups(question.parent, self.analysis, self.teller))
             case Reconciliation():
                 return verdict(question.subtree, self.analysis, self.teller, question.issues, question.key_actions)
-            case Settlement():
-                return SettlementAnswer(
-                    groups=shortcuts(question.parent, self.analysis, self.teller),  # what none names is kept
-                    verdict=verdict(question.parent, self.analysis, self.teller, question.issues, question.key_actions),
-                )
 
     def _first_length(self, queue: Sequence[Node]) -> int:
         """How many nodes from the head of a queue on belong together."""
@@ -126,20 +127,24 @@ class Study:
         return boundaries.stretch(self.analysis.facts[first - 1 : last], self.analysis.wanted)
 
     def _label(self, leaf: Leaf) -> LabelAnswer:
-        value, reason = self._labels[leaf.action - 1]
-        return LabelAnswer(id=leaf.id, reasoning=reason, label=value)
+        return self._labels[leaf.id]
 
     @cached_property
-    def _labels(self) -> list[tuple[Label, str]]:
-        """The labels of all actions, made at once: that is faster than some for each question."""
-        return [self._label_of(fact) for fact in self.analysis.facts]
-
-    def _label_of(self, fact: Facts) -> tuple[Label, str]:
-        if fact.phase == "deliver" and (left := self.analysis.left_at(fact.action)):
-            return -1, f"Hands over with something left to do. {left}"
-        return label(fact, self.analysis.history, self.analysis.wanted, steps=self.analysis.steps)
+    def _labels(self) -> dict[str, LabelAnswer]:
+        """The labels of all leaves, made at once: that is faster than some for each question."""
+        analysis = self.analysis
+        history, wanted, steps = analysis.history, analysis.wanted, analysis.steps
+        answers: dict[str, LabelAnswer] = {}
+        for fact in analysis.facts:
+            left = analysis.left_at(fact.action) if fact.phase == "deliver" else ""
+            if left:
+                value, reason = -1, f"Hands over with something left to do. {left}"
+            else:
+                value, reason = label(fact, history, wanted, steps=steps)
+            name = leaf_name(fact.action)
+            answers[name] = LabelAnswer(id=name, reasoning=reason, label=value)
+        return answers
 
     def _labelled_digest(self, question: Digest) -> DigestAnswer:
-        targets = set(question.targets)
-        labels = [self._label(leaf) for leaf in leaves(*question.members) if leaf.id in targets]
+        labels = [self._labels[target] for target in question.targets]
         return DigestAnswer(labels=labels, **self.teller.words(question.members))

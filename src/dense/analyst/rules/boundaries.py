@@ -70,7 +70,8 @@ def first_end(facts: Sequence[Facts], history: History, head: int = 0) -> int:
     for length in range(1, count - 1):  # a last action is never left alone
         position = head + length - 1
         things.update(history.worked_on(position))
-        held = max(held, history.held_until(position))
+        until = history.held_until(position)
+        held = until if until > held else held
         if length >= LONGEST:
             return best or length
         if held > position or length < 2:
@@ -89,23 +90,30 @@ def first_end(facts: Sequence[Facts], history: History, head: int = 0) -> int:
 def weigh(facts: Sequence[Facts], history: History, head: int, position: int, things: set[str]) -> float:
     """How much speaks for an end after this position. `things` are those of the stretch so far."""
     here, there = facts[position], facts[position + 1]
-    before, after = acting(facts, head, position), next_acting(facts, position + 1)
-    weight = turning(here, there) + phase_change(facts, history, head, before, after)
+    before = position if here.phase != "talk" else acting(facts, head, position)
+    after = position + 1 if there.phase != "talk" else next_acting(facts, position + 1)
+    last, following = facts[before], facts[after]
+    old, new = seen_from(history, last, head, before), seen_from(history, following, head, after)
+    weight = phase_change(facts, history, head, before, after, old, new)
+    if here.is_answered:
+        weight += 2.0  # a user spoke
+    if there.opens > here.opens:
+        weight += 2.0 if there.opens == 2 else 0.75  # the agent turns to something new, by its own words
     if here.is_lasting:
         weight += 1.5 if here.family in SEALING else 1.0
     if here.phase == "talk" and not here.is_answered:
         weight -= 4.0 if here.hands_to else 1.0  # what is announced belongs to what follows
-    if facts[before].has_failed and facts[after].phase != "deliver":
+    if last.has_failed and following.phase != "deliver":
         weight -= 1.0
     names = history.worked_on(after)
     if things and names:
         if things.isdisjoint(names):
             weight += 0.75
-        elif seen_from(history, facts, head, before) != "explore":  # what was only looked at is worked on next
+        elif old != "explore":  # what was only looked at is worked on next
             weight -= 0.5
-    if facts[before].family == facts[after].family:
+    if last.family == following.family:
         weight -= 0.5
-    if facts[after].family in SEALING:
+    if following.family in SEALING:
         weight -= 1.5  # a commit belongs to what it commits
     if head <= history.wrote_before(after) <= position and is_fresh(facts, history, after, position):
         weight -= 1.5  # what was made here is looked at or run next for the first time
@@ -139,17 +147,11 @@ def is_done(facts: Sequence[Facts], position: int) -> bool:
     return len(rest) <= CLOSING and all(fact.phase not in ("produce", "setup") for fact in rest)
 
 
-def turning(here: Facts, there: Facts) -> float:
-    """The agent turns to something new, by its own words, or because a user spoke."""
-    weight = 2.0 if here.is_answered else 0.0
-    if there.opens > here.opens:
-        weight += 2.0 if there.opens == 2 else 0.75
-    return weight
-
-
-def phase_change(facts: Sequence[Facts], history: History, head: int, before: int, after: int) -> float:
+def phase_change(
+    facts: Sequence[Facts], history: History, head: int, before: int, after: int, old: Phase, new: Phase
+) -> float:
+    """How much speaks for an end between an action of the old phase and one of the new."""
     last, following = facts[before], facts[after]
-    old, new = seen_from(history, facts, head, before), seen_from(history, facts, head, after)
     if new == "deliver":
         return 2.0 if old != "deliver" else -1.0
     if old == "deliver":
@@ -160,7 +162,7 @@ def phase_change(facts: Sequence[Facts], history: History, head: int, before: in
     elif old == "run" and not last.has_failed and new in ("produce", "setup", "explore"):
         weight += 0.75
     if old == "explore" and new not in ("explore", "verify"):
-        explored = before > head and seen_from(history, facts, head, before - 1) in ("explore", "talk")
+        explored = before > head and seen_from(history, facts[before - 1], head, before - 1) in ("explore", "talk")
         commits = new in ("produce", "setup") or bool(following.products)
         weight += 2.0 if explored and commits else 0.75
         if following.is_lasting:
@@ -174,11 +176,12 @@ def phase_change(facts: Sequence[Facts], history: History, head: int, before: in
     return weight
 
 
-def seen_from(history: History, facts: Sequence[Facts], head: int, position: int) -> Phase:
+def seen_from(history: History, fact: Facts, head: int, position: int) -> Phase:
     """An action's phase, with what was made since the head: looking at that is verifying. A few lines of code on the
     command line that touch no file are a look at something."""
-    fact = facts[position]
-    phase = "explore" if fact.phase == "run" and fact.family in INLINE and not fact.products else fact.phase
+    phase = fact.phase
+    if phase == "run" and fact.family in INLINE and not fact.products:
+        phase = "explore"
     return "verify" if phase == "explore" and history.wrote_before(position) >= head else phase
 
 

@@ -95,7 +95,7 @@ def _handed(
         return Ending("broken_off", last.action, crash)
     if is_team and said and len(said[-1]) <= NOTICE and LIMITED.search(said[-1]):
         return Ending("broken_off", last.action, said[-1])  # who leads the others says when it is over
-    if any(fact.is_answered for fact in facts):
+    if True in [fact.is_answered for fact in facts]:
         return Ending("handed_over", last.action)  # to tell a user that something cannot be done may be the task
     if last.phase == "deliver" and (own := _own_no(step)):
         return Ending("given_up", last.action, own)

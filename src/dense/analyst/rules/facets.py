@@ -3,7 +3,7 @@ first, what led nowhere, what is open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from dense.analyst.rules.changes_told import MOST_TEXT, small_changes, standing
@@ -33,11 +33,13 @@ MOST_BETWEEN = 12
 """So many deeds before a recovery may be what brought it about."""
 
 
-def facet(items: Iterable[str]) -> str:
+def facet(items: Sequence[str]) -> str:
     """Items of a facet, each once."""
-    found = list(dict.fromkeys(items))
+    if not items:
+        return NONE
+    found = list(dict.fromkeys(items)) if len(items) > 1 else items
     more = f"; and {len(found) - ITEMS} more" if len(found) > ITEMS else ""
-    return "; ".join(found[:ITEMS]) + more if found else NONE
+    return "; ".join(found[:ITEMS]) + more
 
 
 class Facets:
@@ -46,14 +48,16 @@ class Facets:
     def __init__(self, stretch: Stretch) -> None:
         self.stretch = stretch
 
-    def artifacts(self) -> Iterator[str]:
-        shown = self._shown_alone()
+    def artifacts(self) -> list[str]:
+        made = self.stretch.made
+        if not made:
+            return []
         history = self.stretch.history
-        for path in reversed(self.stretch.made):
-            if history.has_removals and history.is_gone(path):
-                continue  # it was only to find something out
-            seen = shown.get(base_name(path))
-            yield f"{ticked(path, 80)} ({seen})" if seen else ticked(path, 80)
+        if history.has_removals:
+            made = [path for path in made if not history.is_gone(path)]  # others were only to find something out
+        shown = self._shown_alone()
+        told = [(ticked(path, 80), shown.get(base_name(path))) for path in reversed(made)]
+        return [f"{path} ({seen})" if seen else path for path, seen in told]
 
     def _shown_alone(self) -> dict[str, str]:
         """Short contents of files that an action looked at alone, after they were written."""
@@ -72,20 +76,21 @@ class Facets:
         made = self.stretch.history.reads_back(deed.action)
         return made is not None and self.stretch.origins.is_guess(deed.output, made)
 
-    def final_state(self) -> Iterator[str]:
+    def final_state(self) -> list[str]:
+        told: list[str] = []
         for deed in self.stretch.worked:
             effects = deed.facts.effects
             if effects.installs:
-                yield f"installed {listed([ticked(name, 40) for name in effects.installs], 4)}"
+                told.append(f"installed {listed([ticked(name, 40) for name in effects.installs], 4)}")
             for text in effects.services:
-                yield f"running: {ticked(text, 90)}"
-            gone = [path for path in effects.deletes if not is_passing(path)]
-            if gone:
-                yield f"removed {paths_told(gone)}"
+                told.append(f"running: {ticked(text, 90)}")
+            if effects.deletes and (gone := [path for path in effects.deletes if not is_passing(path)]):
+                told.append(f"removed {paths_told(gone)}")
             if deed.facts.family in COMMITTING:
-                yield COMMITTING[deed.facts.family]
+                told.append(COMMITTING[deed.facts.family])
+        return told
 
-    def key_values(self) -> Iterator[str]:
+    def key_values(self) -> list[str]:
         """Values that two actions agree on: one made or printed them, a later one showed them again."""
         found: dict[str, str] = {}
         shows = [n for n, deed in enumerate(self.stretch.deeds) if deed.phase == "verify" and shows_data(deed)]
@@ -98,8 +103,7 @@ class Facets:
             for value in shown:
                 if self._is_computed(place, value.text):
                     found[value.name] = value.text
-        for name, text in found.items():
-            yield f"{one_line(name, 40)} {ticked(text, 60)}"
+        return [f"{one_line(name, 40)} {ticked(text, 60)}" for name, text in found.items()]
 
     def _is_computed(self, place: int, value: str) -> bool:
         """Whether a value came out of a program before an action shows it, or the action shows what a program made;
@@ -131,14 +135,16 @@ class Facets:
         ]
         return [text for fact in before for text in (*fact.commands, fact.gist)]
 
-    def key_mechanisms(self) -> Iterator[str]:
+    def key_mechanisms(self) -> list[str]:
         """What made the difference between what failed and what worked."""
+        told: list[str] = []
         for deed, recovery, between in self._recoveries:
             mends = [change for other in standing([*between, recovery]) for change in small_changes(other)]
             if mends:
-                yield from mends[-2:]
+                told += mends[-2:]
             elif not only_looks(deed) and not deed.is_check and not any(is_change(other) for other in between):
-                yield from filter(None, [_other_way(deed, recovery)])
+                told += filter(None, [_other_way(deed, recovery)])
+        return told
 
     @cached_property
     def _recoveries(self) -> list[tuple[Deed, Deed, list[Deed]]]:
@@ -151,8 +157,9 @@ class Facets:
                 found.append((deed, recovery, [other for other in between if not other.has_failed]))
         return found
 
-    def critical_order(self) -> Iterator[str]:
+    def critical_order(self) -> list[str]:
         """What had to come first: something failed for want of it, it was put there, and then the same worked."""
+        told: list[str] = []
         for deed, recovery, between in self._recoveries:
             families = {failure.family for failure in deed.facts.seen.failures}
             for other in between:
@@ -165,15 +172,17 @@ class Facets:
                     first = f"make {paths_told(effects.writes)}"
                 else:
                     continue
-                yield f"{first} before {self.stretch.tried(recovery)}"
+                told.append(f"{first} before {self.stretch.tried(recovery)}")
+        return told
 
     def _made_wanted(self, failed: Deed, maker: Deed) -> bool:
         wanted = [failure.subject for failure in failed.facts.seen.failures if failure.family == "no_such_file"]
         return any(same_file(path, subject) for path in maker.facts.effects.writes for subject in wanted if subject)
 
-    def dead_ends(self) -> Iterator[str]:
+    def dead_ends(self) -> list[str]:
         """Failures that a rerun can avoid, by what was missing or by the command and its last line. A check that fails
         is no dead end, nor is a slip that was put right at once."""
+        told: list[str] = []
         for deed in self.stretch.failed[-MOST_FAILURES:]:
             failures = deed.facts.seen.failures
             is_lacking = any(failure.family in ABSENT for failure in failures)
@@ -183,7 +192,8 @@ class Facets:
             is_slip = main_failure(failures).family in SLIPS
             if is_slip and recovery is not None and recovery.action <= deed.action + 2:
                 continue
-            yield f"{self.stretch.failure(deed)}{self._instead(deed)}"
+            told.append(f"{self.stretch.failure(deed)}{self._instead(deed)}")
+        return told
 
     def _instead(self, deed: Deed) -> str:
         """The check that ran in the stead of one whose runner is not there."""
@@ -193,20 +203,27 @@ class Facets:
         ran = next((one for one in later if one.facts.effects.tests and not one.could_not_run), None)
         return f" ({short_command(ran.facts.effects.tests[-1], 60)} runs)" if ran is not None else ""
 
-    def open_issues(self) -> Iterator[str]:
+    def open_issues(self) -> list[str]:
         """What is left, apart from tools that are not there: those lead nowhere, and nothing is open about them."""
+        told: list[str] = []
         for deed in self.stretch.left[-3:]:
             if not any(failure.family in ABSENT for failure in deed.facts.seen.failures):
-                yield self.stretch.failure(deed)
+                told.append(self.stretch.failure(deed))
+        if names := self._unverified():
+            told.append(f"unverified: {paths_told(names)} after the last change")
+        return told
+
+    def _unverified(self) -> list[str]:
+        """What the last change made, where nothing ran or looked at anything since."""
         last = self.stretch.changes[-1] if self.stretch.changes else None
         if last is None or last.has_failed or last.is_check or last.facts.effects.scripts:
-            return
-        later = [deed for deed in self.stretch.deeds if deed.action > last.action]
-        if not any(deed.phase in ("verify", "run") or deed.is_check for deed in later):
-            names = [path for path in last.facts.effects.writes if path in self.stretch.made and "." in base_name(path)]
-            names = [path for path in names if not self.stretch.history.is_gone(path)]
-            if names:
-                yield f"unverified: {paths_told(names)} after the last change"
+            return []
+        later = self.stretch.deeds[last.action - self.stretch.first + 1 :]
+        if [deed for deed in later if deed.phase in ("verify", "run") or deed.is_check]:
+            return []
+        made, history = self.stretch.made, self.stretch.history
+        names = [path for path in last.facts.effects.writes if path in made and "." in base_name(path)]
+        return [path for path in names if not history.is_gone(path)] if history.has_removals else names
 
 
 HEADINGS = frozenset("rootdir platform cachedir plugins configfile inifile dtype name length testing running".split())

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from dense.analyst.rules.facts import Facts, is_scratch, same_file
+from dense.analyst.rules.facts import Facts, Phase, is_scratch, same_file
 from dense.analyst.rules.files import base_name
+from dense.analyst.rules.quoting import flat
 from dense.analyst.rules.sequence import History
 from dense.trajectory import Step
 from dense.tree import Label
@@ -34,11 +35,11 @@ def label(
     """The label of an action, and why in a sentence. `wanted`: the paths of the task's deliverables; `given`: what it
     says is there already. That a file is lost which the task does not name may be what was asked for. `steps`: all of
     the attempt, where what came back is to be compared word by word."""
-    reason = harm(fact, history, wanted, given) if history.may_harm(fact.action) else ""
-    if reason:
+    may_harm = history.may_harm(fact.action)
+    if may_harm and (reason := harm(fact, history, wanted, given)):
         return -2, reason
-    reason = idleness(fact, history, steps)
-    if reason:
+    before = history.repeats(fact.action)
+    if (may_harm or fact.has_failed or before is not None) and (reason := idleness(fact, history, before, steps)):
         return -1, reason
     return 0, help_of(fact, history)
 
@@ -64,9 +65,8 @@ def harm(fact: Facts, history: History, wanted: Collection[str], given: Collecti
     return ""
 
 
-def idleness(fact: Facts, history: History, steps: Sequence[Step] = ()) -> str:
-    """Why an action did not help; empty where it did."""
-    before = history.repeats(fact.action)
+def idleness(fact: Facts, history: History, before: int | None, steps: Sequence[Step]) -> str:
+    """Why an action did not help; empty where it did. `before`: the one that it repeats."""
     if before is not None and is_same_outcome(fact, history.of(before), steps):
         return f"{ran(fact)} is the same as at a{before}, with nothing changed in between{evidence(fact)}."
     broken = history.broke(fact.action)
@@ -131,18 +131,19 @@ def help_of(fact: Facts, history: History) -> str:
     written = history.reads_back(fact.action)
     if written is not None:
         return f"{ran(fact)} looks at what a{written} made."
-    return PURPOSES[history.phase(fact.action)].format(ran(fact))
+    return f"{ran(fact)} {PURPOSES[history.phase(fact.action)]}."
 
 
-PURPOSES = {
-    "explore": "{} looks at what is there.",
-    "setup": "{} prepares the work.",
-    "produce": "{} changes files.",
-    "run": "{} ran.",
-    "verify": "{} checks the work.",
-    "deliver": "{} hands over.",
-    "talk": "{} only says something.",
+PURPOSES: dict[Phase, str] = {
+    "explore": "looks at what is there",
+    "setup": "prepares the work",
+    "produce": "changes files",
+    "run": "ran",
+    "verify": "checks the work",
+    "deliver": "hands over",
+    "talk": "only says something",
 }
+"""What an action does, by what it was for."""
 
 
 def is_passing(path: str) -> bool:
@@ -154,13 +155,13 @@ def is_passing(path: str) -> bool:
 def ran(fact: Facts) -> str:
     """What was done, as the beginning of a sentence."""
     if fact.commands:
-        return quoted(_telling(fact))
+        return quoted(fact.commands[0] if len(fact.commands) == 1 else _telling(fact))
     return quoted(fact.family) if fact.family else "The message"
 
 
 def _telling(fact: Facts) -> str:
     """The command that a reason is about: of several, the one that failed, as far as the failure names it."""
-    if len(fact.commands) == 1 or not fact.seen.failures:
+    if not fact.seen.failures:
         return fact.commands[0]
     subject = fact.seen.failures[-1].subject
     return next((text for text in fact.commands if subject and subject in text), fact.commands[-1])
@@ -169,7 +170,8 @@ def _telling(fact: Facts) -> str:
 def evidence(fact: Facts) -> str:
     """The line that tells, where there is one."""
     seen = fact.seen
-    line = next((run.line for run in reversed(seen.tests) if run.failed), "")
+    failed = [run.line for run in seen.tests if run.failed]
+    line = failed[-1] if failed else ""
     if not line and seen.failures:
         line = seen.failures[-1].line
     if not line and seen.tests:
@@ -179,5 +181,5 @@ def evidence(fact: Facts) -> str:
 
 def quoted(text: str) -> str:
     """A part of the trace within a sentence: one line, not too long."""
-    line = " ".join(text[: 4 * LONGEST].split())
-    return f"`{line if len(line) <= LONGEST else line[: LONGEST - 1] + '…'}`"
+    line = flat(text[: 4 * LONGEST])
+    return f"`{line}`" if len(line) <= LONGEST else f"`{line[: LONGEST - 1]}…`"

@@ -16,8 +16,9 @@ from dense.trajectory import Step
 LABEL = re.compile(
     r"[#*>\s-]{0,8}(?:(?:thought|analysis|plan|task|answer|response|discussion|reasoning)s?\**:\**\s+)?", re.IGNORECASE
 )
-SENTENCE_END = re.compile(r"[.!?](?=\s)(?<!\n\d\.)(?<!: \d\.)|[。！？]|(?<![:\n])\n")
-"""A stop behind the number of a list's item ends no sentence."""
+SENTENCE_END = re.compile(r"[.!?。！？\n](?:(?<=[.!?])(?=\s)(?<!\n\d\.)(?<!: \d\.)|(?<=[。！？])|(?<=\n)(?<![:\n]\n))")
+"""A stop behind the number of a list's item ends no sentence. The signs come first, so that what lies between them is
+passed over quickly."""
 MARKS = "*#_> \n\t"
 """Marks of headings and of stress."""
 SHORTEST_SENTENCE = 24

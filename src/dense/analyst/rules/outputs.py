@@ -9,7 +9,6 @@ from dense.actions.files import UNNAMED
 from dense.actions.tools import PATH_KEYS, known
 from dense.analyst.rules.facts import Facts
 from dense.analyst.rules.quoting import HEAD
-from dense.redact.words import any_of, one_byte_each
 from dense.trajectory import Observation, Step
 
 FRAME_HEAD = re.compile(
@@ -19,25 +18,13 @@ FRAME_HEAD = re.compile(
     re.IGNORECASE,
 )
 FRAME_TAIL = re.compile(
-    r"\n?(?:</output>|\[(?:The command completed|Current working directory|Python interpreter|Command finished)[^\n]*\]"
+    r"(?:</output>|\[(?:The command completed|Current working directory|Python interpreter|Command finished)[^\n]*\]"
     r"|\((?:Open file|Current directory):[^\n]*\)|bash-\$|\[metadata\] [^\n]*|Exit Code: -?\d+"
-    r"|(?:Process|Command) exited with code -?\d+)\s*$"
+    r"|Process exited with code -?\d+|Command exited with code -?\d+)\s*$"
 )
-FRAME_STARTS = (
-    "<returncode",
-    "chunk id",
-    "exit code",
-    "wall time",
-    "command",
-    "new term",
-    "current term",
-    "observation:",
-)
-FRAME_SIGNS = (
-    *("</output>", "[The comm", "[Curr", "[Pyth", "[Comm", "[meta", "(Open", "(Curr", "bash-$"),
-    *("xit Code", " exited with"),
-)
-"""Without one of these there is no frame, and nothing to be searched for."""
+"""Each alternative begins with a character of its own, so that what lies before is passed over quickly."""
+FRAME_STARTS = frozenset("<CcEeWwNnOo")
+"""Without one of these at the head there is no frame, and nothing to be searched for."""
 NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*$", re.IGNORECASE)
 """How harnesses say that there is nothing."""
 PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,120}[#$](?: |$)|bash-[\d.]+[#$](?: |$)")
@@ -45,6 +32,8 @@ PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,
 
 def output(facts: Facts, step: Step) -> str:
     """What came back, its ends only, without the frames of harnesses, prompts and echoed commands."""
+    if len(step.observations) == 1:
+        return observed(step.observations[0], facts.commands)
     texts = [observed(seen, facts.commands) for seen in step.observations[:8]]
     return "\n".join(filter(None, texts))
 
@@ -63,17 +52,20 @@ def observed(seen: Observation, commands: Sequence[str]) -> str:
 
 def without_frame(text: str) -> str:
     """Without what a harness writes before and behind an output."""
+    start, end = 0, len(text)
     for _ in range(3):
-        if not text[:24].lstrip().lower().startswith(FRAME_STARTS) or (found := FRAME_HEAD.match(text)) is None:
+        first = text[start : start + 24].lstrip()[:1]
+        if first not in FRAME_STARTS or (found := FRAME_HEAD.match(text, start)) is None:
             break
-        text = text[found.end() :]
+        start = found.end()
     for _ in range(4):
-        tail = text[-300:]
-        last = max(tail.rstrip().rfind("\n"), 0)  # a frame is one line
-        if not any_of(*FRAME_SIGNS)(one_byte_each(tail[last:])) or (found := FRAME_TAIL.search(tail, last)) is None:
+        near = end - 300 if end - 300 > start else start
+        line = near + text[near:end].rstrip().rfind("\n") + 1  # a frame is one line
+        if (found := FRAME_TAIL.search(text, line, end)) is None:
             break
-        text = text[: len(text) - len(tail) + found.start()]
-    return text.strip("\n") if text.strip() else ""
+        end = found.start()
+    kept = text[start:end]
+    return "" if kept.isspace() else kept.strip("\n")
 
 
 def without_screen(text: str, commands: Sequence[str]) -> str:

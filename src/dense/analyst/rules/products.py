@@ -38,7 +38,7 @@ def products(deeds: Iterable[Deed]) -> Products:
     book = _Book()
     for deed in deeds:
         effects = deed.facts.effects
-        if not (effects.writes or effects.deletes or book.waits):
+        if not (effects.writes or effects.deletes or book.tried):
             continue
         for gone in effects.deletes[:40]:
             book.remove(gone)
@@ -60,7 +60,7 @@ def products(deeds: Iterable[Deed]) -> Products:
             book.add(path)
         for path in effects.scripts[:8]:
             book.settle_by(path)
-        if not set(effects.runs) <= BARE or not effects.runs:
+        if book.tried and (not effects.runs or not BARE.issuperset(effects.runs)):
             for path in effects.reads[:12]:
                 book.settle(path)
     return book.close()
@@ -87,23 +87,20 @@ class _Book:
 
     def __init__(self) -> None:
         self._made: dict[str, list[str]] = {}
-        self._tried: dict[str, list[str]] = {}
+        self.tried: dict[str, list[str]] = {}
+        """What a later action may show."""
         self._by_program: dict[str, list[str]] = {}
 
-    @property
-    def waits(self) -> bool:
-        """Whether something was tried that a later action may show."""
-        return bool(self._tried)
-
     def add(self, path: str) -> None:
-        same = self._made.setdefault(base_name(path), [])
+        name = base_name(path)
+        same = self._made.setdefault(name, [])
         for place, other in enumerate(same):
             if same_file(path, other):
                 same[place] = max(path, other, key=len)
                 break
         else:
             same.append(path)
-        self._tried.pop(base_name(path), None)
+        self.tried.pop(name, None)
 
     def remove(self, path: str) -> None:
         name = base_name(path)
@@ -111,14 +108,16 @@ class _Book:
             self._made[name] = [other for other in self._made[name] if not same_file(path, other)]
 
     def attempt(self, path: str, programs: Sequence[str]) -> None:
-        if not any(same_file(path, other) for other in self._made.get(base_name(path), ())):
-            self._tried.setdefault(base_name(path), []).append(path)
+        name = base_name(path)
+        if not any(same_file(path, other) for other in self._made.get(name, ())):
+            self.tried.setdefault(name, []).append(path)
             for program in programs[:1]:
                 self._by_program.setdefault(base_name(program), []).append(path)
 
     def settle(self, path: str) -> None:
-        if any(same_file(path, other) for other in self._tried.get(base_name(path), ())):
-            self.add(max(path, *self._tried[base_name(path)], key=len))
+        tried = self.tried.get(base_name(path))
+        if tried and any(same_file(path, other) for other in tried):
+            self.add(max(path, *tried, key=len))
 
     def settle_by(self, program: str) -> None:
         for path in self._by_program.pop(base_name(program), ()):
@@ -126,6 +125,8 @@ class _Book:
 
     def close(self) -> Products:
         made = [path for name, same in self._made.items() if name != ".git" for path in same]
-        folders = {path[: path.rfind("/")] for path in made}
-        tried = [same[-1] for name, same in self._tried.items() if name != ".git"]
-        return Products(tuple([path for path in made if path.rstrip("/") not in folders]), tuple(tried))
+        if made:
+            folders = {path[: path.rfind("/")] for path in made}
+            made = [path for path in made if path.rstrip("/") not in folders]
+        tried = [same[-1] for name, same in self.tried.items() if name != ".git"] if self.tried else ()
+        return Products(tuple(made), tuple(tried))

@@ -39,6 +39,11 @@ def one_line(text: str, limit: int) -> str:
     return line.rstrip(" ,;:.…") + "…"
 
 
+def flat(text: str) -> str:
+    """A text on one line with one blank between words; most commands are so as they stand."""
+    return text.strip() if "  " not in text and text.isprintable() else " ".join(text.split())
+
+
 def ticked(text: str, limit: int = 80) -> str:
     """A name, a command or an output in backticks, whatever backticks it has itself."""
     line = one_line(text, limit)

@@ -4,23 +4,24 @@ effects, which look closer."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from dense.actions.heredocs import HEREDOC, HEREDOC_PLACE
 from dense.actions.interpret import without_edit_blocks
-from dense.analyst.rules.quoting import HEAD
+from dense.analyst.rules.quoting import HEAD, flat
 
 SEPARATOR = re.compile(r"""'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.|&&|\|\||;;?|\n|&(?<![>&]&)(?![>&])""", re.DOTALL)
 """What ends a statement, or what is quoted and ends none. Each alternative begins with a character of its own, so that
 what lies between is passed over quickly."""
 QUOTING = "'\"\\"
 PREFIX = re.compile(r"(?:[A-Za-z_]\w*=\S*|sudo|env|nohup|time|exec|command|timeout(?: -\S+)* \S+|stdbuf \S+)\s+")
+REDIRECTED = r">(?:&[12]|>? ?/dev/null)"
 TAIL = re.compile(
-    r" ?(?:[12&]?>&[12]|[12&]?>>? ?/dev/null|< ?/dev/null|;|&"
+    rf"(?:1{REDIRECTED}|2{REDIRECTED}|&(?:{REDIRECTED})?|{REDIRECTED}|< ?/dev/null|;"
     r"|\| ?(?:head|tail|cat|less|more)(?: -?-?\w+(?:=\w+)?){0,2})$"
 )
-TAIL_SIGN = re.compile(r"[<>|;&]")
-"""Without one of these near the end there is nothing to take off."""
+"""Each alternative begins with a character of its own here, too."""
+TAIL_ENDS = "12l;&"
+"""What is redirected or ended so ends with one of these; what is shortened has a pipe."""
 BLOCK = re.compile(r"\s*(?:for|while|until|if|case|select)\s")
 BLOCK_END = re.compile(r"\s*(?:done|fi|esac)\b")
 IDLE = frozenset(
@@ -32,25 +33,31 @@ IDLE = frozenset(
 
 def segments(text: str) -> list[str]:
     """The statements of a shell text, pipes and loops whole, without what only prepares or decorates."""
-    found = [part.strip() for part in blocks(text)]
-    told = [part for part in found if part and part[0] != "#"]
+    told = [part for block in blocks(text) if (part := block.strip()) and part[0] != "#"]
+    if len(told) < 2:
+        return told
     return [part for part in told if not is_idle(part)] or told[-1:]
 
 
-def blocks(text: str) -> Iterator[str]:
+def blocks(text: str) -> list[str]:
     """The text cut at its separators, outside quotes; a loop or a condition is one block."""
+    if not ("&" in text or "\n" in text or ";" in text or "||" in text):
+        return [text]
+    found: list[str] = []
     start = piece = 0
     is_open = False
     for match in SEPARATOR.finditer(text):
-        if match[0][0] in QUOTING:
+        here, end = match.span()
+        if text[here] in QUOTING:
             continue
-        is_open = is_open or BLOCK.match(text, piece, match.start()) is not None
-        is_open = is_open and BLOCK_END.match(text, piece, match.start()) is None
-        piece = match.end()
+        is_open = is_open or BLOCK.match(text, piece, here) is not None
+        is_open = is_open and BLOCK_END.match(text, piece, here) is None
+        piece = end
         if not is_open:
-            yield text[start : match.start()]
-            start = match.end()
-    yield text[start:]
+            found.append(text[start:here])
+            start = end
+    found.append(text[start:])
+    return found
 
 
 def is_idle(part: str) -> bool:
@@ -74,15 +81,13 @@ def program(part: str) -> str:
 
 def trimmed(part: str) -> str:
     """A statement without its ends that only shorten or redirect what is shown."""
-    text = " ".join(part[:HEAD].split())
-    while True:
-        near = max(0, len(text) - 40)
-        sign = TAIL_SIGN.search(text, near)
-        # Before its sign a tail has two characters at the most.
-        found = TAIL.search(text, max(near, sign.start() - 2)) if sign is not None else None
+    text = flat(part[:HEAD])
+    while text[-1:] in TAIL_ENDS or "|" in text[-40:]:
+        found = TAIL.search(text, len(text) - 40)
         if found is None or not found.start():
-            return text
-        text = text[: found.start()]
+            break
+        text = text[: found.start()].rstrip()
+    return text
 
 
 def statements(text: str) -> tuple[list[str], list[str]]:
@@ -104,7 +109,7 @@ def without_heredocs(text: str) -> tuple[str, list[str]]:
     kept: list[str] = []
     bodies: list[str] = []
     start = 0
-    while (found := HEREDOC.search(text, start)) is not None:
+    while (at := text.find("<<", start)) >= 0 and (found := HEREDOC.search(text, at)) is not None:
         word = found[2] or found[3] or found[4]
         line_end = text.find("\n", found.end())
         end = text.find(f"\n{word}", line_end) if line_end >= 0 else -1
