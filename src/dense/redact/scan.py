@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dense.redact.contexts import in_context
 from dense.redact.shapes import any_inner_prefix, any_prefix, may_hold, prefix_heads, rows
 from dense.redact.spans import BY_SHAPE, BY_VALUE, Span
-from dense.redact.words import lowered, one_byte_each
+from dense.redact.words import lowered
 
 SHORTEST = 20
 _STRETCH = b"x" * SHORTEST
@@ -26,9 +26,9 @@ _PATIENCE = 40
 """How many patterns are tried on one stretch: hostile text is nothing but prefixes."""
 
 
-def scan(text: str, known: Iterable[tuple[str, str]] = ()) -> list[Span]:
-    """The secrets, in order and without overlap. `known` are values, with their kind, to be found anywhere."""
-    plain = one_byte_each(text)
+def scan(text: str, plain: str, known: Iterable[tuple[str, str]] = ()) -> list[Span]:
+    """The secrets, in order and without overlap. `plain` is the text with one byte for each character, `known` are
+    values, with their kind, to be found anywhere."""
     found = list(_by_shape(text, plain)) if may_hold(plain) else []
     found += in_context(text, lowered(plain))
     found += find_known(text, known)

@@ -149,9 +149,7 @@ SHAPES = (
         sign=rf"[MNO][DTjz]{URL64}{{21,27}}\.{URL64}{{6}}\.",
     ),
     _shape("Twilio key", "SK", rf"([0-9a-f]{{32}}){END64}", sign="SK[0-9a-f]{32}"),
-    _shape(
-        "Twilio key", "AC", rf"[0-9a-f]{{32}}:([0-9a-f]{{32}}){END64}", keeps_prefix=True, sign="AC[0-9a-f]{32}:"
-    ),
+    _shape("Twilio key", "AC", rf"[0-9a-f]{{32}}:([0-9a-f]{{32}}){END64}", keeps_prefix=True, sign="AC[0-9a-f]{32}:"),
     _shape("SendGrid key", "SG.", rf"({URL64}{{16,32}}\.{URL64}{{32,64}}){END64}"),
     _shape("Mailgun key", "key-", rf"([0-9a-f]{{32}}){END64}", speaks_of_mailgun),
     _shape("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", rf"([0-9a-f]{{64}}){END}"),
@@ -231,7 +229,7 @@ def rows() -> dict[str, tuple[Row, ...]]:
     }
 
 
-_LITERAL = re.compile(r"(?:[\w:]|\\.)*")
+_LITERAL = re.compile(r"(?:[\w:/]|\\.)*")
 _LONGEST = 4
 _AT_ONCE = 32
 
