@@ -179,11 +179,12 @@ behind (a question mark may stand for a letter in lower-case text)."""
 
 
 FOLLOWED = {
-    "auth": r"(?:or[i?]zat[i?]on)?[^a-z0-9]{0,9}[:=>]",
-    "hooks": r"(?:\.|\\?/[0-9]{15})",
+    "auth": r"(?:[^a-np-z0-9]r[i?]zat[i?]on)?[^a-z0-9]{0,9}[:=>]",
+    "hooks": r"[^a-z0-9]{1,2}[0-9s?]",
     "password": r"[^a-z0-9]?=",
 }
-"""What must stand behind other anchors, for the same reason."""
+"""What must stand behind other anchors, for the same reason. Each begins with so many characters that the engine takes
+the anchor alone for its word: it looks fastest for few."""
 
 
 def _sign(anchor: str) -> str:

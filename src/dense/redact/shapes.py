@@ -146,7 +146,7 @@ SHAPES = (
         "MT Mj Mz ND NT Nj Nz OD OT",
         rf"({URL64}{{21,27}}\.{URL64}{{6}}\.{URL64}{{27,}})",
         is_bot_token,
-        sign=rf"[MNO][DTjz]{URL64}{{21,27}}\.{URL64}{{6}}\.",
+        sign=rf"(?:M[Tjz]|N[DTjz]|O[DT]){URL64}{{21,27}}\.{URL64}{{6}}\.",
     ),
     _shape("Twilio key", "SK", rf"([0-9a-f]{{32}}){END64}", sign="SK[0-9a-f]{32}"),
     _shape("Twilio key", "AC", rf"[0-9a-f]{{32}}:([0-9a-f]{{32}}){END64}", keeps_prefix=True, sign="AC[0-9a-f]{32}:"),
