@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.redact.contexts import CONTEXTS, _ready  # pyright: ignore[reportPrivateUsage]
+from dense.redact.shapes import SHAPES, Shape, may_hold
 from dense.redact.words import any_of, lowered, one_byte_each
 
 WORDS = ("key", "sig=", "a.b", "(x", "dense-feedback-")
@@ -25,12 +29,15 @@ def test_it_says_what_searching_says(text: str) -> None:
 @settings(deadline=None)
 @given(st.lists(pieces | st.sampled_from(["KEY", "É", "K"]) | st.text(max_size=4), max_size=12).map("".join))
 def test_small_letters(text: str) -> None:
-    assert lowered(text) == str(text.encode("latin-1", "replace").lower(), "latin-1")
+    assert lowered(one_byte_each(text)) == str(text.encode("latin-1", "replace").lower(), "latin-1")
 
 
 values = st.text("aK1/+_.~-ſKı", min_size=16, max_size=44)
-named = st.sampled_from(["api_", "client_", "SECRET", "Secret_Access_Key", "key", "AccountKey", "token", "--token"])
-between = st.text(" =:>\"'\\`])[\nb", max_size=9)
+named = st.sampled_from(
+    "api_ client_ SECRET Secret_Access_Key key AccountKey token --token auth Password Authorization authorızatİon "
+    "hooks.slack.com/services/ hooks\\/123456789012345/".split()
+)
+between = st.text(" =:>\"'\\`])[\n\x1c\xa0\u3000b", max_size=9)
 
 
 @settings(max_examples=300, deadline=None)
@@ -38,5 +45,18 @@ between = st.text(" =:>\"'\\`])[\nb", max_size=9)
 def test_a_sign_is_there_wherever_a_row_matches(text: str) -> None:
     for anchor, is_there, rows in _ready():
         if any(pattern.search(text) for _, pattern, _, _ in rows):
-            assert is_there(lowered(text)), anchor
+            assert is_there(lowered(one_byte_each(text))), anchor
     assert len(_ready()) == len(CONTEXTS)
+
+
+_LOOKS = re.compile(r"\(\?<?[=!][^()]*\)")
+_POSSESSIVE = re.compile(r"(?<=[}*])\+")
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape.label} {shape.prefixes[0]}")
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_a_text_with_a_shape_may_hold_one(shape: Shape, data: st.DataObject) -> None:
+    prefix = data.draw(st.sampled_from(shape.prefixes))
+    rest = data.draw(st.from_regex(_POSSESSIVE.sub("", _LOOKS.sub("", shape.rest)), fullmatch=True))
+    assert may_hold(one_byte_each(f"本 12345678:{prefix}{rest} 本"))

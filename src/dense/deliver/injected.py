@@ -19,8 +19,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.deliver.message import BEGINS
+from dense.redact.texts import Texts
 from dense.redact.walk import rewrite_trajectory, texts_of
-from dense.redact.words import any_of, one_byte_each
+from dense.redact.words import any_of
 from dense.trajectory import Observation, Step, Trajectory
 
 MARK = "[feedback that this run was given is left out]"
@@ -58,13 +59,13 @@ class _Limit(Struct, frozen=True):
     end: int
 
 
-def without_injected(trajectory: Trajectory, texts: list[str] | None = None) -> Trajectory:
+def without_injected(trajectory: Trajectory, texts: Texts | None = None) -> Trajectory:
     """The trajectory as if the run had not been given any feedback; the same one where there is none. `texts` are the
     trajectory's, in the order of `texts_of`, where somebody has them at hand."""
-    texts = texts_of(trajectory) if texts is None else texts
-    if not _may_hold("\0".join(texts)):
+    texts = texts or Texts(texts_of(trajectory))
+    if not any(map(_may_hold, [group.plain for group in texts.together])):
         return trajectory
-    keys = dict.fromkeys(limit.key for text in texts for limit in _limits(_plain(text)))
+    keys = dict.fromkeys(limit.key for text in texts.each for limit in _limits(_plain(text)))
     return _cut_pieces(_cut_told(trajectory), list(keys)[:MOST_KEYS])
 
 
@@ -172,10 +173,10 @@ def _without(text: str, cuts: list[tuple[int, int]], mark: str) -> str:
     return "".join([*kept, text[place:]])
 
 
-def _may_hold(text: str) -> bool:
-    """Whether a message may be in it. One of its two lines is whole in practice, however the text was broken up: this
-    is asked of every trajectory, and must be cheap."""
-    return any_of(_NAME, *_BASE64_HINTS)(one_byte_each(text))
+def _may_hold(plain: str) -> bool:
+    """Whether a message may be in a text of one byte for each character. One of its two lines is whole in practice,
+    however the text was broken up: this is asked of every trajectory, and must be cheap."""
+    return any_of(_NAME, *_BASE64_HINTS)(plain)
 
 
 def _limits(text: str) -> Iterable[_Limit]:

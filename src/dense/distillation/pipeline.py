@@ -21,7 +21,7 @@ from dense.distillation.reconcile import FastReconciler, PaperReconciler
 from dense.distillation.retained import Retention
 from dense.errors import DenseError
 from dense.feedback import Feedback
-from dense.redact import Redactions, redact
+from dense.redact import Redactions, Texts, redact
 from dense.redact.walk import texts_of
 from dense.trajectory import Task, Trajectory
 from dense.tree import Leaf, ReconciledTree, SourceTree, Subtask, leaves
@@ -69,10 +69,7 @@ async def distill(
     The same trajectory and the same answers give the same result, however the calls overlapped. A judgement without a
     usable answer takes its fallback, which stands in `asked`; a refused key or a spending limit ends the run."""
     start = time.perf_counter()
-    texts = texts_of(trajectory)
-    own = without_injected(trajectory, texts)
-    same_texts = texts if own is trajectory else None
-    trajectory, redactions = redact(own, texts=same_texts) if redacted else (own, Redactions())
+    trajectory, redactions = _cleaned(trajectory, redacted)
     effects = remembered()
     panel = Panel(analyst or RulesAnalyst(), trajectory, effects)
     try:
@@ -104,6 +101,13 @@ def distill_sync(
 
     asyncio.run(run())
     return done[0]
+
+
+def _cleaned(trajectory: Trajectory, redacted: bool) -> tuple[Trajectory, Redactions]:
+    """The trajectory without feedback that the run was given and, if so asked, without credentials."""
+    texts = Texts(texts_of(trajectory))
+    own = without_injected(trajectory, texts)
+    return redact(own, texts=texts if own is trajectory else None) if redacted else (own, Redactions())
 
 
 async def build(trajectory: Trajectory, panel: Panel, profile: Profile) -> SourceTree:

@@ -58,9 +58,7 @@ class Chat:
         """Take one message; the step that it completes, if it does."""
         role = role_of(message)
         if role in AGENT_ROLES:
-            done = self.finish()
-            self.draft = self._open(message, source)
-            return done
+            return self.act(message, source)
         if role in TOOL_ROLES:
             self._observe_tool(message, source)
         elif role in USER_ROLES:
@@ -72,10 +70,15 @@ class Chat:
             self.notices.skip(f"message with unknown role {role!r}" if role else "message without a role", source)
         return None
 
+    def act(self, message: dict[str, Any], source: Source) -> Step | None:
+        """The same for a message that is known to be the agent's."""
+        draft, self.draft = self.draft, self._open(message, source)
+        return None if draft is None else draft.build()
+
     def finish(self) -> Step | None:
         """The step that is still open, at the end."""
         draft, self.draft = self.draft, None
-        return draft.build() if draft else None
+        return None if draft is None else draft.build()
 
     def _open(self, message: dict[str, Any], source: Source) -> StepDraft:
         content = message.get("content")

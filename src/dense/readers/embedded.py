@@ -35,23 +35,21 @@ def bash_fence(message: str) -> Spoken | None:
     """One shell block between the fences of Markdown (mini-swe-agent). Two are an error there, so no call was made.
 
     As the program does it, a block ends at the first line that begins with backticks, whatever follows them."""
-    block = _block(message, 0)
-    if block is None:
-        return None
-    start, command, end = block
-    if message.find("```", end) >= 0 and _block(message, end):
-        return None
-    return Spoken((message[:start] + message[end:]).strip(), [ToolCall("bash", {"command": command})])
-
-
-def _block(message: str, start: int) -> tuple[int, str, int] | None:
-    """The first block from `start` on: where it begins, what is in it, where it ends."""
-    fence = _FENCE.search(message, start)
+    fence = _FENCE.search(message)
     if fence is None:
         return None
-    begin, inside = fence.span()
+    start, inside = fence.span()
     end = message.find(_FENCE_END, inside)
-    return (begin, message[inside:end], end + len(_FENCE_END)) if end >= 0 else None
+    behind = end + len(_FENCE_END)
+    if end < 0 or ("```" in message[behind:] and _has_block(message, behind)):
+        return None
+    said = (message[:start] + message[behind:]).strip()
+    return Spoken(said, [ToolCall("bash", {"command": message[inside:end]})])
+
+
+def _has_block(message: str, start: int) -> bool:
+    fence = _FENCE.search(message, start)
+    return fence is not None and message.find(_FENCE_END, fence.end()) >= 0
 
 
 _XML_CALL = re.compile(r"<function=([^<>\s]+)>(.*?)(?:</function>|\Z)", re.DOTALL)

@@ -38,6 +38,7 @@ DAMAGED = "the compressed data is damaged or cut off"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
+_BLANK = b" \t\r\n\0"
 
 
 class Record(NamedTuple):
@@ -85,22 +86,22 @@ class TraceFile:
     def shape(self) -> Literal["lines", "document", "archive", "empty", "other"]:
         """What the file looks like, from its first bytes."""
         with self.open(HEAD_BYTES) as stream:
-            head = stream.read(HEAD_BYTES)
-            if head.startswith(ZIP_MAGIC):
+            first = stream.readline(HEAD_BYTES)
+            if first.startswith(ZIP_MAGIC):
                 return "archive"
-            if not head:
+            if not first:
                 return "empty"
-            start = head.removeprefix(BOM).lstrip(b" \t\r\n\0")
+            start = first.removeprefix(BOM).lstrip(_BLANK) or stream.read(HEAD_BYTES - len(first)).lstrip(_BLANK)
             if start[:1] in (b"{", b"["):
-                return "lines" if _is_lines(head, stream) or self.has_later_record(head) else "document"
+                return "lines" if _is_lines(first, stream) or self.has_later_record(first) else "document"
         # Comments, or a damaged first line, which must not hide the good ones behind it.
-        if self.has_later_record(head):
+        if self.has_later_record(first):
             return "lines"
         return "other" if start else "empty"
 
-    def has_later_record(self, head: bytes) -> bool:
+    def has_later_record(self, first: bytes) -> bool:
         """Whether one of the first lines is a record, though the file does not begin like one with records."""
-        if _begins_document(_first_line(head)):
+        if _begins_document(first):
             return False
         for number, line in islice(self.lines(), HEAD_RECORDS):
             if line is not None and number > 1 and _is_record(line):
@@ -270,19 +271,14 @@ def _until_newline(stream: IO[bytes]) -> Iterator[bytes]:
             return
 
 
-def _is_lines(head: bytes, stream: IO[bytes]) -> bool:
-    """Whether the first lines are JSON values of their own, rather than the beginning of one long value."""
-    first = _first_line(head)
-    if len(first) == len(head):
+def _is_lines(first: bytes, stream: IO[bytes]) -> bool:
+    """Whether the first lines are JSON values of their own, rather than the beginning of one long value. The stream
+    stands behind as much of the first as was read."""
+    if not first.endswith(b"\n"):
         for _ in _until_newline(stream):
             pass
         return bool(stream.read(1))
-    return _is_record(first) and (bool(head[len(first) :].strip()) or bool(stream.read(1)))
-
-
-def _first_line(head: bytes) -> bytes:
-    end = head.find(b"\n")
-    return head if end < 0 else head[:end]
+    return _is_record(first) and (bool(stream.read(HEAD_BYTES - len(first)).strip()) or bool(stream.read(1)))
 
 
 def _begins_document(first: bytes) -> bool:

@@ -41,24 +41,23 @@ class StepDraft(msgspec.Struct):
         self.observations.append(Observation(text, call_id, origin, is_error, exit_code))
 
     def build(self) -> Step:
+        message, reasoning, subagents = self.message, self.reasoning, self.subagents
         return Step(
             self.source,
-            _joined(self.message),
-            _joined(self.reasoning),
+            message[0] if len(message) == 1 else _joined(message),
+            _joined(reasoning) if reasoning else "",
             tuple(self.calls),
             tuple(self.observations),
             self.agent,
             self.model,
             self.timestamp,
             self.usage,
-            tuple(self.subagents),
+            tuple(subagents) if subagents else (),
         )
 
 
 def _joined(texts: list[str]) -> str:
-    if len(texts) == 1:
-        return texts[0]
-    return "\n\n".join(filter(None, texts)) if texts else ""
+    return texts[0] if len(texts) == 1 else "\n\n".join(filter(None, texts))
 
 
 @dataclass
@@ -109,18 +108,13 @@ class Stream:
     def guarded(self) -> Iterator[Step]:
         """The steps. JSON can be nested so that it was just decoded and yet is too deep to be gone through: it ends
         there."""
-        while True:
-            try:
-                step = next(self.steps, None)
-            except RecursionError:
-                self.notices.skip("a value is nested too deeply; the trajectory ends before it", self.source)
-                return
-            except OSError as error:
-                self.notices.skip(f"cannot be read any further ({error.strerror or error})", self.source)
-                return
-            if step is None:
-                return
-            yield step
+        try:
+            for step in self.steps:  # noqa: UP028 - that would close the steps when somebody stops half way
+                yield step
+        except RecursionError:
+            self.notices.skip("a value is nested too deeply; the trajectory ends before it", self.source)
+        except OSError as error:
+            self.notices.skip(f"cannot be read any further ({error.strerror or error})", self.source)
 
     def encode(self, watch: Callable[[Step], None] = lambda _: None) -> Iterator[bytes]:
         """The normalised JSON of the trajectory, in pieces: the same bytes as `msgspec.json.encode(self.collect())`.

@@ -16,10 +16,11 @@ from dense.redact.environment import secrets_of
 from dense.redact.kingfisher import kingfisher_secrets
 from dense.redact.redactions import Redactions
 from dense.redact.replacing import Replacing
+from dense.redact.texts import Texts
 from dense.redact.walk import rewrite_trajectory, texts_of
 from dense.trajectory import Trajectory
 
-__all__ = ["Engine", "Redactions", "redact", "redact_text"]
+__all__ = ["Engine", "Redactions", "Texts", "redact", "redact_text"]
 
 Engine = Literal["kingfisher"]
 
@@ -29,14 +30,14 @@ def redact(
     *,
     engine: Engine | None = None,
     environment: Mapping[str, str] | None = None,
-    texts: list[str] | None = None,
+    texts: Texts | None = None,
 ) -> tuple[Trajectory, Redactions]:
     """The trajectory without credentials, and what was taken out.
 
     `engine="kingfisher"` adds Kingfisher's rules to ours. `environment` is where the values come from that are secret
     because of their variable's name: this process's own unless told otherwise. Nothing of it is kept. `texts` are the
     trajectory's, in the order of `texts_of`, where somebody has them at hand."""
-    redacted, redactions = _redact(texts_of(trajectory) if texts is None else texts, engine, environment)
+    redacted, redactions = _redact(texts or Texts(texts_of(trajectory)), engine, environment)
     if not redactions:
         return trajectory, redactions
     new = iter(redacted)
@@ -47,16 +48,14 @@ def redact_text(
     text: str, *, engine: Engine | None = None, environment: Mapping[str, str] | None = None
 ) -> tuple[str, Redactions]:
     """The same for one text, with a numbering of its own."""
-    (redacted,), redactions = _redact([text], engine, environment)
+    (redacted,), redactions = _redact(Texts([text]), engine, environment)
     return redacted, redactions
 
 
-def _redact(
-    texts: list[str], engine: Engine | None, environment: Mapping[str, str] | None
-) -> tuple[list[str], Redactions]:
+def _redact(texts: Texts, engine: Engine | None, environment: Mapping[str, str] | None) -> tuple[list[str], Redactions]:
     replacing = Replacing(secrets_of(os.environ if environment is None else environment))
     redacted = replacing(texts)
     if engine == "kingfisher":
         replacing.know(kingfisher_secrets(redacted))
-        redacted = replacing(redacted)
+        redacted = replacing(Texts(redacted))
     return redacted, replacing.redactions

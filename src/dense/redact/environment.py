@@ -25,16 +25,16 @@ def secrets_of(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The values of variables that are named like secrets, each with its kind; also as JSON and URLs write them.
 
     Left out: what is short, a path or an address, an ordinary word or a small number, an example."""
-    for name in environment:  # not the items: the process's own are decoded one by one, and few are looked at
-        if _is_secret_name(name) and _is_secret(value := environment[name]):
+    for name in _secret_names(tuple(environment)):  # not its items: the process's own are decoded one by one
+        if _is_secret(value := environment[name]):
             for form in dict.fromkeys((value, json.dumps(value)[1:-1], quote(value, safe=""))):
                 yield form, "environment-value"
 
 
-@lru_cache(1024)
-def _is_secret_name(name: str) -> bool:
+@lru_cache(8)
+def _secret_names(names: tuple[str, ...]) -> list[str]:
     """Remembered, since a process has the same variables for each trajectory; names only, never a value."""
-    return _SECRET_NAME.search(name.upper()) is not None
+    return [name for name in names if _SECRET_NAME.search(name.upper())]
 
 
 def _is_secret(value: str) -> bool:

@@ -10,13 +10,8 @@ from dense.redact.credible import is_random
 from dense.redact.redactions import Redactions
 from dense.redact.scan import find_known, merge, scan
 from dense.redact.spans import Span
+from dense.redact.texts import Texts, Together, put_together
 
-_BETWEEN = "\0"
-"""Stands between texts that are scanned as one. No pattern reaches across it."""
-_AT_ONCE = 1 << 18
-"""Characters that are scanned together: few enough to stay in the cache of a processor."""
-_SHORTEST = 8
-"""No secret is shorter, except a password in a URL, which is longer with its URL."""
 _TELLING = 16
 _ROUNDS = 6
 
@@ -30,18 +25,19 @@ class Replacing:
         self._counts: dict[str, int] = {}
         self._places = 0
 
-    def __call__(self, texts: list[str]) -> list[str]:
+    def __call__(self, texts: Texts) -> list[str]:
         """The texts without secrets, in the same order. Again and again while something turns up, so that a second
         redaction finds nothing: what a secret hid from a pattern is visible once it is gone."""
-        result = list(texts)
-        waiting = list(range(len(result)))
+        result, together = texts.each, texts.together
         for _ in range(_ROUNDS):
-            found = self._find(result, waiting)
+            found = self._find(result, together)
             if not found:
                 break
-            for number in sorted(found):
-                result[number] = self._replace(result[number], found[number])
+            result = list(result)
             waiting = sorted(found)
+            for number in waiting:
+                result[number] = self._replace(result[number], found[number])
+            together = put_together(result, waiting)
         return result
 
     def know(self, known: Iterable[tuple[str, str]]) -> None:
@@ -52,10 +48,10 @@ class Replacing:
     def redactions(self) -> Redactions:
         return Redactions(dict(self._counts), self._places)
 
-    def _find(self, texts: list[str], waiting: list[int]) -> dict[int, list[Span]]:
+    def _find(self, texts: list[str], together: list[Together]) -> dict[int, list[Span]]:
         found: dict[int, list[Span]] = {}
         new: dict[str, str] = {}
-        for number, span in _scan_all(texts, waiting, self._known.items()):
+        for number, span in sorted(_scan_all(texts, together, self._known.items())):
             found.setdefault(number, []).append(span)
             value = texts[number][span.start : span.end]
             if span.is_contextual and value not in self._known and len(value) >= _TELLING and is_random(value):
@@ -85,31 +81,14 @@ class Replacing:
         return mark
 
 
-def _scan_all(texts: list[str], waiting: list[int], known: Iterable[tuple[str, str]]) -> Iterator[tuple[int, Span]]:
-    """The secrets of these texts, each with its text's number. Short texts are scanned together: most are short."""
-    for group in _groups(texts, waiting):
-        is_all = len(group) == len(texts)
-        found = scan(_BETWEEN.join(texts if is_all else [texts[number] for number in group]), known)
-        starts = list(accumulate([len(texts[number]) + 1 for number in group], initial=0)) if found else []
+def _scan_all(
+    texts: list[str], together: list[Together], known: Iterable[tuple[str, str]]
+) -> Iterator[tuple[int, Span]]:
+    """The secrets of these texts, each with its text's number."""
+    for group in together:
+        found = scan(group.text, group.plain, known)
+        starts = list(accumulate([len(texts[number]) + 1 for number in group.numbers], initial=0)) if found else []
         for span in found:
             index = bisect_right(starts, span.start) - 1
-            yield group[index], span._replace(start=span.start - starts[index], end=span.end - starts[index])
-
-
-def _groups(texts: list[str], waiting: list[int]) -> Iterator[list[int]]:
-    if sum(map(len, texts)) <= _AT_ONCE:
-        yield waiting
-        return
-    group: list[int] = []
-    size = 0
-    for number in waiting:
-        length = len(texts[number])
-        if length < _SHORTEST:
-            continue
-        if size + length > _AT_ONCE and group:
-            yield group
-            group, size = [], 0
-        group.append(number)
-        size += length
-    if group:
-        yield group
+            here = span._replace(start=span.start - starts[index], end=span.end - starts[index])
+            yield group.numbers[index], here

@@ -1,16 +1,17 @@
 """Where the secrets of a text stand, in one go over it.
 
-Every credential with a prefix holds an unbroken stretch of at least `SHORTEST` letters, digits, `_` and `-`. To find
-those at the speed of memory the text is mapped to two signs, one for the characters of such a stretch and one for all
-others; patterns are tried on stretches only, and on the anchors of `contexts`. So ordinary text costs a few nanoseconds
-for each character, and hostile text some more, but in proportion to its length."""
+Most texts hold no secret, and are known by that none of its signs is in them (`may_hold`, `contexts`). Every credential
+with a prefix holds an unbroken stretch of at least `SHORTEST` letters, digits, `_` and `-`. To find those at the speed
+of memory the text is mapped to two signs, one for the characters of such a stretch and one for all others; patterns are
+tried on stretches only, and on the anchors of `contexts`. So ordinary text costs a nanosecond for each character, and
+hostile text some more, but in proportion to its length."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from dense.redact.contexts import in_context
-from dense.redact.shapes import any_inner_prefix, any_prefix, prefix_heads, rows
+from dense.redact.shapes import any_inner_prefix, any_prefix, may_hold, prefix_heads, rows
 from dense.redact.spans import BY_SHAPE, BY_VALUE, Span
 from dense.redact.words import lowered
 
@@ -25,10 +26,13 @@ _PATIENCE = 40
 """How many patterns are tried on one stretch: hostile text is nothing but prefixes."""
 
 
-def scan(text: str, known: Iterable[tuple[str, str]] = ()) -> list[Span]:
-    """The secrets, in order and without overlap. `known` are values, with their kind, to be found anywhere."""
-    signs = text.encode("latin-1", "replace").translate(_TWO_SIGNS)
-    return merge([*_by_shape(text, signs), *in_context(text, lowered(text)), *find_known(text, known)])
+def scan(text: str, plain: str, known: Iterable[tuple[str, str]] = ()) -> list[Span]:
+    """The secrets, in order and without overlap. `plain` is the text with one byte for each character, `known` are
+    values, with their kind, to be found anywhere."""
+    found = list(_by_shape(text, plain)) if may_hold(plain) else []
+    found += in_context(text, lowered(plain))
+    found += find_known(text, known)
+    return merge(found)
 
 
 def find_known(text: str, known: Iterable[tuple[str, str]]) -> Iterator[Span]:
@@ -53,7 +57,8 @@ def merge(spans: list[Span]) -> list[Span]:
     return merged
 
 
-def _by_shape(text: str, signs: bytes) -> Iterator[Span]:
+def _by_shape(text: str, plain: str) -> Iterator[Span]:
+    signs = plain.encode("latin-1").translate(_TWO_SIGNS)
     find, at_start, inside = signs.find, any_prefix().match, any_inner_prefix().search
     heads = prefix_heads()
     start = find(_STRETCH)

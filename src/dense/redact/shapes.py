@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import batched
 
 import msgspec
 from msgspec import Struct
 
 from dense.redact.credible import decoded, has_mixed_case, has_random_piece, is_random
+from dense.redact.words import matching
 
 EDGE = (
     r"(?<!sha256[=:-])(?<!sha384-)(?<!sha512[=:-])"
@@ -75,15 +77,22 @@ class Shape(Struct, frozen=True):
     """What else must hold."""
     keeps_prefix: bool = False
     """Whether only group 1 is secret."""
+    sign: str = ""
+    """What a text with such a credential holds, in the dialect of `words`: where prefixes are many and alike, or so
+    short that a prefix with `LEAST` behind it tells little."""
 
 
-def _shape(label: str, prefixes: str, rest: str, check: Check = body, *, keeps_prefix: bool = False) -> Shape:
-    return Shape(label, tuple(prefixes.split()), rest, check, keeps_prefix)
+def _shape(
+    label: str, prefixes: str, rest: str, check: Check = body, *, keeps_prefix: bool = False, sign: str = ""
+) -> Shape:
+    return Shape(label, tuple(prefixes.split()), rest, check, keeps_prefix, sign)
 
 
 URL64 = "[A-Za-z0-9_-]"
 END = "(?![A-Za-z0-9])"
 END64 = "(?![A-Za-z0-9_-])"
+LEAST = "[A-Za-z0-9_.%+/=-]{16}"
+"""What stands behind every prefix, at the least."""
 
 SHAPES = (
     _shape(
@@ -100,9 +109,15 @@ SHAPES = (
         "GitLab token",
         "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glwt-",
         rf"({URL64}{{20,}})(?:\.[0-9a-z]{{2}}\.[0-9a-z]{{9}})?",
+        sign=rf"gl[a-z]{{2,5}}-{LEAST}",
     ),
     _shape("GitLab token", "GR1348941", rf"({URL64}{{20,}})"),
-    _shape("Slack token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxc- xoxd-", r"([A-Za-z0-9%-]{16,})"),
+    _shape(
+        "Slack token",
+        "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxc- xoxd-",
+        r"([A-Za-z0-9%-]{16,})",
+        sign=rf"xox[a-z]-{LEAST}",
+    ),
     _shape("Slack token", "xapp- xwfp-", r"([A-Za-z0-9-]{20,})"),
     _shape("Stripe key", "sk_live_ sk_test_ rk_live_ rk_test_", r"([A-Za-z0-9]{16,})"),
     _shape("Stripe key", "whsec_", r"([A-Za-z0-9+/]{24,}={0,2})"),
@@ -124,27 +139,29 @@ SHAPES = (
         rf"(?<=[0-9]{{8}}:AA)({URL64}{{32,34}}){END64}",
         mixed_body,
         keeps_prefix=True,
+        sign=rf":AA{URL64}{{32}}",
     ),
     _shape(
         "Discord token",
         "MT Mj Mz ND NT Nj Nz OD OT",
         rf"({URL64}{{21,27}}\.{URL64}{{6}}\.{URL64}{{27,}})",
         is_bot_token,
+        sign=rf"(?:M[Tjz]|N[DTjz]|O[DT]){URL64}{{21,27}}\.{URL64}{{6}}\.",
     ),
-    _shape("Twilio key", "SK", rf"([0-9a-f]{{32}}){END64}"),
-    _shape("Twilio key", "AC", rf"[0-9a-f]{{32}}:([0-9a-f]{{32}}){END64}", keeps_prefix=True),
+    _shape("Twilio key", "SK", rf"([0-9a-f]{{32}}){END64}", sign="SK[0-9a-f]{32}"),
+    _shape("Twilio key", "AC", rf"[0-9a-f]{{32}}:([0-9a-f]{{32}}){END64}", keeps_prefix=True, sign="AC[0-9a-f]{32}:"),
     _shape("SendGrid key", "SG.", rf"({URL64}{{16,32}}\.{URL64}{{32,64}}){END64}"),
     _shape("Mailgun key", "key-", rf"([0-9a-f]{{32}}){END64}", speaks_of_mailgun),
     _shape("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", rf"([0-9a-f]{{64}}){END}"),
     _shape("Heroku key", "HRKU-", rf"({URL64}{{36,}})"),
     _shape("Databricks token", "dapi dkea dose", rf"([0-9a-f]{{32}}(?:-[0-9])?){END64}"),
-    _shape("Vercel token", "vcp_ vci_ vca_ vcr_ vck_", r"([A-Za-z0-9]{24,})"),
-    _shape("Netlify token", "nfp_ nfc_ nfo_ nfu_ nfb_", r"([A-Za-z0-9]{36,})"),
+    _shape("Vercel token", "vcp_ vci_ vca_ vcr_ vck_", r"([A-Za-z0-9]{24,})", sign=f"vc[a-z]_{LEAST}"),
+    _shape("Netlify token", "nfp_ nfc_ nfo_ nfu_ nfb_", r"([A-Za-z0-9]{36,})", sign=f"nf[a-z]_{LEAST}"),
     _shape("Cloudflare token", "cfk_ cfut_ cfat_", r"([A-Za-z0-9]{40,})"),
-    _shape("Shopify token", "shpat_ shpca_ shppa_ shpss_", rf"([0-9a-fA-F]{{32}}){END}"),
+    _shape("Shopify token", "shpat_ shpca_ shppa_ shpss_", rf"([0-9a-fA-F]{{32}}){END}", sign=f"shp[a-z]{{2}}_{LEAST}"),
     _shape("Atlassian token", "ATATT3x ATCTT3x ATSTT3x", r"([A-Za-z0-9_=.-]{60,})"),
     _shape("Grafana token", "glsa_ glc_", r"([A-Za-z0-9_+/=]{32,})"),
-    _shape("Vault token", "hvs. hvb. hvr.", rf"({URL64}{{24,}})"),
+    _shape("Vault token", "hvs. hvb. hvr.", rf"({URL64}{{24,}})", sign=rf"hv[a-z]\.{LEAST}"),
     _shape("Sentry token", "sntrys_ sntryu_", r"([A-Za-z0-9_+/=]{40,})"),
     _shape("Supabase key", "sbp_ sb_secret_", r"([A-Za-z0-9_-]{30,})"),
     _shape("Notion token", "ntn_", r"([A-Za-z0-9]{40,})"),
@@ -153,15 +170,20 @@ SHAPES = (
     _shape("Figma token", "figd_ figu_", rf"({URL64}{{36,}})"),
     _shape("New Relic key", "NRAK- NRJS- NRII-", rf"({URL64}{{19,}})"),
     _shape("Tailscale key", "tskey-", r"((?:auth|api|client|scim|webhook)-[A-Za-z0-9-]{20,})"),
-    _shape("Doppler token", "dp.pt. dp.st. dp.ct. dp.sa.", r"([A-Za-z0-9._-]{36,})"),
-    _shape("PlanetScale token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"([A-Za-z0-9_=.-]{32,})"),
+    _shape("Doppler token", "dp.pt. dp.st. dp.ct. dp.sa.", r"([A-Za-z0-9._-]{36,})", sign=rf"dp\.[a-z]{{2}}\.{LEAST}"),
+    _shape(
+        "PlanetScale token",
+        "pscale_tkn_ pscale_pw_ pscale_oauth_",
+        r"([A-Za-z0-9_=.-]{32,})",
+        sign=f"pscale_{LEAST}",
+    ),
     _shape("RubyGems key", "rubygems_", rf"([0-9a-f]{{48}}){END}"),
     _shape("Pulumi token", "pul-", rf"([0-9a-f]{{40}}){END}"),
     _shape("Brevo key", "xkeysib- xsmtpsib-", r"([0-9a-f]{64}-[A-Za-z0-9]{16})"),
     _shape("age key", "AGE-SECRET-KEY-1", rf"([0-9A-Z]{{58}}){END}"),
-    _shape("Square key", "sq0csp- sq0atp- sq0idp-", rf"({URL64}{{22,}})"),
+    _shape("Square key", "sq0csp- sq0atp- sq0idp-", rf"({URL64}{{22,}})", sign=f"sq0[a-z]{{3}}-{LEAST}"),
     _shape("Alibaba key", "LTAI", rf"([A-Za-z0-9]{{16,20}}){END64}", mixed_body),
-    _shape("Dynatrace token", "dt0c01. dt0s01. dt0s16.", r"([A-Z2-7]{24}\.[A-Z2-7]{64})"),
+    _shape("Dynatrace token", "dt0c01. dt0s01. dt0s16.", r"([A-Z2-7]{24}\.[A-Z2-7]{64})", sign=f"dt0{LEAST}"),
     _shape("Shippo token", "shippo_live_ shippo_test_", rf"([0-9a-f]{{40}}){END}"),
     _shape("Groq key", "gsk_", r"([A-Za-z0-9]{40,})", mixed_body),
     _shape("Replicate token", "r8_", r"([A-Za-z0-9]{37,})", mixed_body),
@@ -172,7 +194,13 @@ SHAPES = (
     _shape("LangSmith key", "lsv2_pt_ lsv2_sk_", r"([0-9a-f]{32}_[0-9a-f]{10})"),
     _shape("Tavily key", "tvly-", r"((?:dev-|prod-)?[A-Za-z0-9]{24,})", piece_of_body),
     _shape("E2B key", "e2b_", rf"([0-9a-f]{{40}}){END}"),
-    _shape("JSON web token", "eyJ", rf"({URL64}{{8,4096}}+\.{URL64}{{8,}}+(?:\.{URL64}*+){{1,3}}+)", is_json_web_token),
+    _shape(
+        "JSON web token",
+        "eyJ",
+        rf"({URL64}{{8,4096}}+\.{URL64}{{8,}}+(?:\.{URL64}*+){{1,3}}+)",
+        is_json_web_token,
+        sign=rf"eyJ{URL64}{{8,}}\.{URL64}{{8,}}\.",
+    ),
 )
 
 
@@ -199,6 +227,39 @@ def rows() -> dict[str, tuple[Row, ...]]:
         prefix: tuple(row for other in longest_first if prefix.startswith(other) for row in by_prefix[other])
         for prefix in by_prefix
     }
+
+
+_LITERAL = re.compile(r"(?:[\w:/]|\\.)*")
+_LONGEST = 4
+_AT_ONCE = 32
+
+
+def may_hold(text: str) -> bool:
+    """Whether any row may match in a text of one byte for each character. Few texts hold such a thing, and to know that
+    of the others is ten times faster than to look for it."""
+    for has_sign in _signs():  # noqa: SIM110 - asked of every trajectory: no generator
+        if has_sign(text):
+            return True
+    return False
+
+
+@cache
+def _signs() -> tuple[Callable[[str], bool], ...]:
+    """What tells whether a text holds a sign of any row. The engine of `words` finds up to 32 words at once with the
+    processor's vectors, by as many of their first letters, up to four, as the shortest has: words of a length go
+    together."""
+    by_length: dict[int, list[str]] = {}
+    for shape in SHAPES:
+        for sign in [shape.sign] if shape.sign else [re.escape(prefix) + LEAST for prefix in shape.prefixes]:
+            literal = _LITERAL.match(sign)
+            length = len(literal[0].replace("\\", "")) if literal else 0
+            by_length.setdefault(min(max(2, length), _LONGEST), []).append(sign)
+    signs: list[Callable[[str], bool]] = []
+    for found in by_length.values():
+        found.sort()
+        parts = -(-len(found) // _AT_ONCE)
+        signs += [matching("|".join(part)) for part in batched(found, -(-len(found) // parts))]
+    return tuple(signs)
 
 
 @cache

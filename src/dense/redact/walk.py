@@ -37,16 +37,19 @@ def _collect(trajectory: Trajectory, texts: list[str]) -> None:
         if trajectory.task.name:
             texts.append(trajectory.task.name)
     for step in trajectory.steps:
-        texts += (step.reasoning, step.message)
+        texts.append(step.reasoning)
+        texts.append(step.message)
         for call in step.calls:
             texts.append(call.name)
-            texts += call.arguments
+            for name in call.arguments:
+                texts.append(name)
             for value in call.arguments.values():
                 if isinstance(value, str):
                     texts.append(value)
                 else:
                     _collect_value(value, texts)
-        texts += [observation.text for observation in step.observations]
+        for observation in step.observations:
+            texts.append(observation.text)
         for subagent in step.subagents:
             _collect(subagent, texts)
     texts += [notice.text for notice in trajectory.notices]

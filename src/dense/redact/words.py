@@ -36,11 +36,8 @@ def searching(pattern: str) -> Callable[[str], bool]:
 
 
 def lowered(text: str) -> str:
-    """The text with ASCII's letters in lower case and a question mark for each character that has no single byte. Worth
-    while for long texts only."""
-    if text.isascii():
-        return _lowering()(text)
-    return str(text.encode("latin-1", "replace").lower(), "latin-1")
+    """A text of one byte for each character with ASCII's letters in lower case. Worth while for long texts only."""
+    return _lowering()(text) if text.isascii() else str(text.encode("latin-1").lower(), "latin-1")
 
 
 @cache

@@ -94,35 +94,38 @@ def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
         role = message.get("role")
         if chat.draft is not None and role in ("user", "tool", "exit"):
             _observe(chat.draft, message)
-        else:
-            done = chat.feed(message, Source(source.path, source.line, index, source.part))
-            if chat.draft is not None and role == "assistant":
-                _complete(chat.draft, message)
-            if done is not None:
-                yield done
+            continue
+        place = Source(source.path, source.line, index, source.part)
+        done = chat.act(message, place) if role == "assistant" else chat.feed(message, place)
+        if chat.draft is not None and role == "assistant":
+            _complete(chat.draft, message)
+        if done is not None:
+            yield done
     if done := chat.finish():
         yield done
 
 
 def _complete(draft: StepDraft, message: dict[str, Any]) -> None:
     """What an assistant's message has beyond a chat: its command in the text, its response's usage, its time."""
-    draft.model = draft.usage = None
-    if extra := obj(message.get("extra")):
-        draft.usage = usage_of(obj(extra.get("response")).get("usage"))
-        draft.timestamp = draft.timestamp or timestamp(extra.get("timestamp"))
+    if len(message) > 2 or "content" not in message:  # more than a role and a text
+        draft.model = draft.usage = None
+        if extra := obj(message.get("extra")):
+            draft.usage = usage_of(obj(extra.get("response")).get("usage"))
+            draft.timestamp = draft.timestamp or timestamp(extra.get("timestamp"))
     if not draft.calls and (spoken := bash_fence("\n".join(draft.message))):
         draft.message, draft.calls = [spoken.text], spoken.calls
 
 
 def _observe(draft: StepDraft, message: dict[str, Any]) -> None:
     """Whoever the role says: what follows a command is its output, the rest are words of the harness."""
-    text = text_of(message.get("content"))
+    content = message.get("content")
+    text = content if isinstance(content, str) else text_of(content)
     code = whole(obj(message["extra"]).get("returncode")) if "extra" in message else None
     if code is None and "<returncode>" in text and (found := _RETURN_CODE.search(text)):
         code = int(found[1])
     is_output = message.get("role") == "tool" or (bool(draft.calls) and not draft.observations)
     if text or is_output:
-        call_id = string(message.get("tool_call_id"))
+        call_id = string(message["tool_call_id"]) if "tool_call_id" in message else None
         draft.observations.append(Observation(text, call_id, "tool" if is_output else "system", None, code))
 
 
