@@ -1,0 +1,51 @@
+"""Whether the trace itself shows that what was asked for is there."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from dense.analyst.rules.case import Case
+from dense.analyst.rules.checks import Check
+from dense.analyst.rules.files import base_name
+from dense.analyst.rules.outputs import output
+from dense.analyst.rules.tracking import Tracked
+
+
+def is_shown_done(case: Case) -> bool:
+    """Whether the trace itself shows that what was asked for is there: every file of it was seen after it was
+    made, or a check passed after the last change."""
+    passed = [check for check in case.checks if check.has_passed]
+    own = [check for check in passed if _is_tasks_own(case, check)]
+    if case.named_checks and not any(name in check.command for check in own for name in case.named_checks):
+        return False
+    if not case.named_checks and any(o.kind == "threshold" and o.role == "deliverable" for o in case.requirements):
+        return False  # a limit that nobody checks for us
+    is_checked = bool(own) and own[-1].action > case.last_change > 0
+    if case.tracked:
+        is_seen = all(one.is_shown and not one.is_missing for one in case.tracked)
+        return is_seen and (is_checked or all(map(partial(_is_new, case), case.tracked)))
+    return is_checked
+
+
+def _is_new(case: Case, one: Tracked) -> bool:
+    """Whether to have seen a file shows something: it was not there before, and holds no guess of the agent's."""
+    if one.is_old:
+        return False
+    seen = output(case.of(one.shown[-1]), case.step(one.shown[-1]))
+    return not (one.made and case.origins.is_guess(seen, one.made[-1]))
+
+
+def _is_tasks_own(case: Case, check: Check) -> bool:
+    """Whether the task itself speaks of a check. What an agent thought of to check its work shows that the agent
+    is content, not that the task is done; nor does a test that the agent wrote, or changed so that it passes."""
+    tests = case.named_tests
+    is_named = any(name in check.command for name in case.named_checks)
+    if not is_named and not any(name in check.command or not check.subjects for name in tests):
+        return False
+    checked = check.subjects or {name.removesuffix(".py") for name in tests}
+    programs = {name.removesuffix(".py") for name in map(base_name, case.wanted) if not _is_test(name)}
+    return case.written.isdisjoint(checked - programs)
+
+
+def _is_test(name: str) -> bool:
+    return any(word in name.lower() for word in ("test", "check", "spec"))

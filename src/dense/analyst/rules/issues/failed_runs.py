@@ -1,0 +1,75 @@
+"""The last program that ran, if it failed or the agent itself calls what it gave wrong."""
+
+from __future__ import annotations
+
+from dense.analyst.rules.case import Case
+from dense.analyst.rules.facts import Facts
+from dense.analyst.rules.families import LOOKERS
+from dense.analyst.rules.files import base_name
+from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.quoting import ticked
+from dense.analyst.rules.verdicts import is_meant, is_raised_in
+from dense.observations.setting import last_program
+
+STOPPED = frozenset({"time_out", "killed"})
+"""Families that say that somebody ended a program."""
+STOPPING = ("timeout ", "kill ", "pkill ", "kill -")
+"""How the agent itself does so."""
+FRAMES = 4_000
+"""Characters at the end of an output in which the files of a traceback are looked for."""
+LACKS = frozenset({"no_such_module", "no_such_command"})
+"""Families that say that something is missing around a program."""
+WRONG = frozenset(
+    {"syntax", "assertion", "exception", "build", "no_such_module", "out_of_memory", "killed", "time_out"}
+)
+"""Families of errors that say that a program is wrong, and not only the way in which it was called."""
+
+
+def failed_run(case: Case) -> list[Finding]:
+    """The last program that ran, if it failed: nothing after it shows that its fault is gone."""
+    ran = [f for f in case.facts if f.phase in {"run", "verify"} and (f.effects.scripts or f.effects.runs)]
+    if not ran or not ran[-1].has_failed or any(c.action == ran[-1].action for c in case.checks):
+        return []
+    last = ran[-1]
+    families = [failure.family for failure in last.seen.failures]
+    if not families or families[-1] not in WRONG or not LACKS.isdisjoint(families):
+        return []
+    if last.action < case.first_change or _is_meant(case, last):
+        return []
+    text = f"At a{last.action} the last program that ran failed ({case.did(last.action)}): {case.saw(last.action)}"
+    text += ". Nothing ran since that shows the fault gone."
+    return [Finding("failed_run", text, (last.action,))]
+
+
+def doubted(case: Case) -> list[Finding]:
+    """What the last program gave, where the agent itself calls it wrong and ran nothing since."""
+    last = next((f for f in reversed(case.facts) if f.effects.scripts or f.effects.tests), None)
+    if last is None or last.has_failed or last.action < case.first_change:
+        return []
+    if not (words := case.wrong(last.action)):
+        return []
+    text = f"What ran last, at a{last.action} ({case.did(last.action)}), gave {case.saw(last.action)}."
+    text += f" The agent says of it: {ticked(words, 200)}"
+    text += " Files changed since, and nothing ran." if case.last_change > last.action else ""
+    return [Finding("doubted", text, (last.action,), is_serious=False)]
+
+
+def _is_meant(case: Case, run: Facts) -> bool:
+    """Whether a program's failure may be what was wanted, or no failure of the program's: the agent itself stopped
+    it, it ended well all the same, the agent or the task says that it is to fail, or what failed was changed since
+    and the agent went on without it."""
+    text = "\n".join(run.commands)
+    failure = run.seen.failures[-1]
+    if failure.family in STOPPED and any(word in text for word in STOPPING):
+        return True
+    if run.seen.exit_code == 0 and last_program(text) not in LOOKERS:
+        return True
+    around = case.steps[run.action - 1 : run.action + 1]
+    if any(is_meant(step.message) or is_meant(step.reasoning) for step in around):
+        return True
+    name = failure.line.partition(":")[0].rpartition(".")[2].strip()
+    if case.task is not None and name.isidentifier() and is_raised_in(case.task.instruction, name):
+        return True
+    told = "\n".join(seen.text[-FRAMES:] for seen in case.step(run.action).observations)
+    since = (path for path, action in case.products.items() if action > run.action)
+    return any(path in run.effects.scripts or f'{base_name(path)}"' in told for path in since)

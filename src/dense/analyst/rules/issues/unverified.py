@@ -1,0 +1,53 @@
+"""What was changed last, and nothing ran it or looked at it since."""
+
+from __future__ import annotations
+
+from dense.analyst.rules.case import Case
+from dense.analyst.rules.facts import Facts, same_file
+from dense.analyst.rules.files import base_name
+from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.phrases import one_line
+from dense.redact.words import searching
+
+PRODUCTS = 5
+"""How many names an issue lists."""
+CODE = (".py", ".js", ".ts", ".c", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".pl", ".r", ".jl")
+"""Ends of the names of programs."""
+STORING = frozenset({"git add", "git commit", "git push"})
+LONGEST_LISTING = 20_000
+NOT_TO_RUN = r"(?i)\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)"
+"""Words of a task that wants something written and not run. Hints only."""
+
+
+def unverified(case: Case) -> list[Finding]:
+    """A file that the task asks for, or a program, that was changed last, and nothing ran it or looked at it since.
+    What else nobody looked at is told in the summary of its part."""
+    names = [path for path, action in case.products.items() if action == case.last_change][:PRODUCTS]
+    if not any(path.endswith(CODE) or any(same_file(path, one) for one in case.wanted) for path in names):
+        return []
+    if any(_looks_at_products(case, f) for f in case.facts[case.last_change - 1 :]):
+        return []
+    if case.task is not None and searching(NOT_TO_RUN)(case.task.instruction):
+        return []
+    text = f"{', '.join(f'`{one_line(name, 80)}`' for name in names)} changed at a{case.last_change}"
+    text += ", and nothing ran it or looked at it since."
+    return [Finding("unverified", text, (case.last_change,), is_serious=False)]
+
+
+def _looks_at_products(case: Case, fact: Facts) -> bool:
+    if fact.effects.tests or fact.effects.scripts or fact.family in STORING:
+        return True
+    if fact.action == case.last_change:
+        return False
+    if fact.phase == "run" or fact.family in {"git diff", "git show"}:
+        return True
+    if any(base_name(path) in case.product_names for path in fact.effects.reads):
+        return True
+    return (
+        fact.phase in {"explore", "verify"}
+        and any(  # a listing in which it stands
+            name in answer.text[:LONGEST_LISTING]
+            for answer in case.step(fact.action).observations
+            for name in case.product_names
+        )
+    )
