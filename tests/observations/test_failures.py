@@ -51,6 +51,8 @@ TOLD: list[tuple[str, str, str, str]] = [
     ("foo", "zsh: command not found: foo", "no_such_command", "foo"),
     ("foo", "fish: Unknown command: foo", "no_such_command", "foo"),
     ("foo", "'foo' is not recognized as an internal or external command,", "no_such_command", "foo"),
+    ("node a.js", "Error: getaddrinfo ENOTFOUND db.local", "connection", ""),
+    ("python a.py", "FileNotFoundError: [Errno 2] No such file or directory: 'a.csv'", "no_such_file", "a.csv"),
     ("./nope", "bash: line 1: ./nope: No such file or directory", "no_such_file", "./nope"),
     ("./a.c", "bash: ./a.c: Permission denied", "permission", "./a.c"),
     ("cd nope && make", "bash: line 1: cd: nope: No such file or directory", "no_such_file", "nope"),

@@ -207,6 +207,8 @@ class Scan:
         )
         position = 1
         if name == "open" and owner is not None and not is_module:  # a path's own method
+            if arguments and isinstance(arguments[0], ast.Constant) and not isinstance(arguments[0].value, str):
+                return  # something else that can be opened
             path, position = self.path(owner), 0
         mode = self.text(arguments[position]) if len(arguments) > position else self.keyword(node, "mode")
         if path is None:

@@ -123,7 +123,10 @@ WORDS: tuple[tuple[Family, tuple[str, ...]], ...] = (
             connecterror
             econnrefused
             econnreset
-            enotfound
+            getaddrinfo enotfound
+            code enotfound
+            errno enotfound
+            'enotfound'
             could not resolve
             couldn't connect
             couldn't resolve

@@ -150,6 +150,7 @@ def test_a_look_at_a_file_that_may_be_missing_shows_nothing() -> None:
 
 def test_what_was_removed_is_not_made() -> None:
     assert products(deeds(("echo 1 > a.txt", "", 0), ("rm ./a.txt", "", 0))).made == ()
+    assert products(deeds(("echo 1 > a; echo 2 > ab", "", 0))).made == ("a", "ab")
 
 
 def test_an_edit_that_a_tool_refused_changed_nothing() -> None:

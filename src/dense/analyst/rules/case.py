@@ -1,4 +1,4 @@
-"""The whole trace, looked at once: facts, requirements, checks, products, how it ends. Issues and answers are drawn from
+"""The whole trace, looked at once: facts, requirements, checks, products, how it ends. Issues and answers come from
 it."""
 
 from __future__ import annotations

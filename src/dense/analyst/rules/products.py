@@ -126,7 +126,7 @@ class _Book:
     def close(self) -> Products:
         made = [path for name, same in self._made.items() if name != ".git" for path in same]
         if made:
-            folders = {path[: path.rfind("/")] for path in made}
+            folders = {path.rstrip("/").rpartition("/")[0] for path in made}
             made = [path for path in made if path.rstrip("/") not in folders]
         tried = [same[-1] for name, same in self.tried.items() if name != ".git"] if self.tried else ()
         return Products(tuple(made), tuple(tried))
