@@ -134,7 +134,7 @@ class Analysis(Case):
         ran_last = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
         if ran_last is not None and self.wrong(ran_last):
             return False
-        if any(first <= one.action <= last for one in self.refused):
+        if self.refused and bisect_left(self._refused_at, first) < bisect_right(self._refused_at, last):
             return False
         changed = next((fact.action for fact in reversed(inside) if not fact.has_failed and _changes(fact)), 0)
         if self.first_open_check < changed:
@@ -147,6 +147,10 @@ class Analysis(Case):
             (not fact.has_failed and (fact.is_check or fact.effects.scripts)) or self._reads_back(fact, changed)
             for fact in self.facts[changed - 1 : last]
         )
+
+    @cached_property
+    def _refused_at(self) -> list[int]:
+        return [one.action for one in self.refused]
 
     def _reads_back(self, fact: Facts, changed: int) -> bool:
         """Whether an action shows what was made by a change or since, and that is no guess."""
