@@ -30,6 +30,11 @@ type TellsElsewhere = Callable[[int, int], Elsewhere]
 NOTHING = Elsewhere()
 
 
+def nowhere(_first: int, _last: int) -> Elsewhere:
+    """Nothing is told elsewhere: for a stretch that stands alone."""
+    return NOTHING
+
+
 def elsewhere(analysis: Analysis, first: int, last: int) -> Elsewhere:
     """An attempt that covers two actions of a stretch is a shortcut in it; an issue is raised where its last evidence
     lies."""

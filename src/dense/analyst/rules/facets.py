@@ -9,7 +9,7 @@ from functools import cached_property
 from dense.analyst.rules.changes_told import MOST_TEXT, small_changes, standing
 from dense.analyst.rules.commands_told import LOOKING, SHOWING, short_command
 from dense.analyst.rules.deeds import is_change, is_quotable, only_looks, shows_data
-from dense.analyst.rules.elsewhere import NOTHING, Elsewhere
+from dense.analyst.rules.elsewhere import Elsewhere, TellsElsewhere, nowhere
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.origins import has_word
 from dense.analyst.rules.outputs_told import main_failure
@@ -50,11 +50,16 @@ def facet(items: Sequence[str]) -> str:
 class Facets:
     """The facets of a stretch, each as its items."""
 
-    def __init__(self, stretch: Stretch, elsewhere: Elsewhere = NOTHING, said: str = "") -> None:
+    def __init__(self, stretch: Stretch, elsewhere: TellsElsewhere = nowhere, said: str = "") -> None:
         self.stretch = stretch
-        self.elsewhere = elsewhere
         self.said = said
         """The summary that the facets stand below."""
+        self._elsewhere = elsewhere
+
+    @cached_property
+    def elsewhere(self) -> Elsewhere:
+        """What others tell of the stretch. Asked for only where something would be told twice."""
+        return self._elsewhere(self.stretch.first, self.stretch.deeds[-1].action)
 
     def artifacts(self) -> list[str]:
         made = self.stretch.made
@@ -197,8 +202,6 @@ class Facets:
         line. A check that fails is no dead end, nor is a slip that was put right at once."""
         told: list[str] = []
         for deed in self.stretch.failed[-MOST_FAILURES:]:
-            if deed.action in self.elsewhere.tries:
-                continue
             failures = deed.facts.seen.failures
             is_lacking = any(failure.family in ABSENT for failure in failures)
             if not failures or (not is_lacking and (deed.is_check or only_looks(deed))):
@@ -207,7 +210,8 @@ class Facets:
             is_slip = main_failure(failures).family in SLIPS
             if is_slip and recovery is not None and recovery.action <= deed.action + 2:
                 continue
-            told.append(f"{self.stretch.failure(deed)}{self._instead(deed)}")
+            if deed.action not in self.elsewhere.tries:
+                told.append(f"{self.stretch.failure(deed)}{self._instead(deed)}")
         return told if self.stretch.changes else [*told, *self._vain()]
 
     def _vain(self) -> list[str]:
@@ -228,11 +232,10 @@ class Facets:
         nothing is open about them."""
         told: list[str] = []
         for deed in self.stretch.left[-3:]:
-            if deed.action in self.elsewhere.issues or deed.action in self.elsewhere.tries:
-                continue
-            if not any(failure.family in ABSENT for failure in deed.facts.seen.failures):
+            is_absent = any(failure.family in ABSENT for failure in deed.facts.seen.failures)
+            if not is_absent and deed.action not in self.elsewhere.issues | self.elsewhere.tries:
                 told.append(self.stretch.failure(deed))
-        if not self.elsewhere.is_unverified and (names := self._unverified()):
+        if (names := self._unverified()) and not self.elsewhere.is_unverified:
             told.append(f"unverified: {paths_told(names)} after the last change")
         return told
 

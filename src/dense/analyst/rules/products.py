@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -23,8 +23,8 @@ class Products(Struct, frozen=True):
     """Made or changed and still there at its end, in order of the first write."""
     failed: tuple[str, ...]
     """Meant to be made by actions that failed, and nothing shows that they are there."""
-    held: Mapping[str, str] = {}
-    """What of the made ones was shown by an action that failed after that: results, which nothing else tells."""
+    held: tuple[tuple[str, str], ...] = ()
+    """Of made ones what an action showed that failed after that: results, which nothing else tells."""
 
     @property
     def names(self) -> list[str]:
@@ -131,7 +131,8 @@ class _Book:
         else:
             same.append(path)
         self.tried.pop(name, None)
-        self._held.pop(path, None)
+        if self._held:
+            self._held.pop(path, None)
 
     def hold(self, path: str, contents: str) -> None:
         if contents:
@@ -139,7 +140,8 @@ class _Book:
 
     def remove(self, path: str) -> None:
         name = base_name(path)
-        self._held.pop(path, None)
+        if self._held:
+            self._held.pop(path, None)
         if name in self._made:
             self._made[name] = [other for other in self._made[name] if not same_file(path, other)]
 
@@ -165,4 +167,4 @@ class _Book:
             folders = {path[: path.rfind("/")] for path in made}
             made = [path for path in made if path.rstrip("/") not in folders]
         tried = [same[-1] for name, same in self.tried.items() if name != ".git"] if self.tried else ()
-        return Products(tuple(made), tuple(tried), self._held)
+        return Products(tuple(made), tuple(tried), tuple(self._held.items()))

@@ -170,7 +170,8 @@ class Summary:
 
     def _clauses(self) -> list[str]:
         clauses = [*self._setups(), *self._parts.changes, *self._parts.runs] or self._removals()
-        clauses += self._results()
+        if results := self._results():
+            return [*clauses, *results]
         if not self.stretch.changes:
             clauses = [*self._lead(), *clauses]
             clauses += self._looks_told()[-1:] if clauses and self._ends_looking() else []
@@ -191,7 +192,7 @@ class Summary:
         """What was worked out by actions that failed after that."""
         if not self.stretch.failed or not (held := self.stretch.products.held):
             return []
-        return [f"wrote {paths_told([path])}, which holds {seen}" for path, seen in list(held.items())[-2:]]
+        return [f"wrote {paths_told([path])}, which holds {seen}" for path, seen in held[-2:]]
 
     def _replies(self) -> list[str]:
         """What other agents said in answer to the one that called them last."""
@@ -250,7 +251,7 @@ class Summary:
         told = [f"looked at {paths_told(paths, 4)}"] if paths else []
         short = [deed for deed in looks[-8:] if is_quotable(deed) and not is_vain(deed)][-2:]
         if len(short) < 2:
-            short = [deed for deed in looks[-8:] if deed in short or is_telling(deed)][-2:]
+            short = [deed for deed in looks[-8:] if deed in short or (is_telling(deed) and not is_vain(deed))][-2:]
         told += dict.fromkeys([self.stretch.told(deed) for deed in short])
         if told:
             return told

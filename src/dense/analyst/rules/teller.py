@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dense.analyst.answers import SummaryAnswer
 from dense.analyst.rules.attempts import Attempt
-from dense.analyst.rules.elsewhere import NOTHING, TellsElsewhere
+from dense.analyst.rules.elsewhere import TellsElsewhere, nowhere
 from dense.analyst.rules.facets import Facets, facet
 from dense.analyst.rules.handovers import Handovers
 from dense.analyst.rules.origins import Origins
@@ -31,7 +31,7 @@ class Teller:
         origins: Origins | None = None,
         stays: Stays | None = None,
         submitted: str = "",
-        elsewhere: TellsElsewhere = lambda _first, _last: NOTHING,
+        elsewhere: TellsElsewhere = nowhere,
     ) -> None:
         self._history = history
         self._steps = steps
@@ -78,7 +78,7 @@ class Teller:
         self._summaries.update(zip(spans, summaries, strict=True))
         stretches = [summary.stretch for summary in summaries]
         told = [summary.told() for summary in summaries]
-        facets = list(map(self._facets, spans, stretches, told))
+        facets = [Facets(one, self._elsewhere, said) for one, said in zip(stretches, told, strict=True)]
         parts = {
             "subtitle": told_apart(
                 [title(stretch.deeds, stretch.products) for stretch in stretches],
@@ -114,10 +114,6 @@ class Teller:
     def _summary(self, first: int, last: int) -> Summary:
         stretch = Stretch(self._deeds[first - 1 : last], self._history, self._origins)
         return Summary(stretch, self._stays, self._handovers)
-
-    def _facets(self, span: tuple[int, int], stretch: Stretch, said: str) -> Facets:
-        has_issues = bool(stretch.failed or stretch.changes)
-        return Facets(stretch, self._elsewhere(*span) if has_issues else NOTHING, said)
 
 
 def _parts(children: Sequence[Node]) -> list[tuple[int, int]]:

@@ -24,10 +24,11 @@ def unmet(case: Case) -> list[Finding]:
     return found
 
 
-def _try(case: Case, action: int) -> str:
-    """A try, and what came back. Of one for which a program or a package is not there, that: the lessons tell more."""
+def _try(case: Case, action: int, *, is_only: bool) -> str:
+    """A try, and what came back. Of one among others for which a program or a package is not there, that: the lesson
+    of all of them tells the rest."""
     failures = case.of(action).seen.failures
-    if failures and (lacking := main_failure(failures)).family in ABSENT and lacking.subject:
+    if failures and not is_only and (lacking := main_failure(failures)).family in ABSENT and lacking.subject:
         return f"{absent_told(lacking)} (a{action})"
     return f"a{action} {did(case.of(action), case.step(action), 70)}: {saw(case.of(action), case.step(action))}"
 
@@ -36,7 +37,9 @@ def _missing(case: Case, one: Tracked) -> Finding:
     text = f"The task asks for `{one.subject}`, and no action made it."
     evidence = [*one.tried[-TRIES:], *one.missed[-1:]]
     if one.tried:
-        text += f" Tried without success: {'; '.join([_try(case, n) for n in one.tried[-TRIES:]])}."
+        is_only = len(one.tried) == 1
+        tries = [_try(case, n, is_only=is_only) for n in one.tried[-TRIES:]]
+        text += f" Tried without success: {'; '.join(tries)}."
     if fitting := candidates(case.task, case.requirements, case.steps):
         best = fitting[0]
         text += f" What fits the task was already seen at a{best.action}: `{one_line(best.text, 200)}`."
