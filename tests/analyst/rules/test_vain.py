@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from made_attempt import attempt
 
@@ -64,6 +66,14 @@ def test_nothing_came_back_or_only_what_the_command_says_by_itself(command: str,
 )
 def test_silence_and_short_answers_that_say_something(command: str, output: str) -> None:
     assert not is_vain(deed(command, output))
+
+
+@pytest.mark.parametrize("filling", ["\n", ";", "|| ", "echo ", " -cq", "c" * 9, "print(", "\n  "])
+def test_hostile_commands_take_no_longer(filling: str) -> None:
+    made = deed(f"grep -a key disk.img -{filling * (60_000 // len(filling))}", "none")
+    begin = time.process_time()
+    is_vain(made)
+    assert time.process_time() - begin < 0.5
 
 
 def test_they_are_dead_ends_of_a_part_that_only_looks_and_no_result_of_it() -> None:

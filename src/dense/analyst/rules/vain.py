@@ -14,7 +14,8 @@ LONGEST = 200
 MOST_COMMAND = 20_000
 """So much of a command is looked at."""
 ECHO = re.compile(
-    r"""(\|\||&&|;|\n|\A)\s*+(?:\{\s*+)?+(?:echo|printf)\s++(?:-[a-zA-Z]++\s++)?+("[^"\n]*+"|'[^'\n]*+'|[^;&|\n}]*+)"""
+    r"(\|\||&&|;|\n|\A)[ \t]*+(?:\{[ \t]*+)?+(?:echo|printf)[ \t]++(?:-[a-zA-Z]++[ \t]++)?+"
+    r"""("[^"\n]*+"|'[^'\n]*+'|[^;&|\n}]*+)"""
 )
 """What a shell text says by itself, with what comes before it: where the last command worked, it says more than that
 nothing was found."""
@@ -22,8 +23,8 @@ PRINT = re.compile(r"""^print\(["']([^"'\n{]{1,80})["']\)""", re.MULTILINE)
 """What a program says at its end in any case."""
 INNER_PRINT = re.compile(r"\n[ \t]++[^\n]*?\bprint\(")
 """What a program says only if something holds."""
-VARIABLE = re.compile(r"\$(?:\w+|\?|\{[^}]*\})")
-QUIET = re.compile(r"\s-(?:[a-zA-Z]*[qc][a-zA-Z]*|-quiet|-count)(?=\s|$)")
+VARIABLE = re.compile(r"\$(?:\w+|\?|\{[^}]{0,80}\})")
+QUIET = re.compile(r"\s-(?:[a-zA-Z]{0,8}[qc][a-zA-Z]{0,8}|-quiet|-count)(?=\s|$)")
 """A search that is asked for something else than what it finds."""
 
 
@@ -32,13 +33,13 @@ def is_vain(deed: Deed) -> bool:
     facts = deed.facts
     if deed.has_failed or facts.phase != "explore" or not facts.commands or facts.effects.writes:
         return False
-    is_search = not FINDING.isdisjoint(facts.effects.runs) and not any(map(QUIET.search, facts.commands))
+    command = "\n".join(facts.commands)[:MOST_COMMAND]
+    is_search = not FINDING.isdisjoint(facts.effects.runs) and QUIET.search(command) is None
     if facts.seen.is_empty:
         return is_search and LOOKING.issuperset(facts.effects.runs)
     came_back = deed.output
     if len(came_back) > LONGEST:
         return False
-    command = "\n".join(facts.commands)[:MOST_COMMAND]
     said = _echoed(command) if is_search else _printed(command)
     lines = [line for line in map(str.strip, came_back.split("\n")) if line]
     return bool(lines) and all(any(map(line.startswith, said)) for line in lines)
