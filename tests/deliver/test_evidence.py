@@ -144,3 +144,8 @@ def test_the_rest_goes_by_role_and_the_latest_first() -> None:
         shown = {choice.leaf.action for choice in selection.choices}
         told = [int(name.split()[0][1:]) for name in selection.left_out]
         assert sorted(told) == sorted(set(range(1, 8)) - shown)
+
+
+def test_the_last_action_of_a_part_is_its_last_one_and_not_the_last_before_a_shortcut() -> None:
+    tried = Shortcut("shortcut_0", "tried", actions("rr", 2), "failed", dead_end="it failed")
+    assert "n1" not in roles(subtask("n99", "complete", subtask("n98", "complete", *actions("rr"), tried)))

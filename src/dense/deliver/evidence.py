@@ -173,11 +173,9 @@ def _optional(
         if isinstance(node, Shortcut):
             found += [one for one in named(node.evidence, "cited") if one[0].id not in required]
     for node in opened:
-        for child in reversed(node.children):
-            if isinstance(child, Leaf):
-                if child.id not in required:
-                    found.append((child, "last"))
-                break
+        last = node.children[-1] if node.children else None
+        if isinstance(last, Leaf) and last.id not in required:
+            found.append((last, "last"))
     return found
 
 

@@ -104,13 +104,19 @@ class Renderer:
 
     def _task(self, node: Subtask, is_short: bool, is_folded: bool) -> Block:
         blocks: list[Block] = []
-        _tell(blocks, "summary", node.summary)
+        if not self._is_said_above(node):
+            _tell(blocks, "summary", node.summary)
         if not is_folded:
             self._tell_facets(blocks, node, is_short)
         said = {"id": node.id, "title": node.title, "state": state_of(node), "actions": self._span(node)}
         if raised := self._raised_in(node, is_short):
             said |= {"open-issue": _open_names(raised), "closed-later": None if is_short else _closed(raised)}
         return markup.holding(markup.tags("task", said), blocks)
+
+    def _is_said_above(self, node: Subtask) -> bool:
+        """Whether the root says all that its only part would say."""
+        root = self.tree.root
+        return len(root.children) == 1 and root.children[0] is node and _words(node.summary) in _words(root.summary)
 
     def _shortcut(self, node: Shortcut, is_short: bool) -> Block:
         blocks: list[Block] = []

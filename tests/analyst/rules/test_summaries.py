@@ -312,3 +312,43 @@ def test_headings_of_runners_are_no_values() -> None:
     text = "rootdir: /testbed\n1: 0.95\ntotal: 30\n"
     steps = (shell("python make.py > out.txt", text), shell("cat out.txt", text))
     assert told(*steps).key_values == "total `30`"
+
+
+COUNT = "awk -F';' '{a[$1]+=$3} END {for (r in a) print r, a[r]}' sales.csv > regions.dat; cat regions.dat"
+COUNTED = "east 12\nnorth 10\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (f"{COUNT}; gnuplot plot.gp", f"{COUNTED}bash: gnuplot: command not found"),
+        (f"{COUNT}\nmagick regions.dat chart.png", f"{COUNTED}sh: 1: magick: not found"),
+    ],
+)
+def test_results_that_were_shown_before_a_program_was_missing(command: str, output: str) -> None:
+    answer = told(shell("ls", "sales.csv"), shell(command, output, 127))
+    assert answer.summary.startswith("Wrote `regions.dat`, which holds `east 12`, `north 10`.")
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (f"{COUNT}; wc -l sales.csv; gnuplot plot.gp", f"{COUNTED}7 sales.csv\nbash: gnuplot: command not found"),
+        (f"{COUNT}; python3 draw.py", f"{COUNTED}{NO_MODULE}"),
+        ("cat regions.dat; gnuplot plot.gp", f"{COUNTED}bash: gnuplot: command not found"),
+    ],
+)
+def test_what_may_be_of_another_command_is_no_contents(command: str, output: str) -> None:
+    assert "holds" not in told(shell("ls", "sales.csv"), shell(command, output, 127)).summary
+
+
+def test_contents_that_were_written_over_are_not_told() -> None:
+    tried = shell(f"{COUNT}; gnuplot plot.gp", f"{COUNTED}bash: gnuplot: command not found", 127)
+    assert "east 12" not in told(tried, shell("echo x > regions.dat")).summary
+
+
+def test_what_was_found_right_before_a_run_is_told_with_it() -> None:
+    look = shell("grep -ao 'KEY=.*' disk.img", "KEY=8XD")
+    run = shell("python3 -c \"print('8XD' + 'W54')\"", "8XDW54")
+    assert "`KEY=8XD`; ran `python3" in told(shell("ls -l", "disk.img"), look, run).summary
+    assert "KEY" not in told(look, shell("python3 a.py", "1"), run).summary

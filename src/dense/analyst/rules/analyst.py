@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 from dense.actions import EffectsOf
@@ -35,6 +35,7 @@ from dense.analyst.questions import (
 from dense.analyst.rules import boundaries
 from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.boundaries import Stretch
+from dense.analyst.rules.elsewhere import elsewhere
 from dense.analyst.rules.labels import label
 from dense.analyst.rules.settle import groups, shortcuts, verdict
 from dense.analyst.rules.settle import leaf as leaf_name
@@ -60,7 +61,9 @@ class Study:
         self.analysis = analysis
         handed_in = analysis.submission.told if analysis.submission is not None else ""
         stays = analysis.stays if handed_in or analysis.history.has_removals else None  # else all of it does
-        self.teller = Teller(analysis.history, analysis.steps, analysis.origins, stays, handed_in)
+        self.teller = Teller(
+            analysis.history, analysis.steps, analysis.origins, stays, handed_in, partial(elsewhere, analysis)
+        )
 
     def answer(self, question: AnyQuestion) -> Answer:
         match question:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from dense.analyst.rules.changes_told import MOST_TEXT, small_changes, standing
-from dense.analyst.rules.commands_told import SHOWING, short_command
+from dense.analyst.rules.commands_told import LOOKING, SHOWING, short_command
 from dense.analyst.rules.deeds import is_change, is_quotable, only_looks, shows_data
+from dense.analyst.rules.elsewhere import Elsewhere, TellsElsewhere, nowhere
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.origins import has_word
 from dense.analyst.rules.outputs_told import main_failure
@@ -16,6 +17,7 @@ from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import listed, one_line, paths_told, plain_text, ticked
 from dense.analyst.rules.stretch import ABSENT, Stretch
 from dense.analyst.rules.targets import same_file
+from dense.analyst.rules.vain import is_vain
 from dense.observations import values
 from dense.tree import NONE
 
@@ -23,12 +25,15 @@ ITEMS = 5
 """How many things a facet lists."""
 COMMITTING = {"git commit": "changes are committed", "git push": "changes are pushed"}
 GUESSED = "as the agent typed it: no output had shown that"
+READ_BACK = "read back: "
 SLIPS = frozenset({"syntax", "usage", "tool"})
 """Families of errors that say nothing about the task once the call was put right."""
 MOST_FAILURES = 40
 """So many failures are gone through for a facet, from the end."""
 MOST_TYPED = 40
 """So many actions back it is looked for whether a value was typed."""
+MOST_VAIN = 12
+"""So many actions back it is looked for such as found nothing."""
 MOST_BETWEEN = 12
 """So many deeds before a recovery may be what brought it about."""
 
@@ -45,8 +50,16 @@ def facet(items: Sequence[str]) -> str:
 class Facets:
     """The facets of a stretch, each as its items."""
 
-    def __init__(self, stretch: Stretch) -> None:
+    def __init__(self, stretch: Stretch, elsewhere: TellsElsewhere = nowhere, said: str = "") -> None:
         self.stretch = stretch
+        self.said = said
+        """The summary that the facets stand below."""
+        self._elsewhere = elsewhere
+
+    @cached_property
+    def elsewhere(self) -> Elsewhere:
+        """What others tell of the stretch. Asked for only where something would be told twice."""
+        return self._elsewhere(self.stretch.first, self.stretch.deeds[-1].action)
 
     def artifacts(self) -> list[str]:
         made = self.stretch.made
@@ -56,8 +69,12 @@ class Facets:
         if history.has_removals:
             made = [path for path in made if not history.is_gone(path)]  # others were only to find something out
         shown = self._shown_alone()
-        told = [(ticked(path, 80), shown.get(base_name(path))) for path in reversed(made)]
-        return [f"{path} ({seen})" if seen else path for path, seen in told]
+        told = [(ticked(path, 80), shown.get(base_name(path), "")) for path in reversed(made)]
+        return [f"{path} ({seen})" if seen and not self._is_said(seen) else path for path, seen in told]
+
+    def _is_said(self, seen: str) -> bool:
+        """Whether the summary shows the contents of a file."""
+        return seen.startswith(READ_BACK) and seen.removeprefix(READ_BACK) in self.said
 
     def _shown_alone(self) -> dict[str, str]:
         """Short contents of files that an action looked at alone, after they were written."""
@@ -66,9 +83,10 @@ class Facets:
             if deed.phase != "verify" or deed.is_check:
                 continue
             reads = {base_name(path) for path in deed.facts.effects.reads}
-            is_shown = not deed.facts.effects.runs or not SHOWING.isdisjoint(deed.facts.effects.runs)
+            ran = deed.facts.effects.runs
+            is_shown = not ran or (LOOKING.issuperset(ran) and not SHOWING.isdisjoint(ran))
             if len(reads) == 1 and is_shown and is_quotable(deed):
-                found[reads.pop()] = GUESSED if self._is_guess(deed) else f"read back: {deed.saw}"
+                found[reads.pop()] = GUESSED if self._is_guess(deed) else f"{READ_BACK}{deed.saw}"
         return found
 
     def _is_guess(self, deed: Deed) -> bool:
@@ -180,8 +198,8 @@ class Facets:
         return any(same_file(path, subject) for path in maker.facts.effects.writes for subject in wanted if subject)
 
     def dead_ends(self) -> list[str]:
-        """Failures that a rerun can avoid, by what was missing or by the command and its last line. A check that fails
-        is no dead end, nor is a slip that was put right at once."""
+        """Failures that a rerun can avoid and no shortcut tells, by what was missing or by the command and its last
+        line. A check that fails is no dead end, nor is a slip that was put right at once."""
         told: list[str] = []
         for deed in self.stretch.failed[-MOST_FAILURES:]:
             failures = deed.facts.seen.failures
@@ -192,8 +210,14 @@ class Facets:
             is_slip = main_failure(failures).family in SLIPS
             if is_slip and recovery is not None and recovery.action <= deed.action + 2:
                 continue
-            told.append(f"{self.stretch.failure(deed)}{self._instead(deed)}")
-        return told
+            if deed.action not in self.elsewhere.tries:
+                told.append(f"{self.stretch.failure(deed)}{self._instead(deed)}")
+        return told if self.stretch.changes else [*told, *self._vain()]
+
+    def _vain(self) -> list[str]:
+        """Where something was looked for and is not."""
+        looks = self.stretch.worked[-MOST_VAIN:]
+        return [f"{self.stretch.did(deed)}: nothing found" for deed in looks if is_vain(deed)]
 
     def _instead(self, deed: Deed) -> str:
         """The check that ran in the stead of one whose runner is not there."""
@@ -204,12 +228,14 @@ class Facets:
         return f" ({short_command(ran.facts.effects.tests[-1], 60)} runs)" if ran is not None else ""
 
     def open_issues(self) -> list[str]:
-        """What is left, apart from tools that are not there: those lead nowhere, and nothing is open about them."""
+        """What is left and no issue or shortcut tells, apart from tools that are not there: those lead nowhere, and
+        nothing is open about them."""
         told: list[str] = []
         for deed in self.stretch.left[-3:]:
-            if not any(failure.family in ABSENT for failure in deed.facts.seen.failures):
+            is_absent = any(failure.family in ABSENT for failure in deed.facts.seen.failures)
+            if not is_absent and deed.action not in self.elsewhere.issues | self.elsewhere.tries:
                 told.append(self.stretch.failure(deed))
-        if names := self._unverified():
+        if (names := self._unverified()) and not self.elsewhere.is_unverified:
             told.append(f"unverified: {paths_told(names)} after the last change")
         return told
 

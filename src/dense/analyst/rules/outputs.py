@@ -75,9 +75,10 @@ def without_screen(text: str, commands: Sequence[str]) -> str:
         return text
     kept: list[str] = []
     is_echo = False
+    whole = [command.strip() for command in commands]
     for line in lines:
-        if PROMPT.match(line):
-            is_echo = True
+        if (prompt := PROMPT.match(line)) is not None:
+            is_echo = line[prompt.end() :].strip() not in whole  # nothing is left of it for the next line
             continue
         # What is echoed may run over several lines: of a heredoc, or of a screen that is too narrow.
         if is_echo and (

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from dense.actions.files import UNNAMED
+from dense.analyst.rules.commands_told import SHOWING
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.outputs import open_file
+from dense.analyst.rules.outputs_told import shown
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.statements import statements
 from dense.analyst.rules.targets import same_file
@@ -21,6 +23,8 @@ class Products(Struct, frozen=True):
     """Made or changed and still there at its end, in order of the first write."""
     failed: tuple[str, ...]
     """Meant to be made by actions that failed, and nothing shows that they are there."""
+    held: tuple[tuple[str, str], ...] = ()
+    """Of made ones what an action showed that failed after that: results, which nothing else tells."""
 
     @property
     def names(self) -> list[str]:
@@ -28,6 +32,7 @@ class Products(Struct, frozen=True):
         return list(dict.fromkeys(map(base_name, self.made)))
 
 
+LONGEST_CONTENTS = 160
 BARE = frozenset("ls file stat find test which du wc [ tree".split())
 """Programs that say something of a file that is not there without failing."""
 
@@ -51,8 +56,11 @@ def products(deeds: Iterable[Deed]) -> Products:
             writes.append(path)
         if deed.has_failed:
             for path in writes if deed.facts.commands else ():  # a tool that fails changes nothing
-                if path in effects.scripts or _was_made_before(path, deed):
+                if path in effects.scripts:
                     book.add(path)
+                elif _was_made_before(path, deed):
+                    book.add(path)
+                    book.hold(path, _shown_before(path, deed))
                 else:
                     book.attempt(path, effects.scripts)
             continue
@@ -82,6 +90,27 @@ def _was_made_before(path: str, deed: Deed) -> bool:
     return False
 
 
+def _shown_before(path: str, deed: Deed) -> str:
+    """The contents of a file that was made, and shown at once, before another statement failed for want of its
+    program; empty where something else may have come back too, or too much for a sentence."""
+    failures = deed.facts.seen.failures
+    absent = {failure.subject for failure in failures}
+    is_shown = False
+    for text in deed.facts.commands[:8]:
+        for part in statements(text)[0]:
+            words = part.split()
+            if words[0] in SHOWING and words[1:] == [path]:
+                is_shown = True
+            elif not (">" in words or f">{path}" in words or words[0] in absent):
+                return ""
+    if not is_shown:
+        return ""
+    said = [failure.line for failure in failures if failure.line]
+    kept = [line for line in deed.output.split("\n") if not any(line in one or one in line for one in said)]
+    told = shown("\n".join(kept), LONGEST_CONTENTS, has_run=False)
+    return told if told[0] == "`" else ""
+
+
 class _Book:
     """Files by base name while the actions are gone through."""
 
@@ -90,6 +119,7 @@ class _Book:
         self.tried: dict[str, list[str]] = {}
         """What a later action may show."""
         self._by_program: dict[str, list[str]] = {}
+        self._held: dict[str, str] = {}
 
     def add(self, path: str) -> None:
         name = base_name(path)
@@ -101,9 +131,17 @@ class _Book:
         else:
             same.append(path)
         self.tried.pop(name, None)
+        if self._held:
+            self._held.pop(path, None)
+
+    def hold(self, path: str, contents: str) -> None:
+        if contents:
+            self._held[path] = contents
 
     def remove(self, path: str) -> None:
         name = base_name(path)
+        if self._held:
+            self._held.pop(path, None)
         if name in self._made:
             self._made[name] = [other for other in self._made[name] if not same_file(path, other)]
 
@@ -129,4 +167,4 @@ class _Book:
             folders = {path.rstrip("/").rpartition("/")[0] for path in made}
             made = [path for path in made if path.rstrip("/") not in folders]
         tried = [same[-1] for name, same in self.tried.items() if name != ".git"] if self.tried else ()
-        return Products(tuple(made), tuple(tried))
+        return Products(tuple(made), tuple(tried), tuple(self._held.items()))

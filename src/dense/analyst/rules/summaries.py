@@ -19,6 +19,7 @@ from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import capital, listed, paths_told, sentence, ticked
 from dense.analyst.rules.refusals import handed_in, refusals, refused_told
 from dense.analyst.rules.stretch import Stretch, is_bare
+from dense.analyst.rules.vain import is_vain
 
 LONGEST = 500
 LONGEST_WHOLE = 700
@@ -87,7 +88,8 @@ class Summary:
         if not stretch.deeds:
             return "Nothing was done."
         proof, word = self._parts.proof, self._last_word
-        left = self._left_told if tells_left or not (stretch.changes or stretch.last_success) else ""
+        is_told = stretch.changes or stretch.last_success or self._results()
+        left = self._left_told if tells_left or not is_told else ""
         if left in self._told:
             return self._told[left]
         room = LONGEST - len(left) - len(proof) - len(word) - 3
@@ -108,9 +110,9 @@ class Summary:
         if lasting:
             clauses = [self._change(lasting[-1])]
         else:
-            clauses = parts.changes if changes and not is_scratch else parts.runs
+            clauses = parts.changes if changes and not is_scratch else [*self._led(parts.runs), *self._results()]
         if not clauses and not parts.proof:
-            clauses = [stretch.told(deed) for deed in stretch.worked[-8:] if is_found(deed)]
+            clauses = [stretch.told(deed) for deed in stretch.worked[-8:] if is_found(deed) and not is_vain(deed)]
         tests = stretch.passed.facts.effects.tests if stretch.passed is not None else ()
         return Brief(
             sentence(clauses[-1]) if clauses else "",
@@ -120,6 +122,10 @@ class Summary:
             bool(changes) and not is_scratch,
             is_scratch,
         )
+
+    def _led(self, runs: Sequence[str]) -> list[str]:
+        """The last run, with what led to it."""
+        return ["; ".join([*self._lead(), runs[-1]])] if runs else []
 
     def _lasts(self, deed: Deed) -> bool:
         """Whether a change is of something that is there at the end of the attempt."""
@@ -164,11 +170,29 @@ class Summary:
 
     def _clauses(self) -> list[str]:
         clauses = [*self._setups(), *self._parts.changes, *self._parts.runs] or self._removals()
+        if results := self._results():
+            return [*clauses, *results]
         if not self.stretch.changes:
+            clauses = [*self._lead(), *clauses]
             clauses += self._looks_told()[-1:] if clauses and self._ends_looking() else []
             clauses = clauses or self._looks_told()
             clauses += self._replies() if len(self.stretch.agents) > 1 else []
         return clauses
+
+    def _lead(self) -> list[str]:
+        """What was found right before the last run, which it may have led to."""
+        deeds = self.stretch.deeds
+        at = next((n for n in range(len(deeds) - 1, 0, -1) if deeds[n].phase == "run" and not deeds[n].has_failed), 0)
+        found = deeds[at - 1] if at else None
+        if found is None or found.has_failed or not is_found(found) or not is_telling(found) or is_vain(found):
+            return []
+        return [self.stretch.told(found)]
+
+    def _results(self) -> list[str]:
+        """What was worked out by actions that failed after that."""
+        if not self.stretch.failed or not (held := self.stretch.products.held):
+            return []
+        return [f"wrote {paths_told([path])}, which holds {seen}" for path, seen in held[-2:]]
 
     def _replies(self) -> list[str]:
         """What other agents said in answer to the one that called them last."""
@@ -225,9 +249,9 @@ class Summary:
         reads = (path for deed in looks[-40:] for path in deed.facts.effects.reads[:8])
         paths = dict.fromkeys(path for path in reads if path not in (".", "./"))
         told = [f"looked at {paths_told(paths, 4)}"] if paths else []
-        short = [deed for deed in looks[-8:] if is_quotable(deed)][-2:]
+        short = [deed for deed in looks[-8:] if is_quotable(deed) and not is_vain(deed)][-2:]
         if len(short) < 2:
-            short = [deed for deed in looks[-8:] if deed in short or is_telling(deed)][-2:]
+            short = [deed for deed in looks[-8:] if deed in short or (is_telling(deed) and not is_vain(deed))][-2:]
         told += dict.fromkeys([self.stretch.told(deed) for deed in short])
         if told:
             return told

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dense.analyst.answers import SummaryAnswer
 from dense.analyst.rules.attempts import Attempt
+from dense.analyst.rules.elsewhere import TellsElsewhere, nowhere
 from dense.analyst.rules.facets import Facets, facet
 from dense.analyst.rules.handovers import Handovers
 from dense.analyst.rules.origins import Origins
@@ -30,12 +31,14 @@ class Teller:
         origins: Origins | None = None,
         stays: Stays | None = None,
         submitted: str = "",
+        elsewhere: TellsElsewhere = nowhere,
     ) -> None:
         self._history = history
         self._steps = steps
         self._origins = origins or Origins(steps, None)
         self._stays = stays
         self._submitted = submitted
+        self._elsewhere = elsewhere
         self._handovers = Handovers()
         self._all: list[Deed] = []
         self._summaries: dict[tuple[int, int], Summary] = {}
@@ -74,13 +77,14 @@ class Teller:
         summaries = [self._summary(*span) for span in spans]
         self._summaries.update(zip(spans, summaries, strict=True))
         stretches = [summary.stretch for summary in summaries]
-        facets = list(map(Facets, stretches))
+        told = [summary.told() for summary in summaries]
+        facets = [Facets(one, self._elsewhere, said) for one, said in zip(stretches, told, strict=True)]
         parts = {
             "subtitle": told_apart(
                 [title(stretch.deeds, stretch.products) for stretch in stretches],
                 [stretch.deeds for stretch in stretches],
             ),
-            "summary": [summary.told() for summary in summaries],
+            "summary": told,
             "artifacts": [facet(one.artifacts()) for one in facets],
             "final_state": [facet(one.final_state()) for one in facets],
             "key_values": [facet(one.key_values()) for one in facets],

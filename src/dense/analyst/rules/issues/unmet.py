@@ -5,6 +5,7 @@ from __future__ import annotations
 from dense.analyst.rules.candidates import candidates
 from dense.analyst.rules.case import Case
 from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.outputs_told import ABSENT, absent_told, main_failure
 from dense.analyst.rules.phrases import did, one_line, saw
 from dense.analyst.rules.tracking import Tracked, may_be_made
 
@@ -23,13 +24,21 @@ def unmet(case: Case) -> list[Finding]:
     return found
 
 
+def _try(case: Case, action: int, *, is_only: bool) -> str:
+    """A try, and what came back. Of one among others for which a program or a package is not there, that: the lesson
+    of all of them tells the rest."""
+    failures = case.of(action).seen.failures
+    if failures and not is_only and (lacking := main_failure(failures)).family in ABSENT and lacking.subject:
+        return f"{absent_told(lacking)} (a{action})"
+    return f"a{action} {did(case.of(action), case.step(action), 70)}: {saw(case.of(action), case.step(action))}"
+
+
 def _missing(case: Case, one: Tracked) -> Finding:
     text = f"The task asks for `{one.subject}`, and no action made it."
     evidence = [*one.tried[-TRIES:], *one.missed[-1:]]
     if one.tried:
-        tries = [
-            f"a{n} {did(case.of(n), case.step(n), 70)}: {saw(case.of(n), case.step(n))}" for n in one.tried[-TRIES:]
-        ]
+        is_only = len(one.tried) == 1
+        tries = [_try(case, n, is_only=is_only) for n in one.tried[-TRIES:]]
         text += f" Tried without success: {'; '.join(tries)}."
     if fitting := candidates(case.task, case.requirements, case.steps):
         best = fitting[0]
