@@ -74,6 +74,11 @@ def weight(part: str, facts: Facts | None) -> int:
     return 3 if facts is not None and any(path in part for path in facts.effects.writes[:3]) else 2
 
 
+def is_look(part: str) -> bool:
+    """Whether a statement only shows something."""
+    return program(part) in LOOKING and ">" not in part.replace(">&", "") and not IN_PLACE.search(part[:200])
+
+
 def shell_deed(facts: Facts, limit: int, message: str = "") -> str:
     """What shell texts did: by their effects where those say it shorter than the text, else the text itself.
     `message`: what the agent said before."""
@@ -101,17 +106,21 @@ def shell_deed(facts: Facts, limit: int, message: str = "") -> str:
                 made[path] = f"{ticked(path, 60)} ({lines_told(line_count(body))})"
             else:
                 fed_in.append((HEREDOC_PLACED.sub(" ", part), body))
-    told = [*_written(made, parts, facts), *_fed(fed_in, made, facts, message)]
-    if told:
-        before, after = _beside(first, facts, limit), _beside(parts, facts, limit)
-        told = _once([*told[:3], after] if after else told[:3])
-        return f"{before}, then {told}" if before else told
-    parts = first + parts
-    return ("" if effects.is_key else look(parts, facts) or "") or _ran(parts, facts, limit)
+    if not made and not fed_in:
+        parts = first + parts if first else parts
+        return (None if effects.is_key else look(parts, facts)) or _ran(parts, facts, limit)
+    told = _written(made, parts, facts) if made else []
+    told += _fed(fed_in, made, facts, message)[: 3 - len(told)] if fed_in else []
+    if parts and (after := _beside(parts, facts, limit)):
+        told.append(after)
+    before = _beside(first, facts, limit) if first else ""
+    return f"{before}, then {_once(told)}" if before else _once(told)
 
 
 def _once(told: Sequence[str]) -> str:
     """Deeds of one text; that a program ran is said once of several in a row."""
+    if len(told) == 1:
+        return told[0]
     runs = [one.startswith("ran ") for one in told]
     return listed([one[4:] if n and runs[n] and runs[n - 1] else one for n, one in enumerate(told)], 4)
 
@@ -119,8 +128,8 @@ def _once(told: Sequence[str]) -> str:
 def _written(made: Mapping[str, str], others: Sequence[str], facts: Facts) -> list[str]:
     """Files that were written in place; those of which the shell says that it could not, and not that it could not run
     or read them later, were only to be."""
-    if not made:
-        return []
+    if not facts.seen.failures:
+        return [f"wrote {listed(list(made.values()))}"]
     subjects = {one.subject for one in facts.seen.failures if one.family in ("no_such_file", "permission")}
     missed = [path for path in made if path in subjects and not any(path in part for part in others)]
     kept = [one for path, one in made.items() if path not in missed]
@@ -131,8 +140,6 @@ def _written(made: Mapping[str, str], others: Sequence[str], facts: Facts) -> li
 def _fed(fed_in: Sequence[tuple[str, str]], made: Mapping[str, str], facts: Facts, message: str) -> list[str]:
     """Programs that got a text to run or to read. What the agent said before is said of the one that changes something,
     or of the last."""
-    if not fed_in:
-        return []
     writes = [path for path in facts.effects.writes if path not in made]
     on = [[path for path in writes if path in body or path in part] for part, body in fed_in]
     meant = next((place for place, paths in enumerate(on) if paths), len(fed_in) - 1)
@@ -147,7 +154,7 @@ def _fed(fed_in: Sequence[tuple[str, str]], made: Mapping[str, str], facts: Fact
 
 def _beside(parts: Sequence[str], facts: Facts, limit: int) -> str:
     """What ran beside texts that were written or run in place; a look at what came of it tells nothing more."""
-    return _ran(parts, facts, limit) if any(weight(part, facts) > 1 for part in parts) else ""
+    return _ran(parts, facts, limit) if not all(map(is_look, parts)) else ""
 
 
 def _ran(parts: Sequence[str], facts: Facts, limit: int) -> str:
@@ -155,25 +162,26 @@ def _ran(parts: Sequence[str], facts: Facts, limit: int) -> str:
         return ""
     text = "\n".join(facts.commands) if len(facts.commands) < 9 else ""
     told = telling_part(text, parts, limit - 20, facts)
-    if len(told) > limit - 10 and (change := substituted(told, 60)):
+    if len(told) > limit - 10 and (pieces := substituted(told, 60)) is not None:
         where = paths_told([path for path in facts.effects.writes if path in told]) or "a file"
-        return f"{'tried to change' if facts.has_failed else 'changed'} {change} in {where}"
+        old, new = ticked(pieces[0], 60), ticked(pieces[1], 60)
+        if not pieces[1].strip():
+            return f"{'tried to take' if facts.has_failed else 'took'} {old} out of {where}"
+        return f"{'tried to change' if facts.has_failed else 'changed'} {old} to {new} in {where}"
     return f"ran {ticked(told, limit - 10)}"
 
 
 SUBSTITUTION = re.compile(r"\bs([/|#@,!])((?:\\.|(?!\1)[^\\])++)\1((?:\\.|(?!\1)[^\\])*+)\1")
 
 
-def substituted(text: str, limit: int) -> str:
-    """What an edit in place by one substitution replaces, the piece that differs: `old` → `new`; empty for none."""
+def substituted(text: str, limit: int) -> tuple[str, str] | None:
+    """What an edit in place by one substitution takes out and puts in, the pieces that differ; None for no such."""
     text = text[:HEAD]
     if not IN_PLACE.search(text) or len(found := list(SUBSTITUTION.finditer(text))) != 1:
-        return ""
+        return None
     sign, before, after = found[0].groups()
     new, old = differing(after.replace(f"\\{sign}", sign), before.replace(f"\\{sign}", sign), limit, around=15)
-    if not old.strip() or max(len(new), len(old)) > 2 * limit:
-        return ""
-    return f"{ticked(old, limit)} → {ticked(new, limit)}" if new.strip() else f"{ticked(old, limit)} → nothing"
+    return (old, new) if old.strip() and max(len(new), len(old)) <= 2 * limit else None
 
 
 SUBSTITUTED = re.compile(r"\$\(\s*cat\s*\)?")

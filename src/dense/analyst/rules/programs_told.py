@@ -13,6 +13,8 @@ from dense.analyst.rules.statements import trimmed
 LONGEST_PURPOSE = 110
 SHORTEST_PURPOSE = 32
 """Shorter sentences say that something comes, and not what."""
+SHORTEST_WORDS = 16
+"""Less than that, such as "Let me try it", tells nothing: what the program ends in tells more."""
 PYTHON = re.compile(r"(?:\S*/)?python[\d.]*(?: -u)?(?: -)?$")
 MEANT = re.compile(
     r"\b(?:i(?:['’]ll| will|['’]m going to| am going to)|let(?: me|['’]s| us)|we(?:['’]ll| will)"
@@ -20,6 +22,8 @@ MEANT = re.compile(
     re.IGNORECASE,
 )
 """How somebody begins to say what comes next."""
+MEANING = ("ll ", "let", "going to", " this", " that", " it")
+"""Without any of these nobody does."""
 REMARK = re.compile(r"\s*(?:#(?!!)|//|--)\s*(\S[^\n]{3,200})")
 CLOSING = frozenset(")]}'\"")
 
@@ -36,20 +40,21 @@ def on_what(told: str, body: str, writes: Sequence[str], message: str) -> str:
     """The same with what it works on and what it is for; where nobody says that, with its last line."""
     if writes:
         told = f"{told} on {paths_told(writes, 2)}"
-    if words := purpose(message, is_change=bool(writes)) or remark(body):
-        return f"{told} ({quoted(words, LONGEST_PURPOSE)})"
-    last = conclusion(body)
-    return f"{told} ending in {ticked(last, 70)}" if last else told
+    words = purpose(message, is_change=bool(writes)) or remark(body)
+    if len(words) >= SHORTEST_WORDS or not (last := conclusion(body)):
+        return f"{told} ({quoted(words, LONGEST_PURPOSE)})" if words else told
+    return f"{told} ending in {ticked(last, 70)}"
 
 
 def purpose(message: str, limit: int = LONGEST_PURPOSE, *, is_change: bool = False) -> str:
     """What a message says that its action is for, by the sentences that speak of what comes next: of a change the first
     one, which says what is changed; else the last. Without any, what the message ends or begins with."""
-    if not message or message.isspace():
-        return ""
+    if len(message) < SHORTEST_WORDS:
+        return message.strip()
     meant: list[str] = []
     for one in sentences(message, max(3 * limit, 300)):
-        if found := MEANT.search(one):
+        head = one.lower()
+        if [sign for sign in MEANING if sign in head] and (found := MEANT.search(one)):
             meant.append(one if found.start() <= limit // 3 else one[found.start() :])
     if meant := [one for one in meant if len(one) >= SHORTEST_PURPOSE]:
         return meant[0 if is_change else -1]

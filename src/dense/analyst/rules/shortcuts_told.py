@@ -58,18 +58,32 @@ def _changes_before(deed: Deed, tried: Tried) -> str:
 
 
 COMPLAINT = re.compile(
-    r"^(?:E {2,8}(\S[^\n]{2,200})|((?:\w{1,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception): [^\n]{1,200})"
-    r"|FAILED [^\n]{1,200}? - (\S[^\n]{0,200})|\s{2,12}\w{1,60}_test\.go:\d{1,6}: ([^\n]{1,200}))$",
-    re.MULTILINE,
+    r"E {2,8}(\S[^\n]{2,200})|((?:\w{1,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception): [^\n]{1,200})"
+    r"|FAILED [^\n]{1,200}? - (\S[^\n]{0,200})|\s{2,12}\w{1,60}_test\.go:\d{1,6}: ([^\n]{1,200})"
 )
-"""How pytest, unittest and go say what a test expected."""
+COMPLAINTS = ("\nE  ", "Error: ", "Exception: ", "\nFAILED ", "_test.go:")
+"""How pytest, unittest and go say what a test expected: the line, and what is looked for to find it."""
+MOST_LINES = 3
+FAR = 3000
+"""So far from its end an output is looked at for it."""
 
 
 def _complaint(deed: Deed) -> str:
     """What the first test that failed says."""
-    if not deed.facts.seen.tests or deed.could_not_run or (found := COMPLAINT.search(deed.output)) is None:
+    if not deed.facts.seen.tests or deed.could_not_run or not deed.step.observations:
         return ""
-    return f" ({ticked(next(filter(None, found.groups())), 110)})"
+    text = deed.step.observations[-1].text[-FAR:]
+    for sign in COMPLAINTS:
+        at = text.find(sign)
+        for _ in range(MOST_LINES):
+            if at < 0:
+                break
+            end = text.find("\n", at + 1)
+            end = len(text) if end < 0 else end
+            if found := COMPLAINT.fullmatch(text, text.rfind("\n", 0, at + 1) + 1, end):
+                return f" ({ticked(next(filter(None, found.groups())), 110)})"
+            at = text.find(sign, end)
+    return ""
 
 
 def _called_wrong(deed: Deed, seen: str, wrong: Callable[[int], str]) -> str:
@@ -91,10 +105,11 @@ def _change(deed: Deed) -> str:
     """What a change is: the text that it replaced, or the agent's words for it."""
     told = change(deed, deed.did)
     if told == deed.did and not told.endswith(")") and len(small := list(small_changes(deed))) == 1:
-        return f"changed {small[0]}" if "→" in small[0] else told
+        return f"changed {small[0].replace(ARROW, TO, 1)}" if ARROW in small[0] else told
     return told
 
 
+ARROW, TO = "` → `", "` to `"
 LONGEST_ARGUMENT = 60
 MOST_LEAVES = 3
 """So many single values are told in which two lists or records differ."""
