@@ -10,7 +10,6 @@ from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.attempts import Attempt
 from dense.analyst.rules.deeds import is_change
 from dense.analyst.rules.findings import Finding
-from dense.analyst.rules.outputs_told import ABSENT
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import paths_told
 from dense.analyst.rules.shortcuts_told import dead_end, working_path
@@ -19,6 +18,11 @@ from dense.tree import Completion, Issue, Leaf, Node, ShortcutOutcome, Subtask, 
 
 AT_ROOT = frozenset({"lost", "refused", "broken_off", "admitted", "empty"})
 """Kinds that concern the task as a whole: the root raises them. What is asked for and was never even tried, too."""
+ELSEWHERE = frozenset(
+    "no_such_command no_such_module no_such_file permission usage connection http port_in_use disk_full killed "
+    "tool".split()
+)
+"""Families of errors that say something of where it ran or how it was called, and nothing of what was changed."""
 FARTHEST = 8
 """So many actions before a failure it is looked for what it put to the test."""
 
@@ -112,8 +116,9 @@ def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis, te
 def _tried(failed: Deed, teller: Teller) -> list[Deed]:
     """The changes of files that an action put to the test: those since the last check or run before it."""
     found: list[Deed] = []
-    if any(failure.family in ABSENT for failure in failed.facts.seen.failures):
-        return found  # no change is to blame for a tool that is not there
+    seen = failed.facts.seen
+    if not seen.tests and any(failure.family in ELSEWHERE for failure in seen.failures):
+        return found
     for action in range(failed.action - 1, max(0, failed.action - 1 - FARTHEST), -1):
         deed = teller.deed(action)
         if deed.facts.effects.writes and is_change(deed) and not deed.has_failed:
