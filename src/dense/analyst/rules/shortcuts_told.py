@@ -64,7 +64,7 @@ COMPLAINT = re.compile(
 COMPLAINTS = ("\nE  ", "Error: ", "Exception: ", "\nFAILED ", "_test.go:")
 """How pytest, unittest and go say what a test expected: the line, and what is looked for to find it."""
 MOST_LINES = 3
-FAR = 3000
+FAR = 1600
 """So far from its end an output is looked at for it."""
 
 
