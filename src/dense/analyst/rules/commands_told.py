@@ -76,7 +76,8 @@ def weight(part: str, facts: Facts | None) -> int:
 
 def is_look(part: str) -> bool:
     """Whether a statement only shows something."""
-    return program(part) in LOOKING and ">" not in part.replace(">&", "") and not IN_PLACE.search(part[:200])
+    name = part.split(None, 1)[0]
+    return name in LOOKING and ">" not in part.replace(">&", "") and not IN_PLACE.search(part[:200])
 
 
 def shell_deed(facts: Facts, limit: int, message: str = "") -> str:
@@ -121,6 +122,8 @@ def _once(told: Sequence[str]) -> str:
     """Deeds of one text; that a program ran is said once of several in a row."""
     if len(told) == 1:
         return told[0]
+    if len(told) == 2 and told[0][0] == "w":
+        return f"{told[0]} and {told[1]}"
     runs = [one.startswith("ran ") for one in told]
     return listed([one[4:] if n and runs[n] and runs[n - 1] else one for n, one in enumerate(told)], 4)
 
