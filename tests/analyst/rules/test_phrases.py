@@ -47,7 +47,7 @@ def tool(name: str, /, **arguments: Any) -> tuple[Facts, Step]:
         ("nohup python3 -m http.server 8000 &", "started `nohup python3 -m http.server 8000`"),
         ("cat > solve.py <<'EOF'\nimport os\nprint(1)\nEOF", "wrote `solve.py` (2 lines)"),
         ("cat > s.py <<'EOF'\nprint(1)\nEOF\npython3 s.py", "wrote `s.py` (1 line) and ran `python3 s.py`"),
-        ("python3 - <<'EOF'\nx = 4\nprint(x)\nEOF", "ran 2 lines with `python3 -` ending in `print(x)`"),
+        ("python3 - <<'EOF'\nx = 4\nprint(x)\nEOF", "ran 2 lines of Python ending in `print(x)`"),
         ("for i in 1 2; do xxd $i; done", "ran `for i in 1 2; do xxd $i; done`"),
         ('git commit -m "$(cat <<EOF\nAdd the parser\n\nMore\nEOF\n)"', 'ran `git commit -m "Add the parser'),
         ("echo `date`", "ran `` echo `date` ``"),
@@ -67,6 +67,97 @@ def test_an_edit_that_failed_was_only_tried() -> None:
     call = ToolCall("Edit", {"file_path": "a.py", "old_string": "x\ny", "new_string": "z"})
     refused = Observation("String to replace not found in file.", is_error=True)
     assert did(*known(Step(Source("t"), calls=(call,), observations=(refused,)))) == "tried to edit `a.py`"
+
+
+PATCH = """python3 - <<'PY'
+from pathlib import Path
+path = Path('shop/cart.py')
+text = path.read_text()
+if 'a - b' in text:
+    path.write_text(text.replace('a - b', 'a + b'))
+    print('changed')
+else:
+    print('pattern not found, nothing changed')
+PY
+"""
+
+
+def spoken(message: str, command: str, text: str = "", code: int = 0) -> tuple[Facts, Step]:
+    call = ToolCall("bash", {"command": command})
+    return known(Step(Source("t"), message, calls=(call,), observations=(Observation(text, exit_code=code),)))
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("The sign is wrong in the cart. I'll add the prices up instead. Then I'll show it.", "I'll add the prices up"),
+        ("Das Vorzeichen im Warenkorb ist falsch, also wird addiert.", "Das Vorzeichen im Warenkorb ist falsch"),
+        (
+            "The sign is wrong and nobody knows why, so let me add up the prices of the cart.",
+            "let me add up the prices",
+        ),
+    ],
+)
+def test_a_program_typed_in_place_is_told_by_what_it_is_for(message: str, words: str) -> None:
+    told = did(*spoken(message, PATCH, "changed"))
+    assert told.startswith(f'ran 8 lines of Python on `shop/cart.py` ("{words}')
+    assert "not found" not in told
+
+
+def test_a_program_typed_in_place_says_what_it_is_itself() -> None:
+    body = "# count the words of each line\nfor line in open('a.txt'):\n    print(len(line.split()))"
+    assert did(*shell(f"python3 - <<'EOF'\n{body}\nEOF")) == ('ran 3 lines of Python ("count the words of each line")')
+    branch = "import a\nif a.x:\n    print('yes')\nelse:\n    print('no')"
+    assert did(*shell(f"python3 - <<'EOF'\n{branch}\nEOF")) == "ran 5 lines of Python"
+    assert did(*spoken("I try it.", f"python3 - <<'EOF'\n{branch}\nprint(a.y)\nEOF")).endswith("`print(a.y)`")
+
+
+def test_what_ran_before_a_program_typed_in_place_is_told_first() -> None:
+    command = f"sed -i 's/x/y/' a.py && {PATCH}sed -n 1,9p shop/cart.py"
+    told = did(*spoken("Let me turn the sign around in the cart.", command))
+    assert told.startswith("ran `sed -i 's/x/y/' a.py`, then ran 8 lines of Python on `shop/cart.py`")
+    assert "sed -n" not in told
+
+
+def test_a_file_that_the_shell_could_not_write_was_only_tried() -> None:
+    command = "cat > lib/a.py <<'EOF'\nx = 1\nEOF\ncat > b.py <<'EOF'\ny = 1\nEOF"
+    error = "bash: line 1: lib/a.py: No such file or directory"
+    assert did(*shell(command, error, 1)) == "wrote `b.py` (1 line) and tried to write `lib/a.py` (1 line)"
+    run = "cat > /app/run.sh <<'EOF'\necho 1\nEOF\n/app/run.sh"
+    told = did(*shell(run, "bash: line 4: /app/run.sh: Permission denied", 126))
+    assert told.startswith("wrote `/app/run.sh` (1 line)")
+
+
+def test_what_ran_before_the_shell_stopped_is_told() -> None:
+    error = "bash: -c: line 11: syntax error near unexpected token `&&'"
+    seen_then = saw(*shell(f"{PATCH}&& cat shop/cart.py", f"changed\n{error}\n", 2))
+    assert seen_then.startswith("`changed`, then the shell stopped: ``")
+    assert saw(*shell("&& ls", error, 2)).startswith("`` bash: -c")
+    python = 'File "a.py", line 3\n    x = (\nSyntaxError: invalid syntax'
+    assert "the shell stopped" not in saw(*shell("python3 a.py", python, 1))
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (
+            f"sed -i 's/if {'first and ' * 9}one in known:/if {'first and ' * 9}one in all_known:/' lib/a.py",
+            "changed `first and one in known:` to `first and one in all_known:` in `lib/a.py`",
+        ),
+        (f"sed -i 's#{'usr/lib/' * 12}##' a.cfg", "took `usr/lib/usr/lib/"),
+        ("sed -i 's/a/b/' a.py", "ran `sed -i 's/a/b/' a.py`"),
+        (f"sed -i -e 's/{'a' * 60}/b/' -e 's/{'c' * 60}/d/' a.py", "ran `sed -i -e"),
+    ],
+)
+def test_a_long_substitution_is_told_by_what_differs(command: str, words: str) -> None:
+    assert did(*shell(command)).startswith(words)
+
+
+def test_a_call_of_the_tasks_own_is_told_with_what_is_booked() -> None:
+    flights = [{"number": "HAT1", "date": "2024-05-20"}, {"number": "HAT2", "date": "2024-05-21"}]
+    assert did(*tool("book", user="mia", flights=flights, payments=[{"id": "card_7", "amount": 55}])) == (
+        "called `book(user=mia, flights=HAT1 2024-05-20; HAT2 2024-05-21, payments=card_7 55)`"
+    )
 
 
 def test_of_a_long_chain_the_check_is_told() -> None:

@@ -85,6 +85,13 @@ def call(name: str, text: str = "{}", **arguments: str) -> Step:
         ([call("get_user_details", user_id="mia")], "Get user details"),
         ([call("final_answer", answer="42")], 'Hand in "42"'),
         ([call("WebSearch", query="moon")], 'Search the web for "moon"'),
+        ([call("calculate", expression="500 - 299")], 'Calculate "500 - 299"'),
+        ([call("Grep", pattern="session")], "Search for session"),
+        ([("awk '{s += $1} END {print s}' a > /tmp/sum.txt", "", 0)], "Write sum.txt"),
+        ([("git commit -qm 'Add the parser'", "", 0)], 'Commit: "Add the parser"'),
+        ([("git merge feature", "CONFLICT (content): Merge conflict in a.py", 1)], "Try to run git merge"),
+        ([("sed -i s/a/b/ main.rs && cargo fmt", "", 0)], "Edit main.rs"),
+        ([("pip install -e .", "Successfully installed shop-1.0", 0)], "Install the project"),
     ],
 )
 def test_a_stretch_is_named_by_what_it_was_for(actions: list[tuple[str, str, int] | Step], name: str) -> None:
@@ -181,9 +188,7 @@ def test_neighbours_of_one_name_are_told_apart() -> None:
 
 
 def test_a_given_up_program_is_named_with_its_error() -> None:
-    assert (
-        attempt_title(deeds(("python3 -c 'x[1]'", KEY_ERROR, 1)), is_recovered=False) == "python -: KeyError, given up"
-    )
+    assert attempt_title(deeds(("python3 -c 'x[1]'", KEY_ERROR, 1)), is_recovered=False) == "Python: KeyError, given up"
 
 
 def test_files_that_were_taken_back() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from dense.actions.tools import PATCHES, Call, known
+from dense.analyst.rules.commands_told import SUBSTITUTION
 from dense.analyst.rules.deeds import is_change, is_silent
 from dense.analyst.rules.messages import intent
 from dense.analyst.rules.phrases import Deed
@@ -13,7 +13,6 @@ from dense.analyst.rules.quoting import HEAD, paths_told, quoted, ticked
 from dense.analyst.rules.targets import same_file
 from dense.analyst.rules.tools_told import NEW_KEYS, OLD_KEYS, change_told
 
-SUBSTITUTION = re.compile(r"\bs([/|#@,])")
 LONGEST_CHANGE = 80
 MOST_TEXT = 10 * HEAD
 """So much of an edit is looked at."""
@@ -25,9 +24,10 @@ def small_changes(deed: Deed) -> Iterator[str]:
     for text in deed.facts.commands:
         if "sed -i" not in text[:HEAD] or (found := SUBSTITUTION.search(text[:HEAD])) is None:
             continue
-        parts = text[found.end() : HEAD].split(found[1])
-        if len(parts) >= 3 and max(len(parts[0]), len(parts[1])) <= LONGEST_CHANGE and parts[0]:
-            yield f"{ticked(parts[0])} → {ticked(parts[1])} in {where}" if parts[1] else f"without {ticked(parts[0])}"
+        sign, old, new = found.groups()
+        if max(len(old), len(new)) <= LONGEST_CHANGE:
+            old, new = old.replace(f"\\{sign}", sign), new.replace(f"\\{sign}", sign)
+            yield f"{ticked(old)} → {ticked(new)} in {where}" if new else f"without {ticked(old)}"
     if not deed.facts.commands and deed.facts.effects.writes:
         for call in deed.step.calls[:4]:
             if told := change_told(known(call), 70) or patch_told(known(call)):
@@ -48,7 +48,8 @@ def change(deed: Deed, told: str) -> str:
     """A change, `told` by what was done, with what it is where that is too long to tell: its one line, or the agent's
     own words for it."""
     if deed.phase == "run":
-        return f"{told} (changes {paths_told(deed.facts.effects.writes)})" if is_change(deed) else told
+        changes = f"{paths_told(deed.facts.effects.writes)}"
+        return f"{told} (changes {changes})" if is_change(deed) and changes not in told else told
     if not is_silent(deed) or told.endswith(")"):
         return told
     if len(deed.step.calls) == 1 and (line := patch_told(known(deed.step.calls[0]))):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dense.actions.heredocs import HEREDOC_PLACE
+from dense.analyst.rules.differences import differing
 from dense.analyst.rules.facts import Facts
-from dense.analyst.rules.quoting import last_line, line_count, lines_told, listed, paths_told, ticked
+from dense.analyst.rules.programs_told import program_told
+from dense.analyst.rules.quoting import HEAD, line_count, lines_told, listed, paths_told, ticked
 from dense.analyst.rules.statements import program, statements, trimmed
 
 SHOWING = frozenset("cat head tail less more nl bat sed zcat".split())
@@ -22,7 +24,8 @@ WRITTEN = re.compile(r"(?:cat|tee)(?: -a)?[^|;&]{0,20}?(?:>>?\s*|\btee (?:-a )?)
 
 def short_command(text: str, limit: int = 100) -> str:
     """The telling part of a shell text, in backticks."""
-    return ticked(telling_part(text, statements(text)[0], limit, None), limit)
+    told = telling_part(text, statements(text)[0], limit, None)
+    return ticked(HEREDOC_PLACED.sub(" ", told).strip() if HEREDOC_PLACE in told else told, limit)
 
 
 def telling_part(text: str, parts: Sequence[str], limit: int, facts: Facts | None) -> str:
@@ -71,8 +74,15 @@ def weight(part: str, facts: Facts | None) -> int:
     return 3 if facts is not None and any(path in part for path in facts.effects.writes[:3]) else 2
 
 
-def shell_deed(facts: Facts, limit: int) -> str:
-    """What shell texts did: by their effects where those say it shorter than the text, else the text itself."""
+def is_look(part: str) -> bool:
+    """Whether a statement only shows something."""
+    name = part.split(None, 1)[0]
+    return name in LOOKING and ">" not in part.replace(">&", "") and not IN_PLACE.search(part[:200])
+
+
+def shell_deed(facts: Facts, limit: int, message: str = "") -> str:
+    """What shell texts did: by their effects where those say it shorter than the text, else the text itself.
+    `message`: what the agent said before."""
     effects = facts.effects
     if effects.services and not effects.tests:
         return f"started {ticked(trimmed(effects.services[0]), 90)}"
@@ -81,41 +91,104 @@ def shell_deed(facts: Facts, limit: int) -> str:
         return f"{verb} {listed([ticked(name, 40) for name in effects.installs])}"
     if effects.undoes and len(effects.undoes) == len(effects.writes) and not (effects.tests or effects.scripts):
         return f"took back the changes of {paths_told(effects.undoes)}"
+    first: list[str] = []  # what stands before texts that are written or run in place
     parts: list[str] = []
-    told: list[str] = []
-    made: list[str] = []
+    fed_in: list[tuple[str, str]] = []
+    made: dict[str, str] = {}
     for text in facts.commands:
         found, bodies = statements(text)
         for part in found:
             placed = PLACE.search(part) if bodies else None
             body = bodies[int(placed[1])] if placed is not None and int(placed[1]) < len(bodies) else None
             if body is None:
-                parts.append(part)
+                (parts if made or fed_in or not bodies else first).append(part)
             elif written := WRITTEN.match(part):
-                made.append(f"{ticked(written[1].strip(QUOTES), 60)} ({lines_told(line_count(body))})")
+                path = written[1].strip(QUOTES)
+                made[path] = f"{ticked(path, 60)} ({lines_told(line_count(body))})"
             else:
-                told.append(fed(HEREDOC_PLACED.sub(" ", part), body))
-    if made:
-        told.insert(0, f"wrote {listed(made)}")
-    if parts:
-        looks = None if told or facts.effects.is_key else look(parts, facts)
-        text = "\n".join(facts.commands) if len(facts.commands) < 9 else ""
-        told.append(looks or f"ran {ticked(telling_part(text, parts, limit - 20, facts), limit - 10)}")
-    return listed(told[:3])
+                fed_in.append((HEREDOC_PLACED.sub(" ", part), body))
+    if not made and not fed_in:
+        parts = first + parts if first else parts
+        return (None if effects.is_key else look(parts, facts)) or _ran(parts, facts, limit)
+    told = _written(made, parts, facts) if made else []
+    told += _fed(fed_in, made, facts, message)[: 3 - len(told)] if fed_in else []
+    if parts and (after := _beside(parts, facts, limit)):
+        told.append(after)
+    before = _beside(first, facts, limit) if first else ""
+    return f"{before}, then {_once(told)}" if before else _once(told)
+
+
+def _once(told: Sequence[str]) -> str:
+    """Deeds of one text; that a program ran is said once of several in a row."""
+    if len(told) == 1:
+        return told[0]
+    if len(told) == 2 and told[0][0] == "w":
+        return f"{told[0]} and {told[1]}"
+    runs = [one.startswith("ran ") for one in told]
+    return listed([one[4:] if n and runs[n] and runs[n - 1] else one for n, one in enumerate(told)], 4)
+
+
+def _written(made: Mapping[str, str], others: Sequence[str], facts: Facts) -> list[str]:
+    """Files that were written in place; those of which the shell says that it could not, and not that it could not run
+    or read them later, were only to be."""
+    if not facts.seen.failures:
+        return [f"wrote {listed(list(made.values()))}"]
+    subjects = {one.subject for one in facts.seen.failures if one.family in ("no_such_file", "permission")}
+    missed = [path for path in made if path in subjects and not any(path in part for part in others)]
+    kept = [one for path, one in made.items() if path not in missed]
+    told = [f"wrote {listed(kept)}"] if kept else []
+    return [*told, f"tried to write {listed([made[path] for path in missed])}"] if missed else told
+
+
+def _fed(fed_in: Sequence[tuple[str, str]], made: Mapping[str, str], facts: Facts, message: str) -> list[str]:
+    """Programs that got a text to run or to read. What the agent said before is said of the one that changes something,
+    or of the last."""
+    writes = [path for path in facts.effects.writes if path not in made]
+    on = [[path for path in writes if path in body or path in part] for part, body in fed_in]
+    meant = next((place for place, paths in enumerate(on) if paths), len(fed_in) - 1)
+    told: list[str] = []
+    for place, (part, body) in enumerate(fed_in):
+        if "$(" in part:
+            told.append(f"ran {ticked(trimmed(put_in(part, body)), 110)}")  # what is put into an argument
+        else:
+            told.append(program_told(part, body, on[place], message if place == meant else ""))
+    return told
+
+
+def _beside(parts: Sequence[str], facts: Facts, limit: int) -> str:
+    """What ran beside texts that were written or run in place; a look at what came of it tells nothing more."""
+    return _ran(parts, facts, limit) if not all(map(is_look, parts)) else ""
+
+
+def _ran(parts: Sequence[str], facts: Facts, limit: int) -> str:
+    if not parts:
+        return ""
+    text = "\n".join(facts.commands) if len(facts.commands) < 9 else ""
+    told = telling_part(text, parts, limit - 20, facts)
+    if len(told) > limit - 10 and (pieces := substituted(told, 60)) is not None:
+        where = paths_told([path for path in facts.effects.writes if path in told]) or "a file"
+        old, new = ticked(pieces[0], 60), ticked(pieces[1], 60)
+        if not pieces[1].strip():
+            return f"{'tried to take' if facts.has_failed else 'took'} {old} out of {where}"
+        return f"{'tried to change' if facts.has_failed else 'changed'} {old} to {new} in {where}"
+    return f"ran {ticked(told, limit - 10)}"
+
+
+SUBSTITUTION = re.compile(r"\bs([/|#@,!])((?:\\.|(?!\1)[^\\])++)\1((?:\\.|(?!\1)[^\\])*+)\1")
+
+
+def substituted(text: str, limit: int) -> tuple[str, str] | None:
+    """What an edit in place by one substitution takes out and puts in, the pieces that differ; None for no such."""
+    text = text[:HEAD]
+    if not IN_PLACE.search(text) or len(found := list(SUBSTITUTION.finditer(text))) != 1:
+        return None
+    sign, before, after = found[0].groups()
+    new, old = differing(after.replace(f"\\{sign}", sign), before.replace(f"\\{sign}", sign), limit, around=15)
+    return (old, new) if old.strip() and max(len(new), len(old)) <= 2 * limit else None
 
 
 SUBSTITUTED = re.compile(r"\$\(\s*cat\s*\)?")
 QUOTES = "'\""
-
-
-def fed(part: str, body: str) -> str:
-    """A program that got a text to run or to read, by the text's last line: what it was run for stands there. What is
-    put into an argument is told by its first."""
-    if "$(" in part:
-        return f"ran {ticked(trimmed(put_in(part, body)), 110)}"
-    last = last_line(body)
-    told = f"ran {lines_told(line_count(body))} with {ticked(trimmed(part), 40)}"
-    return f"{told} ending in {ticked(last, 50)}" if last else told
 
 
 def put_in(part: str, body: str) -> str:

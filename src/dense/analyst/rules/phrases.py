@@ -97,7 +97,7 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
         told = [one.replace("the open file", where) for one in told]
         return joined([tried(one) for one in told] if facts.has_failed else told, limit)
     if facts.commands:
-        deeds.append(shell_deed(facts, limit))
+        deeds.append(shell_deed(facts, limit, step.message))
     if not facts.commands or len(step.calls) > 1:
         deeds += tool_deeds(step, is_mixed=bool(facts.commands))
     deeds = [deed for deed in dict.fromkeys(deeds) if deed]
@@ -157,9 +157,23 @@ def no_check_told(deed: Deed) -> str:
 
 def failure_told(failure: Failure, deed: Deed) -> str:
     """A failure by the line that tells it; one that is only an exit code, by that and the last line of the output."""
+    if failure.family == "syntax" and (before := ran_before(failure, deed)):
+        return f"{shown(before, LONGEST_SIGHT, has_run=True)}, then the shell stopped: {ticked(failure.line, 130)}"
     if failure.family != "exit":
         return ticked(failure.line, 130)
     return exit_told(deed.facts.seen.exit_code, deed.output)
+
+
+STOPPED = re.compile(r"\S*(?:sh|ash|zsh): (?:\S{1,40}: )?line [1-9]\d*: |\S{0,40}sh: [1-9]\d*: ")
+"""How a shell says at which line it could not go on. It runs what stands before that line."""
+
+
+def ran_before(failure: Failure, deed: Deed) -> str:
+    """What came back before the line at which the shell could not go on."""
+    if not deed.facts.commands or STOPPED.match(failure.line) is None:
+        return ""
+    before, found, _ = deed.output.partition(failure.line)
+    return before.strip() if found else ""
 
 
 def sight(deed: Deed, limit: int = LONGEST_SIGHT) -> str:

@@ -37,6 +37,10 @@ BARE = frozenset("ls file stat find test which du wc [ tree".split())
 """Programs that say something of a file that is not there without failing."""
 
 
+NO_FILES = frozenset({UNNAMED, "", ".", "./", "..", "../", "/", "~"})
+"""What is written without a name, and folders: what a checkout or a formatter changes is no one file."""
+
+
 def products(deeds: Iterable[Deed]) -> Products:
     """What was made, as far as the actions show. A failed action made the program that it ran, and nothing else until
     a later one runs that program with success or reads what it was to make."""
@@ -47,7 +51,7 @@ def products(deeds: Iterable[Deed]) -> Products:
             continue
         for gone in effects.deletes[:40]:
             book.remove(gone)
-        writes = [path for path in effects.writes[:40] if path != UNNAMED and not is_passing(path)]
+        writes = [path for path in effects.writes[:40] if path not in NO_FILES and not is_passing(path)]
         if effects.undoes and not deed.has_failed:
             for path in effects.undoes[:40]:
                 book.remove(path)

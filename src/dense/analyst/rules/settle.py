@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dense.analyst.answers import Group, IssueAnswer, ReconciliationAnswer
 from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.attempts import Attempt
+from dense.analyst.rules.deeds import is_change
 from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import paths_told
 from dense.analyst.rules.shortcuts_told import dead_end, working_path
 from dense.analyst.rules.teller import Teller
@@ -16,6 +18,13 @@ from dense.tree import Completion, Issue, Leaf, Node, ShortcutOutcome, Subtask, 
 
 AT_ROOT = frozenset({"lost", "refused", "broken_off", "admitted", "empty"})
 """Kinds that concern the task as a whole: the root raises them. What is asked for and was never even tried, too."""
+ELSEWHERE = frozenset(
+    "no_such_command no_such_module no_such_file permission usage connection http port_in_use disk_full killed "
+    "tool".split()
+)
+"""Families of errors that say something of where it ran or how it was called, and nothing of what was changed."""
+FARTHEST = 8
+"""So many actions before a failure it is looked for what it put to the test."""
 
 
 def groups(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group]:
@@ -94,12 +103,29 @@ def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis, te
         mode="shortcut",
         source_node_ids=[child.id for child in children],
         title=teller.attempt_title(attempt),
-        dead_end=dead_end([teller.deed(action) for action in failed], analysis.wrong),
+        dead_end=dead_end(
+            [teller.deed(action) for action in failed], analysis.wrong, lambda deed: _tried(deed, teller)
+        ),
         working_path=_working_path(attempt.first, recovery, failed, analysis, teller) if recovery else "",
         outcome=_outcome(recovery, worked, analysis, failed),
         evidence_node_ids=[leaf(action) for action in shown],
         key_action_ids=[],
     )
+
+
+def _tried(failed: Deed, teller: Teller) -> list[Deed]:
+    """The changes of files that an action put to the test: those since the last check or run before it."""
+    found: list[Deed] = []
+    seen = failed.facts.seen
+    if not seen.tests and any(failure.family in ELSEWHERE for failure in seen.failures):
+        return found
+    for action in range(failed.action - 1, max(0, failed.action - 1 - FARTHEST), -1):
+        deed = teller.deed(action)
+        if deed.facts.effects.writes and is_change(deed) and not deed.has_failed:
+            found.append(deed)
+        if deed.is_check or deed.phase == "run":
+            break
+    return found[::-1]
 
 
 def _outcome(recovery: int | None, worked: int | None, analysis: Analysis, failed: Sequence[int]) -> ShortcutOutcome:

@@ -113,14 +113,15 @@ class Stretch:
     def tried(self, deed: Deed) -> str:
         """What was tried, by its command alone where it has one."""
         told = self.did(deed)
-        return told[4:] if told[:5] == "ran `" else told
+        return told[4:] if told[:4] == "ran " else told
 
     def failure(self, deed: Deed) -> str:
         """What failed: what was missing, or the command and the line that tells."""
         failures = deed.facts.seen.failures
         failure = main_failure(failures) if failures else None
         if failure is not None and failure.family in ABSENT and failure.subject:
-            return f"{ticked(failure.subject, 60)}: {ABSENT[failure.family]}"
+            lacks = "no such package" if deed.facts.effects.installs else ABSENT[failure.family]
+            return f"{ticked(failure.subject, 60)}: {lacks}"
         return f"{self.tried(deed)}: {deed.saw}"
 
 

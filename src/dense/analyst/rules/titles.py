@@ -16,6 +16,7 @@ from dense.analyst.rules.messages import first_sentence, question
 from dense.analyst.rules.outputs_told import ABSENT, lack
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.products import Products, products
+from dense.analyst.rules.programs_told import purpose
 from dense.analyst.rules.quoting import capital, listed, more, one_line, quoted
 from dense.analyst.rules.targets import host_of
 from dense.analyst.rules.teams import instruction
@@ -43,7 +44,7 @@ def attempt_title(deeds: Sequence[Deed], *, is_recovered: bool) -> str:
         return one_line(f"Do without {listed(absent, 2)}", LONGEST)
     if done.made or any(deed.is_check for deed in deeds):
         return title(deeds, done)
-    name = _program(deeds[0])
+    name = "Python" if _program(deeds[0]) in ("python", "python -", "python3", "python3 -") else _program(deeds[0])
     how = next((found[0] for deed in deeds for one in deed.facts.seen.failures if (found := ERROR.match(one.line))), "")
     return one_line(f"{name}: {how or 'failed'}, {'then worked' if is_recovered else 'given up'}", LONGEST)
 
@@ -238,16 +239,62 @@ def _setting_up(deeds: Sequence[Deed]) -> str:
     installs = list(dict.fromkeys(name for deed in deeds for name in deed.facts.effects.installs))
     if installs:
         works = any(deed.facts.effects.installs and not deed.has_failed for deed in deeds)
-        return f"{'Install' if works else 'Try to install'} {listed([one_line(name, 24) for name in installs], 2)}"
+        names = ["the project" if name == "." or name[:2] == ".[" else one_line(name, 24) for name in installs]
+        return f"{'Install' if works else 'Try to install'} {listed(names, 2)}"
     services = [text for deed in deeds for text in deed.facts.effects.services]
     return f"Start {one_line(services[-1], 50)}" if services else ""
 
 
 def _doing(deeds: Sequence[Deed]) -> str:
-    """What was done through a tool of the task's own: a booking, a message."""
+    """What was done through a tool of the task's own: a booking, a message. What a shell or an editor does, by the
+    files; what neither tells, with a word of the call or of the agent."""
     done = [deed for deed in deeds if not deed.has_failed]
-    words = _tool_words(_program((done or deeds)[-1]))
-    return capital(words) if done else f"Try to {words}"
+    last = (done or deeds)[-1]
+    names = [name for path in last.facts.effects.writes[:12] if (name := base_name(path)) and _is_name(name)]
+    words = _tool_words(_program(last))
+    if names:
+        told = f"{'edit' if _is_edit(last, names[0]) else 'write'} {_files_told(list(dict.fromkeys(names)))}"
+    elif last.facts.commands:
+        told = f"{'commit' if words == COMMITTED else f'run {words}'}{_detail(last)}"
+    else:
+        told = words if " " in words else f"{words}{_detail(last)}"
+    return capital(told) if done else f"Try to {told}"
+
+
+def _is_name(name: str) -> bool:
+    """Whether it names one file, and not a repository or what a shell puts in its place."""
+    return name not in NOWHERE and name != ".git" and set(name).isdisjoint("$*{}?")
+
+
+def _detail(deed: Deed) -> str:
+    """A word of what was called or said, where the name of a program says nothing by itself."""
+    texts = [text for text in deed.facts.commands if COMMITTED in text]
+    if texts and (found := COMMIT_WORDS.search(texts[-1][:2000])):
+        return f": {quoted(found[1], 44)}"
+    if deed.facts.commands:
+        return f": {quoted(words, 40)}" if len(words := _meant(deed)) >= SHORTEST_WORDS else ""
+    values = [value for call in deed.step.calls[:1] for value in call.arguments.values() if isinstance(value, str)]
+    short = [value for value in values if value.strip() and len(value) <= LONGEST and "\n" not in value]
+    return f" {quoted(short[0], 36)}" if short else ""
+
+
+LEAD = re.compile(
+    r"(?:(?:now|so|next|then|first|finally|ok(?:ay)?),?\s+)?"
+    r"(?:i(?:['’]ll| will)|let(?:['’]s| me| us)|we(?:['’]ll| will))\s+",
+    re.IGNORECASE,
+)
+"""How somebody begins to say what comes next; a title has no room for it."""
+
+
+def _meant(deed: Deed) -> str:
+    """What the agent says that an action is for."""
+    words = purpose(deed.step.message, LONGEST, is_change=bool(deed.facts.effects.writes))
+    found = LEAD.match(words)
+    return words[found.end() :] if found else words
+
+
+COMMITTED = "git commit"
+COMMIT_WORDS = re.compile(r"""\bgit commit\b[^\n'"]{0,40}?-\w*m\s*['"]([^\n'"$]{3,200})""")
 
 
 def _checking(checks: Sequence[Deed]) -> str:
@@ -280,8 +327,15 @@ def _running(deeds: Sequence[Deed]) -> str:
             return f"Work out {quoted(value, 48)}"
         return _looking([deed for deed in deeds if deed.phase == "explore"])
     if not scripts and runs[-1].facts.family.startswith("python"):
-        return f"Run {_last_ticked(runs[-1].did) or 'Python'}"
+        return _running_python(runs[-1])
     return f"Run {listed([one_line(name, 30) for name in names], 2)}"
+
+
+def _running_python(run: Deed) -> str:
+    """A program without a name, by what the agent says that it is for, else by its last line."""
+    if words := _meant(run):
+        return f"Run Python: {quoted(words, 44)}"
+    return f"Run {last}" if (last := _last_ticked(run.did)) else "Run Python"
 
 
 FEW_LOOKS = 3
@@ -329,7 +383,15 @@ def _looking(looks: Sequence[Deed]) -> str:
     if counts:
         return "Look around in the folder"
     words = list(dict.fromkeys(_tool_words(_program(deed)) for deed in looks))
+    if len(words) == 1 and " " not in words[0]:
+        return _searching(looks[-1]) or capital(f"{words[0]}{_detail(looks[-1])}")
     return capital(listed(words, 2))
+
+
+def _searching(look: Deed) -> str:
+    """A search that names no file, by what was searched for."""
+    pattern = _last_ticked(look.did) if look.did.startswith("searched for `") and " in `" not in look.did else ""
+    return f"Search for {one_line(pattern, 44)}" if pattern else ""
 
 
 def _asking(asked: Sequence[str]) -> str:

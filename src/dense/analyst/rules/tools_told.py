@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any, cast
 
 from dense.actions.files import UNNAMED
 from dense.actions.tools import (
@@ -28,6 +29,7 @@ from dense.actions.tools import (
     known,
 )
 from dense.analyst.rules.messages import said
+from dense.analyst.rules.programs_told import on_what
 from dense.analyst.rules.quoting import HEAD, line_count, lines_told, one_line, paths_told, plain_text, quoted, ticked
 from dense.trajectory import Step
 
@@ -84,7 +86,7 @@ def tool_deed(tool: Call, step: Step) -> str:
     if plain in ASKERS or tool.text(ADDRESS_KEYS):
         return asked(tool)
     if plain in PYTHONS:
-        return ran_code(tool)
+        return ran_code(tool, step)
     if plain in SILENT:
         return silent(tool, step)
     return touched(tool) or called(tool)
@@ -135,13 +137,15 @@ def asked(tool: Call) -> str:
     return f"searched the web for {quoted(query, 80)}" if query else called(tool)
 
 
-def ran_code(tool: Call) -> str:
-    """Code given to an interpreter, by its last statement: what it was run for stands there."""
-    code = tool.text(CODE_KEYS) or ""
+def ran_code(tool: Call, step: Step) -> str:
+    """Code given to an interpreter: one line as it stands, more of them by what they are for."""
+    code = (tool.text(CODE_KEYS) or "").strip()
     lines = [line for line in code[-HEAD:].split("\n") if line.strip() and not line.lstrip().startswith(("#", "```"))]
-    count = code.strip().count("\n") + 1
-    last = ticked(lines[-1].strip(), 70) if lines else "nothing"
-    return f"ran Python {last}" if count == 1 else f"ran {count} lines of Python ending in {last}"
+    count = code.count("\n") + 1
+    if count == 1:
+        return f"ran Python {ticked(lines[-1].strip(), 70) if lines else 'nothing'}"
+    message = step.message if len(step.calls) == 1 else ""
+    return on_what(f"ran {count} lines of Python", "\n".join(lines), (), message)
 
 
 def silent(tool: Call, step: Step) -> str:
@@ -180,8 +184,25 @@ def pointed(tool: Call, before: str, skip: str = "") -> str:
 def called(tool: Call) -> str:
     """Any other tool, by its name and its short arguments."""
     name = tool.name.split("__")[-1] or tool.name
-    arguments = [(key, plain_text(value)) for key, value in list(tool.arguments.items())[:6]]
+    arguments = [(key, compact(value)) for key, value in list(tool.arguments.items())[:MOST_ARGUMENTS]]
     if len(arguments) == 1 and len(arguments[0][1]) > 60:
         return f"called {ticked(name, 40)} with {quoted(arguments[0][1], 90)}"
-    short = ", ".join(f"{key}={one_line(text, 40)}" for key, text in arguments if text)
-    return f"called {ticked(f'{name}({short})' if short else name, 100)}"
+    short = ", ".join(f"{key}={one_line(text, 50)}" for key, text in arguments if text)
+    return f"called {ticked(f'{name}({short})' if short else name, LONGEST_CALL)}"
+
+
+MOST_ARGUMENTS = 10
+LONGEST_CALL = 220
+"""A call of a tool of the task's own is told almost in full: its arguments are what is booked or sent."""
+
+
+def compact(value: Any) -> str:
+    """An argument as text; of a list of records the values alone."""
+    if not isinstance(value, list):
+        return plain_text(value)
+    return "; ".join(
+        " ".join(map(plain_text, list(cast("dict[str, Any]", one).values())[:6]))
+        if isinstance(one, dict)
+        else plain_text(one)
+        for one in cast("list[Any]", value)[:5]
+    )

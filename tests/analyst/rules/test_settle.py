@@ -1,0 +1,71 @@
+"""What the feedback on a whole attempt says of what failed and of what came of it."""
+
+from __future__ import annotations
+
+import re
+
+from made_attempt import Action, attempt
+
+from dense.analyst.rules.analyst import RulesAnalyst
+from dense.distillation import distill_sync
+
+FAILED = (
+    "F...\nE       assert total([1, 2]) == 3\nFAILED t.py::test_total - assert -1 == 3\n1 failed, 3 passed in 0.1s\n"
+)
+PASSED = "....\n4 passed in 0.10s\n"
+KEY_ERROR = "Traceback (most recent call last):\n  File \"<stdin>\", line 1, in <module>\nKeyError: 'a'\n"
+
+
+def parts(name: str, *actions: Action) -> list[str]:
+    """All parts of one name in the report on an attempt."""
+    report = distill_sync(attempt("Make the tests pass.", *actions), RulesAnalyst()).feedback.report
+    return re.findall(rf"<{name}(?: [^>]*)?>(.*?)</{name}", report, re.DOTALL)
+
+
+def test_a_dead_end_is_what_was_tried_and_not_the_check() -> None:
+    actions = [
+        ("sed -i 's/a - b/a * b/' shop.py", ""),
+        ("pytest -q", FAILED, 1),
+        ("sed -i 's/a [*] b/a + b/' shop.py", ""),
+        ("pytest -q", PASSED),
+    ]
+    (told, *_) = parts("dead-end", *actions)
+    assert told == (
+        "changed `a - b` to `a * b` in `shop.py`: 1 of 4 tests fail: `test_total` (`assert total([1, 2]) == 3`)"
+    )
+
+
+def test_no_change_is_to_blame_for_a_tool_that_is_not_there() -> None:
+    missing = "/usr/bin/python3: No module named pytest"
+    actions = [
+        ("sed -i 's/a - b/a + b/' shop.py", ""),
+        ("python3 -m pytest -q", missing, 1),
+        ("pip install pytest", "ERROR: No matching distribution found for pytest", 1),
+        ("python3 -m pytest -q", missing, 1),
+        ("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK\n"),
+    ]
+    assert all(told.startswith("ran `python3 -m pytest -q`") for told in parts("dead-end", *actions))
+    assert parts("dead-end", *actions)
+
+
+def test_no_name_of_ours_stands_for_a_text_that_was_typed_in() -> None:
+    actions = [
+        ("cat shop.py", "x\n" * 40),
+        ("cat > t.py <<'EOF'\nx = 1\nEOF\npython - <<'EOF'\nprint(d['a'])\nEOF", KEY_ERROR, 1),
+        ("python - <<'EOF'\nprint(d.get('a'))\nEOF", "None"),
+    ]
+    report = distill_sync(attempt("Make it work.", *actions), RulesAnalyst()).feedback.report
+    assert "/dev/heredoc" not in report
+
+
+def test_a_package_that_is_not_to_be_had_is_no_module() -> None:
+    error = "E: Unable to locate package nginx"
+    told = parts("dead-ends", ("apt-get install -y nginx", error, 100), ("service nginx start", "unrecognized", 1))
+    assert told
+    assert told[0].startswith("`nginx`: no such package")
+
+
+def test_a_folder_is_no_file_that_was_made() -> None:
+    told = parts("artifacts", ("git checkout -q main", ""), ("echo 1 > /app/a.txt", ""), ("pytest -q", PASSED))
+    assert told
+    assert all("`.`" not in one for one in told)
