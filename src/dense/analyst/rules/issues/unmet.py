@@ -1,39 +1,122 @@
-"""Files that the task asks for and that are not there."""
+"""Files that the task asks for and that are not there, or not where they are asked for."""
 
 from __future__ import annotations
 
 from dense.analyst.rules.candidates import candidates
 from dense.analyst.rules.case import Case
 from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.issues.hollow import hollow
 from dense.analyst.rules.phrases import did, one_line, saw
-from dense.analyst.rules.tracking import Tracked, may_be_made
+from dense.analyst.rules.tracking import Tracked, is_edit, may_be_made
+from dense.redact.words import searching
 
 TRIES = 3
 """How many tries an issue tells."""
+CHANGES = (
+    r"(?i)^\W*(?:please\s+|bitte\s+|then\s+|and\s+|\d+\W+)*(?:change|modify|edit|update|fix|repair|correct|adjust|adapt|rewrite|refactor"
+    r"|improve|extend|patch|debug|rename|optimi[sz]e|ändere|bearbeite|korrigiere|behebe|repariere|aktualisiere|ergänze"
+    r"|modifie[zr]?|corrige[zr]?|répare[zr]?|modifica|modifique|actualiza|actualice|altere|исправь|измени|обнови)\b"
+)
+"""A clause that begins with a word for changing what is there. A hint only: it chooses words."""
+CARRIES = r"\b(?:cp|mv|ln|install|rsync|scp|tar|unzip|docker|podman|kubectl|mount|git|shutil|rename|symlink|copy\w*|Copy-Item|Move-Item|move)\b"
+"""What may bring a file from one place to another."""
+PASSING = ("/tmp/", "/var/tmp/", "/dev/shm/")
+"""Folders of which nobody takes another for the same."""
 
 
 def unmet(case: Case) -> list[Finding]:
     found: list[Finding] = []
     for one in case.tracked:
         if one.removed is not None:
-            text = f"The task asks for `{one.subject}`; it was removed at a{one.removed} and not made again."
-            found.append(Finding("lost", text, (one.removed,), is_fatal=True))
-        elif one.is_missing and not may_be_made(one, case.facts, case.steps):
+            found.append(_lost(case, one))
+        elif one.elsewhere and not one.made and not _is_seen(one):
+            found.append(_misplaced(case, one))
+        elif one.is_missing and (one.made or not (one.is_named_apart or may_be_made(one, case.facts, case.steps))):
             found.append(_missing(case, one))
-    return found
+    return found + hollow(case)
+
+
+def _lost(case: Case, one: Tracked) -> Finding:
+    """A file that was made and removed. Where the command that removed it does not name it, or it was seen since, the
+    trace is not plain."""
+    gone = one.removed or 0
+    text = f"The task asks for `{one.subject}`; it was removed at a{gone} and not made again."
+    is_plain = one.shown[-1:] < (gone,)
+    if one.is_swept:
+        text = f"The task asks for `{one.subject}`; a{gone} {case.did(gone)}, which takes it away"
+        text += ", and nothing shows that it was made again."
+        is_plain = is_plain and not _goes_on(case, gone)
+    if not is_plain:
+        return Finding("unmet", text, (gone,), is_serious=False, is_tried=True)
+    return Finding("lost", text, (gone,), is_fatal=True)
+
+
+def _goes_on(case: Case, action: int) -> bool:
+    """Whether anything after an action may make a file: a program, a change, a test."""
+    return any(f.effects.changes_files or f.effects.scripts or f.phase in {"run", "setup"} for f in case.facts[action:])
+
+
+def _is_seen(one: Tracked) -> bool:
+    """Whether it was seen in its place, or at all before a file of its name was written in another one."""
+    return one.is_seen_in_place or bool(one.shown and one.shown[0] < one.elsewhere[0][0])
+
+
+def _misplaced(case: Case, one: Tracked) -> Finding:
+    action, path = one.elsewhere[-1]
+    text = f"The task asks for `{one.subject}`; it was made as `{one_line(path, 120)}` (a{action})"
+    text += f", and nothing put it where it is asked for: what is left is to bring it to `{one.subject}`."
+    is_plain = one.subject[0] == path[0] == "/" and not one.tried and _are_apart(case, one.subject, path)
+    is_plain = is_plain and not any(searching(CARRIES)(text) for f in case.facts[action - 1 :] for text in f.commands)
+    is_plain = is_plain and not may_be_made(one, case.facts, case.steps)
+    evidence = tuple(sorted({*[n for n, _ in one.elsewhere[-TRIES:]], *one.tried[-1:], *one.missed[-1:]}))
+    return Finding("unmet", text, evidence, is_serious=is_plain, is_tried=bool(one.tried) or not is_plain)
+
+
+def _are_apart(case: Case, wanted: str, path: str) -> bool:
+    """Whether two folders can be no two names of one: one of them is for what does not stay, or the attempt uses the
+    folder that the task names."""
+    if path.startswith(PASSING) != wanted.startswith(PASSING):
+        return True
+    folder = wanted.rpartition("/")[0] + "/"
+    return any(one.startswith(folder) for f in case.facts for one in (*f.effects.reads, *f.effects.writes))
 
 
 def _missing(case: Case, one: Tracked) -> Finding:
-    text = f"The task asks for `{one.subject}`, and no action made it."
     evidence = [*one.tried[-TRIES:], *one.missed[-1:]]
-    if one.tried:
+    is_plain = True
+    if one.made:
+        # It was there, or a command said so: what was looked for in vain may have been looked for in another folder.
+        made, missed = one.made[-1], one.missed[-1]
+        text = f"The task asks for `{one.subject}`; a{made} {case.did(made, 80)}"
+        text += f", yet it was not found at a{missed} ({case.did(missed, 80)}: {case.saw(missed)})."
+        is_plain = one.is_missed_in_place and not _goes_on(case, one.missed[-1]) and not _is_under_way(case, one)
+        evidence.append(one.made[-1])
+    elif _is_change(case, one):
+        text = f"The task asks for a change of `{one.subject}`, and none was made."
+    else:
+        text = f"The task asks for `{one.subject}`, and no action made it."
+    if one.tried and not one.made:
         tries = [
             f"a{n} {did(case.of(n), case.step(n), 70)}: {saw(case.of(n), case.step(n))}" for n in one.tried[-TRIES:]
         ]
         text += f" Tried without success: {'; '.join(tries)}."
-    if fitting := candidates(case.task, case.requirements, case.steps):
+    if not one.made and (fitting := candidates(case.task, case.requirements, case.steps)):
         best = fitting[0]
         text += f" What fits the task was already seen at a{best.action}: `{one_line(best.text, 200)}`."
         text += " What is left is to write it there."
         evidence.append(best.action)
-    return Finding("unmet", text, tuple(sorted(set(evidence))) or (len(case.facts),), is_tried=bool(one.tried))
+    shown = tuple(sorted(set(evidence))) or (len(case.facts),)
+    return Finding("unmet", text, shown, is_serious=is_plain, is_tried=bool(one.tried) or not is_plain)
+
+
+def _is_under_way(case: Case, one: Tracked) -> bool:
+    """Whether what was to make it may still run."""
+    return bool(case.of(one.made[-1]).effects.services) or any("&" in t.replace("&&", "").replace(">&", "") for t in case.of(one.made[-1]).commands)
+
+
+def _is_change(case: Case, one: Tracked) -> bool:
+    """Whether the task wants a file that is there to be changed: what failed was an edit of it, or its sentence begins
+    with such a word."""
+    if any(is_edit(one.subject, case.of(n), case.step(n)) for n in one.tried):
+        return not one.missed
+    return searching(CHANGES)(one.requirement.clause)
