@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import re
+
 from dense.analyst.rules.candidates import candidates
 from dense.analyst.rules.case import Case
+from dense.analyst.rules.facts import same_file
 from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.issues.hollow import hollow
 from dense.analyst.rules.phrases import did, one_line, saw
 from dense.analyst.rules.tracking import Tracked, is_edit, may_be_made
 from dense.redact.words import searching
+from dense.requirements.cues import CUES
 
 TRIES = 3
 """How many tries an issue tells."""
-CHANGES = (
-    r"(?i)^\W*(?:please\s+|bitte\s+|then\s+|and\s+|\d+\W+)*(?:change|modify|edit|update|fix|repair|correct|adjust|adapt|rewrite|refactor"
-    r"|improve|extend|patch|debug|rename|optimi[sz]e|ändere|bearbeite|korrigiere|behebe|repariere|aktualisiere|ergänze"
-    r"|modifie[zr]?|corrige[zr]?|répare[zr]?|modifica|modifique|actualiza|actualice|altere|исправь|измени|обнови)\b"
+CHANGING = frozenset(
+    """
+    change modify edit update fix repair correct adjust adapt rewrite refactor improve extend patch debug optimize
+    optimise ändere ändern bearbeite bearbeiten korrigiere korrigieren behebe beheben repariere reparieren aktualisiere
+    aktualisieren ergänze modifie modifiez modifier corrige corrigez corriger répare réparez modifica modifique
+    modificar corrija corregir actualiza actualice atualize altere исправь исправьте измени измените обнови обновите
+""".split()
 )
-"""A clause that begins with a word for changing what is there. A hint only: it chooses words."""
-CARRIES = r"\b(?:cp|mv|ln|install|rsync|scp|tar|unzip|docker|podman|kubectl|mount|git|shutil|rename|symlink|copy\w*|Copy-Item|Move-Item|move)\b"
+"""Words that ask for a change of what is there. A hint only: it chooses words."""
+WORD = re.compile(r"[^\W\d_]+")
+CARRIES = (
+    r"\b(?:cp|mv|ln|install|rsync|scp|tar|unzip|docker|podman|kubectl|mount|git|shutil|rename|symlink|copy\w*|move"
+    r"|Copy-Item|Move-Item)\b"
+)
 """What may bring a file from one place to another."""
+BEHIND = r"[^&>]&\s*(?:$|\n|;|\)|[a-z])|\b(?:nohup|setsid|screen|tmux)\b"
+"""How a command is left running."""
 PASSING = ("/tmp/", "/var/tmp/", "/dev/shm/")
 """Folders of which nobody takes another for the same."""
 
@@ -95,10 +108,9 @@ def _missing(case: Case, one: Tracked) -> Finding:
         text = f"The task asks for a change of `{one.subject}`, and none was made."
     else:
         text = f"The task asks for `{one.subject}`, and no action made it."
-    if one.tried and not one.made:
-        tries = [
-            f"a{n} {did(case.of(n), case.step(n), 70)}: {saw(case.of(n), case.step(n))}" for n in one.tried[-TRIES:]
-        ]
+    tried = [n for n in one.tried[-TRIES:] if not _only_reads(case, n, one.subject)]
+    if tried and not one.made:
+        tries = [f"a{n} {did(case.of(n), case.step(n), 70)}: {saw(case.of(n), case.step(n))}" for n in tried]
         text += f" Tried without success: {'; '.join(tries)}."
     if not one.made and (fitting := candidates(case.task, case.requirements, case.steps)):
         best = fitting[0]
@@ -109,14 +121,22 @@ def _missing(case: Case, one: Tracked) -> Finding:
     return Finding("unmet", text, shown, is_serious=is_plain, is_tried=bool(one.tried) or not is_plain)
 
 
+def _only_reads(case: Case, action: int, path: str) -> bool:
+    """Whether an action that failed at something else only looked at a file."""
+    done = case.of(action).effects
+    return any(same_file(one, path) for one in done.reads) and not any(same_file(one, path) for one in done.writes)
+
+
 def _is_under_way(case: Case, one: Tracked) -> bool:
     """Whether what was to make it may still run."""
-    return bool(case.of(one.made[-1]).effects.services) or any("&" in t.replace("&&", "").replace(">&", "") for t in case.of(one.made[-1]).commands)
+    made = case.of(one.made[-1])
+    return bool(made.effects.services) or any(searching(BEHIND)(text) for text in made.commands)
 
 
 def _is_change(case: Case, one: Tracked) -> bool:
-    """Whether the task wants a file that is there to be changed: what failed was an edit of it, or its sentence begins
-    with such a word."""
+    """Whether the task wants a file that is there to be changed: what failed was an edit of it, or the word that asks
+    for it says so."""
     if any(is_edit(one.subject, case.of(n), case.step(n)) for n in one.tried):
         return not one.missed
-    return searching(CHANGES)(one.requirement.clause)
+    before = WORD.findall(one.requirement.clause.partition(one.subject)[0].lower())
+    return next((word in CHANGING for word in reversed(before) if CUES.get(word) in ("make", "put", "move")), False)
