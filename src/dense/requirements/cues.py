@@ -231,9 +231,9 @@ HOLDING = frozenset(
 """What leads from a file that is asked for to what it is to hold."""
 OUTPUT_WORDS = frozenset(
     """
-    output outputs deliverable deliverables deliver produce create generate write save ausgabe ausgaben ergebnis ergebnisse
-    sortie sorties résultat salida salidas resultado resultados saída saídas entregables вывод результат результаты
-    выходные uitvoer wynik wyjście
+    output outputs deliverable deliverables deliver produce create generate write save ausgabe ausgaben ergebnis
+    ergebnisse sortie sorties résultat salida salidas resultado resultados saída saídas entregables вывод результат
+    результаты выходные uitvoer wynik wyjście
 """.split()
 )
 INPUT_WORDS = frozenset(

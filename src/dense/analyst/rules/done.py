@@ -36,7 +36,9 @@ def is_shown_done(case: Case) -> bool:
 
 def _has_failed_last(case: Case, one: Tracked) -> bool:
     """Whether a file that is asked for is a program, and failed when it ran last."""
-    ran = [f for f in case.facts if f.effects.scripts and any(same_file(path, one.subject) for path in f.effects.scripts)]
+    ran = [
+        f for f in case.facts if f.effects.scripts and any(same_file(path, one.subject) for path in f.effects.scripts)
+    ]
     return bool(ran) and ran[-1].has_failed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dense.analyst.rules.files import base_name
@@ -57,6 +57,17 @@ def is_named(text: str, wanted: str) -> bool:
 def count(text: str, wanted: str) -> int:
     """How often it does."""
     return sum([one.is_same for one in sightings(text, wanted)])
+
+
+def is_named_more(texts: Sequence[str], wanted: str, often: int, with_folder: bool = False) -> bool:
+    """Whether texts name a file more often than so many times; with a folder each time, or however."""
+    for text in texts:
+        for one in sightings(text, wanted):
+            if one.is_same and (not with_folder or "/" in one.path):
+                often -= 1
+                if often < 0:
+                    return True
+    return False
 
 
 def may_be(path: str, wanted: str) -> bool:

@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from dense.analyst.rules.facts import Facts, same_file
 from dense.analyst.rules.files import base_name
-from dense.analyst.rules.sightings import count, is_named, may_be, sightings
-from dense.redact.words import lowered, matching, one_byte_each
+from dense.analyst.rules.sightings import count, is_named, is_named_more, may_be, sightings
+from dense.analyst.rules.targets import normalised
+from dense.redact.words import lowered, matching, one_byte_each, searching
 from dense.requirements.requirement import Requirement
 from dense.trajectory import Step
 
@@ -28,10 +29,14 @@ IN_PLACE = ("sed -i", "perl -pi", "perl -i", "git apply", "git checkout", "patch
 OLD_TEXTS = frozenset(["old_str", "old_string", "oldText", "old_text", "insert_line", "search"])
 UPDATES = "*** Update File"
 """What edits a file that is there: commands, arguments of tools, a line of a patch."""
-OR_ECHO = re.compile(r"\|\|\s*(?:\(\s*|\{\s*)?echo\s+(?:-\w+\s+)?(\"[^\"\n$`]{1,120}\"|'[^'\n]{1,120}'|[^\s;&|)}]{1,120})")
+OR_ECHO = re.compile(
+    r"\|\|\s*(?:\(\s*|\{\s*)?echo\s+(?:-\w+\s+)?(\"[^\"\n$`]{1,120}\"|'[^'\n]{1,120}'|[^\s;&|)}]{1,120})"
+)
 """What a command says instead of an error."""
 LISTING = re.compile(r"(?:^|&&|;|\n)\s*ls((?:\s+-[A-Za-z1]+)*)\s+['\"]?(/[^\s;&|'\"*?$]*)['\"]?\s*(?=$|&&|;|\n)")
 """A plain listing of one folder: its options, its path."""
+PARTS = re.compile(r"&&|[;|\n]")
+REMOVES = r"\b(?:rm|mv|unlink|shred|del|remove)\b"
 SHELLS = frozenset(["bash", "sh", "zsh", "dash", "-bash", "/bin/sh", "/bin/bash", "sudo", "env"])
 LONGEST_MESSAGE = 300
 """A text of a tool that is longer than this, and nothing says that it is an error, is contents."""
@@ -114,11 +119,14 @@ def _followed(
     is_swept = is_apart = is_in_place = is_missed_in_place = False
     programs: set[str] = set()
     for fact, typed, texts in zip(facts, given, came, strict=True):
-        is_typed = name in typed
-        is_called = is_typed and is_named(typed, path)
         effects = fact.effects
-        writes = True in [same_file(one, path) and may_be(one, path) for one in effects.writes]
-        others = [] if writes or not is_typed else [one for one in effects.writes if base_name(one) == name]
+        is_typed = name in typed
+        named = [text for text in texts if name in text]
+        if not (is_typed or named or effects.writes or effects.deletes or effects.scripts or "ls" in effects.runs):
+            continue  # most are like this
+        is_called = is_typed and is_named(typed, path)
+        writes = True in [_is_written(one, path, is_typed) for one in effects.writes]
+        others = [one for one in effects.writes if base_name(one) == name] if effects.writes and not writes else ()
         if others and is_called:  # its bare name is that of the other one, in the folder that the command went to
             is_called = any(one.is_same and one.path != name for one in sightings(typed, path))
         runs = bool(programs) and True in [base_name(script) in programs for script in effects.scripts]
@@ -130,20 +138,22 @@ def _followed(
             (tried if is_tried else made).append(fact.action)
         if is_called and effects.writes:
             programs |= {base_name(one) for one in effects.writes if not same_file(one, path)}
-        elif is_typed and not is_called:
+        elif (is_typed or others) and not is_called:
             is_apart = is_apart or not _only_looks(fact)
             if not fact.has_failed:
                 elsewhere += [(fact.action, one) for one in others]
-        is_there = _is_there(texts, typed if is_called else "", path, fact)
-        if is_there is False or (made and made[-1] < fact.action and _lists_without(fact, texts, path)):
+        is_there = _sight(fact, typed if is_called else "", texts, named, path, bool(made) and made[-1] < fact.action)
+        if is_there is False:
             missed.append(fact.action)
-            is_missed_in_place = path[0] == "/" and (is_there is None or any(path in text for text in texts))
-        elif is_there or (is_called and _only_looks(fact) and not fact.has_failed and not fact.seen.is_empty):
+            is_missed_in_place = path[0] == "/" and (not named or any(path in text for text in named))
+        elif is_there:
             shown.append(fact.action)
-            is_in_place = is_in_place or path in typed or True in [path in text for text in texts]
+            if not is_in_place and path[0] == "/":
+                is_in_place = path in typed or True in [path in text for text in named]
         if effects.deletes and not writes:
             if any(same_file(one, path) for one in effects.deletes):
-                removed, is_swept = fact.action, False
+                if not (made and made[-1] == fact.action and _names_last(typed, name)):
+                    removed, is_swept = fact.action, False
             elif made and not fact.has_failed and any(_sweeps(one, path) for one in effects.deletes):
                 removed, is_swept = fact.action, True
     if removed is not None and made and made[-1] > removed:
@@ -163,6 +173,34 @@ def _followed(
         is_apart,
         is_old,
     )
+
+
+def _sight(
+    fact: Facts, typed: str, texts: Sequence[str], named: Sequence[str], path: str, is_made: bool
+) -> bool | None:
+    """Whether an action shows a file, looks for it in vain, or does neither. `typed`: what names it, empty for nothing;
+    `named`: those of the texts that came back that hold its name; `is_made`: by an action before."""
+    is_there = _is_there(named, typed, path, fact) if named else None
+    if is_there is False or (is_made and _lists_without(fact, texts, path)):
+        return False
+    if typed and _only_looks(fact):
+        if "|| echo" in typed and _gave_up(typed, texts, path):
+            return False
+        return is_there or (not fact.has_failed and not fact.seen.is_empty) or None
+    return is_there
+
+
+def _is_written(written: str, path: str, is_typed: bool) -> bool:
+    """Whether what an action writes is a file, or its folder, by an action that names it: `mv /tmp/a.txt /app`."""
+    if same_file(written, path):
+        return may_be(written, path)
+    return is_typed and written[:1] == "/" and normalised(written).removesuffix("/.") == path.rpartition("/")[0]
+
+
+def _names_last(typed: str, name: str) -> bool:
+    """Whether the last part of a command that names a file is none that removes it: `rm -f a; make a`."""
+    last = [part for part in PARTS.split(typed) if name in part][-1:]
+    return not any(searching(REMOVES)(part) for part in last)
 
 
 def _sweeps(gone: str, path: str) -> bool:
@@ -222,9 +260,10 @@ def is_edit(path: str, fact: Facts, step: Step) -> bool:
 
 def may_be_made(one: Tracked, facts: Sequence[Facts], steps: Sequence[Step]) -> bool:
     """Whether a program that ran without failure may have made a file whose name nobody wrote in full: it names the
-    folder, or the name without its ending, and puts the rest together. A look in vain speaks against it."""
-    if one.missed or one.tried:
+    folder, or the name without its ending, and puts the rest together. A look in vain since speaks against it."""
+    if one.tried:
         return False
+    missed = one.missed[-1] if one.missed else 0
     folder, name = one.subject.replace("\\", "/").rpartition("/")[::2]
     parts = [name.rpartition(".")[0]]
     if folder.strip("/").count("/"):  # one that is deeper than the place where everything lies
@@ -233,11 +272,12 @@ def may_be_made(one: Tracked, facts: Sequence[Facts], steps: Sequence[Step]) -> 
     programs: set[str] = set()
     for fact, step in zip(facts, steps, strict=True):
         done = fact.effects
-        if not fact.has_failed and any(base_name(script) in programs for script in done.scripts):
+        is_since = fact.action > missed and not fact.has_failed
+        if is_since and any(base_name(script) in programs for script in done.scripts):
             return True
         if not (done.scripts or done.writes) or not _has_part(step, parts):
             continue
-        if done.scripts and not fact.has_failed:
+        if done.scripts and is_since:
             return True
         programs |= set(map(base_name, done.writes))
     return False
@@ -249,19 +289,12 @@ def _has_part(step: Step, parts: Sequence[str]) -> bool:
 
 
 def _is_there(texts: Sequence[str], typed: str, path: str, fact: Facts) -> bool | None:
-    """Whether what a tool gave back shows a file, says that there is none, or does neither. What the action itself
-    says about it is echo, as often as it is typed: a terminal repeats every command."""
-    name = base_name(path)
-    texts = [text for text in texts if name in text]
-    if not texts:
-        return None
+    """Whether texts of a tool that hold its name show a file, say that there is none, or do neither. What the action
+    itself says about it is echo, as often as it is typed: a terminal repeats every command."""
     if True in [_is_absent(text, path, fact) for text in texts]:
         return False
-    if path[0] == "/" and fact.effects.reads and _looks_elsewhere(fact.effects.reads, path):
-        found = sum([one.is_same and one.path != name for text in texts for one in sightings(text, path)])
-    else:
-        found = sum([count(text, path) for text in texts])
-    return True if found > (count(typed, path) if typed else 0) else None
+    is_elsewhere = path[0] == "/" and bool(fact.effects.reads) and _looks_elsewhere(fact.effects.reads, path)
+    return True if is_named_more(texts, path, count(typed, path) if typed else 0, is_elsewhere) else None
 
 
 def _looks_elsewhere(reads: Sequence[str], path: str) -> bool:

@@ -34,7 +34,9 @@ BESIDE = frozenset(
     "timestamp path reason".split()
 )
 """What a service answers with instead of data, and what it says beside it."""
-MUST_RUN = r"(?i)executable|chmod|\+x\b|ausführbar|exécutable|ejecutable|executável|исполняем|可执行|可執行|実行可能|실행 가능"
+MUST_RUN = (
+    r"(?i)executable|chmod|\+x\b|ausführbar|exécutable|ejecutable|executável|исполняем|可执行|可執行|実行可能|실행 가능"
+)
 """Words of a task that wants a file to be run by its name. Hints only."""
 MODES = ("chmod", "install ", "os.chmod", "umask")
 

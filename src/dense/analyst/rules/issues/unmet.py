@@ -33,8 +33,10 @@ CARRIES = (
 """What may bring a file from one place to another."""
 BEHIND = r"[^&>]&\s*(?:$|\n|;|\)|[a-z])|\b(?:nohup|setsid|screen|tmux)\b"
 """How a command is left running."""
-PASSING = ("/tmp/", "/var/tmp/", "/dev/shm/")
-"""Folders of which nobody takes another for the same."""
+HARMLESS = frozenset("rm ls cat cd echo find mkdir wc head tail stat file pwd true test grep git du tree [".split())
+"""Programs that make no file of results."""
+PASSING = frozenset({"tmp", "shm"})
+"""Folders for what does not stay, near the root: no other one is the same by another name."""
 
 
 def unmet(case: Case) -> list[Finding]:
@@ -43,7 +45,7 @@ def unmet(case: Case) -> list[Finding]:
         if one.removed is not None:
             found.append(_lost(case, one))
         elif one.elsewhere and not one.made and not _is_seen(one):
-            found.append(_misplaced(case, one))
+            found += _misplaced(case, one)
         elif one.is_missing and (one.made or not (one.is_named_apart or may_be_made(one, case.facts, case.steps))):
             found.append(_missing(case, one))
     return found + hollow(case)
@@ -58,14 +60,14 @@ def _lost(case: Case, one: Tracked) -> Finding:
     if one.is_swept:
         text = f"The task asks for `{one.subject}`; a{gone} {case.did(gone)}, which takes it away"
         text += ", and nothing shows that it was made again."
-        is_plain = is_plain and not _goes_on(case, gone)
+        is_plain = is_plain and HARMLESS.issuperset(case.of(gone).effects.runs) and not _goes_on(case, gone)
     if not is_plain:
         return Finding("unmet", text, (gone,), is_serious=False, is_tried=True)
     return Finding("lost", text, (gone,), is_fatal=True)
 
 
 def _goes_on(case: Case, action: int) -> bool:
-    """Whether anything after an action may make a file: a program, a change, a test."""
+    """Whether anything after an action may make a file: a program, a change."""
     return any(f.effects.changes_files or f.effects.scripts or f.phase in {"run", "setup"} for f in case.facts[action:])
 
 
@@ -74,21 +76,29 @@ def _is_seen(one: Tracked) -> bool:
     return one.is_seen_in_place or bool(one.shown and one.shown[0] < one.elsewhere[0][0])
 
 
-def _misplaced(case: Case, one: Tracked) -> Finding:
+def _misplaced(case: Case, one: Tracked) -> list[Finding]:
+    """A file that was made in another place than the task names."""
     action, path = one.elsewhere[-1]
-    text = f"The task asks for `{one.subject}`; it was made as `{one_line(path, 120)}` (a{action})"
-    text += f", and nothing put it where it is asked for: what is left is to bring it to `{one.subject}`."
+    if path.rsplit("/", 2)[1:] == one.subject.rsplit("/", 2)[1:]:
+        return []  # the same folder below another root, as a repository is mounted now here, now there
+    text = f"The task asks for `{one.subject}`"
+    if one.tried:
+        failed = one.tried[-1]
+        text += f", where it could not be written (a{failed}: {case.saw(failed)}); it was made as"
+        text += f" `{one_line(path, 120)}` (a{action}) instead."
+    else:
+        text += f"; it was made as `{one_line(path, 120)}` (a{action}), and no action wrote it to `{one.subject}`."
+    since = [command for fact in case.facts[action - 1 :] for command in fact.commands]
     is_plain = one.subject[0] == path[0] == "/" and not one.tried and _are_apart(case, one.subject, path)
-    is_plain = is_plain and not any(searching(CARRIES)(text) for f in case.facts[action - 1 :] for text in f.commands)
-    is_plain = is_plain and not may_be_made(one, case.facts, case.steps)
+    is_plain = is_plain and not any(map(searching(CARRIES), since)) and not may_be_made(one, case.facts, case.steps)
     evidence = tuple(sorted({*[n for n, _ in one.elsewhere[-TRIES:]], *one.tried[-1:], *one.missed[-1:]}))
-    return Finding("unmet", text, evidence, is_serious=is_plain, is_tried=bool(one.tried) or not is_plain)
+    return [Finding("unmet", text, evidence, is_serious=is_plain, is_tried=bool(one.tried) or not is_plain)]
 
 
 def _are_apart(case: Case, wanted: str, path: str) -> bool:
     """Whether two folders can be no two names of one: one of them is for what does not stay, or the attempt uses the
     folder that the task names."""
-    if path.startswith(PASSING) != wanted.startswith(PASSING):
+    if PASSING.isdisjoint(path.split("/")[1:3]) != PASSING.isdisjoint(wanted.split("/")[1:3]):
         return True
     folder = wanted.rpartition("/")[0] + "/"
     return any(one.startswith(folder) for f in case.facts for one in (*f.effects.reads, *f.effects.writes))

@@ -61,7 +61,7 @@ def _looks_at_products(case: Case, fact: Facts) -> bool:
 def _looks_afterwards(case: Case, fact: Facts) -> bool:
     """Whether a command that changes a file goes on to look at it, and something came back: `… > a.txt && cat a.txt`,
     `mv a b && ls`. What a tool says of its own edit is no look."""
-    if not fact.commands or fact.has_failed:
+    if not fact.commands or fact.has_failed or LOOKING.isdisjoint(fact.effects.runs):
         return False
     own = [path for path, action in case.products.items() if action == fact.action]
     came = output(fact, case.step(fact.action))[:LONGEST_LISTING]
@@ -73,7 +73,7 @@ def _looks_afterwards(case: Case, fact: Facts) -> bool:
     for path in own:
         lines = [line.strip() for line in came.splitlines() if is_named(line, path)] if base_name(path) in came else []
         if any(not any(one and one in line for one in typed) for line in lines):
-            return LOOKING.intersection(fact.effects.runs) != set()
+            return True
     return False
 
 
