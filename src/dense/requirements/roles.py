@@ -179,7 +179,7 @@ def _is_likewise(tokens: list[str], before: int, place: int) -> bool:
     return len(held) < len(between) - 1 and not any(word in ENDINGS or CUES.get(word) in OTHER for word in held)
 
 
-LIKEWISE = frozenset([",", "and", "und", "et", "y", "e", "и", "also", "the", "a", "file"])
+LIKEWISE = frozenset([",", "and", "then", "und", "et", "y", "e", "и", "also", "the", "a", "file"])
 ENDINGS = frozenset([";", ":", "—", "–", "!", "?"])
 OTHER = frozenset(["make", "put", "move", "read", "stop", "told", "there"])
 
