@@ -465,3 +465,29 @@ def test_a_command_that_looks_at_what_it_changed_has_looked(command: str, output
 def test_a_command_that_only_changes_has_not(command: str, output: str) -> None:
     task = "Write the number to `/app/new.txt`."
     assert [one for one in analysed(task, (command, output), DONE).findings if one.kind == "unverified"]
+
+
+# Where the trace is not plain
+
+
+def test_what_a_program_says_of_a_file_of_its_name_leaves_it_open() -> None:
+    assert not unmet(TASK, ("python main.py", "Saved: output/sum.txt"), DONE)
+    assert the(TASK, ("python main.py", "Saved."), DONE).is_serious
+
+
+def test_a_screen_that_does_not_show_the_listing_yet_shows_nothing() -> None:
+    assert followed(TASK, MADE, ("ls /app", "New Terminal Output:\nroot@box:/# ls /app"), DONE).missed == ()
+    assert followed(TASK, MADE, ("ls /app", "a.txt\n[37 lines omitted]\nz.txt"), DONE).missed == ()
+
+
+def test_what_is_written_where_nothing_is_there_yet_is_written() -> None:
+    made = ("[ -f /app/sum.txt ] || echo '0' > /app/sum.txt; cat /app/sum.txt", "0")
+    assert followed(TASK, made, DONE).tried == ()
+
+
+def test_a_file_that_is_filled_after_the_look_is_not_empty() -> None:
+    looked = ("ls -l /app/users.json", "-rw-r--r-- 1 a a 0 Jan  1 10:00 /app/users.json")
+    later = ("python fill.py", "ok")
+    assert not the(FETCH, FETCHED, looked, later, DONE).is_serious
+    behind = ("nohup curl -s https://api.example.com/users -o /app/users.json &", "")
+    assert not the(FETCH, behind, looked, DONE).is_serious

@@ -30,10 +30,11 @@ class Sighting(NamedTuple):
     """Whether it may be the file that is looked for."""
 
 
-def sightings(text: str, wanted: str) -> Iterator[Sighting]:
-    """All places of a text that name a file as a whole word, whatever folders are written before it."""
+def sightings(text: str, wanted: str, first: int = 0) -> Iterator[Sighting]:
+    """All places of a text that name a file as a whole word, whatever folders are written before it. `first`: where the
+    first one may be, if that is known."""
     name = base_name(wanted)
-    at = text.find(name)
+    at = text.find(name, first)
     for _ in range(MOST):
         if at < 0:
             return
@@ -59,10 +60,11 @@ def count(text: str, wanted: str) -> int:
     return sum([one.is_same for one in sightings(text, wanted)])
 
 
-def is_named_more(texts: Sequence[str], wanted: str, often: int, with_folder: bool = False) -> bool:
-    """Whether texts name a file more often than so many times; with a folder each time, or however."""
-    for text in texts:
-        for one in sightings(text, wanted):
+def is_named_more(texts: Sequence[tuple[str, int]], wanted: str, often: int, with_folder: bool = False) -> bool:
+    """Whether texts, each with the place where the name stands first, name a file more often than so many times; with
+    a folder each time, or however."""
+    for text, first in texts:
+        for one in sightings(text, wanted, first):
             if one.is_same and (not with_folder or "/" in one.path):
                 often -= 1
                 if often < 0:

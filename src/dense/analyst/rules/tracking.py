@@ -12,7 +12,7 @@ from dense.analyst.rules.facts import Facts, same_file
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.sightings import count, is_named, is_named_more, may_be, sightings
 from dense.analyst.rules.targets import normalised
-from dense.redact.words import lowered, matching, one_byte_each, searching
+from dense.redact.words import any_of, lowered, matching, one_byte_each, searching
 from dense.requirements.requirement import Requirement
 from dense.trajectory import Step
 
@@ -30,7 +30,7 @@ OLD_TEXTS = frozenset(["old_str", "old_string", "oldText", "old_text", "insert_l
 UPDATES = "*** Update File"
 """What edits a file that is there: commands, arguments of tools, a line of a patch."""
 OR_ECHO = re.compile(
-    r"\|\|\s*(?:\(\s*|\{\s*)?echo\s+(?:-\w+\s+)?(\"[^\"\n$`]{1,120}\"|'[^'\n]{1,120}'|[^\s;&|)}]{1,120})"
+    r"\|\|\s*(?:\(\s*|\{\s*)?echo\s+(?:-\w+\s+)?(\"[^\"\n$`]{1,120}\"|'[^'\n]{1,120}'|[^\s;&|)}>'\"]{1,120}+)(?!\s*>)"
 )
 """What a command says instead of an error."""
 LISTING = re.compile(r"(?:^|&&|;|\n)\s*ls((?:\s+-[A-Za-z1]+)*)\s+['\"]?(/[^\s;&|'\"*?$]*)['\"]?\s*(?=$|&&|;|\n)")
@@ -38,6 +38,8 @@ LISTING = re.compile(r"(?:^|&&|;|\n)\s*ls((?:\s+-[A-Za-z1]+)*)\s+['\"]?(/[^\s;&|
 PARTS = re.compile(r"&&|[;|\n]")
 REMOVES = r"\b(?:rm|mv|unlink|shred|del|remove)\b"
 SHELLS = frozenset(["bash", "sh", "zsh", "dash", "-bash", "/bin/sh", "/bin/bash", "sudo", "env"])
+CUT = ("runcated", "omitted", "elided", "...", "erminal", "more lines")
+"""Words of what is not all there."""
 LONGEST_MESSAGE = 300
 """A text of a tool that is longer than this, and nothing says that it is an error, is contents."""
 
@@ -61,11 +63,12 @@ class Tracked(Struct, frozen=True):
     elsewhere: tuple[tuple[int, str], ...] = ()
     """Actions that wrote a file of its name in another place, each with that path."""
     is_seen_in_place: bool = False
-    """Whether anything that came back names it with its whole path."""
+    """Whether an action that shows it names it with its whole path; looked for only where `elsewhere` holds one."""
     is_missed_in_place: bool = False
     """Whether the last look in vain was for its whole path."""
     is_named_apart: bool = False
-    """Whether an action that did more than look names a file that ends in its name, and is not it."""
+    """Whether an action that did more than look, or what came back, names a file that ends in its name and is not
+    it: it may be it all the same."""
     is_old: bool = False
     """Whether it was there before the first action that changed it, or none did: to see it then shows nothing."""
 
@@ -116,12 +119,12 @@ def _followed(
     missed: list[int] = []
     elsewhere: list[tuple[int, str]] = []
     removed: int | None = None
-    is_swept = is_apart = is_in_place = is_missed_in_place = False
+    is_swept = is_apart = is_missed_in_place = False
     programs: set[str] = set()
     for fact, typed, texts in zip(facts, given, came, strict=True):
         effects = fact.effects
         is_typed = name in typed
-        named = [text for text in texts if name in text]
+        named = [(text, at) for text in texts if (at := text.find(name)) >= 0]
         if not (is_typed or named or effects.writes or effects.deletes or effects.scripts or "ls" in effects.runs):
             continue  # most are like this
         is_called = is_typed and is_named(typed, path)
@@ -143,22 +146,21 @@ def _followed(
             if not fact.has_failed:
                 elsewhere += [(fact.action, one) for one in others]
         is_there = _sight(fact, typed if is_called else "", texts, named, path, bool(made) and made[-1] < fact.action)
+        is_apart = is_apart or bool(named and is_there is None and not is_called)
         if is_there is False:
             missed.append(fact.action)
-            is_missed_in_place = path[0] == "/" and (not named or any(path in text for text in named))
+            is_missed_in_place = path[0] == "/" and (not named or any(path in text for text, _ in named))
         elif is_there:
             shown.append(fact.action)
-            if not is_in_place and path[0] == "/":
-                is_in_place = path in typed or True in [path in text for text in named]
         if effects.deletes and not writes:
-            if any(same_file(one, path) for one in effects.deletes):
-                if not (made and made[-1] == fact.action and _names_last(typed, name)):
-                    removed, is_swept = fact.action, False
-            elif made and not fact.has_failed and any(_sweeps(one, path) for one in effects.deletes):
-                removed, is_swept = fact.action, True
+            is_gone = any(same_file(one, path) for one in effects.deletes)
+            is_again = is_gone and bool(made) and made[-1] == fact.action and _names_last(typed, name)
+            if not is_again and (is_gone or (made and not fact.has_failed and _sweeps(effects.deletes, path))):
+                removed, is_swept = fact.action, not is_gone
     if removed is not None and made and made[-1] > removed:
         removed = None
     is_old = not made or _was_there(path, made[0], shown, facts, steps)
+    is_in_place = bool(elsewhere) and any(path in text for n in shown for text in (given[n - 1], *came[n - 1]))
     return Tracked(
         wanted,
         tuple(made),
@@ -176,10 +178,10 @@ def _followed(
 
 
 def _sight(
-    fact: Facts, typed: str, texts: Sequence[str], named: Sequence[str], path: str, is_made: bool
+    fact: Facts, typed: str, texts: Sequence[str], named: Sequence[tuple[str, int]], path: str, is_made: bool
 ) -> bool | None:
     """Whether an action shows a file, looks for it in vain, or does neither. `typed`: what names it, empty for nothing;
-    `named`: those of the texts that came back that hold its name; `is_made`: by an action before."""
+    `named`: those of the texts that came back that hold its name, with the place; `is_made`: by an action before."""
     is_there = _is_there(named, typed, path, fact) if named else None
     if is_there is False or (is_made and _lists_without(fact, texts, path)):
         return False
@@ -203,13 +205,17 @@ def _names_last(typed: str, name: str) -> bool:
     return not any(searching(REMOVES)(part) for part in last)
 
 
-def _sweeps(gone: str, path: str) -> bool:
+def _sweeps(gone: Sequence[str], path: str) -> bool:
     """Whether a pattern that was removed fits a file in its folder, or a folder that was removed holds it."""
-    folder, _, pattern = gone.rstrip("/").rpartition("/")
     at, _, name = path.rpartition("/")
-    if not set(pattern).isdisjoint("*?["):
-        return folder in (at, "", ".") and (folder == at or at[:1] != "/") and fnmatchcase(name, pattern)
-    return len(gone) > 1 and path.startswith(gone.rstrip("/") + "/")
+    for one in gone:
+        folder, _, pattern = one.rstrip("/").rpartition("/")
+        if set(pattern).isdisjoint("*?["):
+            if len(one) > 1 and path.startswith(one.rstrip("/") + "/"):
+                return True
+        elif (folder == at or (folder in ("", ".") and at[:1] != "/")) and fnmatchcase(name, pattern):
+            return True
+    return False
 
 
 def _gave_up(typed: str, texts: Sequence[str], path: str) -> bool:
@@ -231,7 +237,7 @@ def _lists_without(fact: Facts, texts: Sequence[str], path: str) -> bool:
         for found in LISTING.finditer(text):
             is_whole = name[0] != "." or "a" in found[1] or "A" in found[1]
             if (found[2].rstrip("/") or "/") == (folder or "/") and "d" not in found[1] and is_whole:
-                return not any(name in came or len(came) >= HEAD or "truncated" in came for came in texts)
+                return not any(name in came or _may_be_cut(came, found[0].strip(" ;&\n")) for came in texts)
     return False
 
 
@@ -288,10 +294,16 @@ def _has_part(step: Step, parts: Sequence[str]) -> bool:
     return any(part in text for part in parts for text in texts)
 
 
-def _is_there(texts: Sequence[str], typed: str, path: str, fact: Facts) -> bool | None:
+def _may_be_cut(came: str, listed: str) -> bool:
+    """Whether what a listing gave may lack something: it is long, says so, or is the screen of a terminal, which shows
+    the command and perhaps not yet what it gives."""
+    return len(came) >= HEAD or not came.strip() or listed in came or any_of(*CUT)(one_byte_each(came))
+
+
+def _is_there(texts: Sequence[tuple[str, int]], typed: str, path: str, fact: Facts) -> bool | None:
     """Whether texts of a tool that hold its name show a file, say that there is none, or do neither. What the action
     itself says about it is echo, as often as it is typed: a terminal repeats every command."""
-    if True in [_is_absent(text, path, fact) for text in texts]:
+    if True in [_is_absent(text, path, fact) for text, _ in texts]:
         return False
     is_elsewhere = path[0] == "/" and bool(fact.effects.reads) and _looks_elsewhere(fact.effects.reads, path)
     return True if is_named_more(texts, path, count(typed, path) if typed else 0, is_elsewhere) else None

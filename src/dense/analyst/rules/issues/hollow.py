@@ -10,6 +10,7 @@ import msgspec
 from dense.analyst.rules.case import Case
 from dense.analyst.rules.facts import Facts, same_file
 from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.issues.since import goes_on, is_under_way
 from dense.analyst.rules.outputs import output
 from dense.analyst.rules.quoting import ticked
 from dense.analyst.rules.sightings import is_named
@@ -58,7 +59,7 @@ def _empty_or_error(case: Case, one: Tracked) -> Finding | None:
     if (is_listed := _is_empty(case, fact, one)) is not None:
         text = f"`{one.subject}`, which the task asks for, is empty: a{action} {case.did(action, 100)}, and there "
         text += "were 0 bytes." if is_listed else "was nothing in it."
-        is_plain = is_listed and one.subject.lower().endswith(NEVER_EMPTY) and not _may_be_empty(case, one)
+        is_plain = is_listed and one.subject.lower().endswith(NEVER_EMPTY) and not _may_be_filled(case, one, action)
         return Finding("unmet", text, tuple(sorted({one.made[-1], action})), is_serious=is_plain, is_tried=True)
     if not any(case.of(n).effects.network for n in one.made):
         return None
@@ -69,11 +70,12 @@ def _empty_or_error(case: Case, one: Tracked) -> Finding | None:
     return None
 
 
-def _may_be_empty(case: Case, one: Tracked) -> bool:
-    """Whether somebody wants it so."""
+def _may_be_filled(case: Case, one: Tracked, action: int) -> bool:
+    """Whether somebody wants it empty, or something may fill it after the look."""
     if case.task is not None and "empty" in case.task.instruction:
         return True
-    return "touch" in case.of(one.made[-1]).effects.runs
+    made = one.made[-1]
+    return "touch" in case.of(made).effects.runs or is_under_way(case, made) or goes_on(case, action)
 
 
 def _is_empty(case: Case, fact: Facts, one: Tracked) -> bool | None:

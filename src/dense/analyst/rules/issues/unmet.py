@@ -9,6 +9,7 @@ from dense.analyst.rules.case import Case
 from dense.analyst.rules.facts import same_file
 from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.issues.hollow import hollow
+from dense.analyst.rules.issues.since import goes_on, is_under_way
 from dense.analyst.rules.phrases import did, one_line, saw
 from dense.analyst.rules.tracking import Tracked, is_edit, may_be_made
 from dense.redact.words import searching
@@ -31,8 +32,6 @@ CARRIES = (
     r"|Copy-Item|Move-Item)\b"
 )
 """What may bring a file from one place to another."""
-BEHIND = r"[^&>]&\s*(?:$|\n|;|\)|[a-z])|\b(?:nohup|setsid|screen|tmux)\b"
-"""How a command is left running."""
 HARMLESS = frozenset("rm ls cat cd echo find mkdir wc head tail stat file pwd true test grep git du tree [".split())
 """Programs that make no file of results."""
 PASSING = frozenset({"tmp", "shm"})
@@ -60,15 +59,10 @@ def _lost(case: Case, one: Tracked) -> Finding:
     if one.is_swept:
         text = f"The task asks for `{one.subject}`; a{gone} {case.did(gone)}, which takes it away"
         text += ", and nothing shows that it was made again."
-        is_plain = is_plain and HARMLESS.issuperset(case.of(gone).effects.runs) and not _goes_on(case, gone)
+        is_plain = is_plain and HARMLESS.issuperset(case.of(gone).effects.runs) and not goes_on(case, gone)
     if not is_plain:
         return Finding("unmet", text, (gone,), is_serious=False, is_tried=True)
     return Finding("lost", text, (gone,), is_fatal=True)
-
-
-def _goes_on(case: Case, action: int) -> bool:
-    """Whether anything after an action may make a file: a program, a change."""
-    return any(f.effects.changes_files or f.effects.scripts or f.phase in {"run", "setup"} for f in case.facts[action:])
 
 
 def _is_seen(one: Tracked) -> bool:
@@ -112,7 +106,8 @@ def _missing(case: Case, one: Tracked) -> Finding:
         made, missed = one.made[-1], one.missed[-1]
         text = f"The task asks for `{one.subject}`; a{made} {case.did(made, 80)}"
         text += f", yet it was not found at a{missed} ({case.did(missed, 80)}: {case.saw(missed)})."
-        is_plain = one.is_missed_in_place and not _goes_on(case, one.missed[-1]) and not _is_under_way(case, one)
+        is_plain = one.is_missed_in_place and not goes_on(case, missed) and not is_under_way(case, made)
+        is_plain = is_plain and (case.of(missed).has_failed or case.of(missed).phase in {"explore", "verify"})
         evidence.append(one.made[-1])
     elif _is_change(case, one):
         text = f"The task asks for a change of `{one.subject}`, and none was made."
@@ -135,12 +130,6 @@ def _only_reads(case: Case, action: int, path: str) -> bool:
     """Whether an action that failed at something else only looked at a file."""
     done = case.of(action).effects
     return any(same_file(one, path) for one in done.reads) and not any(same_file(one, path) for one in done.writes)
-
-
-def _is_under_way(case: Case, one: Tracked) -> bool:
-    """Whether what was to make it may still run."""
-    made = case.of(one.made[-1])
-    return bool(made.effects.services) or any(searching(BEHIND)(text) for text in made.commands)
 
 
 def _is_change(case: Case, one: Tracked) -> bool:
