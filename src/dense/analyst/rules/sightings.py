@@ -14,6 +14,7 @@ LONGEST = 400
 """How far a path reaches back from its last part."""
 STOPS = frozenset(" \t\r\n\0'\"`=,;:()|&<>[]、，。：；（）「」『』“”│")
 """What no path is written with here: where the one before a name begins."""
+STOPS_OR_END = STOPS | {""}
 OPEN = frozenset("$*?{}%")
 """What stands for something that the text does not tell."""
 WITHIN = frozenset("_-.~")
@@ -64,12 +65,22 @@ def is_named_more(texts: Sequence[tuple[str, int]], wanted: str, often: int, wit
     """Whether texts, each with the place where the name stands first, name a file more often than so many times; with
     a folder each time, or however."""
     for text, first in texts:
+        if not often and _is_exact(text, first, wanted):
+            return not with_folder or "/" in wanted  # most are like this
         for one in sightings(text, wanted, first):
             if one.is_same and (not with_folder or "/" in one.path):
                 often -= 1
                 if often < 0:
                     return True
     return False
+
+
+def _is_exact(text: str, first: int, wanted: str) -> bool:
+    """Whether the name that stands at a place of a text is the end of the whole path, as it is wanted, and a word."""
+    start = first + len(base_name(wanted)) - len(wanted)
+    if start < 0 or not text.startswith(wanted, start) or (start and text[start - 1] not in STOPS):
+        return False
+    return text[start + len(wanted) : start + len(wanted) + 1] in STOPS_OR_END
 
 
 def may_be(path: str, wanted: str) -> bool:

@@ -124,7 +124,7 @@ def _followed(
     for fact, typed, texts in zip(facts, given, came, strict=True):
         effects = fact.effects
         is_typed = name in typed
-        named = [(text, at) for text in texts if (at := text.find(name)) >= 0]
+        named = [(text, text.find(name)) for text in texts if name in text]
         if not (is_typed or named or effects.writes or effects.deletes or effects.scripts or "ls" in effects.runs):
             continue  # most are like this
         is_called = is_typed and is_named(typed, path)
