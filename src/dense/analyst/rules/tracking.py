@@ -128,7 +128,7 @@ def _followed(
         if not (is_typed or named or effects.writes or effects.deletes or effects.scripts or "ls" in effects.runs):
             continue  # most are like this
         is_called = is_typed and is_named(typed, path)
-        writes = True in [_is_written(one, path, is_typed) for one in effects.writes]
+        writes = bool(effects.writes) and True in [_is_written(one, path, is_typed) for one in effects.writes]
         others = [one for one in effects.writes if base_name(one) == name] if effects.writes and not writes else ()
         if others and is_called:  # its bare name is that of the other one, in the folder that the command went to
             is_called = any(one.is_same and one.path != name for one in sightings(typed, path))
@@ -145,7 +145,8 @@ def _followed(
             is_apart = is_apart or not _only_looks(fact)
             if not fact.has_failed:
                 elsewhere += [(fact.action, one) for one in others]
-        is_there = _sight(fact, typed if is_called else "", texts, named, path, bool(made) and made[-1] < fact.action)
+        may_show = named or is_called or (made and "ls" in effects.runs)
+        is_there = _sight(fact, typed if is_called else "", texts, named, path, made) if may_show else None
         is_apart = is_apart or bool(named and is_there is None and not is_called)
         if is_there is False:
             missed.append(fact.action)
@@ -178,12 +179,12 @@ def _followed(
 
 
 def _sight(
-    fact: Facts, typed: str, texts: Sequence[str], named: Sequence[tuple[str, int]], path: str, is_made: bool
+    fact: Facts, typed: str, texts: Sequence[str], named: Sequence[tuple[str, int]], path: str, made: Sequence[int]
 ) -> bool | None:
     """Whether an action shows a file, looks for it in vain, or does neither. `typed`: what names it, empty for nothing;
-    `named`: those of the texts that came back that hold its name, with the place; `is_made`: by an action before."""
+    `named`: those of the texts that came back that hold its name, with the place; `made`: the actions that made it."""
     is_there = _is_there(named, typed, path, fact) if named else None
-    if is_there is False or (is_made and _lists_without(fact, texts, path)):
+    if is_there is False or (made and made[-1] < fact.action and _lists_without(fact, texts, path)):
         return False
     if typed and _only_looks(fact):
         if "|| echo" in typed and _gave_up(typed, texts, path):
