@@ -11,6 +11,23 @@ MARKS = {"+": "deliverable", "<": "given", "-": "forbidden", "~": "mentioned"}
 
 FILES = r"""
 Write the sum to /app/out.txt. | +/app/out.txt
+Create `a.txt` with the word one, `b.txt` with the word two and `c.txt` with three. | +a.txt +b.txt +c.txt
+Create `a.txt` with the word alpha, then `b.txt` with beta. | +a.txt +b.txt
+Write a.csv containing the rows and b.csv containing the sums. | +a.csv +b.csv
+Erstelle `a.txt` mit dem Wort eins, `b.txt` mit dem Wort zwei. | +a.txt +b.txt
+Crée `a.txt` avec le mot un et `b.txt` avec le mot deux. | +a.txt +b.txt
+Create `a.txt` with the contents of `b.txt` and `c.txt`. | +a.txt <b.txt <c.txt
+Create `a.txt` with the words that `b.txt` holds, and `c.txt` with the rest. | +a.txt ~b.txt ~c.txt
+Compare `a.txt` with the first, `b.txt` with the second. | <a.txt ~b.txt
+Create `a.txt` with one line, and read `b.txt` with care. | +a.txt <b.txt
+The result should end up in `/app/out.txt`. | +/app/out.txt
+The rows must go into `out/r.csv`, and logs have to land in `run.log`. | +out/r.csv +run.log
+The results should not end up in `scratch.txt`. | ~scratch.txt
+A log will go to `run.log`. | ~run.log
+At the end, write the results to `out.csv`. | +out.csv
+I need a file `/app/out.txt` that holds the sum. | +/app/out.txt
+We want a script called `clean.py` that removes duplicates. | +clean.py
+I need `lib.so` to run this. | ~lib.so
 Save the report as `report.md` or `report.txt`. | ~report.md ~report.txt
 Save the report as `report.md` or as `report.txt`. | ~report.md ~report.txt
 Write `a.txt`, `b.txt` or `c.txt`, and save a log to `d.txt`. | ~a.txt ~b.txt ~c.txt +d.txt

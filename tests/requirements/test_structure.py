@@ -41,6 +41,18 @@ def test_a_lead_in_speaks_for_its_list():
     }
 
 
+def test_an_item_that_begins_with_a_name_and_what_it_holds_is_a_result():
+    made = "Create three files:\n- `a.txt` with one word\n- `b.txt`, two of them\n- `c.txt` containing the rest\n"
+    assert files(made) == {"a.txt": "deliverable", "b.txt": "deliverable", "c.txt": "deliverable"}
+    assert files("Deliver:\n* a.csv — the rows\n* b.json — the counts\n") == {
+        "a.csv": "deliverable",
+        "b.json": "deliverable",
+    }
+    assert files("Input files:\n- `a.txt` with one word\n") == {"a.txt": "mentioned"}
+    used = "Create the following files:\n- `a.txt` with one word\n- use `in.txt` with care\n"
+    assert files(used) == {"a.txt": "deliverable", "in.txt": "given"}
+
+
 def test_a_path_alone_in_a_code_block_ends_the_sentence_before_it():
     assert files("Save the chart to:\n\n    /app/chart.html\n\nDone.") == {"/app/chart.html": "deliverable"}
     assert files("Write the chart to:\n```\n/app/chart.html\n```\n") == {"/app/chart.html": "deliverable"}

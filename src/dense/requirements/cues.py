@@ -223,11 +223,17 @@ FILLERS = frozenset(
 """.split()
 )
 
+HOLDING = frozenset(
+    """
+    with containing holding listing showing having mit avec contenant con com contendo conteniendo met с со z ze ile
+""".split()
+)
+"""What leads from a file that is asked for to what it is to hold."""
 OUTPUT_WORDS = frozenset(
     """
-    output outputs deliverable deliverables produce create generate write save ausgabe ausgaben ergebnis ergebnisse
-    sortie sorties résultat salida salidas resultado resultados saída saídas entregables вывод результат результаты
-    выходные uitvoer wynik wyjście
+    output outputs deliverable deliverables deliver produce create generate write save ausgabe ausgaben ergebnis
+    ergebnisse sortie sorties résultat salida salidas resultado resultados saída saídas entregables вывод результат
+    результаты выходные uitvoer wynik wyjście
 """.split()
 )
 INPUT_WORDS = frozenset(
@@ -268,4 +274,6 @@ STARTERS = frozenset(
 """.split()
 )
 ASKED = frozenset("can could would will kannst könntest".split())
+ENDS_UP = frozenset("go land end live reside belong".split())
+"""Where something goes that is to be there: it must end up in X."""
 FIXERS = frozenset("fix repair debug correct resolve address behebe corrige исправь".split())

@@ -9,6 +9,8 @@ from dense.requirements.cues import (
     BANNED,
     CHANGING,
     CUES,
+    ENDS_UP,
+    FILE_WORDS,
     FIXERS,
     NEGATIONS,
     PLAIN_IMPERATIVES,
@@ -43,6 +45,10 @@ def governed(tokens: list[str], place: int, path: str) -> Role | None:
     while index > lowest:
         word = tokens[index]
         cue = CUES.get(word)
+        if (preposition and word in ENDS_UP and _must_end_up(tokens, index)) or (
+            word in ("need", "want") and not preposition and _is_wished_for(tokens, index, place)
+        ):
+            return "deliverable"
         if word == ")":
             index = _skip_bracket(tokens, index)
         elif word in (";", "!", "?") or (
@@ -68,6 +74,24 @@ def governed(tokens: list[str], place: int, path: str) -> Role | None:
             return _by_verb(tokens, index, place, preposition, is_taken, path)
         index -= 1
     return _fronted(tokens, place, preposition)
+
+
+def _must_end_up(tokens: list[str], index: int) -> bool:
+    """The result must end up in X: by a modal, and not of what a program does."""
+    before = tokens[index - 1] if index else ""
+    earlier = tokens[max(0, index - 5) : index]
+    if before == "to":
+        is_demand = len(earlier) > 1 and earlier[-2] in ("has", "have", "needs", "need")
+    else:
+        is_demand = before in ("must", "should", "shall")
+    return is_demand and NEGATIONS.isdisjoint(earlier)
+
+
+def _is_wished_for(tokens: list[str], index: int, place: int) -> bool:
+    """I need a file X: what is wanted is a file, and a new one."""
+    between = tokens[index + 1 : place]
+    is_asked = index > 0 and tokens[index - 1] in ("i", "we") and between[:1] in (["a"], ["an"], ["one"])
+    return is_asked and len(between) < 6 and not FILE_WORDS.isdisjoint(between)
 
 
 def _is_noun_here(tokens: list[str], index: int, cue: str) -> bool:

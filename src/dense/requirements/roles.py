@@ -20,6 +20,7 @@ from dense.requirements.cues import (
     FILE_WORDS,
     FILLERS,
     FOLDER_WORDS,
+    HOLDING,
     HOLDS,
     INPUT_WORDS,
     MODALS,
@@ -77,7 +78,10 @@ def file_roles(sentence: Sentence, found: list[Mention]) -> list[Role]:
     roles: list[Role] = []
     for index, (mention, place) in enumerate(zip(files, places, strict=True)):
         before = places[index - 1] if index else None
-        if before is not None and _is_joint(tokens, before, place, text, files[index - 1], mention):
+        if before is not None and (
+            _is_joint(tokens, before, place, text, files[index - 1], mention)
+            or (roles[-1] == "deliverable" and _is_likewise(tokens, before, place))
+        ):
             role = roles[-1] if _may_be(roles[-1], mention, tokens, place) else "mentioned"
             if role == "mentioned" and roles[-1] == "mentioned":
                 role = _behind(tokens, place) or role
@@ -163,6 +167,23 @@ def _is_joint(tokens: list[str], before: int, place: int, text: str, last: Menti
     return bool(between) or not gap or gap in WIDE_JOINTS or gap == "/"
 
 
+def _is_likewise(tokens: list[str], before: int, place: int) -> bool:
+    """Whether a name is asked for in the same way as the one before it: create X with this, Y with that and Z with
+    the rest. What X is to hold may name no file and begin no clause of its own."""
+    between = tokens[before + 1 : place]
+    if len(between) < 3 or between[0] not in HOLDING or tokens[place + 1 : place + 2] != between[:1]:
+        return False
+    held = between[1:]
+    while held and held[-1] in LIKEWISE:
+        held = held[:-1]
+    return len(held) < len(between) - 1 and not any(word in ENDINGS or CUES.get(word) in OTHER for word in held)
+
+
+LIKEWISE = frozenset([",", "and", "then", "und", "et", "y", "e", "и", "also", "the", "a", "file"])
+ENDINGS = frozenset([";", ":", "—", "–", "!", "?"])
+OTHER = frozenset(["make", "put", "move", "read", "stop", "told", "there"])
+
+
 def _spread_back(roles: list[Role], tokens: list[str], places: list[int], files: list[Mention], text: str) -> None:
     """`a.txt` and `b.txt` must exist: what is said behind the last name holds for all."""
     for index in range(len(roles) - 1, 0, -1):
@@ -240,9 +261,14 @@ def _placed(sentence: Sentence, tokens: list[str], place: int) -> Role | None:
         return None
     if before and not (sentence.shape == "heading" or all(word in FILLERS or word == ":" for word in before)):
         return None
-    if after is None or after in SEPARATORS or sentence.shape in ("heading", "row"):
+    if after is None or after in SEPARATORS or sentence.shape in ("heading", "row") or _is_listed(sentence, after):
         return "deliverable" if sentence.place == "output" else "given"
     return None
+
+
+def _is_listed(sentence: Sentence, after: str) -> bool:
+    """Whether an item of a list of results begins with a name, and goes on with what it holds: `X` with the rows."""
+    return sentence.shape == "item" and sentence.place == "output" and (after in HOLDING or after == ",")
 
 
 def _labelled(before: list[str], labels: set[str]) -> Role | None:

@@ -6,9 +6,13 @@ from functools import partial
 
 from dense.analyst.rules.case import Case
 from dense.analyst.rules.checks import Check
+from dense.analyst.rules.facts import same_file
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.outputs import output
-from dense.analyst.rules.tracking import Tracked
+from dense.analyst.rules.tracking import Tracked, is_plain
+
+HEAD = 64 * 1024
+"""How much of a text is looked through for a name."""
 
 
 def is_shown_done(case: Case) -> bool:
@@ -22,9 +26,34 @@ def is_shown_done(case: Case) -> bool:
         return False  # a limit that nobody checks for us
     is_checked = bool(own) and own[-1].action > case.last_change > 0
     if case.tracked:
-        is_seen = all(one.is_shown and not one.is_missing for one in case.tracked)
-        return is_seen and (is_checked or all(map(partial(_is_new, case), case.tracked)))
+        if not all(one.is_shown and not one.is_missing and one.removed is None for one in case.tracked):
+            return False
+        if any(map(partial(_has_failed_last, case), case.tracked)) or _is_one_forgotten(case):
+            return False
+        return is_checked or all(map(partial(_is_new, case), case.tracked))
     return is_checked
+
+
+def _has_failed_last(case: Case, one: Tracked) -> bool:
+    """Whether a file that is asked for is a program, and failed when it ran last."""
+    ran = [
+        f for f in case.facts if f.effects.scripts and any(same_file(path, one.subject) for path in f.effects.scripts)
+    ]
+    return bool(ran) and ran[-1].has_failed
+
+
+def _is_one_forgotten(case: Case) -> bool:
+    """Whether the sentences that ask for files name others that nobody wrote, read or saw: they may be asked for as
+    well, in words that are not understood."""
+    asking = {one.requirement.clause for one in case.tracked}
+    named = [one.subject for one in case.requirements if one.kind == "file" and one.role == "mentioned"]
+    named = [one.subject for one in case.requirements if one.subject in named and one.clause in asking]
+    names = [base_name(path) for path in named if is_plain(path)]
+    if not names:
+        return False
+    texts = [str(value) for step in case.steps for call in step.calls for value in call.arguments.values()]
+    texts += [seen.text[:HEAD] for step in case.steps for seen in step.observations if seen.origin == "tool"]
+    return not all(any(name in text for text in texts) for name in names)
 
 
 def _is_new(case: Case, one: Tracked) -> bool:
