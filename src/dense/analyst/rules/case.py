@@ -9,6 +9,7 @@ from functools import cached_property
 from dense.actions import EffectsOf, Remembered, commands
 from dense.analyst.rules.checks import Check, checks
 from dense.analyst.rules.ending import Ending, ending
+from dense.analyst.rules.expectations import Expectation, expectation
 from dense.analyst.rules.facts import Facts, all_facts, same_file
 from dense.analyst.rules.files import base_name, is_passing, is_trial
 from dense.analyst.rules.origins import Origins
@@ -83,6 +84,11 @@ class Case:
         """Commands that the task names: their result is the task's own word."""
         named = [one.subject for one in self.requirements if one.kind == "command" and one.role != "forbidden"]
         return [command for command in named if _is_check(command)]
+
+    @cached_property
+    def expected(self) -> dict[str, Expectation]:
+        """What the task says of each command that it names."""
+        return {command: expectation(command, self.requirements) for command in self.named_checks}
 
     @cached_property
     def wanted(self) -> list[str]:

@@ -8,11 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from dense.actions import commands as shell_texts
 from dense.actions import effects
 from dense.actions.tests import BUILDERS, PACKAGERS
 from dense.analyst.rules.facts import Facts, command_family
+from dense.analyst.rules.files import base_name
 from dense.analyst.rules.no_runs import is_no_run, is_no_test_run
 from dense.analyst.rules.scopes import Scope, scope
+from dense.analyst.rules.spellings import runs_alike, spelling
 from dense.observations import seen
 from dense.observations.exits import printed_exit
 from dense.observations.seen import Failure, Seen
@@ -36,6 +39,8 @@ Also what such a check is called where a project gives it a name of its own: `ma
 NAMING = BUILDERS | PACKAGERS
 """Programs whose targets have names of the project's own."""
 SEPARATED = re.compile(r"[-:_./]")
+ENDED = re.compile(r"\s*(?:\Z|[;&|<>)\n\"'`#]|[012]>)")
+"""What stands behind the last word of a command."""
 
 
 class Check(Struct, frozen=True):
@@ -70,12 +75,22 @@ def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] =
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
     found: list[Check] = []
     families = {command: command_family(command) for command in named}
+    programs = {spelling(command)[:1]: command for command in named}
     for fact in facts:
         texts = "\0".join(fact.commands) if named else ""
         known = [command for command in named if command in texts]
+        if not known and programs and fact.effects.scripts:
+            known = _respelled(named, programs, fact)
         if known or fact.is_check:
             found += _of_action(fact, steps[fact.action - 1], known, families)
     return found
+
+
+def _respelled(named: Sequence[str], programs: Mapping[tuple[str, ...], str], fact: Facts) -> list[str]:
+    """The commands that an action runs in other words than the task's."""
+    if not any((base_name(path),) in programs for path in fact.effects.scripts):
+        return []
+    return [command for command in named if any(runs_alike(command, text) for text in fact.commands)]
 
 
 def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[str, str]) -> Iterator[Check]:
@@ -83,10 +98,10 @@ def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[
     commands in it that the task names; `families`: those of all such commands."""
     for part in _parts(step):
         done = fact.effects if part is step else effects(part)
-        typed = _text(part) if named else ""
-        known = [command for command in named if command in typed]
-        commands = done.tests or known
+        texts = (fact.commands if part is step else shell_texts(part)) if named else ()
         came = fact.seen if part is step else seen(part, done)
+        known = [command for command in named if _runs(command, texts, came)]
+        commands = done.tests or known
         if commands or came.tests:
             commands = commands or done.scripts
             first = commands[0] if commands else ""
@@ -94,6 +109,18 @@ def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[
             yield _check(fact.action, commands, family, came, part)
         if known and done.tests and came.tests:
             yield from _beside_tests(fact.action, done.tests, known, came)
+
+
+def _runs(command: str, texts: Sequence[str], came: Seen) -> bool:
+    """Whether shell texts run a command that the task names. With more arguments it may be meant to fail, as when an
+    agent tries what must not work: that is no failure of what the task names."""
+    for text in texts:
+        place = text.find(command)
+        while place >= 0:
+            if not came.has_failed or ENDED.match(text, place + len(command)):
+                return True
+            place = text.find(command, place + 1)
+    return any(runs_alike(command, text) for text in texts)
 
 
 def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came: Seen) -> Iterator[Check]:

@@ -39,7 +39,7 @@ def _is_tasks_own(case: Case, check: Check) -> bool:
     """Whether the task itself speaks of a check. What an agent thought of to check its work shows that the agent
     is content, not that the task is done; nor does a test that the agent wrote, or changed so that it passes."""
     tests = case.named_tests
-    is_named = any(name in check.command for name in case.named_checks)
+    is_named = any(name in check.command and case.expected[name] != "fails" for name in case.named_checks)
     if not is_named and not any(name in check.command or not check.subjects for name in tests):
         return False
     checked = check.subjects or {name.removesuffix(".py") for name in tests}
