@@ -19,6 +19,7 @@ from dense.analyst.rules.sequence import History
 from dense.analyst.rules.subagents import with_subagents
 from dense.analyst.rules.submission import Submission, submission
 from dense.analyst.rules.taken_back import taken_back
+from dense.analyst.rules.touched_tests import Touched, touched_tests
 from dense.analyst.rules.tracking import Tracked, track
 from dense.analyst.rules.verdicts import wrong
 from dense.observations import seen
@@ -145,6 +146,11 @@ class Case:
     def written(self) -> frozenset[str]:
         """The base names of all that was ever written, as checks name them."""
         return frozenset(base_name(path).removesuffix(".py") for fact in self.changing for path in fact.effects.writes)
+
+    @cached_property
+    def touched_tests(self) -> list[Touched]:
+        """What was done to tests that were there before, and to what says which tests run."""
+        return touched_tests(self.changing, self.facts, self.steps)
 
     @cached_property
     def changes(self) -> list[tuple[int, str]]:

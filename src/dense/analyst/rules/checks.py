@@ -64,6 +64,10 @@ class Check(Struct, frozen=True):
     """What was seen, in a line."""
     is_counted: bool = False
     """Whether a runner counted the tests, and some passed."""
+    ran: int = 0
+    """How many tests ran, where all were counted."""
+    is_void: bool = False
+    """Whether a runner says that it ran none; `line` is where."""
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -155,9 +159,12 @@ def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: 
         names = tuple([name for run in runs for name in run.names])
         runner = family or runs[-1].runner
         is_counted = any(passed)
-        return Check(action, command or runner, looks_at, runner, has_passed, failed, names, line, is_counted)
+        ran = failed + sum([count or 0 for count in passed]) if None not in passed else 0
+        return Check(action, command or runner, looks_at, runner, has_passed, failed, names, line, is_counted, ran)
     if came.tests:
-        return Check(action, command or family, looks_at, family, None)
+        is_void = not came.has_failed
+        line = came.tests[-1].line if is_void else ""
+        return Check(action, command or family, looks_at, family, None, line=line, is_void=is_void)
     told = [failure for failure in came.failures if not is_no_run(failure, family)]
     if not came.failures and command and (printed := _printed(command, step)) is not None and printed[0]:
         return Check(action, command, looks_at, family, False, 1, (), printed[1] or f"exit {printed[0]}")

@@ -8,6 +8,7 @@ from dense.analyst.rules.case import Case
 from dense.analyst.rules.checks import Check
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.outputs import output
+from dense.analyst.rules.touched_tests import is_wide
 from dense.analyst.rules.tracking import Tracked
 
 
@@ -42,9 +43,21 @@ def _is_tasks_own(case: Case, check: Check) -> bool:
     is_named = any(name in check.command and case.expected[name] != "fails" for name in case.named_checks)
     if not is_named and not any(name in check.command or not check.subjects for name in tests):
         return False
+    if not check.subjects and _is_touched(case, check):
+        return False
     checked = check.subjects or {name.removesuffix(".py") for name in tests}
     programs = {name.removesuffix(".py") for name in map(base_name, case.wanted) if not _is_test(name)}
     return case.written.isdisjoint(checked - programs)
+
+
+def _is_touched(case: Case, check: Check) -> bool:
+    """Whether tests that a check of everything, or of folders, runs were changed before it, or what says which run.
+    Where as many ran as before, such settings left none out."""
+    touched = [one for one in case.touched_tests if one.action < check.action and not is_wide(one.path)]
+    if not touched or any(not one.is_setting for one in touched):
+        return bool(touched)
+    before = [one for one in case.checks if one.action < touched[0].action and one.runner == check.runner]
+    return not any(0 < one.ran <= check.ran and one.scope == check.scope for one in before)
 
 
 def _is_test(name: str) -> bool:

@@ -19,6 +19,7 @@ from dense.analyst.rules.products import Products, products
 from dense.analyst.rules.quoting import capital, listed, more, one_line, quoted
 from dense.analyst.rules.targets import host_of
 from dense.analyst.rules.teams import instruction
+from dense.analyst.rules.touched_tests import is_setting
 
 LONGEST = 60
 SHORTEST_WORDS = 20
@@ -144,7 +145,7 @@ def _changing(deeds: Sequence[Deed], done: Products) -> str:
     verb = "Write" if [deed for deed in writing if not _is_edit(deed, names[0])] else "Edit"
     if not checks:
         return f"{verb} {files}; no {failed[0]}" if failed else f"{verb} {files}"
-    return _fixing(checks, files, names) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
+    return _fixing(checks, files, done.made) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
 
 
 def _has_tried(writing: Sequence[Deed], failed: Sequence[str]) -> bool:
@@ -177,8 +178,9 @@ def _is_shown_passed(check: Deed) -> bool:
     return check.has_passed and (bool(check.facts.seen.tests) or check.facts.seen.exit_code == 0)
 
 
-def _fixing(checks: Sequence[Deed], files: str, names: Sequence[str]) -> str:
-    verb = "Change" if all(map(is_test_file, names)) else "Fix"  # a test that was made to pass was not fixed
+def _fixing(checks: Sequence[Deed], files: str, made: Sequence[str]) -> str:
+    is_test = all(is_test_file(path) or is_setting(base_name(path)) for path in made)
+    verb = "Change" if is_test else "Fix"  # a test that was made to pass was not fixed
     return f"{verb} {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.seen.tests else 'passes'}"
 
 

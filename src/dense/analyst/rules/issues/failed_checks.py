@@ -50,6 +50,17 @@ def _meant_to_fail(case: Case) -> list[Finding]:
     ]
 
 
+def no_tests(case: Case) -> list[Finding]:
+    """The last check, where it ran no test at all, and nothing passed since the last change."""
+    last = case.checks[-1] if case.checks else None
+    if last is None or not last.is_void or last.action < case.last_change or not case.last_change:
+        return []
+    if any(check.has_passed and check.action > case.last_change for check in case.checks):
+        return []
+    text = f"`{one_line(last.command, 100)}` ran no test at a{last.action}: {ticked(last.line, 120)}."
+    return [Finding("unverified", text, (last.action,), is_serious=False)]
+
+
 def _failed_check(case: Case, check: Check, later: Reruns) -> Finding | None:
     named = [name for name in case.named_checks if name in check.command or check.command in name]
     wanted = {case.expected[name] for name in named}
