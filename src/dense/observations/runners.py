@@ -20,7 +20,8 @@ LONGEST = 400
 KINDS = r"(?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun)"
 SUMMARY = re.compile(
     r"\n(?:(?=[=RntoFTO\d#ℹAP*\[?N])(?:"
-    r"==* (?:\d|no tests|tests finished)|Ran \d|no tests |test result: |test cases: |ok  \t|\?   \t|No tests? |ok \| |FAIL\t|FAILED \| "
+    r"==* (?:\d|no tests|tests finished)|Ran \d|no tests |test result: |test cases: |ok  \t|\?   \t|No tests? "
+    r"|ok \| |FAIL\t|FAILED \| "
     r"|Tests|OK \("
     r"|\d\d*%? (?:tests|passed|failed|error|skipped|deselected|xfailed|xpassed|warning|rerun|examples|runs|scenarios)"
     r"|[#ℹ] pass |Result: (?:PASS|FAIL)|All tests passed|Passed!  ?- |Failed!  ?- |\*\*\*Test |\[\w{1,9}\] Tests"

@@ -9,7 +9,7 @@ from functools import cached_property
 from dense.actions import EffectsOf, Remembered, commands
 from dense.analyst.rules.checks import Check, checks
 from dense.analyst.rules.ending import Ending, ending
-from dense.analyst.rules.expectations import Expectation, expectation
+from dense.analyst.rules.expectations import Expectation, expectations
 from dense.analyst.rules.facts import Facts, all_facts, same_file
 from dense.analyst.rules.files import base_name, is_passing, is_trial
 from dense.analyst.rules.origins import Origins
@@ -88,8 +88,8 @@ class Case:
 
     @cached_property
     def expected(self) -> dict[str, Expectation]:
-        """What the task says of each command that it names."""
-        return {command: expectation(command, self.requirements) for command in self.named_checks}
+        """What the task says of a command that it names, where that is more than that it must work."""
+        return expectations(self.requirements) if self.named_checks else {}
 
     @cached_property
     def wanted(self) -> list[str]:
@@ -150,7 +150,7 @@ class Case:
     @cached_property
     def touched_tests(self) -> list[Touched]:
         """What was done to tests that were there before, and to what says which tests run."""
-        return touched_tests(self.changing, self.facts, self.steps)
+        return touched_tests(self.facts, self.steps)
 
     @cached_property
     def changes(self) -> list[tuple[int, str]]:

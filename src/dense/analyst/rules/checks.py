@@ -11,11 +11,11 @@ from msgspec import Struct
 from dense.actions import commands as shell_texts
 from dense.actions import effects
 from dense.actions.tests import BUILDERS, PACKAGERS
-from dense.analyst.rules.facts import Facts, command_family
+from dense.analyst.rules.facts import Facts, command_family, same_file
 from dense.analyst.rules.files import base_name
-from dense.analyst.rules.no_runs import is_no_run, is_no_test_run
+from dense.analyst.rules.no_runs import is_no_run, is_no_test_run, is_stopped
 from dense.analyst.rules.scopes import Scope, scope
-from dense.analyst.rules.spellings import runs_alike, spelling
+from dense.analyst.rules.spellings import program_of, runs_alike
 from dense.observations import seen
 from dense.observations.exits import printed_exit
 from dense.observations.seen import Failure, Seen
@@ -25,9 +25,6 @@ RUNNERS = frozenset("pytest unittest jest vitest mocha tox nox rspec phpunit cte
 """Runners that say at the end how many tests failed. Where that is not to be seen, because they broke off or their
 output was cut, the run tells nothing."""
 
-
-STOPPED = ("aborted", "interrupted", "cancelled", "canceled")
-"""What a line says where somebody stopped the run."""
 STATIC = frozenset(
     """tsc vue-tsc mypy pyright basedpyright pylint flake8 ruff eslint oxlint biome stylelint shellcheck bandit vulture
     pycodestyle pydocstyle pyflakes yamllint markdownlint golangci-lint staticcheck clippy cppcheck clang-tidy rubocop
@@ -79,7 +76,7 @@ def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] =
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
     found: list[Check] = []
     families = {command: command_family(command) for command in named}
-    programs = {spelling(command)[:1]: command for command in named}
+    programs = {base_name(path): path for path in map(program_of, named)} if named else {}
     for fact in facts:
         texts = "\0".join(fact.commands) if named else ""
         known = [command for command in named if command in texts]
@@ -90,9 +87,9 @@ def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] =
     return found
 
 
-def _respelled(named: Sequence[str], programs: Mapping[tuple[str, ...], str], fact: Facts) -> list[str]:
+def _respelled(named: Sequence[str], programs: Mapping[str, str], fact: Facts) -> list[str]:
     """The commands that an action runs in other words than the task's."""
-    if not any((base_name(path),) in programs for path in fact.effects.scripts):
+    if not any(same_file(path, programs.get(base_name(path), "")) for path in fact.effects.scripts):
         return []
     return [command for command in named if any(runs_alike(command, text) for text in fact.commands)]
 
@@ -172,10 +169,12 @@ def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: 
     if len(told) < len(came.failures) or came.is_empty or is_silent:
         return Check(action, command, looks_at, family, None)
     line = (told[-1].line if told[-1].family != "exit" else _last_line(step) or told[-1].line) if told else ""
-    if any(word in line.casefold() for word in STOPPED):
+    if is_stopped(line):
         return Check(action, command, looks_at, family, None)
     if came.doubt:
         return Check(action, command, looks_at, family, None, 0, (), came.doubt)
+    if not told and _is_masked(command, step):
+        return Check(action, command, looks_at, family, None)
     return Check(action, command, looks_at, family, not told, int(bool(told)), (), line)
 
 
@@ -183,6 +182,15 @@ def _printed(command: str, step: Step) -> tuple[int, str] | None:
     """The code that the agent had printed after the command, where the observation shows it."""
     typed = _text(step)
     return printed_exit(command, typed, step.observations[-1].text) if "$?" in typed and step.observations else None
+
+
+def _is_masked(command: str, step: Step) -> bool:
+    """Whether another command takes the check's place where it fails, so that the exit code does not tell."""
+    for call in step.calls:
+        for value in call.arguments.values():
+            if isinstance(value, str) and "||" in value and (place := value.find(command)) >= 0:
+                return "||" in value[place:].partition("\n")[0]
+    return False
 
 
 def _verdict(line: str, step: Step) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from dense.analyst.rules.case import Case
+from dense.analyst.rules.case import MOST_CHECKS, Case
 from dense.analyst.rules.checks import Check
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.outputs import output
@@ -40,7 +40,7 @@ def _is_tasks_own(case: Case, check: Check) -> bool:
     """Whether the task itself speaks of a check. What an agent thought of to check its work shows that the agent
     is content, not that the task is done; nor does a test that the agent wrote, or changed so that it passes."""
     tests = case.named_tests
-    is_named = any(name in check.command and case.expected[name] != "fails" for name in case.named_checks)
+    is_named = any(name in check.command and case.expected.get(name) != "fails" for name in case.named_checks)
     if not is_named and not any(name in check.command or not check.subjects for name in tests):
         return False
     if not check.subjects and _is_touched(case, check):
@@ -53,11 +53,15 @@ def _is_tasks_own(case: Case, check: Check) -> bool:
 def _is_touched(case: Case, check: Check) -> bool:
     """Whether tests that a check of everything, or of folders, runs were changed before it, or what says which run.
     Where as many ran as before, such settings left none out."""
-    touched = [one for one in case.touched_tests if one.action < check.action and not is_wide(one.path)]
-    if not touched or any(not one.is_setting for one in touched):
-        return bool(touched)
-    before = [one for one in case.checks if one.action < touched[0].action and one.runner == check.runner]
-    return not any(0 < one.ran <= check.ran and one.scope == check.scope for one in before)
+    tests = next((one.action for one in case.touched_tests if not one.is_setting), check.action)
+    settings = next(
+        (one.action for one in case.touched_tests if one.is_setting and not is_wide(one.path)), check.action
+    )
+    if check.action <= min(tests, settings):
+        return False
+    before = [one for one in case.checks[:MOST_CHECKS] if one.action < settings and one.runner == check.runner]
+    is_whole = any(0 < one.ran <= check.ran and one.scope == check.scope for one in before)
+    return tests < check.action or not is_whole
 
 
 def _is_test(name: str) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from dense.redact.words import any_of
 from dense.requirements import Requirement
 
 Expectation = Literal[
@@ -21,26 +22,27 @@ JOINT = 8
 
 REFUSAL = re.compile(
     r"""\bnon-?\s?zero\b
-    | \b(?:exit|return|status|error)(?:s|ed|ing|\s?code|\s?status|\s+with|\s+code|\s+a|\s+an|\s+value|\s+of|\s+the)*\W{0,3}[1-9]\d{0,2}\b
+    | \b(?:exit|return|status|error)(?:s|ed|ing)?(?:[\s-]+(?:with|code|status|an?|value|of|the)\b)*\W{0,3}[1-9]\d{0,2}\b
     | \breject(?:s|ed|ing)?\b | \brefus(?:es?|ed|ing)\b | \bdenied\b
-    | \b(?:exit|rückgabe|status)-?code\s+[1-9] | \bcódigo\s+(?:de\s+salida\s+)?[1-9] | \bcode\s+(?:de\s+sortie|retour)\s+[1-9]
-    | \bкод(?:ом)?\s+(?:возврата\s+|выхода\s+)?[1-9] | 退出码\D{0,4}[1-9] | 終了コード\D{0,4}[1-9] | 종료\s*코드\D{0,4}[1-9]
-    | 拒绝 | 拒否 | 거부""",
+    | \b(?:rückgabe|exit)-?code\s+[1-9] | \bcódigo\s+(?:de\s+salida\s+)?[1-9]
+    | \bcode\s+(?:de\s+sortie|retour)\s+[1-9] | \bкод(?:ом)?\s+(?:возврата\s+|выхода\s+)?[1-9]
+    | 退出码\D{0,4}[1-9] | 終了コード\D{0,4}[1-9] | 종료\s*코드\D{0,4}[1-9] | 拒绝 | 拒否 | 거부""",
     re.IGNORECASE | re.VERBOSE,
 )
 """A failure that may well be what is wanted."""
 FAILURE = re.compile(
-    r"""\bfail(?:s|ed)?\b | \b(?:raise|throw|abort)s?\b | \b(?:an|the)\s+(?:[\w-]+\s+)?errors?\b(?![ -](?:rate|free|log|below|under|of|less|at\s+most))
+    r"""\bfail(?:s|ed)?\b | \b(?:raise|throw|abort)s?\b
+    | \b(?:an|the)\s+(?:[\w-]+\s+)?errors?\b(?![ -](?:rate|free|log|below|under|of|less|at\s+most))
     | \bfehlschl\w+ | \bfallar\b | \béchouer\b | 失败 | 失敗 | 报错 | 실패""",
     re.IGNORECASE | re.VERBOSE,
 )
 """A failure that, where it is demanded, is what is wanted."""
 TROUBLE = re.compile(
     r"""\bfail(?:s|ed|ing|ures?)?\b | \bcrash(?:es|ed|ing)?\b | \bhangs?\b | \bpanics?\b | \bseg\w*\s?fault\w*
-    | \btracebacks?\b | \b\w*exceptions?\b | \b\w*errors?\b | \b(?:raise|throw|abort|break)s?\b | \bbroken\b
+    | \btracebacks?\b | exceptions?\b | errors?\b | \b(?:raise|throw|abort|break)s?\b | \bbroken\b
     | \btim(?:es?|ed|ing)\s+out\b | \bstuck\b | \bwrong\b
-    | \bfehl(?:er|schl)\w* | \bschlägt\b | \babst[uü]rz\w* | \bfalla\w*\b | \bfallar\b | \berreur\w* | \béchou\w+ | \bplant\w+\b
-    | \bошибк\w+ | \bпада\w+ | 失败 | 失敗 | 报错 | 崩溃 | 错误 | エラー | 異常 | 실패 | 오류 | 에러""",
+    | \bfehl(?:er|schl)\w* | \bschlägt\b | \babst[uü]rz\w* | \bstürzt\b | \bfalla\w*\b | \berreur\w* | \béchou\w+
+    | \bplant\w+\b | \bошибк\w+ | \bпада\w+ | 失败 | 失敗 | 报错 | 崩溃 | 错误 | エラー | 異常 | 실패 | 오류 | 에러""",
     re.IGNORECASE | re.VERBOSE,
 )
 """That something goes wrong, in whatever way."""
@@ -52,7 +54,8 @@ DEMAND = re.compile(
 )
 """The last demand before a place."""
 GOOD = re.compile(
-    r"\b(?:pass|succeed|works?|working|possible|which|but|instead|currently|ohne|fix|code 0|bestehen|pasar|funcion|réuss)|通过|成功",
+    r"\b(?:pass|succeed|works?|working|possible|which|but|instead|currently|ohne|fix|code 0|bestehen|pasar|funcion"
+    r"|réuss)|通过|成功",
     re.IGNORECASE,
 )
 """What is demanded is that it works, or what follows is how it is now."""
@@ -62,6 +65,30 @@ FAILING_TEST = re.compile(
     | \btests?\s+(?:must|should)\s+(?:currently\s+|first\s+|now\s+)?fail\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+SIGNS = (
+    *("fail", "crash", "hang", "panic", "fault", "traceback", "exception", "error", "raise", "throw", "abort", "break"),
+    *("broken", "tim", "stuck", "wrong", "reject", "refus", "denied", "zero", "exit", "return", "status", " code"),
+    *("fehl", "absturz", "falla", "erreur", "plant"),
+)
+WIDE_SIGNS = (
+    *(
+        "schlägt",
+        "abstürz",
+        "código",
+        "rückgabe",
+        "échou",
+        "код",
+        "ошибк",
+        "пада",
+        "退出",
+        "終了",
+        "종료",
+        "拒",
+        "거부",
+    ),
+    *("失", "报错", "崩溃", "错误", "エラー", "異常", "실패", "오류", "에러"),
+)
+"""Without one of these nothing of the above is there."""
 NEGATED = re.compile(
     r"(?:\b(?:no|not|never|without|zero|0|ohne|keine?n?|nicht|sin|sans|pas|не|без)|n['’]t|不|无|没有)\W+"
     r"(?:(?!and\b|but\b|or\b)[\w-]+\s+){0,3}\Z",
@@ -69,11 +96,23 @@ NEGATED = re.compile(
 )
 
 
-def expectation(command: str, requirements: Sequence[Requirement]) -> Expectation:
-    """What the task says of one of the commands that it names."""
-    named = [one for one in requirements if one.kind == "command"]
-    clause = next((one.clause for one in named if one.subject == command), "")
-    text = _said_of(command, clause, [one.subject for one in named])
+def expectations(requirements: Sequence[Requirement]) -> dict[str, Expectation]:
+    """What the task says of the commands that it names, where it says more of one than that it must work."""
+    named = {one.subject: one.clause for one in requirements if one.kind == "command"}
+    if not named or not _may_tell("\n".join(dict.fromkeys(named.values())).lower()):
+        return {}
+    told: dict[str, Expectation] = {}
+    for command, clause in named.items():
+        if (one := _expectation(_said_of(command, clause, list(named)))) != "works":
+            told[command] = one
+    return told
+
+
+def _may_tell(low: str) -> bool:
+    return any_of(*SIGNS)(low) if low.isascii() else any(map(low.__contains__, (*SIGNS, *WIDE_SIGNS)))
+
+
+def _expectation(text: str) -> Expectation:
     if _is_demanded(text, REFUSAL) or _is_demanded(text, FAILURE):
         return "fails"
     if _is_told(text, REFUSAL) or _is_demanded(text, TROUBLE):

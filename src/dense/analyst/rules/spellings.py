@@ -23,6 +23,22 @@ QUOTES = "'\"`"
 def spelling(command: str) -> tuple[str, ...]:
     """A command without what differs from one spelling to another: what is run, by its base name, and its arguments;
     not what it is run by or within, nor where its output goes."""
+    words = _own_words(command)
+    return (base_name(words[0]), *words[1:]) if words else ()
+
+
+def program_of(command: str) -> str:
+    """What a command runs, as it is written there."""
+    return next(iter(_own_words(command)), "")
+
+
+def runs_alike(command: str, text: str) -> bool:
+    """Whether one of the statements of a shell text runs a command, and with nothing more."""
+    own = spelling(command)
+    return any(spelling(part.strip()) == own for part in blocks(text[:LONGEST])[:MOST_STATEMENTS])
+
+
+def _own_words(command: str) -> list[str]:
     words = unwrapped(command[:LONGEST].split())
     place = 0
     if len(words) > 1 and is_interpreter(program_name(words[0])):
@@ -31,11 +47,4 @@ def spelling(command: str) -> tuple[str, ...]:
             place += 1
     rest = words[place:]
     end = next((n for n, word in enumerate(rest) if word.startswith(ENDING)), len(rest))
-    told = [word.strip(QUOTES).rstrip(";") for word in rest[:end]]
-    return (base_name(told[0]), *told[1:]) if told else ()
-
-
-def runs_alike(command: str, text: str) -> bool:
-    """Whether one of the statements of a shell text runs a command, and with nothing more."""
-    own = spelling(command)
-    return any(spelling(part.strip()) == own for part in blocks(text[:LONGEST])[:MOST_STATEMENTS])
+    return [word.strip(QUOTES).rstrip(";") for word in rest[:end]]

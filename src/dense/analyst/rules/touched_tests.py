@@ -31,28 +31,30 @@ class Touched(Struct, frozen=True):
     """Whether it holds no tests, but says which run."""
 
 
-def touched_tests(changing: Sequence[Facts], facts: Sequence[Facts], steps: Sequence[Step]) -> list[Touched]:
-    """Every such change that was made and not taken back, in order. `changing`: the actions that write or remove."""
+def touched_tests(facts: Sequence[Facts], steps: Sequence[Step]) -> list[Touched]:
+    """Every such change that was made and not taken back, in order."""
     found: list[Touched] = []
     own: set[str] = set()
-    for fact in changing:
-        if fact.has_failed:
-            continue
-        for path, is_gone in _paths(fact):
-            name = base_name(path)
-            if is_passing(path) or name in own:
-                continue
-            if is_setting(name):
-                found.append(Touched(path, fact.action, is_gone, True))
-            elif not is_test_file(path):
-                continue
-            elif is_gone or _was_there(path, fact, facts, steps):
-                found.append(Touched(path, fact.action, is_gone, False))
-            else:
-                own.add(name)
-        if fact.effects.undoes:
-            back = fact.effects.undoes
-            found = [one for one in found if not any(path == "." or same_file(one.path, path) for path in back)]
+    known: set[str] = set()
+    """Files that were read, by base name, and where tests lie that failed."""
+    for fact in facts:
+        if not fact.has_failed:
+            for path, is_gone in _paths(fact):
+                name = base_name(path)
+                if name in own or is_passing(path):
+                    continue
+                if is_setting(name):
+                    found.append(Touched(path, fact.action, is_gone, True))
+                elif not is_test_file(path):
+                    continue
+                elif is_gone or name in known or _edits(name, fact, steps[fact.action - 1]):
+                    found.append(Touched(path, fact.action, is_gone, False))
+                else:
+                    own.add(name)
+            if (back := fact.effects.undoes) and found:
+                found = [one for one in found if not any(path == "." or same_file(one.path, path) for path in back)]
+        known.update(map(base_name, fact.effects.reads))
+        known.update(base_name(test.partition("::")[0]) for run in fact.seen.tests for test in run.names)
     return found
 
 
@@ -74,18 +76,11 @@ def _paths(fact: Facts) -> Iterator[tuple[str, bool]]:
             yield path, False
 
 
-def _was_there(path: str, first: Facts, facts: Sequence[Facts], steps: Sequence[Step]) -> bool:
-    """Whether a file was there before the first action that writes it: it was read, a failed test names it, or the
-    action changes it in place."""
-    name = base_name(path)
-    for fact in facts[: first.action - 1]:
-        if any(base_name(one) == name for one in fact.effects.reads):
-            return True
-        if any(name in test for run in fact.seen.tests for test in run.names):
-            return True
-    if any(mark in text and name in text for text in first.commands for mark in IN_PLACE):
+def _edits(name: str, fact: Facts, step: Step) -> bool:
+    """Whether an action changes a file in place: then it was there."""
+    if any(mark in text and name in text for text in fact.commands for mark in IN_PLACE):
         return True
     return any(
         not OLD_TEXTS.isdisjoint(call.arguments) or any(UPDATES in str(value) for value in call.arguments.values())
-        for call in steps[first.action - 1].calls
+        for call in step.calls
     )

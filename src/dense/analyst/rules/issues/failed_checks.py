@@ -35,7 +35,7 @@ def failed_checks(case: Case) -> list[Finding]:
 
 def _meant_to_fail(case: Case) -> list[Finding]:
     """Commands that the task wants to fail, where the last run of one ended well."""
-    if "fails" not in case.expected.values():
+    if not case.expected:
         return []
     last = {check.command: check for check in case.checks if case.expected.get(check.command) == "fails"}
     return [
@@ -63,7 +63,7 @@ def no_tests(case: Case) -> list[Finding]:
 
 def _failed_check(case: Case, check: Check, later: Reruns) -> Finding | None:
     named = [name for name in case.named_checks if name in check.command or check.command in name]
-    wanted = {case.expected[name] for name in named}
+    wanted: set[Expectation] = {case.expected.get(name, "works") for name in named}
     if wanted == {"fails"}:
         return None
     closing = later.closing(check)
@@ -84,8 +84,9 @@ def _failed_check(case: Case, check: Check, later: Reruns) -> Finding | None:
         changed = case.last_change > check.action
         text += " Files changed since, and it was not run again." if changed else " Nothing was changed since."
     text += _task_says(wanted)
-    is_doubtful = _is_meant(case, check, wanted) or (is_named and later.unseen(check) is not None)
-    is_serious = not is_doubtful and (is_named or not (since or is_static(check)))
+    is_serious = is_named or not (since or is_static(check))
+    if is_serious and (_is_meant(case, check, wanted) or (is_named and later.unseen(check) is not None)):
+        is_serious = False
     return Finding("failed_check", text, (check.action,), None, is_serious)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from dense.actions.tests import is_test_file
@@ -10,13 +11,19 @@ from dense.analyst.rules.case import Case
 from dense.analyst.rules.checks import Check
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.findings import Finding
+from dense.analyst.rules.outputs_told import test_name
 from dense.analyst.rules.phrases import one_line
-from dense.analyst.rules.quoting import listed
+from dense.analyst.rules.quoting import listed, ticked
 from dense.analyst.rules.scopes import Scope
 from dense.analyst.rules.touched_tests import Touched, is_wide
 
-SELECTING = re.compile(r" -(?:-?(?:m|t|g|run|filter|grep|test)\b|-(?:lf|ff|sw|last-failed|stepwise|changed|only|shard|test\w))")
+SELECTING = re.compile(
+    r" -(?:-?(?:t|g|run|filter|grep|test)\b|m (?!\w*(?:test|nose|tox|nox))"
+    r"|-(?:lf|ff|sw|last-failed|stepwise|changed|only|shard|test\w))"
+)
 """Options that choose some of the tests, and are no part of a scope."""
+FAR = 1_000
+"""Between a failure and a pass no more actions than this are looked at."""
 FILES = 3
 """How many names an issue lists."""
 
@@ -24,36 +31,51 @@ FILES = 3
 def weakened(case: Case) -> list[Finding]:
     """For each check that failed once and passes at the end: that fewer tests ran then, or that nothing but tests was
     changed between."""
-    if not any(check.has_passed is False and check.ran for check in case.checks):
-        return []
     failed: dict[tuple[str, Scope], Check] = {}
-    found: dict[tuple[str, Scope], Finding | None] = {}
+    fewer: dict[tuple[str, Scope], int] = {}
+    found: dict[tuple[str, Scope], Finding] = {}
     for check in case.checks:
-        key = (check.runner, check.scope)
-        if (check.action, check.command) in case.taken_back or not check.ran or SELECTING.search(check.command):
+        if not check.ran or (check.action, check.command) in case.taken_back:
             continue
+        key = (check.runner, check.scope)
         if check.has_passed is False:
             failed[key] = check
             found.pop(key, None)
-        elif check.has_passed and key in failed:
-            found[key] = _weakened(case, failed[key], check)
-    return [one for one in found.values() if one is not None]
+        elif not check.has_passed or SELECTING.search(check.command):
+            continue
+        elif (before := failed.pop(key, None)) is not None:
+            fewer[key] = before.ran if check.ran < before.ran else 0
+            if (one := _weakened(case, before, check)) is not None:
+                found[key] = one
+        elif key in found and check.ran >= fewer[key] > 0:
+            del found[key]  # all of them run again
+    return list(found.values())
 
 
 def _weakened(case: Case, failed: Check, passed: Check) -> Finding | None:
-    between = [one for one in case.touched_tests if failed.action < one.action < passed.action]
+    """What a pass right after a failure is worth."""
+    if passed.action - failed.action > FAR:
+        return None
+    start = bisect_right(case.touched_tests, failed.action, key=_action)
+    between = case.touched_tests[start : bisect_left(case.touched_tests, passed.action, key=_action)]
     tests = [one for one in between if not one.is_setting or not is_wide(one.path)]
     is_only = bool(tests) and not _changes_else(case, failed, passed, tests)
     command = f"`{one_line(passed.command, 100)}`"
-    if passed.ran < failed.ran and not _drops_own_tests(case, failed, passed):
+    if passed.ran < failed.ran and not _drops_own_tests(case, failed, passed, between):
         text = f"{command} ran {failed.ran} tests at a{failed.action}, of which {failed.failed} failed; at"
         text += f" a{passed.action} it passed with {passed.ran}.{_told(between)}"
     elif is_only:
-        text = f"{command} failed at a{failed.action} and passed at a{passed.action}.{_told(tests)}"
+        names = listed([ticked(test_name(name), 60) for name in failed.names], FILES)
+        text = f"{command} failed at a{failed.action}{f' ({names})' if names else ''} and passed at a{passed.action}."
+        text += _told(tests)
     else:
         return None
     text += " Nothing else was changed." if is_only else ""
     return Finding("weakened", text, (failed.action, passed.action), is_serious=False)
+
+
+def _action(one: Touched) -> int:
+    return one.action
 
 
 def _told(touched: Sequence[Touched]) -> str:
@@ -71,10 +93,10 @@ def _told(touched: Sequence[Touched]) -> str:
     return f" Between the two {' and '.join(parts)}."
 
 
-def _drops_own_tests(case: Case, failed: Check, passed: Check) -> bool:
+def _drops_own_tests(case: Case, failed: Check, passed: Check, touched: Sequence[Touched]) -> bool:
     """Whether tests of the attempt's own were written or removed between: then there may be fewer of those."""
-    known = {base_name(one.path) for one in case.touched_tests}
-    moves = {one.action for one in case.touched_tests if one.is_gone}
+    known = {base_name(one.path) for one in touched}
+    moves = {one.action for one in touched if one.is_gone}
     between = [fact for fact in case.facts[failed.action - 1 : passed.action] if fact.action not in moves]
     paths = [path for fact in between for path in (*fact.effects.writes, *fact.effects.deletes)]
     return any(is_test_file(path) and base_name(path) not in known for path in paths)
