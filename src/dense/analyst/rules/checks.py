@@ -62,7 +62,7 @@ class Check(Struct, frozen=True):
     is_counted: bool = False
     """Whether a runner counted the tests, and some passed."""
     ran: int = 0
-    """How many tests ran, where all were counted."""
+    """How many tests ran, where one line counts them: several may be runs within runs."""
     is_void: bool = False
     """Whether a runner says that it ran none; `line` is where."""
 
@@ -156,7 +156,7 @@ def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: 
         names = tuple([name for run in runs for name in run.names])
         runner = family or runs[-1].runner
         is_counted = any(passed)
-        ran = failed + sum([count or 0 for count in passed]) if None not in passed else 0
+        ran = failed + (passed[0] or 0) if len(runs) == 1 and passed[0] is not None else 0
         return Check(action, command or runner, looks_at, runner, has_passed, failed, names, line, is_counted, ran)
     if came.tests:
         is_void = not came.has_failed
@@ -173,7 +173,7 @@ def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: 
         return Check(action, command, looks_at, family, None)
     if came.doubt:
         return Check(action, command, looks_at, family, None, 0, (), came.doubt)
-    if not told and _is_masked(command, step):
+    if not told and family not in STATIC and _is_masked(command, step):
         return Check(action, command, looks_at, family, None)
     return Check(action, command, looks_at, family, not told, int(bool(told)), (), line)
 

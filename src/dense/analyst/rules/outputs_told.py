@@ -46,7 +46,7 @@ def no_run_told(run: TestRun, failures: Sequence[Failure], came_back: str) -> st
 def first_marked(came_back: str) -> str:
     """The first line that pytest marks as an error; empty for none."""
     marked = (line[1:] for line in lines_of(came_back) if line.startswith("E  ") and len(line) > MARKED)
-    return next(marked, "").strip()
+    return next((line.strip() for line in marked if not line.endswith("%]")), "")  # not how far it has come
 
 
 MARKED = 8

@@ -84,8 +84,9 @@ def _failed_check(case: Case, check: Check, later: Reruns) -> Finding | None:
         changed = case.last_change > check.action
         text += " Files changed since, and it was not run again." if changed else " Nothing was changed since."
     text += _task_says(wanted)
-    is_serious = is_named or not (since or is_static(check))
-    if is_serious and (_is_meant(case, check, wanted) or (is_named and later.unseen(check) is not None)):
+    is_symptom = "symptom" in wanted and check.action >= _first_change_for(case, check)
+    is_serious = is_named or is_symptom or not (since or is_static(check))
+    if is_serious and (_is_meant(case, check, wanted) or (wanted and later.unseen(check) is not None)):
         is_serious = False
     return Finding("failed_check", text, (check.action,), None, is_serious)
 
@@ -131,8 +132,9 @@ def _unblamed(case: Case, check: Check, later: Reruns) -> str:
 
 
 def _first_change_for(case: Case, check: Check) -> int:
-    """The first change as a check sees it: that it was written itself is none, unless the task asks for it."""
-    if check.action < case.first_change or not check.scope.paths:
+    """The first change as a check sees it: that it was written itself is none, unless the task asks for it or names
+    the check."""
+    if check.action < case.first_change or not check.scope.paths or check.command in case.named_checks:
         return case.first_change
     own = {base_name(path) for path in check.scope.paths} - {base_name(path) for path in case.wanted}
     return next((action for action, name in case.changes if name not in own), len(case.facts) + 1)
