@@ -76,22 +76,25 @@ def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] =
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
     found: list[Check] = []
     families = {command: command_family(command) for command in named}
-    programs = {base_name(path): path for path in map(program_of, named)} if named else {}
     for fact in facts:
         texts = "\0".join(fact.commands) if named else ""
         known = [command for command in named if command in texts]
-        if not known and programs and fact.effects.scripts:
-            known = _respelled(named, programs, fact)
+        if not known and fact.effects.scripts and named:
+            known = _respelled(named, fact)
         if known or fact.is_check:
             found += _of_action(fact, steps[fact.action - 1], known, families)
     return found
 
 
-def _respelled(named: Sequence[str], programs: Mapping[str, str], fact: Facts) -> list[str]:
+def _respelled(named: Sequence[str], fact: Facts) -> list[str]:
     """The commands that an action runs in other words than the task's."""
-    if not any(same_file(path, programs.get(base_name(path), "")) for path in fact.effects.scripts):
-        return []
-    return [command for command in named if any(runs_alike(command, text) for text in fact.commands)]
+    found: list[str] = []
+    for path in fact.effects.scripts:
+        name = base_name(path)
+        for command in named:
+            if name in command and same_file(path, program_of(command)):
+                found += [command for text in fact.commands if runs_alike(command, text)][:1]
+    return found
 
 
 def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[str, str]) -> Iterator[Check]:

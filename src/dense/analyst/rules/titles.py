@@ -45,11 +45,11 @@ def attempt_title(deeds: Sequence[Deed], *, is_recovered: bool) -> str:
     done = products(deeds)
     if absent and not done.made:
         return one_line(f"Do without {listed(absent, 2)}", LONGEST)
-    checks = [deed for deed in deeds if deed.is_check]
-    if done.made or checks:
-        failed = [deed for deed in checks if deed.has_failed]
-        is_about_checks = failed and not (done.made or done.failed or is_recovered)
-        return one_line(_checking(failed), LONGEST) if is_about_checks else title(deeds, done)
+    if done.made or any(deed.is_check for deed in deeds):
+        if is_recovered or done.made or done.failed:
+            return title(deeds, done)
+        failed = [deed for deed in deeds if deed.is_check and deed.has_failed]
+        return one_line(_checking(failed), LONGEST) if failed else title(deeds, done)
     name = _program(deeds[0])
     how = next((found[0] for deed in deeds for one in deed.facts.seen.failures if (found := ERROR.match(one.line))), "")
     return one_line(f"{name}: {how or 'failed'}, {'then worked' if is_recovered else 'given up'}", LONGEST)
@@ -222,7 +222,8 @@ def _checker(check: Deed) -> str:
     """What checks: the tests, or a program by its last name."""
     if not check.facts.seen.tests:
         return one_line(_program(check).rpartition(" ")[2], 24)
-    left_out = [name for text in check.facts.effects.tests for name in scope(text).left_out]
+    command = check.facts.effects.tests[-1] if check.facts.effects.tests else ""
+    left_out = scope(command).left_out if " -k" in command or " --" in command else ()
     return f"the tests without {one_line(left_out[0], 24)}" if left_out else "the tests"
 
 

@@ -35,13 +35,15 @@ def weakened(case: Case) -> list[Finding]:
     fewer: dict[tuple[str, Scope], int] = {}
     found: dict[tuple[str, Scope], Finding] = {}
     for check in case.checks:
-        if not check.ran or (check.action, check.command) in case.taken_back:
+        if check.has_passed is None or not check.ran or not (failed or found or not check.has_passed):
             continue
         key = (check.runner, check.scope)
-        if check.has_passed is False:
+        if (check.action, check.command) in case.taken_back:
+            continue
+        if not check.has_passed:
             failed[key] = check
             found.pop(key, None)
-        elif not check.has_passed or SELECTING.search(check.command):
+        elif SELECTING.search(check.command):
             continue
         elif (before := failed.pop(key, None)) is not None:
             fewer[key] = before.ran if check.ran < before.ran else 0
