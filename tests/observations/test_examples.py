@@ -27,7 +27,7 @@ FAILED: dict[str, dict[int, tuple[str, str]]] = {
         9: ("other", ""),
         11: ("no_such_command", "7z"),
     },
-    "clean-success/session.jsonl": {2: ("no_such_module", "pytest"), 3: ("tests", "7")},
+    "clean-success/session.jsonl": {2: ("no_such_module", "pytest"), 3: ("tests", "4")},
     "looks-successful/rollout.jsonl": {
         3: ("exit", "1"),
         4: ("no_such_module", "numpy"),

@@ -152,3 +152,55 @@ def test_a_count_with_failures_that_were_expected_is_one() -> None:
     line = "=== tests finished: 148 passed, 1 expected to fail, in 4.64 seconds ==="
     (run,) = runs(f"\n{line}\n", [(0, len(line))])
     assert (run.passed, run.failed) == (148, 0)
+
+
+SUBTESTS = """FAIL: test_hours (d.T.test_hours)
+AssertionError
+FAIL: test_text (d.T.test_text) (text='')
+AssertionError
+FAIL: test_text (d.T.test_text) (text='a (b)')
+AssertionError
+ERROR: test_more (d.T.test_more) [why] (n=1)
+KeyError
+----------------------------------------------------------------------
+Ran 5 tests in 0.001s
+
+FAILED (failures=3, errors=1)"""
+
+
+def test_subtests_are_no_tests(after: Look) -> None:
+    (run,) = after("python3 -m unittest", SUBTESTS, code=1).tests
+    assert (run.passed, run.failed) == (2, 3)
+    assert run.names == ("test_hours (d.T.test_hours)", "test_text (d.T.test_text)", "test_more (d.T.test_more)")
+
+
+def test_no_more_tests_fail_than_ran(after: Look) -> None:
+    cut = (
+        "FAIL: test_text (d.T.test_text) (text='a')\nAssertionError\n-----\nRan 2 tests in 0.1s\n\nFAILED (failures=7)"
+    )
+    (run,) = after("python3 -m unittest", cut, code=1).tests
+    assert (run.passed, run.failed) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("go test ./...", "?   \ta\t[no test files]\n?   \tb\t[no test files]"),
+        ("go test -run X ./...", "ok  \ta\t0.1s [no tests to run]\nok  \tb\t0.1s [no tests to run]"),
+        ("npx jest", "No tests found, exiting with code 0"),
+        ("npx vitest run", "No test files found, exiting with code 0"),
+        ("vendor/bin/phpunit", "No tests executed!"),
+        ("ctest", "No tests were found!!!"),
+    ],
+)
+def test_a_run_of_no_tests_has_not_passed(command: str, text: str, after: Look) -> None:
+    came = after(command, text, code=0)
+    (run,) = came.tests
+    assert (run.passed, run.failed) == (0, 0)
+    assert not came.is_fine
+
+
+def test_a_text_that_speaks_of_no_tests_is_none(after: Look) -> None:
+    assert after("python3 app.py", "No tests found for patient 3", code=0).tests == ()
+    (run,) = after("go test ./...", "?   \ta\t[no test files]\nok  \tb\t0.1s", code=0).tests
+    assert run.line.startswith("ok")

@@ -12,7 +12,10 @@ PASSED = re.compile(r"(\d+) passed")
 FAILED = re.compile(r"(\d+) failed")
 COUNTED = re.compile(r"(\d+) (passed|failed|error(?=s?\b))")
 UNITTEST_END = re.compile(r"\n{1,4}(OK|FAILED|NO TESTS RAN)\b([^\n]*)")
+UNITTEST_HEADING = re.compile(r"\n(?:FAIL|ERROR): (\S+ \([^)\n]*\)|[^\n]+)")
+"""The name of a test; what stands behind it tells which subtest."""
 FAILING = re.compile(r"\n[ \t]{1,20}(\d+) failing\b")
+GO_TESTED = re.compile(r"\n(?:ok  \t(?![^\n]*\[no test)|FAIL\t|--- FAIL: )")
 TAP_FAILED = re.compile(r"\n(?:#|ℹ) fail +(\d+)")
 PLAYWRIGHT_FAILED = re.compile(r"\n  (\d+) failed")
 BUN_FAILED = re.compile(r"(?:\n \d+ \w+)?\n (\d+) fail")
@@ -75,20 +78,34 @@ def unittest(told: Summary) -> Count | None:
     """`Ran 5 tests in 0.1s`, and the verdict below it; where that was cut off, the headings above it."""
     end = told.text.find("\n", told.place)
     found = UNITTEST_END.match(told.text, end) if end >= 0 else None
+    total = first_number(told.line)
     if found is None:
-        failed = told.text.count("\nFAIL: ", 0, told.place) + told.text.count("\nERROR: ", 0, told.place)
-        return Count("unittest", max(first_number(told.line) - failed, 0), failed) if failed else None
-    total = first_number(told.line) - after(found[2], "skipped=")
+        failed = len(set(_headings(told)))
+        return Count("unittest", max(total - failed, 0), failed) if failed else None
+    total -= after(found[2], "skipped=")
     if found[1] != "FAILED":
         return Count("unittest", max(total, 0), 0)
     failed = sum(after(found[2], word) for word in ("failures=", "errors=", "unexpected successes="))
-    return Count("unittest", max(total - failed, 0), failed or 1)
+    headings = _headings(told)
+    failed = max(failed - len(headings) + len(set(headings)), 1)
+    if failed > max(total, 1):  # of subtests, not all of which are shown
+        return Count("unittest", None, max(len(set(headings)), 1))
+    return Count("unittest", max(total - failed, 0), failed)
+
+
+def _headings(told: Summary) -> list[str]:
+    """The tests that a run by unittest reports above its sum: one with subtests once for each that failed."""
+    start = max(told.text.rfind("\nRan ", 0, max(told.place - 1, 0)), 0)
+    return UNITTEST_HEADING.findall(told.text, start, told.place)
 
 
 def go(told: Summary) -> Count | None:
-    """A package's line."""
+    """A package's line. Those without tests count only where no other package has any, and once."""
+    if "[no test" in told.line:
+        is_first = told.text.find("[no test") >= told.place
+        return Count("go", 0, 0) if is_first and not GO_TESTED.search(told.text) else None
     if told.line.startswith("ok"):
-        return None if "[no test" in told.line else Count("go", None, 0)
+        return Count("go", None, 0)
     return Count("go", None, max(told.text.count("--- FAIL: "), 1))
 
 
@@ -182,6 +199,11 @@ def prove(told: Summary) -> Count | None:
     return Count("prove", None, int(told.line.startswith("Result: FAIL")))
 
 
+def none(told: Summary) -> Count | None:
+    """That there are no tests, in whatever words."""
+    return Count("tests", 0, 0) if told.line else None
+
+
 def doctest(told: Summary) -> Count | None:
     return Count("doctest", None, first_number(told.line) or 1)
 
@@ -229,4 +251,5 @@ COUNTERS: dict[str, Callable[[Summary], Count | None]] = {
     "doctest": doctest,
     "playwright": playwright,
     "bun": bun,
+    "none": none,
 }

@@ -19,8 +19,9 @@ LONGEST = 400
 
 KINDS = r"(?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun)"
 SUMMARY = re.compile(
-    r"\n(?:(?=[=RntoFTO\d#ℹAP*\[])(?:"
-    r"==* (?:\d|no tests|tests finished)|Ran \d|no tests |test result: |test cases: |ok  \t|ok \| |FAIL\t|FAILED \| "
+    r"\n(?:(?=[=RntoFTO\d#ℹAP*\[?N])(?:"
+    r"==* (?:\d|no tests|tests finished)|Ran \d|no tests |test result: |test cases: |ok  \t|\?   \t|No tests? "
+    r"|ok \| |FAIL\t|FAILED \| "
     r"|Tests|OK \("
     r"|\d\d*%? (?:tests|passed|failed|error|skipped|deselected|xfailed|xpassed|warning|rerun|examples|runs|scenarios)"
     r"|[#ℹ] pass |Result: (?:PASS|FAIL)|All tests passed|Passed!  ?- |Failed!  ?- |\*\*\*Test |\[\w{1,9}\] Tests"
@@ -37,7 +38,7 @@ RUNNERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("tests", r"=+ tests finished: \d+ passed"),
         ("unittest", r"Ran \d+ tests? in "),
         ("cargo", r"test result: "),
-        ("go", r"(?:ok  |FAIL)\t"),
+        ("go", r"(?:ok  |FAIL|\?   )\t"),
         ("phpunit", r"Tests: \d+, Assertions: |OK \(\d+ tests?"),
         ("scalatest", r"(?:\[info\] )?Tests: succeeded \d"),
         ("jest", r"Tests:[ \t]+.*total"),
@@ -56,6 +57,7 @@ RUNNERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("gtest", r"\[  (?:PASSED|FAILED)  \] \d+ tests?"),
         ("catch2", r"test cases: +\d|All tests passed \("),
         ("prove", r"Result: (?:PASS|FAIL)"),
+        ("none", r"No tests? (?:files? )?(?:(?:were )?found|executed|to run|is available in)(?:, exiting|[.!]*$)"),
         ("doctest", r"\*\*\*Test Failed\*\*\* \d+"),
     )
 )
@@ -79,6 +81,8 @@ NAMES_ROUGHLY = (
     r"|rspec |\[  FAILED  \] |\[ERROR\] |  +[\d?]+\) |  Failed )"
 )
 """How they begin, for `pieces`."""
+TEST_ID = re.compile(r"\w+ \([\w.]+\)(?= [(\[])")
+"""A test by unittest, behind which stands which of its subtests it is."""
 MADE = re.compile(r"\nmake(?:\[\d+\])?: \*\*\* \[(?:[^\]\n:]{1,200}:\d+: )?([^\]\n]{1,200})\] Error \d+[^\n]*")
 TESTING = re.compile(r"test|check|verify|spec\b|lint", re.IGNORECASE)
 
@@ -148,6 +152,8 @@ def failed_names(text: str) -> tuple[str, ...]:
     spans = pieces(text, matching(NAMES_ROUGHLY))
     for found in [found for start, end in spans for found in FAILED_NAMES.finditer(text, start, end)]:
         name = next((group for group in found.groups() if group), "").strip()
+        if name and (test := TEST_ID.match(name)):
+            name = test[0]
         if name:
             names.setdefault(name[:160])
         if len(names) == MOST_NAMES:

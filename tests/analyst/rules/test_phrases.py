@@ -242,6 +242,8 @@ def test_a_question_to_the_user_is_told_as_one() -> None:
         ("python3 s.py", "[\n" + "1,\n" * 47 + "]\n", 0, "49 lines"),
         ("curl -s x.org", '{"a": "' + "x" * 200 + '"}', 0, "1 line"),
         ("pytest -q", "2 passed in 0.10s\n", 0, "both tests pass"),
+        ("pytest -q", "7 passed, 2 skipped in 0.10s\n", 0, "7 tests pass, 2 skipped"),
+        ("pytest -q", "1 passed, 1 skipped in 0.10s\n", 0, "1 test passes, 1 skipped"),
         (
             "pytest -q",
             "FAILED t.py::test_a\nFAILED t.py::test_b\n2 failed in 0.1s",

@@ -18,7 +18,19 @@ FAILED = "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s\n"
 PASSED = "....\n4 passed in 0.10s\n"
 NO_PYTEST = "/usr/bin/python3: No module named pytest"
 ERRORS = "E   fixture 'db' not found\n14 errors in 0.41s\n"
+NONE_RAN = "no tests ran in 0.01s"
+NOT_STARTED = (
+    "E       [100%]\nE   shop.Unset: no address is set\n==== short test summary info ====\nERROR t.py::test_a\n"
+)
+NO_TEST = "Edit dur.py; no test ran"
 KEY_ERROR = "Traceback (most recent call last):\n  File \"s.py\", line 1, in <module>\nKeyError: 'a'\n"
+
+
+STOPPED = Step(
+    Source("t"),
+    calls=(ToolCall("bash", {"command": "npm test"}),),
+    observations=(Observation("[Request interrupted by user]", is_error=True),),
+)
 
 
 def deeds(*actions: tuple[str, str, int] | Step) -> list[Deed]:
@@ -65,6 +77,22 @@ def call(name: str, text: str = "{}", **arguments: str) -> Step:
         ),
         ([("sed -i s/a/b/ dur.py", "", 0), ("pytest -q", ERRORS, 2)], "Edit dur.py; no test ran"),
         ([("pytest -q", PASSED, 0)], "Run the tests: all pass"),
+        ([("pytest -q", PASSED, 0), ("pytest -q new", NONE_RAN, 5)], "Run the tests: all pass"),
+        ([("pytest -q new", NONE_RAN, 5)], "Try to run the tests: no test ran"),
+        ([("sed -i s/a/b/ dur.py", "", 0), ("pytest -q new", NONE_RAN, 5)], "Edit dur.py; no test ran"),
+        ([("sed -i s/a/b/ dur.py", "", 0), ("pytest -qq t.py", NOT_STARTED, 1)], "Edit dur.py; no test ran"),
+        ([("sed -i s/a/b/ dur.py", "", 0), ("pytest -q > /dev/null || true", "", 0)], "Edit dur.py"),
+        ([("sed -i s/a/b/ dur.py", "", 0), ("npm test", "No tests found, exiting with code 0", 0)], NO_TEST),
+        ([("sed -i s/a/b/ dur.py", "", 0), STOPPED], "Edit dur.py; test stopped"),
+        ([("pytest -q -k 'not test_a'", PASSED, 0)], "Run the tests without test_a: all pass"),
+        (
+            [("sed -i s/a/b/ dur.py", "", 0), ("pytest -q --deselect t.py::test_a", PASSED, 0)],
+            "Edit dur.py; the tests without test_a pass",
+        ),
+        (
+            [("pytest -q", FAILED, 1), ("echo '[pytest]' > pytest.ini", "", 0), ("pytest -q", PASSED, 0)],
+            "Change pytest.ini until the tests pass",
+        ),
         ([("echo 30 > /app/total.txt", "", 0)], "Write total.txt"),
         ([("sort a > /app/b.dat\ngnuplot x", "bash: gnuplot: command not found", 127)], "Write b.dat"),
         ([("gnuplot x && sort a > /app/b.dat", "bash: gnuplot: command not found", 127)], "Try to make b.dat"),
@@ -198,3 +226,16 @@ def test_files_that_were_taken_back() -> None:
 def test_a_value_beside_many_looks_is_no_name() -> None:
     looks = [("cat a.py", "x\n" * 20, 0)] * 4
     assert title(deeds(*looks, ("python3 -c 'print(2025)'", "2025", 0))) == "Look at a.py"
+
+
+def test_an_attempt_at_a_check_that_timed_out_is_named_by_it() -> None:
+    tries = deeds(
+        ("python3 test_all.py", "The last command python3 test_all.py timed out and has been killed.", 124),
+        ("rm try.py", "", 0),
+    )
+    assert "test_all.py timed out" in attempt_title(tries, is_recovered=False)
+
+
+def test_why_tests_could_not_start_is_told() -> None:
+    (deed,) = deeds(("pytest -qq t.py", NOT_STARTED, 1))
+    assert deed.saw == "the tests could not start: `shop.Unset: no address is set`"

@@ -14,11 +14,12 @@ from dense.analyst.rules.done import is_shown_done
 from dense.analyst.rules.facts import Facts, same_file
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.findings import Finding
-from dense.analyst.rules.issues.failed_checks import failed_checks
+from dense.analyst.rules.issues.failed_checks import failed_checks, no_tests
 from dense.analyst.rules.issues.failed_runs import doubted, failed_run
 from dense.analyst.rules.issues.hand_over import empty_handed, end, refused
 from dense.analyst.rules.issues.unmet import unmet
 from dense.analyst.rules.issues.unverified import unverified
+from dense.analyst.rules.issues.weakened import weakened
 from dense.analyst.rules.outputs import output
 from dense.trajectory import Step
 
@@ -113,7 +114,7 @@ class Analysis(Case):
             found += [*failed_run(self), *unmet(self), *doubted(self)]
         found += [*refused(self), *end(self), *empty_handed(self)]
         if self.ending.kind != "continued":
-            found += unverified(self)
+            found += [*unverified(self), *weakened(self), *no_tests(self)]
         return tuple(sorted(found, key=lambda one: one.opened))
 
     def is_shown_within(self, first: int, last: int) -> bool:

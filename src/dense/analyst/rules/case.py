@@ -9,6 +9,7 @@ from functools import cached_property
 from dense.actions import EffectsOf, Remembered, commands
 from dense.analyst.rules.checks import Check, checks
 from dense.analyst.rules.ending import Ending, ending
+from dense.analyst.rules.expectations import Expectation, expectations
 from dense.analyst.rules.facts import Facts, all_facts, same_file
 from dense.analyst.rules.files import base_name, is_passing, is_trial
 from dense.analyst.rules.origins import Origins
@@ -18,6 +19,7 @@ from dense.analyst.rules.sequence import History
 from dense.analyst.rules.subagents import with_subagents
 from dense.analyst.rules.submission import Submission, submission
 from dense.analyst.rules.taken_back import taken_back
+from dense.analyst.rules.touched_tests import Touched, touched_tests
 from dense.analyst.rules.tracking import Tracked, track
 from dense.analyst.rules.verdicts import wrong
 from dense.observations import seen
@@ -85,6 +87,11 @@ class Case:
         return [command for command in named if _is_check(command)]
 
     @cached_property
+    def expected(self) -> dict[str, Expectation]:
+        """What the task says of a command that it names, where that is more than that it must work."""
+        return expectations(self.requirements) if self.named_checks else {}
+
+    @cached_property
     def wanted(self) -> list[str]:
         """The files that the task asks for, by path."""
         return [one.subject for one in self.requirements if one.kind == "file" and one.role == "deliverable"]
@@ -139,6 +146,11 @@ class Case:
     def written(self) -> frozenset[str]:
         """The base names of all that was ever written, as checks name them."""
         return frozenset(base_name(path).removesuffix(".py") for fact in self.changing for path in fact.effects.writes)
+
+    @cached_property
+    def touched_tests(self) -> list[Touched]:
+        """What was done to tests that were there before, and to what says which tests run."""
+        return touched_tests(self.facts, self.steps)
 
     @cached_property
     def changes(self) -> list[tuple[int, str]]:

@@ -8,11 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from dense.actions import commands as shell_texts
 from dense.actions import effects
 from dense.actions.tests import BUILDERS, PACKAGERS
-from dense.analyst.rules.facts import Facts, command_family
-from dense.analyst.rules.no_runs import is_no_run, is_no_test_run
+from dense.analyst.rules.facts import Facts, command_family, same_file
+from dense.analyst.rules.files import base_name
+from dense.analyst.rules.no_runs import is_no_run, is_no_test_run, is_stopped
 from dense.analyst.rules.scopes import Scope, scope
+from dense.analyst.rules.spellings import program_of, runs_alike
 from dense.observations import seen
 from dense.observations.exits import printed_exit
 from dense.observations.seen import Failure, Seen
@@ -22,9 +25,6 @@ RUNNERS = frozenset("pytest unittest jest vitest mocha tox nox rspec phpunit cte
 """Runners that say at the end how many tests failed. Where that is not to be seen, because they broke off or their
 output was cut, the run tells nothing."""
 
-
-STOPPED = ("aborted", "interrupted", "cancelled", "canceled")
-"""What a line says where somebody stopped the run."""
 STATIC = frozenset(
     """tsc vue-tsc mypy pyright basedpyright pylint flake8 ruff eslint oxlint biome stylelint shellcheck bandit vulture
     pycodestyle pydocstyle pyflakes yamllint markdownlint golangci-lint staticcheck clippy cppcheck clang-tidy rubocop
@@ -36,6 +36,8 @@ Also what such a check is called where a project gives it a name of its own: `ma
 NAMING = BUILDERS | PACKAGERS
 """Programs whose targets have names of the project's own."""
 SEPARATED = re.compile(r"[-:_./]")
+ENDED = re.compile(r"\s*(?:\Z|[;&|<>)\n\"'`#]|[012]>)")
+"""What stands behind the last word of a command."""
 
 
 class Check(Struct, frozen=True):
@@ -59,6 +61,10 @@ class Check(Struct, frozen=True):
     """What was seen, in a line."""
     is_counted: bool = False
     """Whether a runner counted the tests, and some passed."""
+    ran: int = 0
+    """How many tests ran, where one line counts them: several may be runs within runs."""
+    is_void: bool = False
+    """Whether a runner says that it ran none; `line` is where."""
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -73,8 +79,21 @@ def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] =
     for fact in facts:
         texts = "\0".join(fact.commands) if named else ""
         known = [command for command in named if command in texts]
+        if not known and fact.effects.scripts and named:
+            known = _respelled(named, fact)
         if known or fact.is_check:
             found += _of_action(fact, steps[fact.action - 1], known, families)
+    return found
+
+
+def _respelled(named: Sequence[str], fact: Facts) -> list[str]:
+    """The commands that an action runs in other words than the task's."""
+    found: list[str] = []
+    for path in fact.effects.scripts:
+        name = base_name(path)
+        for command in named:
+            if name in command and same_file(path, program_of(command)):
+                found += [command for text in fact.commands if runs_alike(command, text)][:1]
     return found
 
 
@@ -83,10 +102,10 @@ def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[
     commands in it that the task names; `families`: those of all such commands."""
     for part in _parts(step):
         done = fact.effects if part is step else effects(part)
-        typed = _text(part) if named else ""
-        known = [command for command in named if command in typed]
-        commands = done.tests or known
+        texts = (fact.commands if part is step else shell_texts(part)) if named else ()
         came = fact.seen if part is step else seen(part, done)
+        known = [command for command in named if _runs(command, texts, came)]
+        commands = done.tests or known
         if commands or came.tests:
             commands = commands or done.scripts
             first = commands[0] if commands else ""
@@ -94,6 +113,18 @@ def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[
             yield _check(fact.action, commands, family, came, part)
         if known and done.tests and came.tests:
             yield from _beside_tests(fact.action, done.tests, known, came)
+
+
+def _runs(command: str, texts: Sequence[str], came: Seen) -> bool:
+    """Whether shell texts run a command that the task names. With more arguments it may be meant to fail, as when an
+    agent tries what must not work: that is no failure of what the task names."""
+    for text in texts:
+        place = text.find(command)
+        while place >= 0:
+            if not came.has_failed or ENDED.match(text, place + len(command)):
+                return True
+            place = text.find(command, place + 1)
+    return any(runs_alike(command, text) for text in texts)
 
 
 def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came: Seen) -> Iterator[Check]:
@@ -128,9 +159,12 @@ def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: 
         names = tuple([name for run in runs for name in run.names])
         runner = family or runs[-1].runner
         is_counted = any(passed)
-        return Check(action, command or runner, looks_at, runner, has_passed, failed, names, line, is_counted)
+        ran = failed + (passed[0] or 0) if len(runs) == 1 and passed[0] is not None else 0
+        return Check(action, command or runner, looks_at, runner, has_passed, failed, names, line, is_counted, ran)
     if came.tests:
-        return Check(action, command or family, looks_at, family, None)
+        is_void = not came.has_failed
+        line = came.tests[-1].line if is_void else ""
+        return Check(action, command or family, looks_at, family, None, line=line, is_void=is_void)
     told = [failure for failure in came.failures if not is_no_run(failure, family)]
     if not came.failures and command and (printed := _printed(command, step)) is not None and printed[0]:
         return Check(action, command, looks_at, family, False, 1, (), printed[1] or f"exit {printed[0]}")
@@ -138,10 +172,12 @@ def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: 
     if len(told) < len(came.failures) or came.is_empty or is_silent:
         return Check(action, command, looks_at, family, None)
     line = (told[-1].line if told[-1].family != "exit" else _last_line(step) or told[-1].line) if told else ""
-    if any(word in line.casefold() for word in STOPPED):
+    if is_stopped(line):
         return Check(action, command, looks_at, family, None)
     if came.doubt:
         return Check(action, command, looks_at, family, None, 0, (), came.doubt)
+    if not told and family not in STATIC and _is_masked(command, step):
+        return Check(action, command, looks_at, family, None)
     return Check(action, command, looks_at, family, not told, int(bool(told)), (), line)
 
 
@@ -149,6 +185,15 @@ def _printed(command: str, step: Step) -> tuple[int, str] | None:
     """The code that the agent had printed after the command, where the observation shows it."""
     typed = _text(step)
     return printed_exit(command, typed, step.observations[-1].text) if "$?" in typed and step.observations else None
+
+
+def _is_masked(command: str, step: Step) -> bool:
+    """Whether another command takes the check's place where it fails, so that the exit code does not tell."""
+    for call in step.calls:
+        for value in call.arguments.values():
+            if isinstance(value, str) and "||" in value and (place := value.find(command)) >= 0:
+                return "||" in value[place:].partition("\n")[0]
+    return False
 
 
 def _verdict(line: str, step: Step) -> str:

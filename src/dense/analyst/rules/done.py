@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from dense.analyst.rules.case import Case
+from dense.analyst.rules.case import MOST_CHECKS, Case
 from dense.analyst.rules.checks import Check
 from dense.analyst.rules.facts import same_file
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.outputs import output
+from dense.analyst.rules.touched_tests import is_wide
 from dense.analyst.rules.tracking import Tracked, is_plain
 
 HEAD = 64 * 1024
@@ -68,12 +69,28 @@ def _is_tasks_own(case: Case, check: Check) -> bool:
     """Whether the task itself speaks of a check. What an agent thought of to check its work shows that the agent
     is content, not that the task is done; nor does a test that the agent wrote, or changed so that it passes."""
     tests = case.named_tests
-    is_named = any(name in check.command for name in case.named_checks)
+    is_named = any(name in check.command and case.expected.get(name) != "fails" for name in case.named_checks)
     if not is_named and not any(name in check.command or not check.subjects for name in tests):
+        return False
+    if not check.subjects and _is_touched(case, check):
         return False
     checked = check.subjects or {name.removesuffix(".py") for name in tests}
     programs = {name.removesuffix(".py") for name in map(base_name, case.wanted) if not _is_test(name)}
     return case.written.isdisjoint(checked - programs)
+
+
+def _is_touched(case: Case, check: Check) -> bool:
+    """Whether tests that a check of everything, or of folders, runs were changed before it, or what says which run.
+    Where as many ran as before, such settings left none out."""
+    tests = next((one.action for one in case.touched_tests if not one.is_setting), check.action)
+    settings = next(
+        (one.action for one in case.touched_tests if one.is_setting and not is_wide(one.path)), check.action
+    )
+    if check.action <= min(tests, settings):
+        return False
+    before = [one for one in case.checks[:MOST_CHECKS] if one.action < settings and one.runner == check.runner]
+    is_whole = any(0 < one.ran <= check.ran and one.scope == check.scope for one in before)
+    return tests < check.action or not is_whole
 
 
 def _is_test(name: str) -> bool:

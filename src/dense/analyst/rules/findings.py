@@ -11,6 +11,7 @@ FindingKind = Literal[
     "failed_run",  # a program of the agent's own that failed, and did not work since
     "unmet",  # something that the task asks for, and nothing made it
     "lost",  # something that was made, and removed again
+    "weakened",  # tests that pass since they were changed themselves, or since fewer of them run
     "refused",  # a hand-over that was not taken
     "empty",  # a hand-over of nothing
     "broken_off",  # the trace ends in the middle of work

@@ -18,12 +18,17 @@ def tests_told(runs: Sequence[TestRun]) -> str:
         return ticked(run.line, 120)
     if not run.failed:
         passed = run.passed or 0
+        if passed and "skipped" in run.line and (skipped := SKIPPED.search(run.line)):
+            return f"{passed} test{'s pass' if passed > 1 else ' passes'}, {skipped[1]} skipped"
         return "no tests ran" if not passed else "the one test passes" if passed == 1 else f"{whole(passed)} tests pass"
     names = f": {listed([ticked(test_name(name), 50) for name in run.names])}" if run.names else ""
     count = f"{run.failed} of {run.passed + run.failed}" if run.passed is not None else f"{run.failed}"
     if run.passed == 0:
         count = whole(run.failed) if run.failed > 1 else "the only"
     return f"{count} {'test fails' if count in ('1', 'the only') else 'tests fail'}{names}"
+
+
+SKIPPED = re.compile(r"\b([1-9]\d*) skipped\b")
 
 
 def whole(count: int) -> str:
@@ -33,10 +38,15 @@ def whole(count: int) -> str:
 
 def no_run_told(run: TestRun, failures: Sequence[Failure], came_back: str) -> str:
     """A runner that could not run its tests, and the first line that says why."""
-    marked = (line[1:] for line in lines_of(came_back) if line.startswith("E  ") and len(line) > MARKED)
-    why = next((failure.line for failure in failures if failure.family not in VAGUE), "") or next(marked, "")
+    why = next((failure.line for failure in failures if failure.family not in VAGUE), "") or first_marked(came_back)
     count = "1 error" if run.failed == 1 else f"{run.failed} errors"
     return f"no test could start ({count}){f': {ticked(why, 110)}' if why.strip() else ''}"
+
+
+def first_marked(came_back: str) -> str:
+    """The first line that pytest marks as an error; empty for none."""
+    marked = (line[1:] for line in lines_of(came_back) if line.startswith("E  ") and len(line) > MARKED)
+    return next((line.strip() for line in marked if not line.endswith("%]")), "")  # not how far it has come
 
 
 MARKED = 8

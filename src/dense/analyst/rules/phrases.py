@@ -16,12 +16,13 @@ from dense.actions.files import UNNAMED
 from dense.analyst.rules.commands_told import shell_deed
 from dense.analyst.rules.facts import Facts, Phase, command_family
 from dense.analyst.rules.messages import delivered, said
-from dense.analyst.rules.no_runs import could_not_run
+from dense.analyst.rules.no_runs import cannot_start, could_not_run
 from dense.analyst.rules.outputs import OPEN_EDITS, edits_open_file, open_file, output
 from dense.analyst.rules.outputs_told import (
     ABSENT,
     absent_told,
     exit_told,
+    first_marked,
     main_failure,
     no_run_told,
     shown,
@@ -57,7 +58,7 @@ class Deed:
         self.has_failed = facts.has_failed
         self.is_check = facts.is_check
         self.has_passed = self.is_check and facts.seen.is_fine
-        self.could_not_run = self.is_check and self.has_failed and is_no_check(facts)
+        self.could_not_run = self.is_check and not self.has_passed and is_no_check(facts, step)
         """Whether it is a check, and tells nothing about what it checks."""
         self._did: str | None = None
         self._saw: str | None = None
@@ -137,8 +138,13 @@ def saw(facts: Facts, step: Step, limit: int = LONGEST_SIGHT) -> str:
     return sight(Deed(facts, step, facts.phase), limit)
 
 
-def is_no_check(facts: Facts) -> bool:
+def is_no_check(facts: Facts, step: Step) -> bool:
+    """Whether a check that did not pass could not run, or ran nothing."""
     tests = facts.effects.tests
+    if not facts.seen.tests and not facts.has_failed:
+        return False
+    if facts.family == "pytest" and not facts.seen.tests and cannot_start(output(facts, step)):
+        return True
     if facts.seen.tests or not tests:  # where a runner spoke, no name is needed
         return could_not_run(facts.seen, facts.family)
     return could_not_run(facts.seen, command_family(tests[-1]))
@@ -149,7 +155,11 @@ def no_check_told(deed: Deed) -> str:
     seen = deed.facts.seen
     if failed := next((run for run in seen.tests if run.failed), None):
         return no_run_told(failed, seen.failures, deed.output)
+    if not seen.failures:
+        return tests_told(seen.tests)
     failure = main_failure(seen.failures)
+    if failure.family == "exit" and (why := first_marked(deed.output)):
+        return f"the tests could not start: {ticked(why, 110)}"
     if failure.family in ABSENT and failure.subject:
         return f"{absent_told(failure)}: no test ran"
     return failure_told(failure, deed)

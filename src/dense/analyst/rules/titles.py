@@ -10,16 +10,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from dense.actions.tests import is_test_file
+from dense.analyst.rules.checks import RUNNERS
 from dense.analyst.rules.deeds import check_name
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.messages import first_sentence, question
+from dense.analyst.rules.no_runs import is_stopped
 from dense.analyst.rules.outputs_told import ABSENT, lack
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.products import Products, products
 from dense.analyst.rules.programs_told import purpose
 from dense.analyst.rules.quoting import capital, listed, more, one_line, quoted
+from dense.analyst.rules.scopes import scope
 from dense.analyst.rules.targets import host_of
 from dense.analyst.rules.teams import instruction
+from dense.analyst.rules.touched_tests import is_setting
 
 LONGEST = 60
 SHORTEST_WORDS = 20
@@ -43,7 +47,10 @@ def attempt_title(deeds: Sequence[Deed], *, is_recovered: bool) -> str:
     if absent and not done.made:
         return one_line(f"Do without {listed(absent, 2)}", LONGEST)
     if done.made or any(deed.is_check for deed in deeds):
-        return title(deeds, done)
+        if is_recovered or done.made or done.failed:
+            return title(deeds, done)
+        failed = [deed for deed in deeds if deed.is_check and deed.has_failed]
+        return one_line(_checking(failed), LONGEST) if failed else title(deeds, done)
     name = "Python" if _program(deeds[0]) in ("python", "python -", "python3", "python3 -") else _program(deeds[0])
     how = next((found[0] for deed in deeds for one in deed.facts.seen.failures if (found := ERROR.match(one.line))), "")
     return one_line(f"{name}: {how or 'failed'}, {'then worked' if is_recovered else 'given up'}", LONGEST)
@@ -145,7 +152,7 @@ def _changing(deeds: Sequence[Deed], done: Products) -> str:
     verb = "Write" if [deed for deed in writing if not _is_edit(deed, names[0])] else "Edit"
     if not checks:
         return f"{verb} {files}; no {failed[0]}" if failed else f"{verb} {files}"
-    return _fixing(checks, files, names) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
+    return _fixing(checks, files, done.made) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
 
 
 def _has_tried(writing: Sequence[Deed], failed: Sequence[str]) -> bool:
@@ -174,12 +181,18 @@ def _is_of(failed: Deed, passed: Deed) -> bool:
 
 
 def _is_shown_passed(check: Deed) -> bool:
-    """Whether a runner or an exit code says so; that nothing speaks against it is not enough for a title."""
-    return check.has_passed and (bool(check.facts.seen.tests) or check.facts.seen.exit_code == 0)
+    """Whether a runner or an exit code says so; that nothing speaks against it is not enough for a title, nor is the
+    code of what was to run in its place."""
+    if not check.has_passed or check.facts.seen.tests:
+        return check.has_passed
+    if check.facts.family in RUNNERS or any("||" in text for text in check.facts.commands):
+        return False
+    return check.facts.seen.exit_code == 0
 
 
-def _fixing(checks: Sequence[Deed], files: str, names: Sequence[str]) -> str:
-    verb = "Change" if all(map(is_test_file, names)) else "Fix"  # a test that was made to pass was not fixed
+def _fixing(checks: Sequence[Deed], files: str, made: Sequence[str]) -> str:
+    is_test = all(is_test_file(path) or is_setting(base_name(path)) for path in made)
+    verb = "Change" if is_test else "Fix"  # a test that was made to pass was not fixed
     return f"{verb} {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.seen.tests else 'passes'}"
 
 
@@ -196,13 +209,23 @@ def _checked(check: Deed) -> str:
 
 def _no_run(check: Deed) -> str:
     """Why a check could not run, where a name says it."""
-    absent = missing([check])
-    return f"{absent[0]} is {_lack([check])}" if absent else "no test ran"
+    if absent := missing([check]):
+        return f"{absent[0]} is {_lack([check])}"
+    failures = check.facts.seen.failures
+    if any(failure.family == "time_out" for failure in failures):
+        return f"{_checker(check)} timed out"
+    if any(is_stopped(failure.line) for failure in failures):
+        return f"{_checker(check)} stopped"
+    return "no test ran"
 
 
 def _checker(check: Deed) -> str:
     """What checks: the tests, or a program by its last name."""
-    return "the tests" if check.facts.seen.tests else one_line(_program(check).rpartition(" ")[2], 24)
+    if not check.facts.seen.tests:
+        return one_line(_program(check).rpartition(" ")[2], 24)
+    command = check.facts.effects.tests[-1] if check.facts.effects.tests else ""
+    left_out = scope(command).left_out if " -k" in command or " --" in command else ()
+    return f"the tests without {one_line(left_out[0], 24)}" if left_out else "the tests"
 
 
 def _files_told(names: Sequence[str]) -> str:
@@ -308,10 +331,10 @@ def _checking(checks: Sequence[Deed]) -> str:
         return f"Check with {one_line(_program(last), 40)}{ends}"
     failed = sum(run.failed for run in last.facts.seen.tests)
     if failed:
-        return f"Run the tests: {failed} fail{'s' if failed == 1 else ''}"
+        return f"Run {_checker(last)}: {failed} fail{'s' if failed == 1 else ''}"
     if not last.has_passed:
-        return "Run tests and checks: not all pass" if last.has_failed else "Try to run the tests: no test ran"
-    return "Run the tests: all pass"
+        return "Run tests and checks: not all pass"
+    return f"Run {_checker(last)}: all pass"
 
 
 def _running(deeds: Sequence[Deed]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dense.analyst.rules.case import Case
 from dense.analyst.rules.checks import Check, is_static
+from dense.analyst.rules.expectations import Expectation, wants_failing_test
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.phrases import one_line
@@ -19,7 +20,7 @@ PRODUCTS = 5
 
 def failed_checks(case: Case) -> list[Finding]:
     """A failed check for each thing that was checked; the last failure of each counts."""
-    found: dict[str, Finding] = {}
+    found: dict[str, Finding | None] = {}
     later = Reruns()
     for check in reversed(case.checks):
         taken = case.taken_back.get((check.action, check.command))
@@ -29,15 +30,47 @@ def failed_checks(case: Case) -> list[Finding]:
             later.note(check)
         elif (key := f"{check.runner} {sorted(check.subjects)}") not in found:
             found[key] = _failed_check(case, check, later)
-    return list(found.values())
+    return [one for one in (*found.values(), *_meant_to_fail(case)) if one is not None]
 
 
-def _failed_check(case: Case, check: Check, later: Reruns) -> Finding:
+def _meant_to_fail(case: Case) -> list[Finding]:
+    """Commands that the task wants to fail, where the last run of one ended well."""
+    if not case.expected:
+        return []
+    last = {check.command: check for check in case.checks if case.expected.get(check.command) == "fails"}
+    return [
+        Finding(
+            "failed_check",
+            f"`{one_line(check.command, 100)}` did not fail at a{check.action}; the task wants it to.",
+            (check.action,),
+            is_serious=False,
+        )
+        for check in last.values()
+        if check.has_passed
+    ]
+
+
+def no_tests(case: Case) -> list[Finding]:
+    """The last check, where it ran no test at all, and nothing passed since the last change."""
+    last = case.checks[-1] if case.checks else None
+    if last is None or not last.is_void or last.action < case.last_change or not case.last_change:
+        return []
+    if any(check.has_passed and check.action > case.last_change for check in case.checks):
+        return []
+    text = f"`{one_line(last.command, 100)}` ran no test at a{last.action}: {ticked(last.line, 120)}."
+    return [Finding("unverified", text, (last.action,), is_serious=False)]
+
+
+def _failed_check(case: Case, check: Check, later: Reruns) -> Finding | None:
+    named = [name for name in case.named_checks if name in check.command or check.command in name]
+    wanted: set[Expectation] = {case.expected.get(name, "works") for name in named}
+    if wanted == {"fails"}:
+        return None
     closing = later.closing(check)
     text = f"`{one_line(check.command, 100)}` failed at a{check.action}: {ticked(check.line, 200)}"
     if check.names:
         text += f" ({', '.join(f'`{one_line(name, 60)}`' for name in check.names[:PRODUCTS])})"
-    is_named = any(name in check.command or check.command in name for name in case.named_checks)
+    is_named = "works" in wanted
     text += "."
     if closing is not None:
         is_serious = is_named or not (is_static(check) or check.action < _first_change_for(case, check))
@@ -50,9 +83,29 @@ def _failed_check(case: Case, check: Check, later: Reruns) -> Finding:
     else:
         changed = case.last_change > check.action
         text += " Files changed since, and it was not run again." if changed else " Nothing was changed since."
-    if is_named:
-        text += " The task itself names this check."
-    return Finding("failed_check", text, (check.action,), None, is_named or not (since or is_static(check)))
+    text += _task_says(wanted)
+    is_symptom = "symptom" in wanted and check.action >= _first_change_for(case, check)
+    is_serious = is_named or is_symptom or not (since or is_static(check))
+    if is_serious and (_is_meant(case, check, wanted) or (wanted and later.unseen(check) is not None)):
+        is_serious = False
+    return Finding("failed_check", text, (check.action,), None, is_serious)
+
+
+def _task_says(wanted: set[Expectation]) -> str:
+    """What the task says of a check that it names."""
+    if "works" in wanted:
+        return " The task itself names this check."
+    return " The task speaks of this failure." if wanted else ""
+
+
+def _is_meant(case: Case, check: Check, wanted: set[Expectation]) -> bool:
+    """Whether the failure may be what the task wants: by what it says of the command, or since it asks for a test that
+    fails, and this is one of the attempt's own."""
+    if "unclear" in wanted and "works" not in wanted:
+        return True
+    if case.task is None or not wants_failing_test(case.task.instruction):
+        return False
+    return not check.subjects or not check.subjects.isdisjoint(case.written)
 
 
 def _unblamed(case: Case, check: Check, later: Reruns) -> str:
@@ -79,8 +132,9 @@ def _unblamed(case: Case, check: Check, later: Reruns) -> str:
 
 
 def _first_change_for(case: Case, check: Check) -> int:
-    """The first change as a check sees it: that it was written itself is none, unless the task asks for it."""
-    if check.action < case.first_change or not check.scope.paths:
+    """The first change as a check sees it: that it was written itself is none, unless the task asks for it or names
+    the check."""
+    if check.action < case.first_change or not check.scope.paths or check.command in case.named_checks:
         return case.first_change
     own = {base_name(path) for path in check.scope.paths} - {base_name(path) for path in case.wanted}
     return next((action for action, name in case.changes if name not in own), len(case.facts) + 1)
