@@ -87,12 +87,14 @@ class Summary:
         if not stretch.deeds:
             return "Nothing was done."
         proof, word = self._parts.proof, self._last_word
-        left = self._left_told if tells_left or not (stretch.changes or stretch.last_success) else ""
+        # A claim that stands alone would be all that is told: then what failed stands before it.
+        is_claim = not (proof or self._clauses())
+        left = self._left_told if tells_left or is_claim or not (stretch.changes or stretch.last_success) else ""
         if left in self._told:
             return self._told[left]
         room = LONGEST - len(left) - len(proof) - len(word) - 3
         way = self._way(max(room, 160))
-        told = " ".join([part for part in (way, proof, word, left) if part]) or sentence(stretch.did(stretch.deeds[-1]))
+        told = " ".join([part for part in (way, proof, left, word) if part]) or sentence(stretch.did(stretch.deeds[-1]))
         self._told[left] = told = told if told.strip() else "Nothing was done."
         return told
 
@@ -152,7 +154,7 @@ class Summary:
         room = LONGEST_WHOLE - len(self._last_word) - len(left) - len(submitted)
         while len(kept) > 1 and sum(map(len, kept)) > room:
             kept.pop(0)
-        return " ".join(filter(None, [submitted, *kept, self._last_word, left]))
+        return " ".join(filter(None, [submitted, *kept, left, self._last_word]))
 
     def _way(self, room: int) -> str:
         """What was done that worked, in order, as much as there is room for; where there is too much, the last of
@@ -240,6 +242,8 @@ class Summary:
         """The proof, with the action of the check. One from before the last change says so."""
         changed, passed = self.stretch.last_change, self.stretch.passed
         if passed is not None and passed.action >= changed:
+            if taken := self._taken_back(passed.action):
+                return f"{self._check(passed)}: {passed.saw}, before the changes were taken back at a{taken}.", 0
             is_told = passed in self.stretch.changes[-FEW:]
             return "" if is_told else f"{self._check(passed)}: {passed.saw}.", passed.action
         if changed and (looked := self._look_at_made(changed)):
@@ -247,6 +251,12 @@ class Summary:
         if passed is None:
             return "", 0
         return f"{self._check(passed)}: {passed.saw}, before the last change.", passed.action
+
+    def _taken_back(self, passed: int) -> int:
+        """The action after a check that took changes back to what a repository holds; 0 for none."""
+        if not self.stretch.history.has_removals:
+            return 0
+        return next((d.action for d in self.stretch.worked if d.action > passed and d.facts.effects.undoes), 0)
 
     def _look_at_made(self, changed: int) -> str:
         """The last look after a change at something that was made, such as shows it shortly before others."""
