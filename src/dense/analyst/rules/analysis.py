@@ -115,12 +115,12 @@ class Analysis(Case):
         """Everything that is open or was, in the order in which it shows."""
         found = [*self.failed_checks]
         if self.ending.kind != "continued":  # what is not there yet may be made where the trace goes on
-            found += [*(failed_run(self) or failed_deed(self)), *unmet(self), *doubted(self)]
-            found += [*unanswered(self), *refused_messages(self), *left_of_plan(self)]
+            found += [*failed_run(self), *unmet(self), *doubted(self), *unanswered(self)]
             found += [*only_new(self), *taken_away(self, self.failed_checks)]
+            found += [*refused_messages(self), *left_of_plan(self)]
         found += [*refused(self), *end(self), *empty_handed(self)]
         if self.ending.kind != "continued":
-            found += unverified(self)
+            found += [*unverified(self), *failed_deed(self, found)]
         return tuple(sorted(found, key=lambda one: one.opened))
 
     def is_shown_within(self, first: int, last: int) -> bool:
@@ -149,6 +149,8 @@ class Analysis(Case):
         if not changed:
             if any(fact.hands_to for fact in inside):
                 return False  # what an agent was told to find out is asked in words, and only words say that it did
+            if acted[-1].phase == "run" and acted[-1].seen.is_empty:
+                return False  # a program that was to find something out, and gave nothing
             return any(not fact.has_failed and _has_told(self.step(fact.action)) for fact in acted)
         return any(
             (not fact.has_failed and (fact.is_check or fact.effects.scripts)) or self._reads_back(fact, changed)

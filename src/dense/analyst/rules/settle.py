@@ -17,6 +17,9 @@ from dense.tree import Completion, Issue, Leaf, Node, ShortcutOutcome, Subtask, 
 AT_ROOT = frozenset({"lost", "refused", "broken_off", "admitted", "empty"})
 """Kinds that concern the task as a whole: the root raises them. What is asked for and was never even tried, too."""
 
+BESIDE = frozenset({"failed_deed", "unanswered", "unmade", "taken_away", "only_new", "planned"})
+"""Kinds beside which the summary tells what failed all the same: what the agent claims must not be all that it tells."""
+
 
 def groups(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group]:
     """The children in order; those that one attempt covers together are one shortcut."""
@@ -61,7 +64,7 @@ def verdict(
     return ReconciliationAnswer(
         coherence="coherent",
         completion=completion,
-        summary=teller.final(parent, tells_left=not still_open),
+        summary=teller.final(parent, tells_left=all(one.kind in BESIDE for one in still_open)),
         open_issues=[_issue(one) for one in raised if not one.is_fatal],
         fatal_issues=[_issue(one) for one in raised if one.is_fatal],
         resolved_issue_ids=list(resolved),

@@ -15,9 +15,10 @@ from dense.analyst.rules.commands_told import short_command
 from dense.analyst.rules.deeds import check_name, is_change, is_found, is_quotable, is_setup, is_telling
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.handovers import Handovers, handover
+from dense.analyst.rules.phases import LASTING
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import capital, listed, paths_told, sentence, ticked
-from dense.analyst.rules.refusals import handed_in, refusals, refused_told
+from dense.analyst.rules.refusals import handed_in, is_value, refusals, refused_told
 from dense.analyst.rules.stretch import Stretch, is_bare
 
 LONGEST = 500
@@ -26,8 +27,6 @@ MOST_PARTS = 3
 """So many parts are told of a whole, the last ones that came to something."""
 FEW = 2
 """So many changes are told each by itself; of more the files."""
-SHORTEST_GUESS, LONGEST_GUESS = 6, 120
-"""How long an answer is that is looked for in what came back before: a value, no word."""
 MANY = 12
 """So many changes are looked at, whether a later one replaced them."""
 
@@ -87,9 +86,7 @@ class Summary:
         if not stretch.deeds:
             return "Nothing was done."
         proof, word = self._parts.proof, self._last_word
-        # A claim that stands alone would be all that is told: then what failed stands before it.
-        is_claim = not (proof or self._clauses())
-        left = self._left_told if tells_left or is_claim or not (stretch.changes or stretch.last_success) else ""
+        left = self._left_told if tells_left or not (stretch.changes or stretch.last_success) else ""
         if left in self._told:
             return self._told[left]
         room = LONGEST - len(left) - len(proof) - len(word) - 3
@@ -215,6 +212,8 @@ class Summary:
         runs = [
             deed for deed in self.stretch.worked if deed.phase == "run" and deed.action > after and not deed.is_check
         ]
+        if after:
+            runs = [deed for deed in runs if deed.facts.family not in LASTING]  # that it was sent tells less
         told: list[str] = []
         for deed in reversed(runs[-4:]):
             if len(told) < 2 and not is_bare(deed.saw):
@@ -249,8 +248,14 @@ class Summary:
         if changed and (looked := self._look_at_made(changed)):
             return looked, 0
         if passed is None:
-            return "", 0
+            return self._answer_told(), 0
         return f"{self._check(passed)}: {passed.saw}, before the last change.", passed.action
+
+    def _answer_told(self) -> str:
+        """What a service that was started before answered last."""
+        asked = [deed for deed in self.stretch.worked[-8:] if deed.phase == "verify" and deed.facts.effects.network]
+        deed = next((one for one in reversed(asked) if not is_bare(one.saw)), None)
+        return f"Asking {ticked(deed.facts.effects.network[0], 80)} gave {deed.saw}." if deed is not None else ""
 
     def _taken_back(self, passed: int) -> int:
         """The action after a check that took changes back to what a repository holds; 0 for none."""
@@ -306,7 +311,7 @@ class Summary:
             return ""
         handed = [deed for deed in deeds[:-1] if deed.phase == "deliver"]
         found = refusals([deed.facts for deed in handed], [deed.step for deed in handed])
-        return f"Answers that were not taken before: {refused_told(found)}." if found else ""
+        return f"Answers that were not taken before: {refused_told(found, self.stretch.origins)}." if found else ""
 
     def _handed_over(self) -> str:
         """The hand-over; what it says is missing only where no check shows the contrary."""
@@ -315,7 +320,7 @@ class Summary:
             return self.stretch.did(deed)
         told = self._handovers.told(deed, tells_lacking=self.stretch.last_pass <= self.stretch.last_change)
         answer = handed_in(deed.facts, deed.step)
-        if not SHORTEST_GUESS <= len(answer) <= LONGEST_GUESS or len(answer.split()) > 1 or answer.isalpha():
+        if not is_value(answer):
             return told
         return (
             f"{told}, which no output had shown"

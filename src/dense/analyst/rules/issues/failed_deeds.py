@@ -4,6 +4,7 @@ Why it failed does not matter; that nothing took its place does."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from dense.analyst.rules.case import Case
 from dense.analyst.rules.done import is_shown_done
@@ -22,10 +23,13 @@ NOT_TO = re.compile(r"(?:\b(?:not|never|without|no)|n['’]t)\b[^.\n]{0,20}$", r
 """How a text goes on to what is not to be done. A hint only: it takes seriousness away."""
 
 
-def failed_deed(case: Case) -> list[Finding]:
-    """The last deed, if it failed. Looks after it do nothing in its place."""
+def failed_deed(case: Case, known: Sequence[Finding]) -> list[Finding]:
+    """The last deed, if it failed and none of what is known to be open tells of it. Looks after it do nothing in its
+    place."""
     last = _last(case)
-    if last is None or case.history.recovered_by(last.action) is not None or may_be_meant(case, last):
+    if last is None or any(last.action in one.evidence for one in known):
+        return []
+    if case.history.recovered_by(last.action) is not None or may_be_meant(case, last):
         return []
     if case.submission is not None and any(map(case.submission.holds, last.effects.writes)):
         return []  # its change is there all the same
@@ -65,8 +69,10 @@ def _counts(case: Case, fact: Facts) -> bool:
         return True
     if fact.family in STOPPERS or (fact.effects.deletes and not fact.effects.writes):
         return False
-    if fact.phase != "run" or fact.family in LASTING:
+    if fact.family in LASTING or fact.phase == "produce":
         return True
+    if fact.phase == "setup":
+        return bool(fact.effects.runs or fact.effects.writes)
     families = {failure.family for failure in fact.seen.failures}
     return fact.action > case.first_change and LACKS.isdisjoint(families)
 

@@ -18,15 +18,17 @@ WAITING = frozenset({"pending", "todo", "not_started", "open", "queued"})
 WORDS = ("content", "step", "title", "description", "text", "task", "name")
 """Fields in which they keep what is to be done."""
 MOST = 50
+BY_STRUCTURE = 2
+"""How an action opens that writes such a list."""
 
 
 def left_of_plan(case: Case) -> list[Finding]:
     """What the last list marks as not begun, where the agent hands over all the same."""
-    if case.ending.kind != "handed_over":
+    lists = [fact.action for fact in case.facts if fact.opens == BY_STRUCTURE]
+    if not lists or case.ending.kind != "handed_over":
         return []
-    for number in range(len(case.steps), 0, -1):
-        step = case.steps[number - 1]
-        if not step.calls or not (items := list(_items(step))):
+    for number in reversed(lists):
+        if not (items := list(_items(case.step(number)))):
             continue
         left = [words for status, words in items if status in WAITING and words]
         if not left or is_shown_done(case):
