@@ -72,3 +72,10 @@ def test_what_was_not_taken_is_told_of_the_whole() -> None:
     done = distill_sync(run(look("flag{c}"), submit("flag{a}", NO), submit("flag{a}", NO), submit("flag{c}")))
     assert "Answers that were not taken before: `flag{a}` (a2, a3)." in done.reconciled.root.summary
     assert done.reconciled.root.verdict and done.reconciled.root.verdict.state == "unknown"
+
+
+def test_an_answer_that_was_made_up_is_told_as_such() -> None:
+    guessed = Analysis(run(look(), submit("flag{made_up_1}", NO)), Remembered())
+    assert "no output had shown it" in guessed.findings[0].text
+    shown = Analysis(run(look("flag{made_up_1}"), submit("flag{made_up_1}", NO)), Remembered())
+    assert "no output had shown it" not in shown.findings[0].text

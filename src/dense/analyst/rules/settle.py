@@ -18,7 +18,7 @@ AT_ROOT = frozenset({"lost", "refused", "broken_off", "admitted", "empty"})
 """Kinds that concern the task as a whole: the root raises them. What is asked for and was never even tried, too."""
 
 BESIDE = frozenset({"failed_deed", "unanswered", "unmade", "taken_away", "only_new", "planned"})
-"""Kinds beside which the summary tells what failed all the same: what the agent claims must not be all that it tells."""
+"""Kinds beside which the summary tells what failed all the same: what the agent claims must not be all it tells."""
 
 
 def groups(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group]:

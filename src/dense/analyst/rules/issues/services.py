@@ -18,11 +18,14 @@ NOBODY = frozenset({"connection", "time_out", "port_in_use"})
 """Families that say that nobody answered."""
 AGAIN = ("for ", "while ", "until ", "||", "--retry")
 """What asks several times in one action: the first failures tell nothing."""
-STOPPED = re.compile(r"\bkill|\bstop\b|\bdown\b")
+STOPPED = re.compile(r"kill|\bstop\b|\bdown\b")
 """Words of commands that end a service."""
 BROKEN = frozenset({500, 502, 503, 504})
 """Statuses by which a service itself says that it does not work."""
 STATUS = re.compile(r"(?<![\d.:])([0-5]\d\d)(?![\d.:])")
+HEAD = re.compile(r"^(?:< )?HTTP/[\d.]{1,3} (\d{3})\b", re.MULTILINE)
+"""The first line of an answer, where that is shown."""
+LONGEST = 20_000
 SHORT = 200
 """An output with only a status is shorter."""
 
@@ -92,6 +95,8 @@ def _is_at(address: str, port: str) -> bool:
 def _status(case: Case, fact: Facts) -> int | None:
     """What is wrong with an answer: its status, 0 where there was none; None where nothing is, or nobody knows."""
     text = output(fact, case.step(fact.action))
+    if heads := HEAD.findall(text, 0, LONGEST):
+        return int(heads[-1]) if heads[-1] >= "400" else None
     for failure in fact.seen.failures:
         is_sure = fact.seen.exit_code or (
             text.count("\n") < FEW and not any(a in t for t in fact.commands for a in AGAIN)
