@@ -70,7 +70,10 @@ def test_the_same_answer_again_does_not() -> None:
 
 def test_what_was_not_taken_is_told_of_the_whole() -> None:
     done = distill_sync(run(look("flag{c}"), submit("flag{a}", NO), submit("flag{a}", NO), submit("flag{c}")))
-    assert "Answers that were not taken before: `flag{a}` (a2, a3, no output had shown it)." in done.reconciled.root.summary
+    assert (
+        "Answers that were not taken before: `flag{a}` (a2, a3, no output had shown it)."
+        in done.reconciled.root.summary
+    )
     assert done.reconciled.root.verdict and done.reconciled.root.verdict.state == "unknown"
 
 
