@@ -455,8 +455,8 @@ def is_mended_code(failed: Facts, fact: Facts) -> bool:
     named = [found[1] for failure in failed.seen.failures if (found := NAMED.search(failure.line))]
     if any(name in fact.gist for name in named):
         return True
-    lines = [line for line in failed.gist.split("\n")[:FEW] if len(line) >= LONG_LINE]
-    return len(lines) > 1 and 2 * sum(line in fact.gist for line in lines) >= len(lines)
+    lines = {line for line in failed.gist.split("\n", FEW) if len(line) >= LONG_LINE}
+    return len(lines) > 1 and 2 * len(lines.intersection(fact.gist.split("\n"))) >= len(lines)
 
 
 def is_mending(failed: Facts, fact: Facts, distance: int) -> bool:
