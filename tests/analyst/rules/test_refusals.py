@@ -58,7 +58,7 @@ def test_another_answer_closes_it() -> None:
 
 
 def test_the_same_answer_again_does_not() -> None:
-    steps = [look(), submit("flag{a}", NO), submit("flag{b}", NO), submit("flag{a}")]
+    steps = [look("flag{a} flag{b}"), submit("flag{a}", NO), submit("flag{b}", NO), submit("flag{a}")]
     assert refused(*steps) == [((2, 3, 4), None)]
     done = distill_sync(run(*steps), RulesAnalyst()).reconciled
     (issue,) = done.issues
@@ -70,5 +70,15 @@ def test_the_same_answer_again_does_not() -> None:
 
 def test_what_was_not_taken_is_told_of_the_whole() -> None:
     done = distill_sync(run(look("flag{c}"), submit("flag{a}", NO), submit("flag{a}", NO), submit("flag{c}")))
-    assert "Answers that were not taken before: `flag{a}` (a2, a3)." in done.reconciled.root.summary
+    assert (
+        "Answers that were not taken before: `flag{a}` (a2, a3, no output had shown it)."
+        in done.reconciled.root.summary
+    )
     assert done.reconciled.root.verdict and done.reconciled.root.verdict.state == "unknown"
+
+
+def test_an_answer_that_was_made_up_is_told_as_such() -> None:
+    guessed = Analysis(run(look(), submit("flag{made_up_1}", NO)), Remembered())
+    assert "no output had shown it" in guessed.findings[0].text
+    shown = Analysis(run(look("flag{made_up_1}"), submit("flag{made_up_1}", NO)), Remembered())
+    assert "no output had shown it" not in shown.findings[0].text

@@ -15,8 +15,13 @@ from dense.analyst.rules.facts import Facts, same_file
 from dense.analyst.rules.files import base_name, is_passing
 from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.issues.failed_checks import failed_checks, no_tests
+from dense.analyst.rules.issues.failed_deeds import failed_deed
 from dense.analyst.rules.issues.failed_runs import doubted, failed_run
 from dense.analyst.rules.issues.hand_over import empty_handed, end, refused
+from dense.analyst.rules.issues.nothing_left import only_new, taken_away
+from dense.analyst.rules.issues.plans import left_of_plan
+from dense.analyst.rules.issues.refused_messages import refused_messages
+from dense.analyst.rules.issues.services import unanswered
 from dense.analyst.rules.issues.unmet import unmet
 from dense.analyst.rules.issues.unverified import unverified
 from dense.analyst.rules.issues.weakened import weakened
@@ -84,7 +89,7 @@ class Analysis(Case):
 
     def left_at(self, action: int) -> str:
         """What is open for good when an action hands over, in the words of its issue; empty for nothing."""
-        kinds = {"failed_check", "failed_run", "unmet", "lost"}
+        kinds = {"failed_check", "failed_run", "failed_deed", "unanswered", "unmade", "taken_away", "unmet", "lost"}
         left = (f for f in self.findings if f.kind in kinds and f.is_serious and f.closed is None and f.opened < action)
         return next((one.text for one in left), "")
 
@@ -111,10 +116,13 @@ class Analysis(Case):
         """Everything that is open or was, in the order in which it shows."""
         found = [*self.failed_checks]
         if self.ending.kind != "continued":  # what is not there yet may be made where the trace goes on
-            found += [*failed_run(self), *unmet(self), *doubted(self)]
+            found += [*failed_run(self), *unmet(self), *doubted(self), *unanswered(self)]
+            found += [*only_new(self), *taken_away(self, self.failed_checks)]
+            found += [*refused_messages(self), *left_of_plan(self)]
         found += [*refused(self), *end(self), *empty_handed(self)]
         if self.ending.kind != "continued":
             found += [*unverified(self), *weakened(self), *no_tests(self)]
+            found += failed_deed(self, found)
         return tuple(sorted(found, key=lambda one: one.opened))
 
     def is_shown_within(self, first: int, last: int) -> bool:
@@ -143,6 +151,8 @@ class Analysis(Case):
         if not changed:
             if any(fact.hands_to for fact in inside):
                 return False  # what an agent was told to find out is asked in words, and only words say that it did
+            if acted[-1].phase == "run" and acted[-1].seen.is_empty:
+                return False  # a program that was to find something out, and gave nothing
             return any(not fact.has_failed and _has_told(self.step(fact.action)) for fact in acted)
         return any(
             (not fact.has_failed and (fact.is_check or fact.effects.scripts)) or self._reads_back(fact, changed)

@@ -93,7 +93,8 @@ def _from(
         if doubtful is not None and fact.seen.is_fine and not recovers:
             recovers = is_retry(doubtful, fact, action - doubtful.action)
         belongs = recovers or history.repairs(action) in members or history.retries(action) in members
-        if not belongs and not (action - failed[-1] <= NEAR and _is_try(fact)):
+        is_near = recovery is None and action - failed[-1] <= NEAR and _is_try(fact)
+        if not belongs and not is_near:
             if recovery is not None:
                 break
             continue

@@ -9,6 +9,12 @@ from msgspec import Struct
 FindingKind = Literal[
     "failed_check",  # a test or a check that failed, and did not pass since
     "failed_run",  # a program of the agent's own that failed, and did not work since
+    "failed_deed",  # the last thing that was tried, which failed
+    "unanswered",  # a service that the task asks for, which did not answer
+    "unmade",  # a message that the harness did not take, so that its commands never ran
+    "taken_away",  # changes that were taken back, so that none is left
+    "only_new",  # a hand-over that changes nothing that was there
+    "planned",  # what the agent's own list still has as not begun
     "unmet",  # something that the task asks for, and nothing made it
     "lost",  # something that was made, and removed again
     "weakened",  # tests that pass since they were changed themselves, or since fewer of them run

@@ -149,6 +149,8 @@ def looking_phase(names: Sequence[str], texts: Sequence[str], effects: Effects, 
     program, _, verb = family.partition(" ")
     if verb in LOOKING_SUBCOMMANDS and program in SUBCOMMANDS:
         return "explore"
+    if family in LASTING:
+        return "run"
     # Code on the command line that reads files and writes none looks at them; so does what asks an address.
     if len(telling) == 1 and (effects.network or True in [mark in text for text in texts for mark in QUESTIONS]):
         return "explore"

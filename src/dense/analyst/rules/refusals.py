@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from dense.analyst.rules.facts import Facts
 from dense.analyst.rules.handovers import prints_work
+from dense.analyst.rules.origins import Origins
 from dense.analyst.rules.quoting import listed, plain_text, ticked
 from dense.trajectory import Step
 
@@ -25,6 +26,8 @@ REFUSING = ("correct", "wrong", "reject", "not accept", "try again")
 LONGEST = 120
 MOST_TOLD = 6
 """So many answers are told, the last ones."""
+SHORTEST_GUESS, LONGEST_GUESS = 6, 120
+"""How long an answer is that is looked for in what came back before: a value, no word."""
 HEAD = 2000
 """How much of what came back is looked at."""
 
@@ -63,15 +66,23 @@ def refusals(facts: Sequence[Facts], steps: Sequence[Step]) -> list[Refusal]:
     return found
 
 
-def refused_told(found: Sequence[Refusal], most: int = MOST_TOLD) -> str:
-    """The answers that were not taken, each once, with the actions that handed them in."""
+def refused_told(found: Sequence[Refusal], origins: Origins, most: int = MOST_TOLD) -> str:
+    """The answers that were not taken, each once, with the actions that handed them in, and whether they were made
+    up."""
     actions: dict[str, list[str]] = {}
     for one in found:
         actions.setdefault(one.answer, []).append(f"a{one.action}")
-    told = [
-        f"{ticked(answer, LONGEST)} ({', '.join(at)})" if answer else ", ".join(at) for answer, at in actions.items()
-    ]
-    return listed(told[-most:], most)
+    told: list[str] = []
+    for answer, at in list(actions.items())[-most:]:
+        if is_value(answer) and origins.is_guess(answer, int(at[0][1:])):
+            at.append("no output had shown it")
+        told.append(f"{ticked(answer, LONGEST)} ({', '.join(at)})" if answer else ", ".join(at))
+    return listed(told, most)
+
+
+def is_value(answer: str) -> bool:
+    """Whether an answer is a value that an output may have shown before, and no word or sentence."""
+    return SHORTEST_GUESS <= len(answer) <= LONGEST_GUESS and len(answer.split()) == 1 and not answer.isalpha()
 
 
 def refusal(step: Step, answer: str) -> str:

@@ -38,6 +38,8 @@ MOVING = values("""
 UNDOING = frozenset(["git checkout", "git restore", "git reset", "git stash", "git clean"])
 NAMED = re.compile(r"'([A-Za-z_]\w{2,})'")
 """What an error names: `name 'decode' is not defined`."""
+LONG_LINE = 12
+"""Shorter lines of code are in any program."""
 LOCAL = ("localhost", "127.0.0.1", "0.0.0.0", "[::1]")  # noqa: S104 - recognised, not bound
 
 
@@ -77,9 +79,13 @@ class Attempts:
 
     def __init__(self) -> None:
         self._open: dict[str, dict[str, list[int]]] = {}
+        self._changes: set[int] = set()
+        """Those that were to change something."""
 
     def fail(self, fact: Facts, position: int) -> None:
         of_family = self._open.setdefault(fact.family, {})
+        if may_change(fact):
+            self._changes.add(position)
         for name in things(fact) or ("",):  # nothing named: all of it
             of_family.setdefault(name, []).append(position)
 
@@ -89,11 +95,35 @@ class Attempts:
         if not of_family:
             return []
         names = things(fact)
+        if names and self._changes and only_shows(fact):
+            return self._succeed_looking(of_family, names)
         if not names:
             # A check that names nothing covers everything of its family.
             del self._open[fact.family]
             return sorted({position for positions in of_family.values() for position in positions})
         return sorted({position for name in names for position in of_family.pop(name, ())})
+
+    def _succeed_looking(self, of_family: dict[str, list[int]], names: Sequence[str]) -> list[int]:
+        """The same for a look: it does not do what a change failed to do."""
+        found: set[int] = set()
+        for name in names:
+            known = of_family.pop(name, [])
+            found.update(position for position in known if position not in self._changes)
+            if left := [position for position in known if position in self._changes]:
+                of_family[name] = left
+        return sorted(found)
+
+
+def may_change(fact: Facts) -> bool:
+    """Whether an action, by itself and not by a program that it runs, was to change files."""
+    effects = fact.effects
+    return bool(effects.writes or effects.deletes) and not (effects.scripts or effects.tests)
+
+
+def only_shows(fact: Facts) -> bool:
+    """Whether an action runs nothing of the project's own and changes nothing."""
+    effects = fact.effects
+    return not (effects.writes or effects.deletes or effects.scripts or effects.tests or effects.installs)
 
 
 def things(fact: Facts) -> tuple[str, ...]:
@@ -418,11 +448,15 @@ def is_retry(failed: Facts, fact: Facts, distance: int) -> bool:
 
 
 def is_mended_code(failed: Facts, fact: Facts) -> bool:
-    """Whether code on a command line does what other such code failed to: it says again what the error names."""
+    """Whether code on a command line does what other such code failed to: it says again what the error names, or most
+    of its lines."""
     if fact.seen.is_empty or failed.targets:
         return False
     named = [found[1] for failure in failed.seen.failures if (found := NAMED.search(failure.line))]
-    return any(name in fact.gist for name in named)
+    if any(name in fact.gist for name in named):
+        return True
+    lines = {line for line in failed.gist.split("\n", FEW) if len(line) >= LONG_LINE}
+    return len(lines) > 1 and 2 * len(lines.intersection(fact.gist.split("\n"))) >= len(lines)
 
 
 def is_mending(failed: Facts, fact: Facts, distance: int) -> bool:

@@ -26,6 +26,9 @@ ELSEWHERE = frozenset(
 FARTHEST = 8
 """So many actions before a failure it is looked for what it put to the test."""
 
+BESIDE = frozenset({"failed_deed", "unanswered", "unmade", "taken_away", "only_new", "planned"})
+"""Kinds beside which the summary tells what failed all the same: what the agent claims must not be all it tells."""
+
 
 def groups(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group]:
     """The children in order; those that one attempt covers together are one shortcut."""
@@ -70,7 +73,7 @@ def verdict(
     return ReconciliationAnswer(
         coherence="coherent",
         completion=completion,
-        summary=teller.final(parent, tells_left=not still_open),
+        summary=teller.final(parent, tells_left=all(one.kind in BESIDE for one in still_open)),
         open_issues=[_issue(one) for one in raised if not one.is_fatal],
         fatal_issues=[_issue(one) for one in raised if one.is_fatal],
         resolved_issue_ids=list(resolved),

@@ -77,13 +77,17 @@ class Stretch:
     def _is_left(self, deed: Deed) -> bool:
         """Whether a failure is still one at the end of the stretch: nothing did the same and worked; and where
         something was only not there, or a call was wrong, nothing else worked in its place."""
-        if only_looks(deed):
+        if only_looks(deed) and not self._asks_service(deed):
             return False
         if len(deed.facts.effects.tests) > 1 and not self._all_passed(deed):
             return True
         if self.recovery(deed) is not None:
             return False
         return (self.last_pass if deed.is_check else self.last_success) < deed.action
+
+    def _asks_service(self, deed: Deed) -> bool:
+        """Whether it asks a service that was started before: no answer from that is a failure."""
+        return bool(deed.facts.effects.network) and self.history.reads_back(deed.action) is not None
 
     def _all_passed(self, deed: Deed) -> bool:
         """Whether each of several checks of one action is passed by a later one: their results are not told apart."""

@@ -15,9 +15,10 @@ from dense.analyst.rules.commands_told import short_command
 from dense.analyst.rules.deeds import check_name, is_change, is_found, is_quotable, is_setup, is_telling
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.handovers import Handovers, handover
+from dense.analyst.rules.phases import LASTING
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import capital, listed, paths_told, sentence, ticked
-from dense.analyst.rules.refusals import handed_in, refusals, refused_told
+from dense.analyst.rules.refusals import handed_in, is_value, refusals, refused_told
 from dense.analyst.rules.stretch import Stretch, is_bare
 from dense.analyst.rules.vain import is_vain
 
@@ -27,8 +28,6 @@ MOST_PARTS = 3
 """So many parts are told of a whole, the last ones that came to something."""
 FEW = 2
 """So many changes are told each by itself; of more the files."""
-SHORTEST_GUESS, LONGEST_GUESS = 6, 120
-"""How long an answer is that is looked for in what came back before: a value, no word."""
 MANY = 12
 """So many changes are looked at, whether a later one replaced them."""
 
@@ -94,7 +93,7 @@ class Summary:
             return self._told[left]
         room = LONGEST - len(left) - len(proof) - len(word) - 3
         way = self._way(max(room, 160))
-        told = " ".join([part for part in (way, proof, word, left) if part]) or sentence(stretch.did(stretch.deeds[-1]))
+        told = " ".join([part for part in (way, proof, left, word) if part]) or sentence(stretch.did(stretch.deeds[-1]))
         self._told[left] = told = told if told.strip() else "Nothing was done."
         return told
 
@@ -158,7 +157,7 @@ class Summary:
         room = LONGEST_WHOLE - len(self._last_word) - len(left) - len(submitted)
         while len(kept) > 1 and sum(map(len, kept)) > room:
             kept.pop(0)
-        return " ".join(filter(None, [submitted, *kept, self._last_word, left]))
+        return " ".join(filter(None, [submitted, *kept, left, self._last_word]))
 
     def _way(self, room: int) -> str:
         """What was done that worked, in order, as much as there is room for; where there is too much, the last of
@@ -237,6 +236,8 @@ class Summary:
         runs = [
             deed for deed in self.stretch.worked if deed.phase == "run" and deed.action > after and not deed.is_check
         ]
+        if after:
+            runs = [deed for deed in runs if deed.facts.family not in LASTING]  # that it was sent tells less
         told: list[str] = []
         for deed in reversed(runs[-4:]):
             if len(told) < 2 and not is_bare(deed.saw):
@@ -264,13 +265,27 @@ class Summary:
         """The proof, with the action of the check. One from before the last change says so."""
         changed, passed = self.stretch.last_change, self.stretch.passed
         if passed is not None and passed.action >= changed:
+            if taken := self._taken_back(passed.action):
+                return f"{self._check(passed)}: {passed.saw}, before the changes were taken back at a{taken}.", 0
             is_told = passed in self.stretch.changes[-FEW:]
             return "" if is_told else f"{self._check(passed)}: {passed.saw}.", passed.action
         if changed and (looked := self._look_at_made(changed)):
             return looked, 0
         if passed is None:
-            return "", 0
+            return self._answer_told(), 0
         return f"{self._check(passed)}: {passed.saw}, before the last change.", passed.action
+
+    def _answer_told(self) -> str:
+        """What a service that was started before answered last."""
+        asked = [deed for deed in self.stretch.worked[-8:] if deed.phase == "verify" and deed.facts.effects.network]
+        deed = next((one for one in reversed(asked) if not is_bare(one.saw)), None)
+        return f"Asking {ticked(deed.facts.effects.network[0], 80)} gave {deed.saw}." if deed is not None else ""
+
+    def _taken_back(self, passed: int) -> int:
+        """The action after a check that took changes back to what a repository holds; 0 for none."""
+        if not self.stretch.history.has_removals:
+            return 0
+        return next((d.action for d in self.stretch.worked if d.action > passed and d.facts.effects.undoes), 0)
 
     def _look_at_made(self, changed: int) -> str:
         """The last look after a change at something that was made, such as shows it shortly before others."""
@@ -320,7 +335,7 @@ class Summary:
             return ""
         handed = [deed for deed in deeds[:-1] if deed.phase == "deliver"]
         found = refusals([deed.facts for deed in handed], [deed.step for deed in handed])
-        return f"Answers that were not taken before: {refused_told(found)}." if found else ""
+        return f"Answers that were not taken before: {refused_told(found, self.stretch.origins)}." if found else ""
 
     def _handed_over(self) -> str:
         """The hand-over; what it says is missing only where no check shows the contrary."""
@@ -329,7 +344,7 @@ class Summary:
             return self.stretch.did(deed)
         told = self._handovers.told(deed, tells_lacking=self.stretch.last_pass <= self.stretch.last_change)
         answer = handed_in(deed.facts, deed.step)
-        if not SHORTEST_GUESS <= len(answer) <= LONGEST_GUESS or len(answer.split()) > 1 or answer.isalpha():
+        if not is_value(answer):
             return told
         return (
             f"{told}, which no output had shown"

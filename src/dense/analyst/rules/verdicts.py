@@ -68,7 +68,8 @@ WRONG = re.compile(
     | \A\W{0,8}(?:THOUGHT:\s*)?(?:the\s+)?same\s+(?:wrong\s+)?(?:results?|errors?|problem|issue|outputs?|values?)\b
     | \b(?:is|are)\s+still\s+(?:at\s+)?(?:wrong|zero|negative|fail\w*|broken|too|not|incorrect|off|\d)
     | \bit\s+still\s+(?:fails?|generates?|gives?|produces?|doesn['’]t|does\s+not|crashes|hangs|returns?)\b
-    | \b(?:doesn['’]t|does\s+not|do\s+not|don['’]t|didn['’]t)\s+(?:match|agree\s+with|meet|satisfy)\b
+    | \b(?:doesn['’]t|does\s+not|do\s+not|don['’]t|didn['’]t|did\s+not)\s+(?:match|agree\s+with|meet|satisfy
+        |take\s+effect|apply\s+(?:any|the|my))\b
     | \b(?:this|that|it)\s+(?:doesn['’]t|does\s+not|didn['’]t)\s+(?:work|help)\b
     | \bi(?:['’]ve|\s+have)?\s+(?:broke|broken)\b | \b(?:got|is|are|made\s+it)\s+(?:even\s+)?worse\b | \bworsened\b
     | \b(?:is|are)\s+(?:far\s+|way\s+|much\s+)?too\s+(?:slow|low|high|large|small|big|long|inaccurate)\b

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dense.analyst.rules.case import Case
-from dense.analyst.rules.facts import Facts
+from dense.analyst.rules.facts import Facts, same_file
 from dense.analyst.rules.families import LOOKERS
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.findings import Finding
@@ -34,7 +34,7 @@ def failed_run(case: Case) -> list[Finding]:
     families = [failure.family for failure in last.seen.failures]
     if not families or families[-1] not in WRONG or not LACKS.isdisjoint(families):
         return []
-    if last.action < case.first_change or _is_meant(case, last):
+    if last.action < case.first_change or may_be_meant(case, last):
         return []
     text = f"At a{last.action} the last program that ran failed ({case.did(last.action)}): {case.saw(last.action)}"
     text += ". Nothing ran since that shows the fault gone."
@@ -47,14 +47,30 @@ def doubted(case: Case) -> list[Finding]:
     if last is None or last.has_failed or last.action < case.first_change:
         return []
     if not (words := case.wrong(last.action)):
-        return []
+        return _printed(case, last) if last.seen.doubt else []
     text = f"What ran last, at a{last.action} ({case.did(last.action)}), gave {case.saw(last.action)}."
     text += f" The agent says of it: {ticked(words, 200)}"
     text += " Files changed since, and nothing ran." if case.last_change > last.action else ""
     return [Finding("doubted", text, (last.action,), is_serious=False)]
 
 
-def _is_meant(case: Case, run: Facts) -> bool:
+def _printed(case: Case, last: Facts) -> list[Finding]:
+    """What the last check printed, where that says that something is wrong though it ended well."""
+    around = case.steps[last.action - 1 : last.action + 1]
+    if any(is_meant(step.message) or is_meant(step.reasoning) for step in around):
+        return []
+    text = f"The last check that ran, at a{last.action} ({case.did(last.action)}), printed "
+    text += f"{ticked(last.seen.doubt, 160)}, and nothing ran since."
+    gone = next((f.action for f in case.facts[last.action :] if _removes(f, last)), None)
+    text += f" It was removed at a{gone}." if gone is not None else ""
+    return [Finding("doubted", text, (last.action,), is_serious=False)]
+
+
+def _removes(fact: Facts, run: Facts) -> bool:
+    return any(same_file(path, script) for path in fact.effects.deletes for script in run.effects.scripts)
+
+
+def may_be_meant(case: Case, run: Facts) -> bool:
     """Whether a program's failure may be what was wanted, or no failure of the program's: the agent itself stopped
     it, it ended well all the same, the agent or the task says that it is to fail, or what failed was changed since
     and the agent went on without it."""

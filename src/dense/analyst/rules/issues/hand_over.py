@@ -19,7 +19,7 @@ def refused(case: Case) -> list[Finding]:
     if not refused:
         return []
     last = refused[-1]
-    text = f"What was handed in was not taken: {refused_told(refused)}: {ticked(last.line, 200)}"
+    text = f"What was handed in was not taken: {refused_told(refused, case.origins)}: {ticked(last.line, 200)}"
     evidence = [one.action for one in refused]
     later = [fact for fact in case.facts[last.action :] if fact.phase == "deliver"]
     if not later:
@@ -66,7 +66,8 @@ def end(case: Case) -> list[Finding]:
         text += f" (a{end.ledger.action}): {ticked(end.ledger.reason, 200)}.{why}"
         return [Finding("admitted", text, (end.action,))]
     text = f"The attempt breaks off at a{end.action} without a hand-over. "
-    text += f"The last action {case.did(end.action)}.{why}"
+    came = f": {case.saw(end.action)}" if case.of(end.action).has_failed else ""
+    text += f"The last action {case.did(end.action)}{came}.{why}"
     return [Finding("broken_off", text, (end.action,))]
 
 
