@@ -58,6 +58,19 @@ def test_what_a_shell_did(command: str, words: str) -> None:
     assert told.startswith(words) if words.startswith("ran `git") else told == words
 
 
+def test_calls_of_one_action_are_told_in_their_order() -> None:
+    write = ToolCall("save_code_to_file", {"file_path": "t.py", "code": "print(1)\nprint(2)\n"})
+    run = ToolCall("exec_bash_cmd", {"cmd": "python3 t.py"})
+    for calls, words in (
+        ((write, run), "wrote `t.py` (2 lines) and ran `python3 t.py`"),
+        ((run, write), "ran `python3 t.py` and wrote `t.py` (2 lines)"),
+    ):
+        assert did(*known(Step(Source("trace"), calls=calls, observations=(Observation("1\n2"),)))) == words
+    change = ToolCall("code_replace", {"file_path": "a.py", "old_code": "a - b", "new_code": "a + b"})
+    step = Step(Source("trace"), calls=(change,), observations=(Observation("Replaced."),))
+    assert did(*known(step)) == "edited `a.py` (`a - b` → `a + b`)"
+
+
 def test_an_install_that_failed_was_only_tried() -> None:
     output = "ERROR: No matching distribution found for numpy"
     assert did(*shell("pip install numpy", output, 1)) == "tried to install `numpy`"

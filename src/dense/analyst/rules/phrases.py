@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 
 from dense.actions.files import UNNAMED
+from dense.actions.tools import is_shell, known
 from dense.analyst.rules.commands_told import shell_deed
 from dense.analyst.rules.facts import Facts, Phase, command_family
 from dense.analyst.rules.messages import delivered, said
@@ -99,7 +100,9 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
     if facts.commands:
         deeds.append(shell_deed(facts, limit))
     if not facts.commands or len(step.calls) > 1:
-        deeds += tool_deeds(step, is_mixed=bool(facts.commands))
+        others = list(tool_deeds(step, is_mixed=bool(facts.commands)))
+        is_after = bool(deeds and others) and sum(map(len, (*deeds, *others))) <= limit
+        deeds = others + deeds if is_after and not is_shell(known(step.calls[0])) else deeds + others
     deeds = [deed for deed in dict.fromkeys(deeds) if deed]
     if facts.has_failed and not facts.commands:
         deeds = list(map(tried, deeds))
