@@ -301,3 +301,9 @@ def test_values_in_programs_are_text_that_can_be_written(tmp_path: Path) -> None
     (step,) = code_run(tmp_path, speaks(program), user("<returncode>0</returncode>")).steps
     values = [value for call in step.calls for value in call.arguments.values()]
     assert values == ["\ufffd", "1e309", "10 ** 30", "9" * 40]
+
+
+def test_a_fence_beside_programs_keeps_its_call_whatever_the_answer_says(tmp_path: Path) -> None:
+    said, last = speaks("shell_cmd('ls')"), user("diff --git a/a b/a")
+    steps = code_run(tmp_path, said, runs("ls"), last).steps
+    assert [[call.name for call in step.calls] for step in steps] == [["shell_cmd"], ["bash"]]

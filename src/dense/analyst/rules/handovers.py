@@ -106,15 +106,12 @@ def longest_text(step: Step) -> str:
 
 
 TURN = re.compile(
-    r"(?:^|[\n.!?]\s+|[。！？]\s*)[-*#>_ ]{0,6}((?:however|but|unfortunately|note that|although|leider|jedoch|allerdings"
-    r"|cependant|malheureusement|sin embargo|lamentablemente|no entanto|infelizmente|однако|к сожалению|但是|然而|不过"
-    r"|ただし|しかし)(?:[^\n.!?。！？]|[.!?](?!\s|$)){0,400})",
+    r"(?:^|[\n.!?]\s+|[。！？]\s*)[-*#>_ ]{0,6}((?:however|but|unfortunately|note that|although|leider|jedoch"
+    r"|allerdings|cependant|malheureusement|sin embargo|lamentablemente|no entanto|infelizmente|однако|к сожалению"
+    r"|但是|然而|不过|ただし|しかし)(?:[^\n.!?。！？]|[.!?](?!\s|$)){0,400})",
     re.IGNORECASE,
 )
 """A sentence that turns from what was done to what was not."""
-NEGATION = re.compile(
-    r"\b(?:not|no|never|only|nicht|kein\w*|pas|aucun\w*|não|не|нет)\b|n['’]t\b|不|没|未|无|ません|ない", re.IGNORECASE
-)
 LONGEST_MESSAGE = 6000
 
 
@@ -124,5 +121,7 @@ def lacking_in(message: str) -> str:
     said = sentences(message, LONGEST_WORD)
     if lacking := next((one for one in said if LACKING.search(one) and not ITEM.match(one)), ""):
         return lacking
+    if len(message) <= 4 * LONGEST_WORD:
+        return ""  # these were all
     turns = (found[1] for found in TURN.finditer(message, 0, LONGEST_MESSAGE))
-    return next((one for one in turns if LACKING.search(one) and NEGATION.search(one)), "").strip()
+    return next((one for one in turns if LACKING.search(one)), "").strip()

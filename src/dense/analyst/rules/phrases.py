@@ -186,4 +186,12 @@ def sight(deed: Deed, limit: int = LONGEST_SIGHT) -> str:
     last = step.observations[-1]
     if last.origin == "user":
         return f"the user said {quoted(last.text, limit - 30)}"
-    return shown(deed.output, limit, has_run=facts.phase not in ("explore", "talk"))
+    has_run = facts.phase not in ("explore", "talk") and not shows_edit(facts)
+    return shown(deed.output, limit, has_run=has_run)
+
+
+def shows_edit(facts: Facts) -> bool:
+    """Whether what comes back is what an editor shows of the file that it changed."""
+    effects = facts.effects
+    is_editor = not facts.commands or facts.family in OPEN_EDITS
+    return is_editor and bool(effects.writes) and not effects.scripts

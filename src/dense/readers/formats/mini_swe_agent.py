@@ -97,13 +97,17 @@ def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
             continue
         role = message.get("role")
         if chat.draft is not None and role in ("user", "tool", "exit"):
-            _observe(chat.draft, message, code)
+            if code.is_open:
+                code.settle(chat.draft, message)
+            _observe(chat.draft, message)
             continue
         place = Source(source.path, source.line, index, source.part)
+        code.is_open = False
         done = chat.act(message, place) if role == "assistant" else chat.feed(message, place)
         if chat.draft is not None and role == "assistant":
             _complete(chat.draft, message)
-            code.take(chat.draft)
+            if not chat.draft.calls:
+                code.take(chat.draft)
         if done is not None:
             yield done
     if done := chat.finish():
@@ -128,23 +132,25 @@ class _CodeMessages:
         self._chat = chat
         self._functions: Functions | None = None
         self._message: list[str] = []
-        """The last message, as it was, where it may be one."""
+        """The last message that may be one, as it was."""
+        self.is_open = False
+        """Whether its answer is still to come."""
 
     def take(self, draft: StepDraft) -> None:
         """Takes the calls out of a message without a fence, if it is a program."""
-        self._message = [] if draft.calls else draft.message
-        if not self._message:
-            return
         if self._functions is None:
             self._functions = offered_functions([*self._chat.system, *self._chat.prompts])
-        if self._functions and (spoken := python_calls("\n".join(draft.message), self._functions)):
+        if not self._functions:
+            return
+        self._message, self.is_open = draft.message, True
+        if spoken := python_calls("\n".join(draft.message), self._functions):
             draft.message, draft.calls = [spoken.text], spoken.calls
 
-    def settle(self, draft: StepDraft, *, was_run: bool) -> None:
+    def settle(self, draft: StepDraft, answer: dict[str, Any]) -> None:
         """By the first answer: a program that was run may be none that we can read, one that was not run has no calls.
         To end the attempt takes no arguments, and is not answered with a return code."""
-        if not self._message or not self._functions:
-            return
+        self.is_open = False
+        was_run = _RETURN_CODE.search(text_of(answer.get("content"))) is not None
         if was_run and not draft.calls:
             spoken = broken_code("\n".join(self._message))
             draft.message, draft.calls = [spoken.text], spoken.calls
@@ -152,15 +158,13 @@ class _CodeMessages:
             draft.message, draft.calls = self._message, []
 
 
-def _observe(draft: StepDraft, message: dict[str, Any], program: _CodeMessages) -> None:
+def _observe(draft: StepDraft, message: dict[str, Any]) -> None:
     """Whoever the role says: what follows a command is its output, the rest are words of the harness."""
     content = message.get("content")
     text = content if isinstance(content, str) else text_of(content)
     code = whole(obj(message["extra"]).get("returncode")) if "extra" in message else None
     if code is None and "<returncode>" in text and (found := _RETURN_CODE.search(text)):
         code = int(found[1])
-    if not draft.observations:
-        program.settle(draft, was_run=code is not None)
     is_output = message.get("role") == "tool" or (bool(draft.calls) and not draft.observations)
     if text or is_output:
         call_id = string(message["tool_call_id"]) if "tool_call_id" in message else None
