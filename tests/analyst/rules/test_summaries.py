@@ -312,3 +312,19 @@ def test_headings_of_runners_are_no_values() -> None:
     text = "rootdir: /testbed\n1: 0.95\ntotal: 30\n"
     steps = (shell("python make.py > out.txt", text), shell("cat out.txt", text))
     assert told(*steps).key_values == "total `30`"
+
+
+def test_a_counted_run_is_the_proof_before_one_that_only_compares_or_compiles() -> None:
+    edit, run = shell("sed -i 's/a - b/a + b/' cart.py"), shell("pytest -q tests/", "10 passed in 0.1s")
+    build = shell("python -m py_compile cart.py", "a;\nb;\nc;\nd;\ne;\n;;")
+    printed = "`python -m py_compile cart.py` printed 6 lines and no error."
+    summary = told(edit, run, build).summary
+    assert "`pytest -q tests/`: all 10 tests pass." in summary
+    assert "py_compile" not in summary
+    assert printed in told(edit, build).summary
+    assert printed in told(run, edit, build).summary
+
+
+def test_who_says_nothing_is_not_quoted() -> None:
+    done = Step(Source("made"), "The file `a.txt` holds 12 rows.")
+    assert "nothing" not in told(Step(Source("made"), ""), done).summary
