@@ -10,7 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dense.readers.embedded import Spoken, bash_fence, element, function_xml, terminus
+from dense.readers.embedded import (
+    Spoken,
+    bash_fence,
+    element,
+    function_xml,
+    offered_functions,
+    python_calls,
+    terminus,
+)
 from dense.trajectory import ToolCall
 
 
@@ -227,3 +235,30 @@ def test_a_call_holds_only_what_the_message_says(message: str) -> None:
         for call in spoken.calls if spoken else []:
             assert all(value in message for value in (*call.arguments, *call.arguments.values()) if value != "command")
     terminus(message)
+
+
+def test_functions_are_offered_by_their_signatures() -> None:
+    prompt = (
+        "1. run(cmd: str): runs\n2. put(path: str, lines: Tuple[int, int] = (1, 2)): no\n* see(a, *, b=1) -> str: sees"
+    )
+    assert offered_functions([prompt, "def run(other): ...", "obj.call(x): y", "not(a b): c"]) == {
+        "run": ("cmd",),
+        "see": ("a", "b"),
+    }
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(max_size=200))
+def test_any_text_may_be_a_program(text: str) -> None:
+    functions = offered_functions(["run(cmd: str): runs", text])
+    for message in (text, f"run({text})", f"run('''{text}''')"):
+        spoken = python_calls(message, functions)
+        assert spoken is None or all(call.name in functions for call in spoken.calls)
+
+
+@pytest.mark.parametrize("unit", ["run(", "run('a')\n", "run(x)+", "-run(", "[", "a(b: c): "])
+def test_programs_take_linear_time(unit: str) -> None:
+    text = unit * (190_000 // len(unit))
+    start = time.process_time()
+    python_calls(text, offered_functions(["run(cmd: str): runs", text]))
+    assert time.process_time() - start < 10

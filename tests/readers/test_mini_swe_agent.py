@@ -228,3 +228,82 @@ def test_a_return_code_that_is_no_number_of_a_process_is_none(tmp_path: Path) ->
 )
 def test_claims(value: Any, claimed: bool) -> None:
     assert MiniSweAgent().claims([value]) is claimed
+
+
+CODE_PROMPT = """Each of your answers is executable python code.
+def do_something():
+Tools:
+1. shell_cmd(cmd: str): runs a command;
+2. put_text(file_path: str, text: str = "", ) -> bool: writes a file
+3. peek(file_path: str, lines: Tuple[int, int]): shows lines
+4. submit(): ends the task
+"""
+
+
+def speaks(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+def code_run(tmp_path: Path, *messages: dict[str, Any]) -> dense.Trajectory:
+    return only(tmp_path, {"role": "system", "content": CODE_PROMPT}, user("Repair it."), *messages)
+
+
+def test_a_message_that_is_a_program_has_the_calls_of_offered_functions(tmp_path: Path) -> None:
+    program = """# Thoughts: Write a check and run it.
+@checking
+def write_and_run_check():
+    text = "assert total([1, 2]) == 3\\n"
+    put_text('check.py', text)
+    return shell_cmd(cmd="python check.py")"""
+    answer = user("<returncode>0</returncode>\n<output>\nTraceback (most recent call last):\nAssertionError\n</output>")
+    diff = user("diff --git a/ledger.py b/ledger.py\n--- a/ledger.py\n+++ b/ledger.py\n")
+    first, last = code_run(tmp_path, speaks(program), answer, speaks("submit()"), diff).steps
+    assert first.message == "# Thoughts: Write a check and run it.\n@checking\ndef write_and_run_check():"
+    assert first.calls == (
+        dense.ToolCall("put_text", {"file_path": "check.py", "text": "assert total([1, 2]) == 3\n"}),
+        dense.ToolCall("shell_cmd", {"cmd": "python check.py"}),
+    )
+    assert [(seen.origin, seen.exit_code) for seen in first.observations] == [("tool", 0)]
+    assert (last.message, last.calls) == ("", (dense.ToolCall("submit"),))
+    assert [(seen.origin, seen.text) for seen in last.observations] == [("tool", diff["content"])]
+
+
+def test_a_program_with_a_will_of_its_own_stays_in_the_message(tmp_path: Path) -> None:
+    program = "def look():\n    for name in ('a.py', 'b.py'):\n        peek(name, (1, 9), 'all')"
+    (step,) = code_run(tmp_path, speaks(program), user("<returncode>0</returncode>")).steps
+    assert step.message == program
+    arguments = {"file_path": "name", "lines": "(1, 9)", "argument_3": "all"}
+    assert step.calls == (dense.ToolCall("peek", arguments),)
+
+
+def test_a_program_that_does_not_parse_and_was_run_is_a_call_of_an_interpreter(tmp_path: Path) -> None:
+    answer = user("<returncode>1</returncode>\n<output>\nSyntaxError: invalid syntax\n</output>")
+    (step,) = code_run(tmp_path, speaks("# Thoughts: Look.\ndef look():\n    return shell_cmd('ls"), answer).steps
+    assert step.message == "# Thoughts: Look."
+    assert step.calls == (dense.ToolCall("python", {"code": "def look():\n    return shell_cmd('ls"}),)
+    assert [(seen.origin, seen.exit_code) for seen in step.observations] == [("tool", 1)]
+
+
+@pytest.mark.parametrize("said", ["x = shell_cmd('rm a.py')", "I would call shell_cmd('ls') now.", "print('done')"])
+def test_a_program_that_was_not_run_called_nothing(tmp_path: Path, said: str) -> None:
+    (step,) = code_run(tmp_path, speaks(said), user("No function in the answer.")).steps
+    assert (step.message, step.calls) == (said, ())
+    assert [seen.origin for seen in step.observations] == ["system"]
+
+
+def test_functions_that_nobody_offered_are_no_calls(tmp_path: Path) -> None:
+    (step,) = only(tmp_path, user("Repair it."), speaks("shell_cmd('ls')"), user("<returncode>0</returncode>")).steps
+    assert (step.message, step.calls) == ("shell_cmd('ls')", ())
+
+
+def test_values_in_programs_are_text_that_can_be_written(tmp_path: Path) -> None:
+    program = "put_text('\\ud800', 1e999)\nput_text(10 ** 30, " + "9" * 40 + ")"
+    (step,) = code_run(tmp_path, speaks(program), user("<returncode>0</returncode>")).steps
+    values = [value for call in step.calls for value in call.arguments.values()]
+    assert values == ["\ufffd", "1e309", "10 ** 30", "9" * 40]
+
+
+def test_a_fence_beside_programs_keeps_its_call_whatever_the_answer_says(tmp_path: Path) -> None:
+    said, last = speaks("shell_cmd('ls')"), user("diff --git a/a b/a")
+    steps = code_run(tmp_path, said, runs("ls"), last).steps
+    assert [[call.name for call in step.calls] for step in steps] == [["shell_cmd"], ["bash"]]

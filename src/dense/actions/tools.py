@@ -39,7 +39,7 @@ WRITERS = values("""
     searchreplace editfile replaceinfile applydiff insert insertcontent insertatline appendfile appendtofile
     updatefile editblock fileedit filewrite fswrite undoedit writefiles editexistingfile strreplacebasededit
     editnotebook createnewfile singlefindandreplace filecreate saveto putfile writetext modifyfile patchfile
-    morphedit smartedit createdirectory mkdir
+    morphedit smartedit createdirectory mkdir savecode savecodetofile codereplace replacecode codeinsert insertcode
 """)
 PATCHES = values("applypatch patch")
 EDITORS = values("strreplaceeditor strreplacebasededittool fileeditor texteditor openhandsfileeditor editor")
@@ -50,7 +50,7 @@ LOOKERS = values("""
     searchfile searchdir findfile findfiles codebasesearch grepsearch filesearch searchfiles listfiles
     searchfilecontent viewimage fileread fsread list directorytree readtextfile readmultiplefiles getfileinfo
     notebookread viewcodeitem searchcode ripgrep globfilesearch scrolldown scrollup find readimage viewrange
-    filesurfer tree getfilecontents readlints
+    filesurfer tree getfilecontents readlints printcodecontext printdefinition
 """)
 OPENERS = values("open openfile create createfile")
 """Tools after which an editor without names edits what they named."""
@@ -128,6 +128,7 @@ TEXT_KEYS = (
     "new_content",
     "new_string",
     "codecontent",
+    "code",
 )
 SOURCE_KEYS = ("source", "source_path", "old_path", "from", "src", "oldpath", "source_file")
 TARGET_KEYS = (
@@ -428,8 +429,7 @@ def run_writer(tool: Call, ledger: Ledger) -> None:
     if (
         len(paths) == 1
         and content is not None
-        and "old_string" not in tool.arguments
-        and "old_str" not in tool.arguments
+        and not any(key in tool.arguments for key in ("old_string", "old_str", "old_code"))
     ):
         ledger.keep(paths[0], content)
 

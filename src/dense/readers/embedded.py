@@ -8,8 +8,10 @@ go through the rest of the text from every beginning."""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -133,3 +135,103 @@ def element(text: str, name: str) -> str:
 def _analysis_and_plan(analysis: str, plan: str) -> str:
     """As Harbor writes them when it converts the answer itself."""
     return "\n".join(f"{name}: {text}" for name, text in (("Analysis", analysis), ("Plan", plan)) if text)
+
+
+type Functions = Mapping[str, tuple[str, ...]]
+"""The functions that a prompt offers, each with the names of its parameters."""
+
+_OFFERED = re.compile(r"(?<![\w.])(?<!def )([A-Za-z_]\w{0,60})\(([^()\n]{0,300})\)(?=(?:\s?->[^:\n]{0,60})?\s?:)")
+MOST_FUNCTIONS = 100
+LONGEST_CODE = 200_000
+"""Beyond this a message is not taken apart."""
+LARGEST = 2**53
+"""Numbers beyond this are kept as texts."""
+
+
+def offered_functions(prompts: Iterable[str]) -> Functions:
+    """The functions that a prompt lists as tools, `name(parameter: type, …): what it does`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for prompt in prompts:
+        for line in _OFFERED.finditer(prompt):
+            if len(found) < MOST_FUNCTIONS and (parameters := _parameters_of(line[2])) is not None:
+                found.setdefault(line[1], parameters)
+    return found
+
+
+def _parameters_of(text: str) -> tuple[str, ...] | None:
+    tree = _parsed(f"def f({text}): 0")
+    if tree is None or len(tree.body) != 1 or not isinstance(defined := tree.body[0], ast.FunctionDef):
+        return None
+    return tuple([one.arg for one in (*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs)])
+
+
+def python_calls(message: str, functions: Functions) -> Spoken | None:
+    """A message that is a Python program, as a whole, and calls functions that the prompt offers (mini-swe-agent with
+    code as messages). What it says is what stands before the first thing that it does."""
+    if len(message) > LONGEST_CODE or not any(f"{name}(" in message for name in functions):
+        return None
+    tree = _parsed(message)
+    calls = [] if tree is None else _calls_in(tree, functions)
+    if tree is None or not calls:
+        return None
+    body = _body(tree)
+    is_plain = all(isinstance(one, ast.Expr | ast.Assign | ast.Return) for one in body)
+    return Spoken("\n".join(message.split("\n")[: body[0].lineno - 1]).strip() if is_plain else message, calls)
+
+
+def broken_code(message: str) -> Spoken:
+    """The same for a program that does not even parse, and was run all the same: one call of an interpreter."""
+    lines = message.split("\n")
+    start = next((n for n, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
+    return Spoken("\n".join(lines[:start]).strip(), [ToolCall("python", {"code": "\n".join(lines[start:])})])
+
+
+def _parsed(code: str) -> ast.Module | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a wrong escape in a trace is no concern of whoever runs us
+        try:
+            return ast.parse(code)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def _body(tree: ast.Module) -> list[ast.stmt]:
+    """What a program does: the body of the one function that it defines, which its harness calls."""
+    if len(tree.body) == 1 and isinstance(tree.body[0], ast.FunctionDef):
+        return tree.body[0].body
+    return tree.body
+
+
+def _calls_in(tree: ast.Module, functions: Functions) -> list[ToolCall]:
+    """The calls in the order of the text, with the values of arguments that are written down; of others their text."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Assign)]
+    nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    held: dict[str, Any] = {}
+    calls: list[ToolCall] = []
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    held[target.id] = _value(node.value, held)
+        elif isinstance(node.func, ast.Name) and node.func.id in functions:
+            names = functions[node.func.id]
+            names += tuple([f"argument_{n}" for n in range(len(names) + 1, len(node.args) + 1)])
+            given = dict(zip(names, [_value(one, held) for one in node.args], strict=False))
+            given |= {one.arg: _value(one.value, held) for one in node.keywords if one.arg}
+            calls.append(ToolCall(node.func.id, given))
+    return calls
+
+
+def _value(node: ast.expr, held: Mapping[str, Any]) -> Any:
+    if isinstance(node, ast.Name) and node.id in held:
+        return held[node.id]
+    if isinstance(node, ast.Constant):
+        value = node.value
+        if isinstance(value, str):
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if value is None or isinstance(value, bool) or (isinstance(value, int) and abs(value) <= LARGEST):
+            return value
+    try:
+        return ast.unparse(node)
+    except (RecursionError, ValueError):
+        return ""

@@ -149,6 +149,16 @@ def test_the_last_program_that_ran_and_failed_is_open() -> None:
     assert not found(analysed(None, EDIT, crash, EDIT, ("python app.py", "fine"), DONE), "failed_run")
 
 
+def test_a_program_that_was_made_and_run_in_one_action_is_the_last_one() -> None:
+    crash = "Traceback (most recent call last):\n  File \"lib.py\", line 1\nKeyError: 'x'"
+    old = ("python app.py", crash, 1)
+    new = "cat > try.py <<'E'\nimport lib\nE\npython try.py"
+    assert not found(analysed(None, EDIT, old, (new, "fine"), DONE), "failed_run")
+    last = the(analysed(None, EDIT, ("python app.py", "fine"), (new, crash, 1), DONE), "failed_run")
+    assert (last.evidence, last.is_serious) == ((3,), False)
+    assert the(analysed(None, EDIT, old, DONE), "failed_run").is_serious
+
+
 def test_a_program_that_something_around_it_is_missing_for_is_not() -> None:
     missing = (
         "python app.py",

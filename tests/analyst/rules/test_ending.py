@@ -9,7 +9,9 @@ from dense.actions import Remembered
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.rules.admissions import admission
 from dense.analyst.rules.analysis import Analysis
+from dense.analyst.rules.handovers import handover_told, lacking_in
 from dense.analyst.rules.ledgers import last_ledger
+from dense.analyst.rules.phrases import Deed
 from dense.distillation import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
@@ -234,3 +236,58 @@ def test_ledgers_in_either_notation() -> None:
     assert read("{'is_request_satisfied': {'answer': True, 'reason': 'It\\'s there.'}}") == (True, "It's there.")
     assert read('"is_request_satisfied": {"reason": "No.", "answer": "false"}') == (False, "No.")
     assert read("is_request_satisfied is a key of the ledger") is None
+
+
+FINISHED = "The parser takes single tuples now, in `parser.c`. "
+
+
+def finish(message: str, **marks: str | bool) -> Analysis:
+    call = ToolCall("finish", {"message": message, **marks}, "1")
+    return of(called("bash", {"command": "sed -i s/a/b/ parser.c"}), Step(Source("made"), calls=(call,)))
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "However, the compiler was not built, so the fix could not be verified.",
+        "Unfortunately I could not run the suite.",
+        "Der Compiler konnte nicht gebaut werden, die Prüfung fehlt.",
+    ],
+)
+def test_a_hand_over_that_is_marked_as_done_in_part(missing: str) -> None:
+    analysis = finish(FINISHED + missing, task_completed="partial")
+    (finding,) = [one for one in analysis.findings if one.kind == "doubted"]
+    assert (finding.evidence, finding.is_serious) == ((2,), False)
+    assert finding.text == f"The agent itself marks what it hands in at a2 as done only in part: `{missing}`"
+    assert analysis.ending.kind == "handed_over"
+
+
+def test_a_mark_of_done_in_part_without_a_word_stands_for_itself() -> None:
+    (finding,) = [one for one in finish("", success="Partially").findings if one.kind == "doubted"]
+    assert finding.text == "The agent itself marks what it hands in at a2 as done only in part."
+    assert not [one for one in finish(FINISHED, task_completed="true").findings if one.kind == "doubted"]
+
+
+def test_a_hand_over_is_told_with_what_it_says_is_missing() -> None:
+    missing = "However, the compiler was not built, so the fix could not be verified."
+
+    def told(message: str, *, tells_lacking: bool = True) -> str:
+        analysis = finish(message)
+        last = Deed(analysis.facts[-1], analysis.step(2), "deliver")
+        return handover_told(last, tells_lacking=tells_lacking)
+
+    first = 'handed in "The parser takes single tuples now, in `parser.c`.'
+    assert told(FINISHED + missing).startswith(first)
+    assert told(FINISHED + missing).endswith(f' and said "{missing}"')
+    assert told(FINISHED + "All 12 tests pass.") == f'{first} All 12 tests pass."'
+    assert " and said " not in told(FINISHED + missing, tells_lacking=False)
+    assert told("The suite could not run.") == 'handed in "The suite could not run."'
+
+
+def test_what_is_missing_may_stand_at_the_end_of_a_long_report() -> None:
+    report = "I changed the parser. " + "- one more rule is read from the table\n" * 40
+    assert (
+        lacking_in(f"{report}\nHowever, the docs could not be built. Thanks.") == "However, the docs could not be built"
+    )
+    assert lacking_in(f"{report}\nThe old parser could not read this. It does now.") == ""
+    assert lacking_in(f"{report}\nBut now all of it works.") == ""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dense.actions import effects
 from dense.analyst.rules.facts import Facts, facts
-from dense.analyst.rules.messages import first_sentence, intent, telling_sentence
+from dense.analyst.rules.messages import first_sentence, intent, says_nothing, telling_sentence
 from dense.analyst.rules.phrases import did, saw
 from dense.analyst.rules.quoting import listed, one_line, quoted, sentence, ticked
 from dense.observations import seen
@@ -56,6 +56,19 @@ def tool(name: str, /, **arguments: Any) -> tuple[Facts, Step]:
 def test_what_a_shell_did(command: str, words: str) -> None:
     told = did(*shell(command))
     assert told.startswith(words) if words.startswith("ran `git") else told == words
+
+
+def test_calls_of_one_action_are_told_in_their_order() -> None:
+    write = ToolCall("save_code_to_file", {"file_path": "t.py", "code": "print(1)\nprint(2)\n"})
+    run = ToolCall("exec_bash_cmd", {"cmd": "python3 t.py"})
+    for calls, words in (
+        ((write, run), "wrote `t.py` (2 lines) and ran `python3 t.py`"),
+        ((run, write), "ran `python3 t.py` and wrote `t.py` (2 lines)"),
+    ):
+        assert did(*known(Step(Source("trace"), calls=calls, observations=(Observation("1\n2"),)))) == words
+    change = ToolCall("code_replace", {"file_path": "a.py", "old_code": "a - b", "new_code": "a + b"})
+    step = Step(Source("trace"), calls=(change,), observations=(Observation("Replaced."),))
+    assert did(*known(step)) == "edited `a.py` (`a - b` → `a + b`)"
 
 
 def test_an_install_that_failed_was_only_tried() -> None:
@@ -403,3 +416,42 @@ def test_a_planners_record_is_told_by_what_it_asks_for() -> None:
     assert did(*known(Step(Source("t"), f"Updated Ledger:\n{ledger}"))) == 'said "Open the first link."'
     page = "Address: file:///a.mp3\nTitle: x\n=======================\n# Error 404: File not found"
     assert did(*known(Step(Source("t"), page))) == 'said "Error 404: File not found"'
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ("value: 4\n\nreal\t0m2.266s\nuser\t0m2.0s\nsys\t0m0.266s", "at the end `value: 4`"),
+        ("total 12\n(440 more lines below)", "at the end `total 12`"),
+        ("matrix\n3 1", "9 lines"),
+        ("x\n94:)", "9 lines"),
+        ("  403\tdef f():\n  404\t    pass", "9 lines"),
+        ("5 loops, best of 5: 3.14 msec per loop", "at the end `5 loops, best of 5: 3.14 msec per loop`"),
+        ("10 rows\n3 files", "at the end `3 files`"),
+        ("0.95", "at the end `0.95`"),
+        ("[1, 2]", "at the end `[1, 2]`"),
+    ],
+)
+def test_the_last_line_of_a_run_is_told_where_it_says_something(last: str, words: str) -> None:
+    assert saw(*shell("python3 s.py", "x\n" * 7 + last)) == words
+
+
+def test_what_an_editor_or_a_diff_shows_is_no_result() -> None:
+    text = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,3 +1,3 @@\n x\n-y\n+z\n     return context"
+    assert saw(*shell("git add -A && git diff --cached", text)) == "8 lines"
+    step = Step(
+        Source("trace"),
+        calls=(ToolCall("Edit", {"file_path": "a.ts", "old_string": "a", "new_string": "b"}),),
+        observations=(Observation("The file was updated:\na\nb\nc\nd\ne\nconst sqlite = open();"),),
+    )
+    assert saw(*known(step)) == "7 lines"
+
+
+def test_a_report_is_told_and_not_what_is_thought_aloud() -> None:
+    assert telling_sentence("Wait, `tests/` must not be changed, it says. I changed `a.py`.") == ""
+    assert telling_sentence("Is `migrations2` a module of tests at all? The parser in `a.py` reads tuples.") == (
+        "The parser in `a.py` reads tuples."
+    )
+    assert telling_sentence("The parser in `a.py` reads tuples.") == "The parser in `a.py` reads tuples."
+    for words, is_empty in (("TERMINATE", True), ("", True), ("I am done.", False), ("42", False)):
+        assert says_nothing(Step(Source("trace"), words)) is is_empty

@@ -352,3 +352,19 @@ def test_what_was_found_right_before_a_run_is_told_with_it() -> None:
     run = shell("python3 -c \"print('8XD' + 'W54')\"", "8XDW54")
     assert "`KEY=8XD`; ran `python3" in told(shell("ls -l", "disk.img"), look, run).summary
     assert "KEY" not in told(look, shell("python3 a.py", "1"), run).summary
+
+
+def test_a_counted_run_is_the_proof_before_one_that_only_compares_or_compiles() -> None:
+    edit, run = shell("sed -i 's/a - b/a + b/' cart.py"), shell("pytest -q tests/", "10 passed in 0.1s")
+    build = shell("python -m py_compile cart.py", "a;\nb;\nc;\nd;\ne;\n;;")
+    printed = "`python -m py_compile cart.py` printed 6 lines and no error."
+    summary = told(edit, run, build).summary
+    assert "`pytest -q tests/`: all 10 tests pass." in summary
+    assert "py_compile" not in summary
+    assert printed in told(edit, build).summary
+    assert printed in told(run, edit, build).summary
+
+
+def test_who_says_nothing_is_not_quoted() -> None:
+    done = Step(Source("made"), "The file `a.txt` holds 12 rows.")
+    assert "nothing" not in told(Step(Source("made"), ""), done).summary

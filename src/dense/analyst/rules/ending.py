@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from dense.analyst.rules.admissions import admission
 from dense.analyst.rules.facts import Facts
-from dense.analyst.rules.handovers import answer_given
+from dense.analyst.rules.handovers import answer_given, lacking_in, longest_text
 from dense.analyst.rules.ledgers import Ledger, last_ledger
 from dense.analyst.rules.teams import team_of
 from dense.trajectory import Step
@@ -42,7 +42,8 @@ CRASHES = re.compile(
 FENCED = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
 VERDICTS = ("task_completed", "success", "is_successful", "completed")
 """Arguments of tools that hand over, by which an agent says whether it is done."""
-LONG_WORD = 8
+PARTIAL = frozenset({"partial", "partially"})
+LONG_WORD = 12
 LEAVES = frozenset(["exit", "exit 0", "logout", "quit"])
 """Commands that end a session: the agent says that it is over."""
 
@@ -59,6 +60,8 @@ class Ending(Struct, frozen=True):
     """The answer that somebody wrote down at the end of a run that was broken off."""
     ledger: Ledger | None = None
     """What the lead of several agents held of it last, where that is that the request is not satisfied."""
+    is_partial: bool = False
+    """Whether it was handed over as done in part; `words` then tell what is missing."""
 
 
 def ending(facts: Sequence[Facts], steps: Sequence[Step]) -> Ending:
@@ -97,23 +100,28 @@ def _handed(
         return Ending("broken_off", last.action, said[-1])  # who leads the others says when it is over
     if True in [fact.is_answered for fact in facts]:
         return Ending("handed_over", last.action)  # to tell a user that something cannot be done may be the task
-    if last.phase == "deliver" and (own := _own_no(step)):
-        return Ending("given_up", last.action, own)
+    verdict = own_verdict(step) if last.phase == "deliver" else ""
+    if verdict == "false":
+        return Ending("given_up", last.action, _own_words(step) or "false")
     makes_files = any(fact.effects.writes for fact in facts)
-    admitted = admission(said[-1], makes_files=makes_files) if said else ""
-    return Ending("given_up", last.action, admitted) if admitted else Ending("handed_over", last.action)
+    if said and (admitted := admission(said[-1], makes_files=makes_files)):
+        return Ending("given_up", last.action, admitted)
+    if verdict in PARTIAL:
+        return Ending("handed_over", last.action, _own_words(step), is_partial=True)
+    return Ending("handed_over", last.action)
 
 
-def _own_no(step: Step) -> str:
-    """What a hand-over says of itself that is marked as one of work that is not done."""
-    for call in step.calls:
-        for key in VERDICTS:
-            if str(call.arguments.get(key)).lower() == "false":
-                texts = [
-                    value for value in call.arguments.values() if isinstance(value, str) and len(value) > LONG_WORD
-                ]
-                return max(texts, key=len, default=f"{key}: false")
-    return ""
+def own_verdict(step: Step) -> str:
+    """What a hand-over is marked as by the agent itself, in small letters; empty where it has no such mark."""
+    marks = [call.arguments[key] for call in step.calls for key in VERDICTS if key in call.arguments]
+    return str(marks[0]).lower() if marks else ""
+
+
+def _own_words(step: Step) -> str:
+    """What a hand-over says that is marked as one of work that is not done: what is missing, where it tells that."""
+    text = longest_text(step)
+    lacking = lacking_in(text)
+    return text[max(text.find(lacking[:40]), 0) :] if lacking else text if len(text) > LONG_WORD else ""
 
 
 def _telling(harness: str) -> str:

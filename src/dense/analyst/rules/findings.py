@@ -22,7 +22,7 @@ FindingKind = Literal[
     "empty",  # a hand-over of nothing
     "broken_off",  # the trace ends in the middle of work
     "admitted",  # the agent itself says that it is not done
-    "doubted",  # what a program gave last, which the agent itself calls wrong
+    "doubted",  # what a program gave last, or what is handed in, which the agent itself calls wrong or done in part
     "unverified",  # something that was made or changed, and nothing looked at it since
 ]
 

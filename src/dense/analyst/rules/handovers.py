@@ -83,10 +83,13 @@ class Handovers:
 def handover_told(deed: Deed, *, tells_lacking: bool = True) -> str:
     """A hand-over by the sentence that says what is missing, else by the one that tells most; empty for none."""
     told = deed.did
+    if told.startswith("handed in "):
+        lacking = lacking_in(longest_text(deed.step)) if tells_lacking else ""
+        is_told = not lacking or lacking[:40] in told
+        return told if is_told else f"{told} and said {quoted(lacking, LONGEST_WORD)}"
     if not told.startswith(("said ", "ended the attempt")):
         return told
-    said = sentences(deed.step.message, LONGEST_WORD) if tells_lacking else ()
-    lacking = next((one for one in said if LACKING.search(one) and not ITEM.match(one)), "")
+    lacking = lacking_in(deed.step.message) if tells_lacking else ""
     if not lacking:
         if told.startswith("ended"):
             return told
@@ -94,3 +97,31 @@ def handover_told(deed: Deed, *, tells_lacking: bool = True) -> str:
         return f"said {quoted(words, 100)}" if words else ""
     verb = "said" if told.startswith("said ") else "ended the attempt and said"
     return f"{verb} {quoted(lacking, LONGEST_WORD)}"
+
+
+def longest_text(step: Step) -> str:
+    """What the calls of a hand-over say at most length."""
+    texts = [value for call in step.calls for value in call.arguments.values() if isinstance(value, str)]
+    return max(texts, key=len, default="")
+
+
+TURN = re.compile(
+    r"(?:^|[\n.!?]\s+|[。！？]\s*)[-*#>_ ]{0,6}((?:however|but|unfortunately|note that|although|leider|jedoch"
+    r"|allerdings|cependant|malheureusement|sin embargo|lamentablemente|no entanto|infelizmente|однако|к сожалению"
+    r"|但是|然而|不过|ただし|しかし)(?:[^\n.!?。！？]|[.!?](?!\s|$)){0,400})",
+    re.IGNORECASE,
+)
+"""A sentence that turns from what was done to what was not."""
+LONGEST_MESSAGE = 6000
+
+
+def lacking_in(message: str) -> str:
+    """The sentence of a last message that says what is missing: among the first ones; else one that turns to it, which
+    may stand at the end of a long report."""
+    said = sentences(message, LONGEST_WORD)
+    if lacking := next((one for one in said if LACKING.search(one) and not ITEM.match(one)), ""):
+        return lacking
+    if len(message) <= 4 * LONGEST_WORD:
+        return ""  # these were all
+    turns = (found[1] for found in TURN.finditer(message, 0, LONGEST_MESSAGE))
+    return next((one for one in turns if LACKING.search(one)), "").strip()

@@ -36,6 +36,16 @@ def said(step: Step, limit: int = 100) -> str:
     return f"told the user {quoted(first_sentence(step.message, limit), limit)}"
 
 
+def says_nothing(step: Step) -> bool:
+    """Whether a step only ends a turn: it calls nothing and says nothing, or one word in capitals to whoever leads."""
+    words = step.message[:LONGEST_SIGNAL].strip()
+    is_signal = words.startswith(NEXT_SPEAKER) or (words.isalpha() and words.isascii() and words.isupper())
+    return not step.calls and (not words or is_signal)
+
+
+LONGEST_SIGNAL = 40
+NEXT_SPEAKER = "Next speaker "
+"""What a lead of several agents writes down of whose turn it is."""
 PAGE_LINE = re.compile(r"\n={8,}\s*\n")
 """What a browser of files puts between what it says of a page and the page."""
 LEDGER_WORDS = (("instruction_or_question", "answer"), ("is_progress_being_made", "reason"))
@@ -93,6 +103,10 @@ NEXT = re.compile(
     re.IGNORECASE,
 )
 """How a sentence begins that says what comes next, and not what was."""
+ALOUD = re.compile(r"(?:(?:oh|ah|but|so)[, ]+)?(?:wait|hmm+|hm|ah|oh)\b", re.IGNORECASE)
+"""How a sentence begins in which somebody thinks aloud: then the message is no report."""
+MUSING = re.compile(r"(?:actually|maybe|perhaps|let'?s see|should i|do i)\b", re.IGNORECASE)
+"""The same in a report: such a sentence tells nothing."""
 CLAIM = re.compile(
     r"\b(?:done|ready|correct\w*|complete\w*|success\w*|works?|working|fixed|fine|good|great|perfect|present|gone|verified"
     r"|submit\w*|finished|confirm\w*|expected|solved|flag|fertig|terminé|listo|готово)\b|完了|完成|完毕|完畢",
@@ -114,7 +128,9 @@ def telling_sentence(message: str, limit: int = 100) -> str:
     """The sentence of a last message that tells most; empty where it only says that all is well, or what comes next."""
     best, most = "", -1
     for one in islice(sentences(message, limit), MOST_SENTENCES):
-        if not one or NEXT.match(one) or "submit(" in one:
+        if ALOUD.match(one):
+            return ""
+        if not one or NEXT.match(one) or "submit(" in one or one[-1] == "?" or MUSING.match(one):
             continue
         has_content = CONTENT.search(one) is not None
         is_claim = not has_content and len(one) < LONGEST_CLAIM and CLAIM.search(one) is not None

@@ -14,7 +14,8 @@ from dense.trajectory import Observation, Step
 FRAME_HEAD = re.compile(
     r"\s*(?:<returncode>-?\d+</returncode>\s*(?:<output>\n?)?"
     r"|(?:Chunk ID|Exit code|Wall time|Command)\b[^\n]*\n(?:[A-Z][^\n]{0,80}\n){0,6}?Output:[ \t]*\n?"
-    r"|Exit code:? -?\d+\n|(?:New|Current) Terminal (?:Output|Screen):\n|Current terminal state:\n|Observation:\s)",
+    r"|Exit code:? -?\d+\n|(?:New|Current) Terminal (?:Output|Screen):\n|Current terminal state:\n|Observation:\s"
+    r"|bash execution output ?:\s)",
     re.IGNORECASE,
 )
 FRAME_TAIL = re.compile(
@@ -23,7 +24,7 @@ FRAME_TAIL = re.compile(
     r"|Process exited with code -?\d+|Command exited with code -?\d+)\s*$"
 )
 """Each alternative begins with a character of its own, so that what lies before is passed over quickly."""
-FRAME_STARTS = frozenset("<CcEeWwNnOo")
+FRAME_STARTS = frozenset("<BbCcEeWwNnOo")
 """Without one of these at the head there is no frame, and nothing to be searched for."""
 NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*$", re.IGNORECASE)
 """How harnesses say that there is nothing."""

@@ -114,23 +114,61 @@ def shown(text: str, limit: int, *, has_run: bool) -> str:
             return "1 line" if is_cut else ticked(lines[0], limit - 20)
         if len(text) <= 4 * HEAD and sum(map(len, lines)) <= limit - 40:
             return ", ".join([ticked(line, 80) for line in lines])
-    last = last_line(text) if has_run else ""
-    if last.startswith(IDLE):
-        last = last_line(text[: text.rfind(last)])
-    return f"at the end {ticked(last, SHORT_LINE)}" if is_telling_line(last) else lines_told(text.count("\n") + 1)
+    last = _telling_end(text) if has_run else ""
+    return f"at the end {ticked(last, SHORT_LINE)}" if last else lines_told(text.count("\n") + 1)
 
 
-IDLE = ("Waiting for the debugger", "npm notice", "Done in ", "(Open file:", "bash-")
-"""Lines that come last and tell nothing."""
+IDLE = re.compile(
+    r"Waiting for the debugger|Debugger attached|npm notice|Done in |\(Open file:|bash-"
+    r"|(?:real|user|sys)\s+(?:\d+m)?[\d.,]+s?$|\(\d+ more lines (?:above|below)\)"
+)
+"""Lines that come last and tell nothing: how long it took, what an editor does not show."""
+IDLE_STARTS = frozenset("WDn(brus")
+DIFF_STARTS = ("diff ", "--- ")
+MOST_IDLE = 4
+NUMBERED = re.compile(r"\s*(\d{1,6})(?=\D)")
 SHORT_LINE = 60
 SHORTEST_PROSE = 24
 
 
+def _telling_end(text: str) -> str:
+    """The last line of an output that says something by itself; empty where it does not. The end of a listing with
+    numbered lines or of a diff is a line like any other there."""
+    end = text[-HEAD:].rstrip()
+    line = end[end.rfind("\n") + 1 :]
+    if line[:1] in IDLE_STARTS:
+        for _ in range(MOST_IDLE):
+            if IDLE.match(line) is None:
+                break
+            end = end[: len(end) - len(line)].rstrip()
+            line = end[end.rfind("\n") + 1 :]
+        if IDLE.match(line):
+            return ""
+    last = line.strip()
+    if not is_telling_line(last) or text.startswith(DIFF_STARTS):
+        return ""
+    return "" if last[0].isdigit() and _is_listing(end) else last
+
+
+def _is_listing(text: str) -> bool:
+    """Whether the last two lines are numbered one after the other."""
+    before, _, last = text.rstrip().rpartition("\n")
+    number, previous = NUMBERED.match(last), NUMBERED.match(before[before.rfind("\n") + 1 :])
+    return number is not None and previous is not None and int(number[1]) == int(previous[1]) + 1
+
+
+VALUE = re.compile(r"\S*[\w%]|[\[({].*[\])}]")
+"""What a line without letters is where it is one value."""
+
+
 def is_telling_line(line: str) -> bool:
     """Whether the last line of a longer output says something by itself: it is short, and a value or mostly words."""
-    if len(line) <= SHORTEST_PROSE:
-        return any(map(str.isalnum, line))
-    return len(line) <= SHORT_LINE and 2 * letters(line) >= len(line) - line.count(" ")
+    if len(line) > SHORT_LINE:
+        return False
+    count = letters(line)
+    if not count:
+        return VALUE.fullmatch(line) is not None and any(map(str.isalnum, line))
+    return len(line) <= SHORTEST_PROSE or 2 * count >= len(line) - line.count(" ")
 
 
 def letters(line: str) -> int:

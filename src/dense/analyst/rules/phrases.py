@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 
 from dense.actions.files import UNNAMED
+from dense.actions.tools import is_shell, known
 from dense.analyst.rules.commands_told import shell_deed
 from dense.analyst.rules.facts import Facts, Phase, command_family
 from dense.analyst.rules.messages import delivered, said
@@ -100,7 +101,9 @@ def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
     if facts.commands:
         deeds.append(shell_deed(facts, limit, step.message))
     if not facts.commands or len(step.calls) > 1:
-        deeds += tool_deeds(step, is_mixed=bool(facts.commands))
+        others = list(tool_deeds(step, is_mixed=bool(facts.commands)))
+        is_after = bool(deeds and others) and sum(map(len, (*deeds, *others))) <= limit
+        deeds = others + deeds if is_after and not is_shell(known(step.calls[0])) else deeds + others
     deeds = [deed for deed in dict.fromkeys(deeds) if deed]
     if facts.has_failed and not facts.commands:
         deeds = list(map(tried, deeds))
@@ -207,4 +210,12 @@ def sight(deed: Deed, limit: int = LONGEST_SIGHT) -> str:
     last = step.observations[-1]
     if last.origin == "user":
         return f"the user said {quoted(last.text, limit - 30)}"
-    return shown(deed.output, limit, has_run=facts.phase not in ("explore", "talk"))
+    has_run = facts.phase not in ("explore", "talk") and not shows_edit(facts)
+    return shown(deed.output, limit, has_run=has_run)
+
+
+def shows_edit(facts: Facts) -> bool:
+    """Whether what comes back is what an editor shows of the file that it changed."""
+    effects = facts.effects
+    is_editor = not facts.commands or facts.family in OPEN_EDITS
+    return is_editor and bool(effects.writes) and not effects.scripts

@@ -15,6 +15,7 @@ from dense.analyst.rules.commands_told import short_command
 from dense.analyst.rules.deeds import check_name, is_change, is_found, is_quotable, is_setup, is_telling
 from dense.analyst.rules.files import base_name
 from dense.analyst.rules.handovers import Handovers, handover
+from dense.analyst.rules.messages import says_nothing
 from dense.analyst.rules.phases import LASTING
 from dense.analyst.rules.phrases import Deed
 from dense.analyst.rules.quoting import capital, listed, paths_told, sentence, ticked
@@ -112,7 +113,8 @@ class Summary:
             clauses = parts.changes if changes and not is_scratch else [*self._led(parts.runs), *self._results()]
         if not clauses and not parts.proof:
             clauses = [stretch.told(deed) for deed in stretch.worked[-8:] if is_found(deed) and not is_vain(deed)]
-        tests = stretch.passed.facts.effects.tests if stretch.passed is not None else ()
+        passed = self._passed
+        tests = passed.facts.effects.tests if passed is not None else ()
         return Brief(
             sentence(clauses[-1]) if clauses else "",
             parts.proof,
@@ -197,7 +199,9 @@ class Summary:
         """What other agents said in answer to the one that called them last."""
         caller = next((deed.step.agent for deed in reversed(self.stretch.worked) if deed.step.calls), None)
         replies = [
-            deed for deed in self.stretch.worked if deed.phase == "talk" and deed.step.agent not in (caller, None)
+            deed
+            for deed in self.stretch.worked
+            if deed.phase == "talk" and deed.step.agent not in (caller, None) and not says_nothing(deed.step)
         ]
         return [self.stretch.told(deed) for deed in replies[-2:]] if caller is not None else []
 
@@ -258,22 +262,40 @@ class Summary:
             return told
         if looks:
             return [listed([self.stretch.did(deed) for deed in looks[:3]])]
-        talks = [deed for deed in self.stretch.worked if deed.phase == "talk"]
-        return [self.stretch.told(deed) for deed in talks[-2:]]
+        talks = [deed for deed in self.stretch.worked if deed.phase == "talk" and not says_nothing(deed.step)]
+        return list(dict.fromkeys([self.stretch.told(deed) for deed in talks[-2:]]))
 
     def _proved(self) -> tuple[str, int]:
         """The proof, with the action of the check. One from before the last change says so."""
-        changed, passed = self.stretch.last_change, self.stretch.passed
+        changed, passed = self.stretch.last_change, self._passed
         if passed is not None and passed.action >= changed:
             if taken := self._taken_back(passed.action):
                 return f"{self._check(passed)}: {passed.saw}, before the changes were taken back at a{taken}.", 0
             is_told = passed in self.stretch.changes[-FEW:]
-            return "" if is_told else f"{self._check(passed)}: {passed.saw}.", passed.action
+            return "" if is_told else f"{self._passing(passed)}.", passed.action
         if changed and (looked := self._look_at_made(changed)):
             return looked, 0
         if passed is None:
             return self._answer_told(), 0
-        return f"{self._check(passed)}: {passed.saw}, before the last change.", passed.action
+        return f"{self._passing(passed)}, before the last change.", passed.action
+
+    @property
+    def _passed(self) -> Deed | None:
+        """The check that is told: the last one that passed; before one that only compares or compiles, one that
+        counted its tests since the last change."""
+        passed, changed = self.stretch.passed, self.stretch.last_change
+        if passed is None or passed.action < changed or passed.facts.seen.tests:
+            return passed
+        counted = (deed for deed in reversed(self.stretch.worked) if deed.has_passed and deed.facts.seen.tests)
+        found = next(counted, None)
+        return found if found is not None and found.action >= changed else passed
+
+    def _passing(self, deed: Deed) -> str:
+        """A check with what it showed."""
+        check, seen = self._check(deed), deed.saw
+        if seen == "nothing":
+            return f"{check} printed nothing"
+        return f"{check} printed {seen} and no error" if is_bare(seen) else f"{check}: {seen}"
 
     def _answer_told(self) -> str:
         """What a service that was started before answered last."""

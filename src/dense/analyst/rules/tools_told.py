@@ -33,8 +33,8 @@ from dense.analyst.rules.programs_told import on_what
 from dense.analyst.rules.quoting import HEAD, line_count, lines_told, one_line, paths_told, plain_text, quoted, ticked
 from dense.trajectory import Step
 
-OLD_KEYS = ("old_string", "old_str", "oldtext", "old_text", "search", "find", "old")
-NEW_KEYS = ("new_string", "new_str", "newtext", "new_text", "replace", "replacement", "new")
+OLD_KEYS = ("old_string", "old_str", "oldtext", "old_text", "search", "find", "old", "old_code")
+NEW_KEYS = ("new_string", "new_str", "newtext", "new_text", "replace", "replacement", "new", "new_code")
 PATTERN_KEYS = ("pattern", "query", "regex", "search_term", "search", "keyword", "search_query")
 POINTED_KEYS = (
     "element",

@@ -26,7 +26,7 @@ HEAD = 64 * 1024
 SHORTEST_PART = 4
 """How long a part of a name is that is looked for by itself."""
 IN_PLACE = ("sed -i", "perl -pi", "perl -i", "git apply", "git checkout", "patch ", ">>")
-OLD_TEXTS = frozenset(["old_str", "old_string", "oldText", "old_text", "insert_line", "search"])
+OLD_TEXTS = frozenset(["old_str", "old_string", "oldText", "old_text", "insert_line", "search", "old_code"])
 UPDATES = "*** Update File"
 """What edits a file that is there: commands, arguments of tools, a line of a patch."""
 OR_ECHO = re.compile(

@@ -4,7 +4,10 @@ bare list.
 Version 1 has the command in a bash fence of the assistant's text and the observation in a *user* message with
 `<returncode>`; version 2 has tool calls, `tool` messages, and an `exit` message at the end. What stands there, or in
 the last user message of version 1, is the output of the last command, which submitted it: often a whole patch.
-`info.exit_status` and `info.submission` are never read."""
+`info.exit_status` and `info.submission` are never read.
+
+There are variants in which a whole message is a Python program that calls functions which the prompt offers
+(`exec_bash_cmd(cmd: str): …`): these are its calls, unless the answer shows that it was not run."""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from typing import Any
 
 from dense.readers.chat import AGENT_ROLES, Chat, describe, role_of, usage_of
 from dense.readers.content import text_of
-from dense.readers.embedded import bash_fence
+from dense.readers.embedded import Functions, bash_fence, broken_code, offered_functions, python_calls
 from dense.readers.files import Record
 from dense.readers.json_value import is_obj, is_seq, number, obj, seq, string, timestamp, whole
 from dense.readers.reader import Place, fitting, row_of, unique
@@ -86,6 +89,7 @@ def _stream(record: Record, place: Place) -> Stream | None:
 
 
 def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
+    code = _CodeMessages(chat)
     for index, message in enumerate(messages):
         if not is_obj(message):
             place = Source(source.path, source.line, index, source.part)
@@ -93,12 +97,17 @@ def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
             continue
         role = message.get("role")
         if chat.draft is not None and role in ("user", "tool", "exit"):
+            if code.is_open:
+                code.settle(chat.draft, message)
             _observe(chat.draft, message)
             continue
         place = Source(source.path, source.line, index, source.part)
+        code.is_open = False
         done = chat.act(message, place) if role == "assistant" else chat.feed(message, place)
         if chat.draft is not None and role == "assistant":
             _complete(chat.draft, message)
+            if not chat.draft.calls:
+                code.take(chat.draft)
         if done is not None:
             yield done
     if done := chat.finish():
@@ -114,6 +123,39 @@ def _complete(draft: StepDraft, message: dict[str, Any]) -> None:
             draft.timestamp = draft.timestamp or timestamp(extra.get("timestamp"))
     if not draft.calls and (spoken := bash_fence("\n".join(draft.message))):
         draft.message, draft.calls = [spoken.text], spoken.calls
+
+
+class _CodeMessages:
+    """Messages that are programs. Whether one was run, only its answer tells."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+        self._functions: Functions | None = None
+        self._message: list[str] = []
+        """The last message that may be one, as it was."""
+        self.is_open = False
+        """Whether its answer is still to come."""
+
+    def take(self, draft: StepDraft) -> None:
+        """Takes the calls out of a message without a fence, if it is a program."""
+        if self._functions is None:
+            self._functions = offered_functions([*self._chat.system, *self._chat.prompts])
+        if not self._functions:
+            return
+        self._message, self.is_open = draft.message, True
+        if spoken := python_calls("\n".join(draft.message), self._functions):
+            draft.message, draft.calls = [spoken.text], spoken.calls
+
+    def settle(self, draft: StepDraft, answer: dict[str, Any]) -> None:
+        """By the first answer: a program that was run may be none that we can read, one that was not run has no calls.
+        To end the attempt takes no arguments, and is not answered with a return code."""
+        self.is_open = False
+        was_run = _RETURN_CODE.search(text_of(answer.get("content"))) is not None
+        if was_run and not draft.calls:
+            spoken = broken_code("\n".join(self._message))
+            draft.message, draft.calls = [spoken.text], spoken.calls
+        elif not was_run and any(call.arguments for call in draft.calls):
+            draft.message, draft.calls = self._message, []
 
 
 def _observe(draft: StepDraft, message: dict[str, Any]) -> None:

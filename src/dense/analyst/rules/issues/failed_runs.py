@@ -27,7 +27,11 @@ WRONG = frozenset(
 
 def failed_run(case: Case) -> list[Finding]:
     """The last program that ran, if it failed: nothing after it shows that its fault is gone."""
-    ran = [f for f in case.facts if f.phase in {"run", "verify"} and (f.effects.scripts or f.effects.runs)]
+    ran = [
+        f
+        for f in case.facts
+        if f.effects.scripts or (f.phase in {"run", "verify"} and f.effects.runs)  # what is made may be run at once
+    ]
     if not ran or not ran[-1].has_failed or any(c.action == ran[-1].action for c in case.checks):
         return []
     last = ran[-1]
@@ -38,7 +42,7 @@ def failed_run(case: Case) -> list[Finding]:
         return []
     text = f"At a{last.action} the last program that ran failed ({case.did(last.action)}): {case.saw(last.action)}"
     text += ". Nothing ran since that shows the fault gone."
-    return [Finding("failed_run", text, (last.action,))]
+    return [Finding("failed_run", text, (last.action,), is_serious=last.phase in {"run", "verify"})]
 
 
 def doubted(case: Case) -> list[Finding]:
@@ -78,7 +82,9 @@ def may_be_meant(case: Case, run: Facts) -> bool:
     failure = run.seen.failures[-1]
     if failure.family in STOPPED and any(word in text for word in STOPPING):
         return True
-    if run.seen.exit_code == 0 and last_program(text) not in LOOKERS:
+    step = case.step(run.action)
+    is_its_own = len(step.observations) >= len(step.calls)  # else the code is that of the calls together
+    if run.seen.exit_code == 0 and is_its_own and last_program(text) not in LOOKERS:
         return True
     around = case.steps[run.action - 1 : run.action + 1]
     if any(is_meant(step.message) or is_meant(step.reasoning) for step in around):

@@ -56,6 +56,10 @@ def end(case: Case) -> list[Finding]:
         return [
             Finding("admitted", f"The agent itself says that it is not done: {ticked(end.words, 200)}", (end.action,))
         ]
+    if end.is_partial:
+        words = f": {ticked(end.words, 200)}" if end.words else "."
+        text = f"The agent itself marks what it hands in at a{end.action} as done only in part{words}"
+        return [Finding("doubted", text, (end.action,), is_serious=False)]
     if end.kind != "broken_off" or _ends_well(case, end):
         return []
     why = f" It ended with {ticked(end.words, 200)}." if end.words else ""
