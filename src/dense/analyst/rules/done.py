@@ -11,6 +11,7 @@ from dense.analyst.rules.files import base_name
 from dense.analyst.rules.outputs import output
 from dense.analyst.rules.touched_tests import is_wide
 from dense.analyst.rules.tracking import Tracked, is_plain
+from dense.trajectory import Step
 
 HEAD = 64 * 1024
 """How much of a text is looked through for a name."""
@@ -50,11 +51,14 @@ def _is_one_forgotten(case: Case) -> bool:
     named = [one.subject for one in case.requirements if one.kind == "file" and one.role == "mentioned"]
     named = [one.subject for one in case.requirements if one.subject in named and one.clause in asking]
     names = [base_name(path) for path in named if is_plain(path)]
-    if not names:
-        return False
-    texts = [str(value) for step in case.steps for call in step.calls for value in call.arguments.values()]
-    texts += [seen.text[:HEAD] for step in case.steps for seen in step.observations if seen.origin == "tool"]
-    return not all(any(name in text for text in texts) for name in names)
+    return not all(any(_holds(step, name) for step in case.steps) for name in names)
+
+
+def _holds(step: Step, name: str) -> bool:
+    """Whether a name stands in what a step's calls are given or what its tools gave back."""
+    if any(seen.text.find(name, 0, HEAD) >= 0 for seen in step.observations if seen.origin == "tool"):
+        return True
+    return any(name in str(value) for call in step.calls for value in call.arguments.values())
 
 
 def _is_new(case: Case, one: Tracked) -> bool:
