@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from made_attempt import Action, analysed
 
 from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.expectations import expectations, wants_failing_test
 from dense.analyst.rules.spellings import runs_alike
 from dense.requirements import requirements
 from dense.trajectory import Task
-from tests.analyst.rules.made_attempt import Action, analysed
 
 DONE = "It is done."
 WRITES = ("printf 'import sys' > bill.py", "")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from made_attempt import Action, analysed, attempt
 
 from dense.actions import Remembered
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.findings import Finding
 from dense.distillation import distill_sync
-from tests.analyst.rules.made_attempt import Action, analysed, attempt
 
 TASK = "`pytest -q tests/` must pass."
 COMMAND = "pytest -q tests/"
