@@ -125,15 +125,20 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert done.stdout.startswith('{"schema"')
 
 
+LISTENING = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from dense.cli import main; main()"
+)
+"""The command line, with an ear for interrupts: what a shell starts in the background has none, nor its children."""
+
+
 def test_an_interrupt_shows_what_was_read(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes((ROOT / "examples" / "clean-success" / "session.jsonl").read_bytes())
     line = (ROOT / "examples" / "clean-success" / "session.jsonl").read_bytes().splitlines()[-10:]
     with (tmp_path / "b.jsonl").open("wb") as file:
-        for _ in range(40_000):
+        for _ in range(20_000):
             file.write(b"\n".join(line) + b"\n")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dense", "read", tmp_path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", LISTENING, "read", tmp_path]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     _wait_until_open(process.pid, tmp_path / "b.jsonl")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
