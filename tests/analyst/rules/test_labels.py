@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dense.actions import effects
 from dense.analyst.rules.facts import facts
-from dense.analyst.rules.labels import LONGEST, label, quoted
+from dense.analyst.rules.labels import LONGEST, in_ticks, label
 from dense.analyst.rules.sequence import History
 from dense.observations.seen import Failure, Seen
 from dense.observations.seen import TestRun as Run
@@ -77,6 +77,6 @@ def test_a_message_that_led_to_nothing() -> None:
 
 @given(st.text(alphabet="a \n`é"))
 def test_what_is_quoted_is_one_short_line(text: str) -> None:
-    line = quoted(text * 20)
+    line = in_ticks(text * 20)
     assert "\n" not in line
     assert len(line) <= LONGEST + 2

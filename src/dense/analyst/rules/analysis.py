@@ -12,7 +12,7 @@ from dense.analyst.rules.attempts import Attempt, attempts
 from dense.analyst.rules.case import Case
 from dense.analyst.rules.done import is_shown_done
 from dense.analyst.rules.facts import Facts, same_file
-from dense.analyst.rules.files import base_name, is_passing
+from dense.analyst.rules.files import PROGRAMS, base_name, is_passing
 from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.issues.failed_checks import failed_checks, no_tests
 from dense.analyst.rules.issues.failed_deeds import failed_deed
@@ -27,9 +27,6 @@ from dense.analyst.rules.issues.unverified import unverified
 from dense.analyst.rules.issues.weakened import weakened
 from dense.analyst.rules.outputs import output
 from dense.trajectory import Step
-
-CODE = (".py", ".js", ".ts", ".c", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".pl", ".r", ".jl")
-"""Ends of the names of programs."""
 
 
 class Analysis(Case):
@@ -109,7 +106,7 @@ class Analysis(Case):
 
     def _reads(self, action: int, path: str) -> bool:
         """Whether an action looks at a file with results, as against a program, or against only naming it."""
-        return not path.endswith(CODE) and any(same_file(path, one) for one in self.of(action).effects.reads)
+        return not path.endswith(PROGRAMS) and any(same_file(path, one) for one in self.of(action).effects.reads)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

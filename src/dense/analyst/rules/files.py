@@ -27,6 +27,8 @@ def is_passing(path: str) -> bool:
     return parts[-1].endswith((".log", ".pyc", ".tmp", ".bak", ".orig"))
 
 
+PROGRAMS = (".py", ".js", ".ts", ".c", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".pl", ".r", ".jl")
+"""Ends of the names of programs."""
 TRIALS = ("repro", "debug", "demo", "try_", "tmp", "temp", "scratch")
 
 

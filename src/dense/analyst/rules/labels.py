@@ -59,9 +59,9 @@ def harm(fact: Facts, history: History, wanted: Collection[str], given: Collecti
     if lost is not None and not fact.has_failed and not is_passing(lost[0]):
         path, writer = lost
         if writer is not None and any(same_file(path, one) for one in wanted):
-            return f"{ran(fact)} removes {quoted(path)}, which the task asks for and a{writer} had made."
+            return f"{ran(fact)} removes {in_ticks(path)}, which the task asks for and a{writer} had made."
         if any(same_file(path, one) for one in given):
-            return f"{ran(fact)} removes {quoted(path)}, which the task gives, and it was not made again."
+            return f"{ran(fact)} removes {in_ticks(path)}, which the task gives, and it was not made again."
     return ""
 
 
@@ -155,8 +155,8 @@ def is_passing(path: str) -> bool:
 def ran(fact: Facts) -> str:
     """What was done, as the beginning of a sentence."""
     if fact.commands:
-        return quoted(fact.commands[0] if len(fact.commands) == 1 else _telling(fact))
-    return quoted(fact.family) if fact.family else "The message"
+        return in_ticks(fact.commands[0] if len(fact.commands) == 1 else _telling(fact))
+    return in_ticks(fact.family) if fact.family else "The message"
 
 
 def _telling(fact: Facts) -> str:
@@ -176,10 +176,10 @@ def evidence(fact: Facts) -> str:
         line = seen.failures[-1].line
     if not line and seen.tests:
         line = seen.tests[-1].line
-    return f": {quoted(line)}" if line else ""
+    return f": {in_ticks(line)}" if line else ""
 
 
-def quoted(text: str) -> str:
+def in_ticks(text: str) -> str:
     """A part of the trace within a sentence: one line, not too long."""
     line = flat(text[: 4 * LONGEST])
     return f"`{line}`" if len(line) <= LONGEST else f"`{line[: LONGEST - 1]}…`"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dense.analyst.rules.case import Case
 from dense.analyst.rules.facts import Facts, same_file
-from dense.analyst.rules.files import base_name
+from dense.analyst.rules.files import PROGRAMS, base_name
 from dense.analyst.rules.findings import Finding
 from dense.analyst.rules.outputs import output
 from dense.analyst.rules.phrases import one_line
@@ -13,8 +13,6 @@ from dense.redact.words import searching
 
 PRODUCTS = 5
 """How many names an issue lists."""
-CODE = (".py", ".js", ".ts", ".c", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".pl", ".r", ".jl")
-"""Ends of the names of programs."""
 STORING = frozenset({"git add", "git commit", "git push"})
 LOOKING = frozenset("ls cat git head tail find tree stat wc file diff grep du sed less md5sum sha256sum".split())
 """Programs whose output shows a file."""
@@ -28,7 +26,7 @@ def unverified(case: Case) -> list[Finding]:
     What else nobody looked at is told in the summary of its part."""
     names = [path for path, action in case.products.items() if action == case.last_change][:PRODUCTS]
     names = [path for path in names if not _is_only_tried(case, path)]
-    if not any(path.endswith(CODE) or any(same_file(path, one) for one in case.wanted) for path in names):
+    if not any(path.endswith(PROGRAMS) or any(same_file(path, one) for one in case.wanted) for path in names):
         return []
     if any(_looks_at_products(case, f) for f in case.facts[case.last_change - 1 :]):
         return []
