@@ -61,8 +61,9 @@ class Study:
         self.analysis = analysis
         handed_in = analysis.submission.told if analysis.submission is not None else ""
         stays = analysis.stays if handed_in or analysis.history.has_removals else None  # else all of it does
+        meant = frozenset([command for command, end in analysis.expected.items() if end == "fails"])
         self.teller = Teller(
-            analysis.history, analysis.steps, analysis.origins, stays, handed_in, partial(elsewhere, analysis)
+            analysis.history, analysis.steps, analysis.origins, stays, handed_in, partial(elsewhere, analysis), meant
         )
 
     def answer(self, question: AnyQuestion) -> Answer:

@@ -22,7 +22,10 @@ SHORTEST_ECHO = 24
 class Stretch:
     """Consecutive actions, and what is known of them together."""
 
-    def __init__(self, deeds: Sequence[Deed], history: History, origins: Origins) -> None:
+    def __init__(
+        self, deeds: Sequence[Deed], history: History, origins: Origins, meant: frozenset[str] = frozenset()
+    ) -> None:
+        """`meant`: commands that the task wants to fail, so that nothing is left where they did."""
         self.deeds = deeds
         self.history = history
         self.origins = origins
@@ -49,6 +52,8 @@ class Stretch:
         self.last_pass = self.passed.action if self.passed is not None else 0
         self.last_change = self.changes[-1].action if self.changes else 0
         self.left = [deed for deed in self.failed if self._is_left(deed)]
+        if meant:
+            self.left = [d for d in self.left if not any(one in text for text in d.facts.commands for one in meant)]
 
     @property
     def products(self) -> Products:

@@ -32,6 +32,7 @@ class Teller:
         stays: Stays | None = None,
         submitted: str = "",
         elsewhere: TellsElsewhere = nowhere,
+        meant: frozenset[str] = frozenset(),
     ) -> None:
         self._history = history
         self._steps = steps
@@ -39,6 +40,7 @@ class Teller:
         self._stays = stays
         self._submitted = submitted
         self._elsewhere = elsewhere
+        self._meant = meant
         self._handovers = Handovers()
         self._all: list[Deed] = []
         self._summaries: dict[tuple[int, int], Summary] = {}
@@ -112,7 +114,7 @@ class Teller:
         return attempt_title(self._deeds[attempt.first - 1 : attempt.last], is_recovered=attempt.recovery is not None)
 
     def _summary(self, first: int, last: int) -> Summary:
-        stretch = Stretch(self._deeds[first - 1 : last], self._history, self._origins)
+        stretch = Stretch(self._deeds[first - 1 : last], self._history, self._origins, self._meant)
         return Summary(stretch, self._stays, self._handovers)
 
 
