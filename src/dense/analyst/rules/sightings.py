@@ -98,7 +98,7 @@ def may_be(path: str, wanted: str) -> bool:
     return folders[:2] in ("a/", "b/") and may_be(path[2:], wanted)  # as a diff writes it
 
 
-HOMES = ("/root/", "/home/", "/Users/", "/app/", "/workspace/")
+HOMES = tuple(f"/{name}/" for name in ("root", "home", "Users", "app", "workspace"))
 """Folders that may be somebody's home."""
 
 
