@@ -29,14 +29,14 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from dense.actions import effects
 from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
 from dense.analyst.rules import RulesAnalyst
 from dense.cli.text import printable, shortened
 from dense.distillation import distill_sync
 from dense.errors import NoTrajectory
-from dense.observations import seen
+from dense.evidence.actions import effects
+from dense.evidence.observations import seen
 from dense.readers import Stream, read_streams
 from dense.readers.walk import is_harbor_trial
 from dense.trajectory import Source, Step, Trajectory

@@ -27,12 +27,12 @@ from pathlib import Path
 from typing import Any
 
 import dense
-from dense.actions import effects, remembered
 from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver import deliver
 from dense.distillation import Distillation, distill_sync
+from dense.evidence.actions import effects, remembered
 from dense.readers import Stream, files_of, read_streams
 from dense.redact import redact
 from dense.trajectory import Trajectory

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dense.actions.effects import Effects
 from dense.deliver import budget, deliver, markup
+from dense.evidence.actions.effects import Effects
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import Issue, Leaf, ReconciledTree, Shortcut, Subtask, Verdict
 

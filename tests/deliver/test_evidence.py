@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dense.actions.effects import Effects
 from dense.deliver import evidence
+from dense.evidence.actions.effects import Effects
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, State, Subtask, Verdict
 

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dense
-from dense.actions import effects
 from dense.deliver import deliver
 from dense.deliver.injected import MARK, without_injected
+from dense.evidence.actions import effects
 from dense.redact.walk import texts_of
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Leaf, ReconciledTree, Subtask

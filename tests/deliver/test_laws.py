@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dense.actions.effects import Effects
 from dense.deliver import deliver, evidence, markup
+from dense.evidence.actions.effects import Effects
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import (
     Facets,

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_laws import trajectory
 
-from dense.actions import EffectsOf, Remembered
 from dense.analyst.answers import MODELS, Answer, ReconciliationAnswer, ScoreAnswer
 from dense.analyst.instant import Answering, InstantAnalyst
 from dense.analyst.outline import OutlineAnalyst
@@ -19,6 +18,7 @@ from dense.analyst.questions import AnyQuestion, Cuts, Digest
 from dense.distillation import Distillation, Profile, distill, distill_sync
 from dense.distillation.panel import at_once
 from dense.errors import AnalystFailed, KeyRefused
+from dense.evidence.actions import EffectsOf, Remembered
 from dense.trajectory import Observation, Source, Step, Trajectory
 from dense.tree import leaves
 

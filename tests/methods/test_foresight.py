@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import dense
-from dense.actions import Remembered
+from dense.evidence.actions import Remembered
 from dense.methods.foresight import Foresight
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.actions import effects
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver import markup
 from dense.deliver.markup import Block
 from dense.distillation import Budgets
+from dense.evidence.actions import effects
 from dense.methods import Made, method, run
 from dense.methods.replay import OUTPUT, grade
 from dense.methods.rules import MethodRules

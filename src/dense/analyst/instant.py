@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from dense.actions import EffectsOf
 from dense.analyst.answers import Answer
 from dense.analyst.questions import AnyQuestion
+from dense.evidence.actions import EffectsOf
 from dense.trajectory import Trajectory
 
 type Answering = Callable[[AnyQuestion], Answer]

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dense.actions import EffectsOf
-from dense.actions import effects as effects_of
 from dense.deliver import budget, evidence, markup, message
 from dense.deliver.markup import Block
 from dense.deliver.message import Frame
 from dense.deliver.render import Renderer
+from dense.evidence.actions import EffectsOf
+from dense.evidence.actions import effects as effects_of
 from dense.feedback import Feedback
 from dense.trajectory import Task
 from dense.tree import ReconciledTree

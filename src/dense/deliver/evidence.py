@@ -11,11 +11,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.actions.effects import Effects, EffectsOf
 from dense.deliver import markup, quoted
 from dense.deliver.layout import Layout
 from dense.deliver.markup import Block
 from dense.deliver.quoted import Body
+from dense.evidence.actions.effects import Effects, EffectsOf
 from dense.tree import Issue, Leaf, ReconciledTree, Shortcut, Subtask
 
 Role = Literal[

@@ -16,11 +16,11 @@ from typing import Any, Self
 
 from msgspec import Struct
 
-from dense.actions import EffectsOf
 from dense.analyst.answers import Answer, BadAnswer, parse
 from dense.analyst.instant import Answering, InstantAnalyst
 from dense.analyst.questions import Analyst, AnyQuestion, Correction
 from dense.errors import AnalystFailed
+from dense.evidence.actions import EffectsOf
 from dense.trajectory import Trajectory
 
 

@@ -9,7 +9,6 @@ from typing import Literal, cast
 
 from msgspec import Struct
 
-from dense.actions import remembered
 from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
 from dense.analyst.rules import RulesAnalyst
@@ -20,6 +19,7 @@ from dense.distillation.panel import Asked, Panel, at_once
 from dense.distillation.reconcile import FastReconciler, PaperReconciler
 from dense.distillation.retained import Retention
 from dense.errors import DenseError
+from dense.evidence.actions import remembered
 from dense.feedback import Feedback
 from dense.redact import Redactions, Texts, redact
 from dense.redact.walk import texts_of

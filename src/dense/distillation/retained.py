@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Set
 
 from msgspec import Struct
 
-from dense.actions import EffectsOf
+from dense.evidence.actions import EffectsOf
 from dense.tree import Leaf, Node, Shortcut, Subtask, nodes
 
 

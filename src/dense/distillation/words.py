@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dense.actions import commands
+from dense.evidence.actions import commands
 from dense.tree import Leaf, Node, leaves
 
 TITLE = 80

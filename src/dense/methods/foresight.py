@@ -5,12 +5,12 @@ that came later, changes nothing here (`tests/methods/test_foresight.py` holds i
 
 from __future__ import annotations
 
-from dense.actions import EffectsOf
-from dense.analyst.rules.facts import Facts, facts
-from dense.analyst.rules.phrases import did, saw
-from dense.analyst.rules.sequence import History
+from dense.evidence.actions import EffectsOf
+from dense.evidence.facts.facts import Facts, facts
+from dense.evidence.links.sequence import History
+from dense.evidence.observations import seen
 from dense.methods.answers import DecisionAnswer
-from dense.observations import seen
+from dense.narrate.actions import did, saw
 from dense.trajectory import Trajectory
 from dense.tree import Leaf
 

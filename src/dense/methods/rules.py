@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import cast
 
-from dense.actions import EffectsOf
 from dense.analyst.answers import Answer, BadAnswer, LabelsAnswer, SettlementAnswer
 from dense.analyst.instant import Answering, InstantAnalyst
 from dense.analyst.questions import AnyQuestion, Labels, Question, Settlement
+from dense.evidence.actions import EffectsOf
+from dense.evidence.requirements import Requirement, requirements
 from dense.methods.answers import AdviceAnswer, Assessed, AssessmentAnswer, OverviewAnswer, Shown
 from dense.methods.foresight import Foresight
 from dense.methods.questions import Advice, Assessment, Decision, Overview
-from dense.requirements import Requirement, requirements
 from dense.trajectory import Task, Trajectory
 from dense.tree import Leaf, Subtask
 

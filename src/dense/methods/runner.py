@@ -10,7 +10,6 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.actions import Remembered
 from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
 from dense.deliver import Fit, delivered, markup
@@ -21,6 +20,7 @@ from dense.deliver.message import Frame
 from dense.distillation.panel import Asked, Panel
 from dense.distillation.pipeline import Budgets, Profile
 from dense.errors import DenseError, MissingInput
+from dense.evidence.actions import Remembered
 from dense.feedback import Feedback
 from dense.methods.asking import room_in
 from dense.methods.method import AnyMethod, Draft, Means

@@ -12,11 +12,11 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from dense.actions import EffectsOf
 from dense.deliver import Fit, evidence, markup
 from dense.deliver.budget import CUT
 from dense.deliver.evidence import WIDTH
 from dense.deliver.markup import Block
+from dense.evidence.actions import EffectsOf
 from dense.methods.shortening import kept
 from dense.methods.table import GUIDE_MARKERS
 from dense.tree import NONE, Facets, Leaf, ReconciledTree, SourceTree, Subtask, leaves

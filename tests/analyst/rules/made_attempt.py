@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dense.actions import Remembered
-from dense.analyst.rules.analysis import Analysis
+from dense.detectors.findings import Analysis
+from dense.evidence.actions import Remembered
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 type Action = str | tuple[str, str] | tuple[str, str, int]

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dense
-from dense.actions import effects
 from dense.analyst.rules.boundaries import (
     LONGEST,
     TOP,
@@ -25,11 +24,12 @@ from dense.analyst.rules.boundaries import (
     joined,
     stretch,
 )
-from dense.analyst.rules.facts import Facts, facts
-from dense.analyst.rules.sequence import History
-from dense.observations import seen
-from dense.observations.seen import Failure, Seen
-from dense.observations.seen import TestRun as Run
+from dense.evidence.actions import effects
+from dense.evidence.facts.facts import Facts, facts
+from dense.evidence.links.sequence import History
+from dense.evidence.observations import seen
+from dense.evidence.observations.seen import Failure, Seen
+from dense.evidence.observations.seen import TestRun as Run
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 

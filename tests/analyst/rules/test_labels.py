@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.actions import effects
-from dense.analyst.rules.facts import facts
 from dense.analyst.rules.labels import LONGEST, in_ticks, label
-from dense.analyst.rules.sequence import History
-from dense.observations.seen import Failure, Seen
-from dense.observations.seen import TestRun as Run
+from dense.evidence.actions import effects
+from dense.evidence.facts.facts import facts
+from dense.evidence.links.sequence import History
+from dense.evidence.observations.seen import Failure, Seen
+from dense.evidence.observations.seen import TestRun as Run
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Label, Leaf
 

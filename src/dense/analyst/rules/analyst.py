@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 
-from dense.actions import EffectsOf
 from dense.analyst.answers import (
     Answer,
     BoundaryAnswer,
@@ -33,13 +32,14 @@ from dense.analyst.questions import (
     TopLevel,
 )
 from dense.analyst.rules import boundaries
-from dense.analyst.rules.analysis import Analysis
 from dense.analyst.rules.boundaries import Stretch
-from dense.analyst.rules.elsewhere import elsewhere
 from dense.analyst.rules.labels import label
 from dense.analyst.rules.settle import groups, shortcuts, verdict
 from dense.analyst.rules.settle import leaf as leaf_name
-from dense.analyst.rules.teller import Teller
+from dense.detectors.findings import Analysis
+from dense.evidence.actions import EffectsOf
+from dense.narrate.elsewhere import elsewhere
+from dense.narrate.narrator import Teller
 from dense.trajectory import Trajectory
 from dense.tree import Leaf, Node, first_action, last_action
 

@@ -17,9 +17,9 @@ from math import ceil
 
 from msgspec import Struct
 
-from dense.analyst.rules.facts import Facts, Phase
-from dense.analyst.rules.files import base_name
-from dense.analyst.rules.sequence import History
+from dense.evidence.facts.facts import Facts, Phase
+from dense.evidence.facts.files import base_name
+from dense.evidence.links.sequence import History
 
 WINDOW = 40
 """How many actions from the head decide where the first stretch ends, at most."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from dense.analyst.rules.facts import Facts, Phase, is_scratch, same_file
-from dense.analyst.rules.files import base_name
-from dense.analyst.rules.quoting import flat
-from dense.analyst.rules.sequence import History
+from dense.evidence.facts.facts import Facts, Phase, is_scratch, same_file
+from dense.evidence.facts.files import base_name
+from dense.evidence.links.sequence import History
+from dense.narrate.quoting import flat
 from dense.trajectory import Step
 from dense.tree import Label
 

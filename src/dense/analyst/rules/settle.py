@@ -6,14 +6,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
 from dense.analyst.answers import Group, IssueAnswer, ReconciliationAnswer
-from dense.analyst.rules.analysis import Analysis
-from dense.analyst.rules.attempts import Attempt
-from dense.analyst.rules.deeds import is_change
-from dense.analyst.rules.findings import Finding
-from dense.analyst.rules.phrases import Deed
-from dense.analyst.rules.quoting import paths_told
-from dense.analyst.rules.shortcuts_told import dead_end, working_path
-from dense.analyst.rules.teller import Teller
+from dense.detectors.finding import Finding
+from dense.detectors.findings import Analysis
+from dense.evidence.links.attempts import Attempt
+from dense.narrate.action_traits import is_change
+from dense.narrate.actions import Deed
+from dense.narrate.narrator import Teller
+from dense.narrate.quoting import paths_told
+from dense.narrate.shortcuts import dead_end, working_path
 from dense.tree import Completion, Issue, Leaf, Node, ShortcutOutcome, Subtask, first_action, last_action
 
 AT_ROOT = frozenset({"lost", "refused", "broken_off", "admitted", "empty"})

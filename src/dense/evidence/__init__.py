@@ -1,0 +1,1 @@
+"""What a trace shows, without English: actions, observations, requirements, checks, deliverables, links, ending."""

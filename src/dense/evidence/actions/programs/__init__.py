@@ -1,0 +1,1 @@
+"""What known programs do with their arguments."""

@@ -1,0 +1,1 @@
+"""Shell text: grammar, commands, arguments."""

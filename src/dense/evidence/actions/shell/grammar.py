@@ -1,0 +1,436 @@
+"""From shell text to its simple commands, by the grammar of bash; what is plain is read without it (`plain`).
+
+Heredocs are taken out before the grammar sees the text, and put back as the standard input of their command: bodies
+of any size cost nothing, a body that never ends is still a body, and the grammar's own weak spot (a pipe behind a
+heredoc's start) is out of the way. What the grammar cannot make sense of stands in error nodes; their words are taken
+as commands.
+
+The parser's recovery takes quadratic time on some nonsense. Its progress callback, which could stop it, crashed the
+interpreter when it was tried (tree-sitter 0.26.0), so long texts are cut into pieces first (`pieces`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from dense.evidence.actions.shell.command import FOLDER_CHANGERS, Command, Redirect, folder_after
+from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE, NO_HEREDOCS, Heredoc, may_run, take_heredocs
+from dense.evidence.actions.shell.plain import plain_commands
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+DEEPEST = 60
+"""Nesting beyond this is no command of an agent, and Python's own stack is finite."""
+WHOLE = 8 << 10
+PIECE = 2 << 10
+
+LITERAL_END = re.compile(r"'[^']*'|\"[^\"\\$`]*\"|\\.|\n|\s|[^\s'\"\\]{256}", re.DOTALL)
+"""Where a text may be cut: behind a literal or a blank, and within a word that is longer than any word."""
+FOREIGN = re.compile(rb"[\xc4-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3}")
+STAND_INS = {2: b"\xc3\xa9", 3: b"\xc3\xa9x", 4: b"\xc3\xa9\xc3\xa9"}
+"""Characters beyond Latin-1, and what the grammar gets in their place, of the same length. Its scanner asks C's tables
+for any character, which end there: `{` before one of the upper planes ends the process (tree-sitter-bash issue 337)."""
+ESCAPE = re.compile(r"\\(\n|[^0-9A-Za-z])")
+STRING_ESCAPE = re.compile(r"\\([$`\"\\\n])")
+VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+ANSI_ESCAPE = re.compile(r"\\([ntr\\'\"])")
+ANSI = {"n": "\n", "t": "\t", "r": "\r"}
+
+WORDS = frozenset(
+    """word string raw_string ansi_c_string translated_string concatenation number simple_expansion expansion
+    command_substitution process_substitution arithmetic_expansion brace_expression string_content""".split()
+)
+NESTED = frozenset(["command_substitution", "process_substitution"])
+SCOPES = frozenset(["subshell", "command_substitution", "process_substitution"])
+BLOCKS = frozenset(
+    """program compound_statement do_group if_statement elif_clause else_clause while_statement for_statement
+    c_style_for_statement case_statement case_item negated_command ERROR""".split()
+)
+
+
+class Wiring(Struct, frozen=True, gc=False):
+    """What a statement hands to the command at its end."""
+
+    redirects: tuple[Redirect, ...] = ()
+    stdin: str | None = None
+    mark: str = ""
+    is_background: bool = False
+    previous: Command | None = None
+
+
+LOOSE = Wiring()
+
+
+@cache
+def parser() -> Parser:
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def parse(text: str, cwd: str = "") -> list[Command]:
+    """The simple commands of a shell text, in the order in which they are written. Never raises."""
+    if "\r" in text or "\0" in text:
+        text = text.replace("\r\n", "\n").replace("\0", "")
+    plain, heredocs = take_heredocs(text, take_open=False) if "<<" in text else (text, NO_HEREDOCS)
+    if len(plain) <= WHOLE and not (heredocs and any(map(may_run, heredocs.values()))):
+        found = plain_commands(plain, cwd, heredocs)
+        if found is not None:
+            return found
+    walk = Walk(cwd, heredocs)
+    for piece in pieces(plain) if len(plain) > WHOLE else (plain,):
+        if not walk.go(piece) and "<<" in piece and len(heredocs) == 0:
+            plain, heredocs = take_heredocs(text, take_open=True)
+            walk = Walk(cwd, heredocs)
+            for again in pieces(plain):
+                walk.go(again)
+            break
+    return walk.commands
+
+
+def pieces(text: str) -> Iterator[str]:
+    """The text itself, or, where it is long, pieces of it that end at a line's end or at a blank, outside quotes."""
+    if len(text) <= WHOLE:
+        yield text
+        return
+    start = line_end = size = position = 0
+    for found in LITERAL_END.finditer(text):
+        part = found[0]
+        # A literal is one token, however long; what is no literal counts in full.
+        size += found.start() - position + (1 if part[0] in "'\"\\" else len(part))
+        position = found.end()
+        if part == "\n" and size >= PIECE // 2:
+            line_end = position
+        if size >= PIECE and (part.isspace() or line_end or size >= 2 * PIECE):
+            cut = line_end or position
+            yield text[start:cut]
+            size, start, line_end = position - cut, cut, 0
+    yield text[start:]
+
+
+class Walk:
+    """Goes through the tree of one text with what the shell would know: its folder and its variables."""
+
+    def __init__(self, cwd: str, heredocs: Mapping[str, Heredoc]) -> None:
+        self.commands: list[Command] = []
+        self.cwd = cwd
+        self.last_cwd = cwd
+        self.names: dict[str, str] = {}
+        self.heredocs = heredocs
+        self.source: str | bytes = b""
+
+    def go(self, text: str) -> bool:
+        """Takes a text's commands; whether the grammar understood all of it."""
+        outer = self.source
+        root = self.parsed(text)
+        self.block(root, LOOSE, 0)
+        is_clean = not root.has_error
+        self.source = outer
+        return is_clean
+
+    def parsed(self, text: str) -> Node:
+        """The tree of a text. Its places count bytes, so that only a text without any other than ASCII characters can
+        be cut as it is."""
+        source = text.encode("utf-8", "replace")
+        if text.isascii():
+            self.source = text
+        else:
+            self.source, source = source, FOREIGN.sub(lambda found: STAND_INS[len(found[0])], source)
+        return parser().parse(source).root_node
+
+    def text(self, node: Node) -> str:
+        part = self.source[node.start_byte : node.end_byte]
+        return part if isinstance(part, str) else str(part, "utf-8", "replace")
+
+    # Statements
+
+    def statement(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
+        """Takes a statement's commands. Gives the last one, which a pipe would read from."""
+        if depth > DEEPEST:
+            return None
+        kind = node.type
+        if kind == "command":
+            return self.command(node, wiring, depth)
+        if kind == "redirected_statement":
+            return self.redirected(node, wiring, depth)
+        if kind == "pipeline":
+            return self.pipeline(node, wiring, depth)
+        if kind == "list":
+            return self.block_of(flat_list(node), wiring, depth)
+        if kind in SCOPES:
+            return self.scope(node, wiring, depth)
+        if kind in BLOCKS:
+            return self.block(node, wiring, depth)
+        if kind == "function_definition":
+            body = node.child_by_field_name("body")
+            return self.statement(body, wiring, depth + 1) if body is not None else None
+        if kind == "variable_assignment":
+            self.assignment(node, depth)
+        elif kind in ("variable_assignments", "declaration_command"):
+            for child in node.named_children:
+                if child.type == "variable_assignment":
+                    self.assignment(child, depth)
+        elif kind == "test_command":
+            self.nested(node, depth)
+        return None
+
+    def block(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
+        kind = node.type
+        if kind == "ERROR":
+            return self.debris(node, wiring, depth)
+        if kind in ("for_statement", "case_statement", "case_item", "c_style_for_statement"):
+            for child in node.children_by_field_name("value"):
+                self.nested(child, depth)
+        return self.block_of(node.children, wiring, depth)
+
+    def block_of(self, children: Sequence[Node], wiring: Wiring, depth: int) -> Command | None:
+        """Statements in a row. What was wired to the row is wired to its last one."""
+        if len(children) == 1 and wiring is LOOSE:
+            return self.statement(children[0], LOOSE, depth + 1) if children[0].is_named else None
+        last: Command | None = None
+        final = -1
+        if wiring is not LOOSE:
+            final = max(
+                (n for n, child in enumerate(children) if child.is_named and child.type != "comment"), default=-1
+            )
+        for number, child in enumerate(children):
+            if not child.is_named:
+                continue
+            own = wiring if number == final else LOOSE
+            if number + 1 < len(children) and children[number + 1].type == "&":
+                own = Wiring(own.redirects, own.stdin, own.mark, True, own.previous)
+            last = self.statement(child, own, depth + 1) or last
+        return last
+
+    def scope(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
+        """A shell of its own: its folder is forgotten afterwards."""
+        cwd, last_cwd = self.cwd, self.last_cwd
+        last = self.block_of(node.children, wiring, depth)
+        self.cwd, self.last_cwd = cwd, last_cwd
+        return last
+
+    def pipeline(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
+        stages = [child for child in node.children if child.is_named and child.type != "comment"]
+        cwd, previous = self.cwd, wiring.previous
+        for number, stage in enumerate(stages):
+            is_last = number == len(stages) - 1
+            own = Wiring(previous=previous)
+            if is_last:
+                own = Wiring(wiring.redirects, wiring.stdin, wiring.mark, wiring.is_background, previous)
+            previous = self.statement(stage, own, depth + 1)
+        self.cwd = cwd
+        return previous
+
+    def redirected(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
+        redirects, stdin, mark, extra = list(wiring.redirects), wiring.stdin, wiring.mark, list[str]()
+        body: Node | None = None
+        for child in node.children:
+            if child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+                more = self.redirect(child, depth)
+                redirects += more.redirects
+                stdin = more.stdin if more.stdin is not None else stdin
+                mark = more.mark or mark
+                extra += self.beyond_target(child)
+            elif child.is_named and body is None:
+                body = child
+        whole = Wiring(tuple(redirects), stdin, mark, wiring.is_background, wiring.previous)
+        if body is None:
+            return self.add(Command((), self.text(node), self.cwd, whole.redirects, stdin))
+        if body.type == "command":
+            return self.command(body, whole, depth, extra)
+        before = len(self.commands)
+        last = self.statement(body, whole, depth + 1)
+        if len(self.commands) == before:  # a body without commands still makes its files
+            self.add(Command((), self.text(node), self.cwd, whole.redirects, stdin))
+        return last
+
+    # Simple commands
+
+    def command(self, node: Node, wiring: Wiring, depth: int, extra: Sequence[str] = ()) -> Command | None:
+        words: list[str] = []
+        redirects, stdin, mark = wiring.redirects, wiring.stdin, wiring.mark
+        for child in node.children:
+            kind = child.type
+            if kind == "word":  # most are
+                text = self.text(child)
+                words.append(unescaped(text) if "\\" in text else text)
+            elif kind in WORDS:
+                words.append(self.word(child, depth))
+            elif kind == "command_name":
+                words.append(self.word(child.children[0] if child.child_count == 1 else child, depth))
+            elif kind == "variable_assignment":
+                self.nested(child, depth)
+            elif kind.endswith("_redirect"):
+                more = self.redirect(child, depth)
+                redirects += more.redirects
+                stdin = more.stdin if more.stdin is not None else stdin
+                mark = more.mark or mark
+                words += self.beyond_target(child)
+            elif child.is_named or kind in ("=", "==", "=~"):
+                if kind not in ("comment", "ERROR"):
+                    words.append(self.word(child, depth))
+                elif kind == "ERROR":
+                    words += [self.word(one, depth) for one in child.children if one.type in WORDS]
+        words += extra
+        if not words:
+            return None
+        text = f"{self.text(node)} {mark}" if mark else self.text(node)
+        made = Command(tuple(words), text, self.cwd, redirects, stdin, wiring.is_background, wiring.previous)
+        if words[0] in FOLDER_CHANGERS:
+            self.change_folder(words)
+        return self.add(made)
+
+    def add(self, command: Command) -> Command:
+        self.commands.append(command)
+        return command
+
+    def debris(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
+        """What stands in an error: statements as such, loose words of a line as a command."""
+        last: Command | None = None
+        words: list[str] = []
+        row = -1
+
+        def flush() -> None:
+            nonlocal last
+            if words and re.match(r"[\w./~$\\-]+$", words[0]) and not words[0].isdigit():
+                last = self.add(Command(tuple(words), " ".join(words), self.cwd, previous=wiring.previous))
+            words.clear()
+
+        for child in node.children:
+            if child.type in WORDS or child.type == "command_name":
+                if child.start_point[0] != row:
+                    flush()
+                row = child.end_point[0]
+                words.append(self.word(child, depth))
+            elif child.type.endswith("_redirect"):
+                self.add(Command((), self.text(child), self.cwd, self.redirect(child, depth).redirects))
+            elif child.is_named:
+                flush()
+                last = self.statement(child, LOOSE, depth + 1) or last
+        flush()
+        return last
+
+    def change_folder(self, words: Sequence[str]) -> None:
+        self.cwd, self.last_cwd = folder_after(words, self.cwd, self.last_cwd), self.cwd
+
+    # Redirections
+
+    def redirect(self, node: Node, depth: int) -> Wiring:
+        kind = node.type
+        if kind == "herestring_redirect":
+            inner = node.named_children
+            return Wiring(stdin=self.word(inner[-1], depth) if inner else None)
+        if kind == "heredoc_redirect":
+            return self.grammars_own_heredoc(node)
+        operator, target = "", ""
+        for child in node.children:
+            if child.type in WORDS:
+                target = self.word(child, depth)
+                break
+            if not child.is_named:
+                operator = child.type
+        return self.redirection(operator, target, depth)
+
+    def redirection(self, operator: str, target: str, depth: int) -> Wiring:
+        if operator == "<" and target.startswith(HEREDOC_PLACE):
+            return self.heredoc(self.heredocs.get(target), depth)
+        is_descriptor = operator in ("<&", ">&") and (target.isdigit() or target in ("", "-"))
+        return LOOSE if is_descriptor or not target else Wiring((Redirect(operator, target),))
+
+    def beyond_target(self, node: Node) -> list[str]:
+        """`echo a > f b`: the grammar counts `b` to the redirection, the shell to the command."""
+        if node.type != "file_redirect":
+            return []
+        words = [child for child in node.children if child.type in WORDS]
+        return [self.word(child, DEEPEST) for child in words[1:]]
+
+    def heredoc(self, heredoc: Heredoc | None, depth: int) -> Wiring:
+        if heredoc is None:
+            return LOOSE
+        if may_run(heredoc) and len(heredoc.body) <= WHOLE:
+            inner = Walk(self.cwd, {})
+            inner.nested(inner.parsed(f"cat <<_\n{heredoc.body}\n_\n"), depth + 1)
+            self.commands += inner.commands
+        return Wiring(stdin=heredoc.body, mark=heredoc.token)
+
+    def grammars_own_heredoc(self, node: Node) -> Wiring:
+        """One that was not taken out, since its end is not where a line of its own would be."""
+        body = next((child for child in node.children if child.type == "heredoc_body"), None)
+        return Wiring(stdin=self.text(body) if body is not None else None)
+
+    # Words
+
+    def word(self, node: Node, depth: int) -> str:
+        """A word as the command gets it."""
+        text = self.text(node)
+        kind = node.type
+        if kind == "word":
+            return unescaped(text) if "\\" in text else text
+        if kind == "raw_string":
+            return text[1:-1]
+        if ("$(" in text or "`" in text or "<(" in text or ">(" in text) and depth < DEEPEST:
+            self.nested(node, depth)
+        if kind == "string":
+            inner = text[1:-1] if len(text) > 1 else ""
+            return self.filled(STRING_ESCAPE.sub(r"\1", inner).replace("\\\n", "") if "\\" in inner else inner)
+        if kind == "ansi_c_string":
+            return ANSI_ESCAPE.sub(lambda found: ANSI.get(found[1], found[1]), text[2:-1])
+        if kind == "concatenation":
+            return "".join(self.word(child, DEEPEST) for child in node.children)
+        return self.filled(text)
+
+    def filled(self, text: str) -> str:
+        """With the variables that the text itself has set."""
+        if "$" not in text or not self.names:
+            return text
+        return VARIABLE.sub(lambda found: self.names.get(found[1] or found[2], found[0]), text)
+
+    def assignment(self, node: Node, depth: int) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None or name.type != "variable_name":
+            self.nested(node, depth)
+            return
+        text = self.word(value, depth) if value is not None else ""
+        if len(text) > 200 or "$(" in text or "`" in text:
+            self.names.pop(self.text(name), None)
+        else:
+            self.names[self.text(name)] = text
+
+    def nested(self, node: Node, depth: int) -> None:
+        """The commands of the substitutions within a word. Without recursion: words nest as deep as they like."""
+        left = [node]
+        while left:
+            one = left.pop()
+            if one.type in NESTED:
+                self.scope_of_word(one, depth)
+            else:
+                left += reversed(one.children)
+
+    def scope_of_word(self, node: Node, depth: int) -> None:
+        if depth < DEEPEST:
+            self.scope(node, LOOSE, depth + 1)
+
+
+def flat_list(node: Node) -> list[Node]:
+    """`a && b && c` nests to the left, as deep as the list is long."""
+    parts: list[Node] = []
+    while node.type == "list":
+        children = node.children
+        if not children:
+            break
+        parts += reversed(children[1:])
+        node = children[0]
+    parts.append(node)
+    parts.reverse()
+    return parts
+
+
+def unescaped(text: str) -> str:
+    # A backslash before a letter stays: in what agents write it is part of a Windows path or a pattern.
+    return ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1], text)

@@ -1,0 +1,1 @@
+"""Test runs and checks: which ran, over what, how they ended."""

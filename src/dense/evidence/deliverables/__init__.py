@@ -1,0 +1,1 @@
+"""The files a task asks for, followed through the trace."""

@@ -1,0 +1,1 @@
+"""How a trace ends: handed over, broken off, given up, refused."""

@@ -1,0 +1,1 @@
+"""What is known about each action: phase, family, targets, output."""

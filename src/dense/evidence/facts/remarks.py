@@ -1,0 +1,134 @@
+"""What the agent itself says of a result that it has just seen: that it is wrong, that it was to be expected, that it
+has nothing to do with its changes. Its word that all is well is no evidence; these are hints that speak against
+something, and where nothing refutes them they are reason to be careful."""
+
+from __future__ import annotations
+
+import re
+
+from dense.narrate.messages import sentences
+from dense.redact.words import any_of
+
+HEAD = 1_500
+"""Characters of a message that are looked at: what was seen last is spoken of first."""
+EXCUSES = re.compile(
+    r"""\bpre-?existing\b | \bunrelated\b | \bflaky\b | \b(?:not|n['’]t)\s+(?:related|caused|due)\s+(?:to|by)\b
+    | \b(?:without|before|prior\s+to|independent\s+of|nothing\s+to\s+do\s+with)
+        \s+(?:my|our|any|the|these|this)\s+(?:\w+\s+)?changes?\b
+    | \balready\s+(?:failing|failed|fails?|broken)\b | \balso\s+fail(?:s|ed|ing)?\s+(?:on|without|before|in)\b
+    | \b(?:network|environment(?:al)?|sandbox)\s+(?:issue|problem|error|failure|limitation|restriction)s?\b
+    | \bunabhängig\s+von\b | \bschon\s+vorher\b | \bsin\s+relación\b | \bsans\s+rapport\b | \bне\s+связан\w*\b
+    | 无关 | 無関係 | 関係ありません | 관련\s*없""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words by which a failure is put down to something else than the changes."""
+EXCUSING = (
+    *("existing", "related", "flaky", "caused", " due ", " change", "already ", "also fail", "network", "environment"),
+    *("sandbox", "unabhängig", "vorher", "relación", "rapport", "связан", "无关", "関係", "관련"),
+)
+"""Without one of these there is none of them."""
+
+EXPECTED = re.compile(
+    r"""(?<!not\s)\bas\s+(?:we\s+|i\s+|was\s+|is\s+|the\s+\w+\s+)?(?:expected|wanted|wants|intended|desired|required|planned)\b
+    | \bexpected\s+(?:error|failure|exception|behaviou?r|result)\b | \b(?:is|was|are)\s+expected\b
+    | \b(?:correctly|properly|rightly|now)\s+(?:raise|fail|reject|refuse|throw|error|abort)(?:s|es|ed|ing)?\b
+    | \bshould\s+(?:now\s+)?(?:raise|fail|throw|be\s+rejected|error)\b | \bmeant\s+to\s+(?:fail|raise|throw)\b
+    | \bwie\s+(?:erwartet|gewünscht)\b | \bcomme\s+(?:prévu|attendu)\b | \bcomo\s+(?:se\s+)?esperaba\b
+    | \bкак\s+и\s+ожидалось\b | 如预期 | 符合预期 | 想定(?:通り|どおり) | 期待(?:通り|どおり) | 예상대로""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words by which a failure is what was wanted."""
+
+
+def is_meant(message: str) -> bool:
+    """Whether a message says of a failure that it is what was wanted."""
+    return EXPECTED.search(message[:HEAD]) is not None
+
+
+def is_raised_in(task: str, name: str) -> bool:
+    """Whether a task wants an exception to be raised, by its name."""
+    place = task.find(name)
+    while place >= 0:
+        if RAISED.search(task, max(place - 60, 0), place):
+            return True
+        place = task.find(name, place + 1)
+    return False
+
+
+RAISED = re.compile(
+    r"\b(?:should|must|shall|to|will|and)\s+(?:\w+\s+)?(?:raise|throw|fail\s+with|exit\s+with)\b", re.IGNORECASE
+)
+
+
+WRONG = re.compile(
+    r"""\b(?:which|this|that|it|results?|outputs?|values?|answer|numbers?|prices?)\s+(?:\w+\s+)?(?:is|are|looks?|seems?)
+        \s+(?:still\s+|clearly\s+|obviously\s+|completely\s+)?(?:wrong|incorrect|off|not\s+(?:right|correct))\b
+    | \A\W{0,8}(?:THOUGHT:\s*)?(?:better,?\s+but\s+)?still
+        \s+(?:wrong|negative|fail\w*|incorrect|not|no|too|the\s+same|broken|has)\b
+    | \A\W{0,8}(?:THOUGHT:\s*)?(?:the\s+)?same\s+(?:wrong\s+)?(?:results?|errors?|problem|issue|outputs?|values?)\b
+    | \b(?:is|are)\s+still\s+(?:at\s+)?(?:wrong|zero|negative|fail\w*|broken|too|not|incorrect|off|\d)
+    | \bit\s+still\s+(?:fails?|generates?|gives?|produces?|doesn['’]t|does\s+not|crashes|hangs|returns?)\b
+    | \b(?:doesn['’]t|does\s+not|do\s+not|don['’]t|didn['’]t|did\s+not)\s+(?:match|agree\s+with|meet|satisfy
+        |take\s+effect|apply\s+(?:any|the|my))\b
+    | \b(?:this|that|it)\s+(?:doesn['’]t|does\s+not|didn['’]t)\s+(?:work|help)\b
+    | \bi(?:['’]ve|\s+have)?\s+(?:broke|broken)\b | \b(?:got|is|are|made\s+it)\s+(?:even\s+)?worse\b | \bworsened\b
+    | \b(?:is|are)\s+(?:far\s+|way\s+|much\s+)?too\s+(?:slow|low|high|large|small|big|long|inaccurate)\b
+    | \bgives?\s+(?:the\s+|a\s+)?wrong\b | \bwhen\s+(?:it|they)\s+should(?:n['’]t|\s+not)\b
+    | \bneeds?\s+to\s+(?:get|be|come)\b[^.\n]{0,30}\b(?:under|below|above|within)\s+\S*\d
+    | \bimmer\s+noch\s+(?:falsch|nicht)\b | \bnoch\s+nicht\s+richtig\b | \btoujours\s+(?:faux|incorrect|pas)\b
+    | \bsigue\s+(?:mal|fallando|sin)\b | \b(?:всё|все)\s+(?:ещё|еще)\s+не | 仍然(?:不|错|失败) | 还是(?:不|错|失败)
+    | まだ(?:失敗|間違|正しくな) | 여전히\s*(?:틀|실패|잘못)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words by which the agent says that what came back is wrong."""
+WRONGING = (
+    *(
+        "wrong",
+        "still",
+        "incorrect",
+        "not right",
+        "not correct",
+        " off",
+        "n't",
+        "n’t",
+        "not ",
+        "broke",
+        "worse",
+        "too ",
+    ),
+    *("need", "ame ", "noch", "toujours", "sigue", "ещё", "еще", "仍然", "还是", "まだ", "여전히"),
+)
+"""Without one of these there is none of them."""
+FIRST = 500
+"""Characters of a message in which the agent speaks of what came back, before it goes on to what it will do."""
+
+
+def wrong(message: str) -> str:
+    """The sentence in which the agent says of what has just come back that it is wrong; empty for none."""
+    head = message[:FIRST]
+    if not head or not _has_any(head, WRONGING):
+        return ""
+    found = WRONG.search(head)
+    return _sentence(head, found.start()) if found else ""
+
+
+def excuse(message: str) -> str:
+    """The sentence in which a failure is put down to something else than the changes; empty for none."""
+    head = message[:HEAD]
+    if not head or not _has_any(head, EXCUSING):
+        return ""
+    found = EXCUSES.search(head)
+    return _sentence(head, found.start()) if found else ""
+
+
+def _has_any(text: str, signs: tuple[str, ...]) -> bool:
+    """Whether one of a few signs is in a text, in small letters or large ones."""
+    if text.isascii():
+        return any_of(*signs)(text.lower())
+    return any(map(text.casefold().__contains__, signs))
+
+
+def _sentence(text: str, place: int) -> str:
+    """The sentence that stands at a place."""
+    start = max(text.rfind(mark, 0, place) for mark in ("\n", ". ", "! ", "? ", "。")) + 1
+    return next(iter(sentences(text[start:], 200)), "").strip()

@@ -1,0 +1,1 @@
+"""How actions relate: repairs, repeats, recoveries, attempts."""

@@ -1,0 +1,146 @@
+"""The names in a sentence: what stands in quotes or code marks, and words that look like paths."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from dense.evidence.requirements.names import WHOLE_NAMES, is_file
+
+Sort = Literal["file", "command", "value"]
+
+QUOTED = re.compile(
+    r"`([^`\n]{1,300})`|\"([^\"\n]{1,160})\"|“([^”\n]{1,160})”|「([^」\n]{1,160})」|『([^』\n]{1,160})』"
+    r"|«([^»\n]{1,160})»|„([^“”\n]{1,160})[“”]|'(?<!\w')([^'\n]{1,100})'(?!\w)|‘([^’\n]{1,100})’(?!\w)"
+)
+QUOTES = re.compile("[`\"“「『«„'‘]")
+NARROW = re.compile(r"[\w~./*@{}<>$+\\%-]+", re.ASCII)
+"""A path in a text without spaces between its words."""
+WIDE = re.compile(r"[⺀-鿿가-힯豈-﫿＀-￯]")
+LINE_NUMBER = re.compile(r"(?::\d+)+$|#L\d+.*$")
+LEADING = "([{<*@'\"“‘«,;:-=>"
+TRAILING = ")]}>*'\"”’».,;:!?…="
+
+COMMANDS = frozenset(
+    """
+    python python2 python3 make npm npx yarn pnpm pytest cargo go bash sh zsh node deno bun curl wget docker git gcc
+    g++ clang java javac mvn gradle ruby perl php rake bundle tox cmake ctest uv pip pip3 poetry nox ruff mypy eslint
+    jest rustc swift dotnet julia Rscript sqlite3 psql mysql redis-cli systemctl service nginx ssh scp rsync grep
+    find ls cat awk sed diff cmp tar unzip gunzip kubectl helm terraform ansible-playbook ninja meson bazel stack
+    cabal ghc sbt lein mix rebar3 nim zig v gdb strace hatch pre-commit coverage uvicorn gunicorn flask django-admin
+    streamlit jupyter conda export sudo cd echo chmod mkdir rm cp mv touch apt apt-get brew nc netcat vim tmux
+    latexmk pdflatex
+""".split()
+)
+ALONE = frozenset("make pytest tox nox ctest jest ninja".split())
+"""Commands that need no argument to be one."""
+
+
+class Mention(Struct, frozen=True, gc=False):
+    """A name, and where it stands in its sentence."""
+
+    sort: Sort
+    text: str
+    start: int
+    end: int
+    """Quotes included."""
+    is_quoted: bool
+    mark: str = ""
+    """The opening quote."""
+
+
+def mentions(text: str) -> list[Mention]:
+    """All names in a sentence, in order."""
+    found: list[Mention] = []
+    rest = text
+    if QUOTES.search(text):
+        spans: list[tuple[int, int]] = []
+        for match in QUOTED.finditer(text):
+            if mention := _quoted(match):
+                found.append(mention)
+                spans.append(match.span())
+        if spans:
+            rest = _blank(text, spans)
+    plain = _plain(rest)
+    if not plain:
+        return found
+    return sorted([*found, *plain], key=lambda mention: mention.start) if found else plain
+
+
+def _blank(text: str, spans: list[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    at = 0
+    for start, end in spans:
+        parts += [text[at:start], " " * (end - start)]
+        at = end
+    parts.append(text[at:])
+    return "".join(parts)
+
+
+def _quoted(match: re.Match[str]) -> Mention | None:
+    content = (match[match.lastindex or 0] or "").strip()
+    if not content:
+        return None
+    start, end = match.span()
+    mark = match[0][0]
+    if " " not in content and ("." in content or "/" in content or content in WHOLE_NAMES):
+        name = _without_line(content.removeprefix("@")).rstrip(",;")
+        if is_file(name, True):
+            return Mention("file", name, start, end, True, mark)
+    if mark == "`" and is_command(content):
+        return Mention("command", content, start, end, True, mark)
+    if len(content) > 120 or content.count(" ") > 8:
+        return None
+    return Mention("value", content, start, end, True, mark)
+
+
+def is_command(text: str) -> bool:
+    """Whether a text reads as a command line."""
+    first, _, rest = text.partition(" ")
+    if first.startswith("./"):
+        return True
+    if first in ("$", "%", ">") and rest:
+        return is_command(rest)
+    return first in COMMANDS and (bool(rest) or first in ALONE) if rest[:1] not in ("=", "(") else False
+
+
+def _plain(text: str) -> list[Mention]:
+    found: list[Mention] = []
+    at = 0
+    for token in text.split():
+        if "/" not in token and "." not in token[:-1] and token not in WHOLE_NAMES:
+            continue
+        start = text.find(token, at)
+        at = start + len(token)
+        if "://" in token or "()" in token or len(token) > 2000:
+            continue
+        if not token.isascii() and WIDE.search(token):
+            for run in NARROW.finditer(token):
+                _note_plain(run[0], start + run.start(), found)
+        elif "," in token[:-1]:
+            offset = start
+            for part in token.split(","):
+                _note_plain(part, offset, found)
+                offset += len(part) + 1
+        else:
+            _note_plain(token, start, found)
+    return found
+
+
+def _note_plain(token: str, start: int, found: list[Mention]) -> None:
+    word = token.lstrip(LEADING)
+    start += len(token) - len(word)
+    word = word.rstrip(TRAILING)
+    word = word.removesuffix("'s").removesuffix("’s")
+    if word[:1] == word[-1:] == "_":
+        word, start = word.strip("_"), start + 1
+    name = _without_line(word)
+    if is_file(name, False):
+        found.append(Mention("file", name, start, start + len(word), False))
+
+
+def _without_line(name: str) -> str:
+    """A file's name without the line that it is cited with."""
+    return LINE_NUMBER.sub("", name) if ":" in name or "#" in name else name

@@ -1,0 +1,208 @@
+"""Calls of tools in a few words, by the tables of tools that the effects come from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+from dense.evidence.actions.programs.files import UNNAMED
+from dense.evidence.actions.tools import (
+    ADDRESS_KEYS,
+    ASKERS,
+    CODE_KEYS,
+    DELETERS,
+    EDITORS,
+    LOOKERS,
+    MOVERS,
+    PATCHES,
+    PATH_KEYS,
+    PYTHONS,
+    QUERY_KEYS,
+    SILENT,
+    SOURCE_KEYS,
+    TARGET_KEYS,
+    TEXT_KEYS,
+    WRITERS,
+    Call,
+    is_shell,
+    known,
+)
+from dense.narrate.inline_programs import on_what
+from dense.narrate.messages import said
+from dense.narrate.quoting import HEAD, line_count, lines_told, one_line, paths_told, plain_text, quoted, ticked
+from dense.trajectory import Step
+
+OLD_KEYS = ("old_string", "old_str", "oldtext", "old_text", "search", "find", "old", "old_code")
+NEW_KEYS = ("new_string", "new_str", "newtext", "new_text", "replace", "replacement", "new", "new_code")
+PATTERN_KEYS = ("pattern", "query", "regex", "search_term", "search", "keyword", "search_query")
+POINTED_KEYS = (
+    "element",
+    "text",
+    "label",
+    "name",
+    "selector",
+    "bid",
+    "ref",
+    "index",
+    "coordinate",
+    "id",
+    "uid",
+    "target",
+)
+TYPED_KEYS = ("text", "value", "content", "input", "keys", "key")
+TOUCHES = (
+    ("click", "clicked"),
+    ("hover", "pointed at"),
+    ("select", "selected"),
+    ("scroll", "scrolled"),
+    ("screenshot", "took a screenshot"),
+    ("snapshot", "looked at the page"),
+    ("goback", "went back"),
+)
+
+
+def tool_deeds(step: Step, *, is_mixed: bool) -> Iterator[str]:
+    for call in step.calls[:8]:
+        tool = known(call)
+        if not (is_mixed and is_shell(tool)):
+            yield tool_deed(tool, step)
+
+
+def tool_deed(tool: Call, step: Step) -> str:
+    """What one call of a tool did, by the tables of tools that the effects come from."""
+    plain = tool.plain
+    paths = paths_told(tool.texts(PATH_KEYS))
+    if plain in LOOKERS or (plain in EDITORS and tool.text(("command", "action")) == "view"):
+        return looked(tool, paths)
+    if plain in WRITERS or plain in EDITORS:
+        return wrote(tool, paths)
+    if plain in PATCHES:
+        return f"edited {paths_told(patched(tool))}"
+    if plain in DELETERS:
+        return f"deleted {paths}"
+    if plain in MOVERS:
+        return f"moved {paths_told(tool.texts(SOURCE_KEYS))} to {paths_told(tool.texts(TARGET_KEYS))}"
+    if plain in ASKERS or tool.text(ADDRESS_KEYS):
+        return asked(tool)
+    if plain in PYTHONS:
+        return ran_code(tool, step)
+    if plain in SILENT:
+        return silent(tool, step)
+    return touched(tool) or called(tool)
+
+
+def looked(tool: Call, paths: str) -> str:
+    pattern = tool.text(PATTERN_KEYS)
+    if pattern:
+        return f"searched for {ticked(pattern, 50)}" + (f" in {paths}" if paths else "")
+    if tool.plain in ("ls", "listdir", "listdirectory", "list", "listfiles", "directorytree", "tree"):
+        return f"listed {paths or 'the folder'}"
+    return f"read {paths}" if paths else called(tool)
+
+
+def wrote(tool: Call, paths: str) -> str:
+    """A write or an edit; a short edit is told in full, since it is what a rerun needs."""
+    change = change_told(tool)
+    if change:
+        return f"edited {paths or 'the open file'} ({change})"
+    text = tool.text(TEXT_KEYS)
+    is_edit = any(key in tool.arguments for key in OLD_KEYS) or "edit" in tool.plain or "insert" in tool.plain
+    if text is not None and not (is_edit and tool.plain not in EDITORS):
+        return f"wrote {paths or 'a file'} ({lines_told(line_count(text))})"
+    return f"{'edited' if is_edit or text is None else 'wrote'} {paths or 'the open file'}"
+
+
+def change_told(tool: Call, limit: int = 44) -> str:
+    """`old` → `new`, where both are short."""
+    old, new = tool.text(OLD_KEYS), tool.text(NEW_KEYS)
+    if not old or new is None or len(old) > limit or len(new) > limit or "\n" in old.strip() or "\n" in new.strip():
+        return ""
+    return f"{ticked(old.strip(), limit)} → {ticked(new.strip(), limit)}" if new.strip() else f"without {ticked(old)}"
+
+
+PATCHED = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?)([^\n\t]{1,300})", re.MULTILINE)
+
+
+def patched(tool: Call) -> list[str]:
+    text = tool.text(("input", "patch", "diff", "patchtext", "patch_text", "content", "command", "cmd")) or ""
+    return PATCHED.findall(text[:20_000]) or tool.texts(PATH_KEYS) or [UNNAMED]
+
+
+def asked(tool: Call) -> str:
+    address = tool.text(ADDRESS_KEYS)
+    if address:
+        return f"opened {ticked(address, 90)}"
+    query = tool.text(QUERY_KEYS)
+    return f"searched the web for {quoted(query, 80)}" if query else called(tool)
+
+
+def ran_code(tool: Call, step: Step) -> str:
+    """Code given to an interpreter: one line as it stands, more of them by what they are for."""
+    code = (tool.text(CODE_KEYS) or "").strip()
+    lines = [line for line in code[-HEAD:].split("\n") if line.strip() and not line.lstrip().startswith(("#", "```"))]
+    count = code.count("\n") + 1
+    if count == 1:
+        return f"ran Python {ticked(lines[-1].strip(), 70) if lines else 'nothing'}"
+    message = step.message if len(step.calls) == 1 else ""
+    return on_what(f"ran {count} lines of Python", "\n".join(lines), (), message)
+
+
+def silent(tool: Call, step: Step) -> str:
+    """Tools that touch only the conversation."""
+    words = tool.text(
+        ("description", "prompt", "task", "instruction", "instructions", "thought", "question", "message")
+    )
+    if tool.plain in ("task", "agent", "spawnagent", "delegate", "newtask"):
+        return f"started an agent for {quoted(words or '', 80)}" if words else "started an agent"
+    if "todo" in tool.plain or "plan" in tool.plain or tool.plain.startswith("task"):
+        return "updated the plan"
+    if words:
+        verb = "asked the user" if "ask" in tool.plain else "noted" if tool.plain == "think" else "said"
+        return f"{verb} {quoted(words, 80)}"
+    return said(step) if step.message.strip() else f"called {ticked(tool.name, 40)}"
+
+
+def touched(tool: Call) -> str:
+    """What was done to a page."""
+    if "type" in tool.plain or "fill" in tool.plain:
+        text = plain_text(next((value for key in TYPED_KEYS if (value := tool.arguments.get(key))), None))
+        return f"typed {quoted(text, 50)}{pointed(tool, ' into ', skip='text')}" if text else ""
+    for sign, verb in TOUCHES:
+        if sign in tool.plain:
+            return verb if verb.startswith(("took", "looked", "went")) else f"{verb}{pointed(tool, ' ')}"
+    return ""
+
+
+def pointed(tool: Call, before: str, skip: str = "") -> str:
+    found = next(
+        (value for key in POINTED_KEYS if key != skip and (value := tool.arguments.get(key)) is not None), None
+    )
+    return f"{before}{quoted(plain_text(found), 50)}" if found is not None else ""
+
+
+def called(tool: Call) -> str:
+    """Any other tool, by its name and its short arguments."""
+    name = tool.name.split("__")[-1] or tool.name
+    arguments = [(key, compact(value)) for key, value in list(tool.arguments.items())[:MOST_ARGUMENTS]]
+    if len(arguments) == 1 and len(arguments[0][1]) > 60:
+        return f"called {ticked(name, 40)} with {quoted(arguments[0][1], 90)}"
+    short = ", ".join(f"{key}={one_line(text, 50)}" for key, text in arguments if text)
+    return f"called {ticked(f'{name}({short})' if short else name, LONGEST_CALL)}"
+
+
+MOST_ARGUMENTS = 10
+LONGEST_CALL = 220
+"""A call of a tool of the task's own is told almost in full: its arguments are what is booked or sent."""
+
+
+def compact(value: Any) -> str:
+    """An argument as text; of a list of records the values alone."""
+    if not isinstance(value, list):
+        return plain_text(value)
+    return "; ".join(
+        " ".join(map(plain_text, list(cast("dict[str, Any]", one).values())[:6]))
+        if isinstance(one, dict)
+        else plain_text(one)
+        for one in cast("list[Any]", value)[:5]
+    )

@@ -1,0 +1,1 @@
+"""Text tools without knowledge of traces."""

@@ -1,0 +1,90 @@
+"""Looks that found nothing, and looks whose short answer is one."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from made_attempt import attempt
+
+from dense.analyst.rules import RulesAnalyst
+from dense.distillation import distill_sync
+from dense.evidence.actions import effects
+from dense.evidence.facts.facts import facts
+from dense.evidence.facts.fruitless_searches import is_vain
+from dense.evidence.observations import seen
+from dense.narrate.actions import Deed
+from dense.tree import Leaf, Subtask, nodes
+
+LOOP = """python3 - <<'P'
+d = open('disk.img', 'rb').read()
+for k in range(256):
+    if hit(k, d):
+        print(k)
+print('fertig')
+P"""
+ALWAYS = "python3 - <<'P'\nassert open('a').read()\nprint('fertig')\nP"
+
+
+def deed(command: str, output: str, code: int = 0) -> Deed:
+    (step,) = attempt(None, (command, output, code)).steps
+    done = effects(step)
+    known = facts(Leaf("n0", 1, step), done, seen(step, done))
+    return Deed(known, step, known.phase)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "code"),
+    [
+        ("grep -rn token src", "", 1),
+        ("grep -obUaP 'BZh' disk.img || echo 'no known signature'", "no known signature\n", 0),
+        ("grep -a geheim disk.img || echo nichts gefunden", "nichts gefunden\n", 0),
+        ("grep -aoE 'k[0-9]+' disk.img; echo \"exit $?\"", "exit 1\n", 0),
+        ("strings -el disk.img; echo ---; strings -eb disk.img", "---\n", 0),
+        ("find / -name '*.key'", "", 0),
+        (LOOP, "fertig\n", 0),
+    ],
+)
+def test_nothing_came_back_or_only_what_the_command_says_by_itself(command: str, output: str, code: int) -> None:
+    assert is_vain(deed(command, output, code))
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("grep -q token src/a.py && echo found", "found\n"),
+        ('grep -q token src/a.py; echo "exit $?"', "exit 0\n"),
+        ("grep -c token a.py || echo none", "none\n"),
+        ("grep -n '}' a.c || echo none", "}\n"),
+        ("grep -a token disk.img || echo none", "token=4711\n"),
+        (LOOP, "17\nfertig\n"),
+        (ALWAYS, "fertig\n"),
+        ("sed -i s/a/b/ a.py; grep -n a a.py", ""),
+        ("python3 -m py_compile a.py", ""),
+        ("mkdir -p out", ""),
+    ],
+)
+def test_silence_and_short_answers_that_say_something(command: str, output: str) -> None:
+    assert not is_vain(deed(command, output))
+
+
+@pytest.mark.parametrize("filling", ["\n", ";", "|| ", "echo ", " -cq", "c" * 9, "print(", "\n  "])
+def test_hostile_commands_take_no_longer(filling: str) -> None:
+    made = deed(f"grep -a key disk.img -{filling * (60_000 // len(filling))}", "none")
+    begin = time.process_time()
+    is_vain(made)
+    assert time.process_time() - begin < 0.5
+
+
+def test_they_are_dead_ends_of_a_part_that_only_looks_and_no_result_of_it() -> None:
+    looks = [
+        ("strings -n 8 disk.img", "a\nb\nc\nd\ne\nf"),
+        ("grep -ao 'KEY=.*' disk.img", "KEY=8XDR7K"),
+        ("grep -a 'BZh' disk.img || echo 'none here'", "none here"),
+        ("xxd -l 64 disk.img", "00000000: 00\n" * 6),
+    ]
+    root = distill_sync(attempt("Find the key in `disk.img`.", *looks), RulesAnalyst()).reconciled.root
+    (part,) = [node for node in nodes(root) if isinstance(node, Subtask) and node is not root]
+    assert part.facets.dead_ends == "searched for `BZh` in `disk.img`: nothing found"
+    assert "KEY=8XDR7K" in root.summary
+    assert "none here" not in root.summary

@@ -1,0 +1,117 @@
+"""What is not a file: ports, limits, values, commands, and demands in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from dense.evidence.requirements import requirements
+from dense.trajectory import Task
+
+
+def found(text: str, kind: str) -> list[tuple[str, str]]:
+    return [(one.subject, one.role) for one in requirements(Task(text)) if one.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Start a web server on port 8080.", [("8080", "deliverable")]),
+        ("The service must listen on localhost:3000.", [("3000", "deliverable")]),
+        ("Serve the page at http://127.0.0.1:5000/health for checks.", [("5000", "deliverable")]),
+        ("A database is running on port 5432.", [("5432", "given")]),
+        ("Starte einen Server auf Port 9000.", [("9000", "deliverable")]),
+        ("在端口 8000 上启动服务器。", [("8000", "deliverable")]),
+        ("ポート 8000 でサーバーを起動してください。", [("8000", "deliverable")]),
+        ("Запусти сервер на порту 7000.", [("7000", "deliverable")]),
+        ("The report has 8080 lines.", []),
+        ("Port 99999 does not exist.", []),
+    ],
+)
+def test_ports(text: str, expected: list[tuple[str, str]]):
+    assert found(text, "port") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It must finish within **60 seconds**.", [("within 60 seconds", "deliverable")]),
+        ("The error should be less than 0.01.", [("less than 0.01", "deliverable")]),
+        ("Accuracy must be >= 0.95 on the test set.", [(">= 0.95", "deliverable")]),
+        ("Das Programm darf höchstens 2 Sekunden brauchen.", [("höchstens 2 sekunden", "deliverable")]),
+        ("Le temps doit être ≤ 5 s.", [("≤ 5 s", "deliverable")]),
+        ("必须在3秒以内完成。", [("3秒以内", "deliverable")]),
+        ("内存不得超过 512 MB。", [("超过 512 MB", "deliverable")]),
+        ("Count the shops that have more than 20 seats.", [("more than 20 seats", "mentioned")]),
+        ("There are 20 seats in room 4.", []),
+    ],
+)
+def test_limits(text: str, expected: list[tuple[str, str]]):
+    assert [(subject.lower(), role) for subject, role in found(text, "threshold")] == [
+        (subject.lower(), role) for subject, role in expected
+    ]
+
+
+def test_limits_under_a_heading_that_demands():
+    text = "## Acceptance Criteria\n\n- the gap stays: `gap < 0.5`\n- no more than 3 retries\n"
+    assert found(text, "threshold") == [("< 0.5", "deliverable"), ("no more than 3 retries", "deliverable")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Make sure that `make test` passes.", [("make test", "deliverable")]),
+        ("`python3 check.py` must report no error.", [("python3 check.py", "deliverable")]),
+        ("Run `npm run build` first.", [("npm run build", "given")]),
+        ("Do not use `git push --force`.", [("git push --force", "forbidden")]),
+        ("The server can be asked with `curl localhost`.", [("curl localhost", "given")]),
+        (
+            "All tests must pass:\n\n```bash\n$ pytest -q\ncargo test\n```\n",
+            [("pytest -q", "deliverable"), ("cargo test", "deliverable")],
+        ),
+        ('He said "find the best one".', []),
+    ],
+)
+def test_commands(text: str, expected: list[tuple[str, str]]):
+    assert found(text, "command") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Write a JSON object with the key `total` to a.json.", [("total", "deliverable")]),
+        ("Create hello.txt with 'Good morning' as its content.", [("Good morning", "deliverable")]),
+        ("The answer must have the format `FLAG{...}`.", [("FLAG{...}", "deliverable")]),
+        ("Give your result in the format FINAL ANSWER: [number].", [("FINAL ANSWER:", "deliverable")]),
+        ("The column `date` is in ISO format.", [("date", "mentioned")]),
+    ],
+)
+def test_values(text: str, expected: list[tuple[str, str]]):
+    assert found(text, "value") == expected
+
+
+def test_the_keys_of_a_pattern_of_the_output():
+    text = 'Write the result to `r.json`:\n\n```json\n{"mean": <float>, "all": {"low": <float>}}\n```\n'
+    assert found(text, "value") == [("mean", "deliverable"), ("all", "deliverable"), ("low", "deliverable")]
+
+
+def test_the_keys_of_an_example_are_only_mentioned():
+    assert found('Write the result to `r.json`:\n\n```json\n{"Anna": 3}\n```\n', "value") == [("Anna", "mentioned")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The menu must work without a mouse.", [("The menu must work without a mouse.", "deliverable")]),
+        ("Do not ask the user.", [("Do not ask the user.", "forbidden")]),
+        ("Die Ausgabe muss sortiert sein.", [("Die Ausgabe muss sortiert sein.", "deliverable")]),
+        ("La page doit rester lisible.", [("La page doit rester lisible.", "deliverable")]),
+        ("所有名称必须唯一。", [("所有名称必须唯一。", "deliverable")]),
+        ("コードは簡潔にすること。", [("コードは簡潔にすること。", "deliverable")]),
+        ("- add a button\n- the colour is free\n", [("add a button", "deliverable")]),
+        ("We should have seen it coming.", []),
+        ("The sky is blue.", []),
+        ("Should it be blue?", []),
+    ],
+)
+def test_demands_in_words(text: str, expected: list[tuple[str, str]]):
+    assert found(text, "clause") == expected

@@ -1,0 +1,111 @@
+"""What holds for every text: no exception, the same answer twice, bounds, and time linear in the length."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dense.evidence.requirements import requirements
+from dense.evidence.requirements.demands import WORD, words_of
+from dense.evidence.requirements.reports import COMPLAINT
+from dense.evidence.requirements.roles import EXAMPLE, IF_NEEDED, OPTIONAL
+from dense.evidence.requirements.sentences import END, MAY_END
+from dense.redact.words import searching
+from dense.trajectory import Task
+
+PIECES = st.sampled_from(
+    "Write to a/b.txt `x.py` `` ``` ~~~ \n \n\n # ## - * 1. > | ' \" “ 「 」 : , . ; ? ! ( ) must not < 3 "
+    ">= 2 % port 80 /app/ "
+    "<issue> </issue> 写入 に保存 を作成 不要 에 저장 Ändere nicht if that and Save the output file "
+    "İ ß \t \x00 ∞ …".split(" ")
+)
+TEXTS = st.one_of(
+    st.text(max_size=400), st.lists(PIECES, max_size=60).map(" ".join), st.lists(PIECES, max_size=60).map("".join)
+)
+
+
+@given(TEXTS)
+def test_any_text_gives_bounded_requirements_in_its_own_words(text: str):
+    task = Task(text)
+    found = requirements(task)
+    assert found == requirements(task)
+    assert len(found) <= 60
+    assert all(one.subject and len(one.clause) <= 300 for one in found)
+    assert len({(one.kind, one.subject) for one in found}) == len(found)
+    assert all(one.subject in text for one in found if one.kind == "file")
+
+
+def test_no_task_asks_for_nothing():
+    assert requirements(None) == ()
+    assert requirements(Task("  \n ")) == ()
+
+
+@given(st.text(st.characters(max_codepoint=127)) | TEXTS)
+def test_words_are_the_same_whichever_way_they_are_cut(text: str):
+    assert words_of(text.lower()) == WORD.findall(text.lower())
+
+
+PHRASES = st.sampled_from(
+    """and|but|it|the|tool|fails|Crashes|doesn't|raises|e.g.|For example|such as|like|(|instead of|if needed|if you like
+|When applicable|Optional|optionally|feel free|falls nötig|例如|如果需要|.|;|!|?|。|é|,""".replace("\n", "").split("|")
+)
+
+
+@given(st.lists(PHRASES | st.just("\ud800") | st.text(" abc.,", max_size=3), max_size=8).map(" ".join))
+def test_both_engines_find_the_same(text: str):
+    for expression in (COMPLAINT, EXAMPLE, IF_NEEDED, OPTIONAL, MAY_END):
+        assert searching(expression)(text) == (re.search(expression, text) is not None)
+    assert searching(MAY_END)(text) or not END.search(text)
+
+
+HARD = [
+    "a",
+    "`",
+    '"',
+    "'",
+    "a.",
+    "/",
+    "a/",
+    "(",
+    "*",
+    "- ",
+    "> ",
+    "# ",
+    "| ",
+    "```\n",
+    "1",
+    "1,",
+    "<",
+    "in ",
+    "写",
+    "に",
+    "and ",
+    "a.txt, ",
+    "`a.txt` and ",
+    "__",
+    "$ ",
+    "…",
+    "\n",
+    "must not ",
+]
+
+
+@pytest.mark.parametrize("piece", HARD)
+def test_time_is_linear(piece: str):
+    """Twenty times the text may take forty times as long, and a short text is never slow."""
+
+    def seconds(size: int) -> float:
+        task = Task("Write " + piece * (size // len(piece)))
+        best = 9.0
+        for _ in range(3):
+            start = time.process_time()
+            requirements(task)
+            best = min(best, time.process_time() - start)
+        return best
+
+    assert seconds(200_000) < 40 * max(seconds(10_000), 0.001)
+    assert seconds(10_000) < 0.25

@@ -1,0 +1,76 @@
+"""Each thing is said once: what a shortcut or an issue tells is not told again by the part that it lies in."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from made_attempt import Action, analysed, attempt
+
+from dense.analyst.rules import RulesAnalyst
+from dense.distillation import distill_sync
+from dense.narrate.elsewhere import elsewhere
+from dense.tree import NONE, Shortcut, Subtask, nodes
+
+CHART = "Draw the amounts and save the picture as `/app/chart.png`."
+LOOK = ("cat sales.csv", "north;4\nsouth;8")
+TRIES: tuple[Action, ...] = (
+    ("gnuplot -e \"set output '/app/chart.png'; plot 'sales.csv'\"", "bash: gnuplot: command not found", 127),
+    ("convert -size 9x9 xc:white /app/chart.png", "bash: convert: command not found", 127),
+)
+GIVEN_UP = "The picture is not there: nothing here can draw."
+
+
+def report(task: str, *actions: Action) -> str:
+    return distill_sync(attempt(task, *actions), RulesAnalyst()).feedback.report
+
+
+def parts(task: str, *actions: Action) -> list[Subtask]:
+    root = distill_sync(attempt(task, *actions), RulesAnalyst()).reconciled.root
+    return [node for node in nodes(root) if isinstance(node, Subtask) and node is not root]
+
+
+def test_failures_of_a_shortcut_are_no_dead_ends_of_its_part() -> None:
+    tried = [
+        node for node in parts(CHART, LOOK, *TRIES, GIVEN_UP) if any(isinstance(c, Shortcut) for c in node.children)
+    ]
+    assert tried
+    assert all(node.facets.dead_ends == NONE for node in tried)
+    text = report(CHART, LOOK, *TRIES, GIVEN_UP)
+    assert text.count("xc:white") == 3  # the lesson, the shortcut, the action itself
+
+
+def test_a_failure_that_no_shortcut_tells_stays_a_dead_end() -> None:
+    (part,) = parts("Draw something.", LOOK, TRIES[0], ("ls", "sales.csv"), "There is nothing to draw with.")
+    assert "`gnuplot`: command not found" in part.facets.dead_ends
+
+
+def test_an_issue_with_several_tries_tells_what_they_lacked() -> None:
+    found = re.search(r"<open-issue[^>]*>([^<]*)", report(CHART, LOOK, *TRIES, GIVEN_UP))
+    assert found is not None
+    assert found[1].endswith("Tried without success: `gnuplot` is not installed (a2); `convert` is not installed (a3).")
+
+
+def test_what_an_issue_tells_is_no_open_issue_of_the_part_too() -> None:
+    fails = ("pytest -q t.py", "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s", 1)
+    analysis = analysed("Mend `a.py`: `pytest -q t.py` must pass.", ("sed -i s/a/b/ a.py", ""), fails, "Done.")
+    assert elsewhere(analysis, 1, 3).issues == {2}
+    (part,) = parts("Mend `a.py`: `pytest -q t.py` must pass.", ("sed -i s/a/b/ a.py", ""), fails, "Done.")
+    assert part.facets.open_issues == NONE
+
+
+def test_an_only_part_does_not_repeat_what_the_root_says() -> None:
+    made = ("awk '{s+=$1} END {print s}' in.txt > /app/sum.txt", "")
+    text = report("Put the sum into `/app/sum.txt`.", made, ("cat /app/sum.txt", "30"), "It is there.")
+    assert text.count("<summary") == 1
+    assert text.count("Looking at `/app/sum.txt` showed `30`.") == 1
+    assert "read back" not in text
+
+
+@pytest.mark.parametrize("word", ["Everything is in place.", "Alles ist fertig."])
+def test_parts_of_several_each_have_their_summary(word: str) -> None:
+    long = [(f"cat in{n}.csv", f"region;{n}") for n in range(9)]
+    made = [("echo 30 > /app/sum.txt", ""), ("cat /app/sum.txt", "30")]
+    text = report("Put the sum into `/app/sum.txt`.", *long, *made, word)
+    assert text.count("<task") > 2
+    assert text.count("<summary") == text.count("<task")

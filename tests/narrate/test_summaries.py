@@ -1,0 +1,370 @@
+"""Summaries and facets of stretches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dense
+from dense.analyst.answers import SummaryAnswer
+from dense.evidence.actions import effects
+from dense.evidence.facts.facts import facts
+from dense.evidence.links.sequence import History
+from dense.evidence.observations import seen
+from dense.narrate.narrator import Teller
+from dense.narrate.summaries import LONGEST
+from dense.trajectory import Observation, Source, Step, ToolCall
+from dense.tree import Leaf, Subtask
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FAILED = "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s\n"
+PASSED = "....\n4 passed in 0.10s\n"
+NO_MODULE = "Traceback (most recent call last):\n  File \"s.py\", line 1\nModuleNotFoundError: No module named 'yaml'\n"
+
+
+def shell(command: str, text: str = "", code: int = 0) -> Step:
+    call = ToolCall("bash", {"command": command})
+    return Step(Source("t"), calls=(call,), observations=(Observation(text, exit_code=code),))
+
+
+def leaves_of(steps: Sequence[Step]) -> tuple[Leaf, ...]:
+    return tuple(Leaf(f"n{n}", n + 1, step) for n, step in enumerate(steps))
+
+
+def teller(steps: Sequence[Step]) -> Teller:
+    known = [facts(leaf, done := effects(leaf.step), seen(leaf.step, done)) for leaf in leaves_of(steps)]
+    return Teller(History(known), steps)
+
+
+def told(*steps: Step) -> SummaryAnswer:
+    return teller(steps).digest(leaves_of(steps))
+
+
+def test_the_way_that_worked_and_what_showed_it() -> None:
+    answer = told(shell("pytest -q", FAILED, 1), shell("sed -i 's/360/3600/' dur.py"), shell("pytest -q", PASSED))
+    assert answer.summary == "Ran `sed -i 's/360/3600/' dur.py`. `pytest -q`: all 4 tests pass."
+    assert answer.key_mechanisms == "`360` → `3600` in `dur.py`"
+    assert answer.artifacts == "`dur.py`"
+    assert answer.dead_ends == "none"
+    assert answer.open_issues == "none"
+
+
+def test_a_check_that_passed_before_the_last_change_says_so() -> None:
+    answer = told(shell("pytest -q", PASSED), shell("sed -i 's/a/b/' dur.py"))
+    assert "all 4 tests pass, before the last change." in answer.summary
+    assert answer.open_issues == "unverified: `dur.py` after the last change"
+
+
+def test_a_failed_check_that_nothing_mended_is_left() -> None:
+    answer = told(shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
+    assert answer.summary.endswith("Still failing: `pytest -q`: 1 of 4 tests fail: `test_a`.")
+    assert answer.open_issues == "`pytest -q`: 1 of 4 tests fail: `test_a`"
+
+
+def test_of_two_checks_in_one_action_the_other_one_does_not_take_back_both() -> None:
+    both = shell("python3 -m unittest; python3 check_speed.py", "Ran 4 tests in 0.1s\n\nOK\n5.9 s: TOO SLOW\n", 1)
+    answer = told(both, shell("sed -i 's/a/b/' p.py"), shell("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK\n"))
+    assert "check_speed.py" in answer.open_issues
+
+
+def test_what_is_missing_is_a_dead_end() -> None:
+    answer = told(
+        shell("gnuplot x", "bash: gnuplot: command not found", 127),
+        shell("convert y", "bash: convert: command not found", 127),
+    )
+    assert answer.dead_ends == "`gnuplot`: command not found; `convert`: command not found"
+    assert answer.summary == "Did not work: `gnuplot`: command not found; `convert`: command not found."
+
+
+def test_what_was_missing_and_installed_comes_first() -> None:
+    answer = told(
+        shell("python3 s.py", NO_MODULE, 1), shell("pip install pyyaml", "done"), shell("python3 s.py", "7 rows")
+    )
+    assert answer.critical_order == "install `pyyaml` before `python3 s.py`"
+    assert answer.final_state == "installed `pyyaml`"
+    assert answer.summary == "Installed `pyyaml`; ran `python3 s.py`: `7 rows`."
+
+
+def test_a_value_is_key_only_when_a_later_action_shows_it_again() -> None:
+    made = shell("python3 sum.py --to out.json", "total: 30\n")
+    assert told(made).key_values == "none"
+    written = shell("echo '{\"total\": 30}' > out.json")
+    assert told(made, written, shell("cat out.json", '{"total": 30}')).key_values == "total `30`"
+    assert told(made, written, shell("cat out.json", '{"total": 31}')).key_values == "none"
+
+
+def test_what_the_agent_typed_itself_is_no_key_value() -> None:
+    typed, shown = shell("echo 'flag: X7Q' > f.txt"), shell("cat f.txt", "flag: X7Q")
+    assert told(typed, shown, shown, shown).key_values == "none"
+    write = ToolCall("Write", {"file_path": "f.py", "content": "open('f.txt', 'w').write('flag: X7Q')"})
+    script = Step(Source("t"), calls=(write,), observations=(Observation("ok"),))
+    assert told(script, shell("python3 f.py > f.txt"), shown).key_values == "none"
+
+
+def test_what_a_program_made_and_was_read_back_is_a_key_value() -> None:
+    assert told(shell("python3 sum.py > out.txt"), shell("cat out.txt", "total: 30")).key_values == "total `30`"
+
+
+def test_a_claim_is_quoted_as_a_claim() -> None:
+    message = "I'm done. Everything works and is tested. It prints 12 lines now."
+    answer = told(shell("cat a.py", "x\n" * 30), Step(Source("t"), message=message))
+    assert answer.summary == 'Looked at `a.py`. Said "It prints 12 lines now."'
+    bare = told(shell("cat a.py", "x\n" * 30), Step(Source("t"), message="Everything works and is tested."))
+    assert bare.summary == "Looked at `a.py`."
+
+
+def test_agents_are_named_where_there_are_several() -> None:
+    steps = [
+        Step(Source("t"), message="Please find the opening hours of the museum.", agent="Lead"),
+        Step(
+            Source("t"),
+            agent="Surfer",
+            calls=(ToolCall("visit", {"url": "http://m.org"}),),
+            observations=(Observation("open 9 to 5"),),
+        ),
+    ]
+    assert "`Surfer` opened `http://m.org`: `open 9 to 5`" in told(*steps).summary
+
+
+def test_what_an_agent_answers_to_another_is_told() -> None:
+    asked = Step(Source("t"), agent="Lead", calls=(ToolCall("Surfer", {"input": "Find the opening hours. " * 5}),))
+    answered = Step(Source("t"), agent="Surfer", message="I clicked 'Opening hours' on the page of the museum.")
+    assert (
+        """`Surfer` said "I clicked 'Opening hours' on the page of the museum.\""""
+        in told(asked, answered, asked).summary
+    )
+
+
+def test_a_user_is_heard() -> None:
+    step = Step(Source("t"), message="Which day do you mean?", observations=(Observation("Friday.", origin="user"),))
+    assert told(shell("cat a.py", "x\n" * 9), step).summary.endswith('The user said "Friday."')
+
+
+def test_files_that_were_removed_again_are_no_artifacts() -> None:
+    answer = told(shell("echo 1 > a.txt"), shell("echo 2 > b.txt"), shell("rm a.txt"))
+    assert answer.artifacts == "`b.txt`"
+    assert answer.final_state == "removed `a.txt`"
+
+
+def test_the_final_summary_leaves_what_is_open_to_the_issues() -> None:
+    steps = (shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
+    root = Subtask("n2", 0, "all", "", leaves_of(steps))
+    assert teller(steps).final(root, tells_left=False) == "Ran `sed -i 's/a/b/' dur.py`."
+    assert "Still failing" in teller(steps).final(root, tells_left=True)
+
+
+def test_the_whole_is_told_by_its_parts() -> None:
+    steps = (
+        shell("cat notes.txt", "x\n" * 9),
+        shell("python3 sum.py > total.txt"),
+        shell("cat total.txt", "total: 30"),
+        shell("sed -i 's/a/b/' dur.py"),
+        shell("pytest -q", PASSED),
+    )
+    leaves = leaves_of(steps)
+    one = teller(steps)
+    parts = tuple(Subtask(f"n{6 + n}", 1, "", "", leaves[a:b]) for n, (a, b) in enumerate([(0, 1), (1, 3), (3, 5)]))
+    briefs = [one.final(part, tells_left=False) for part in parts]
+    whole = one.final(Subtask("n5", 0, "all", "", parts), tells_left=False)
+    assert whole == (
+        "Ran `python3 sum.py > total.txt`. Looking at `total.txt` showed `total: 30`. "
+        "Ran `sed -i 's/a/b/' dur.py`. `pytest -q`: all 4 tests pass."
+    )
+    assert whole not in briefs
+    assert whole == teller(steps).final(Subtask("n5", 0, "all", "", parts), tells_left=False)
+
+
+def test_a_hand_over_is_told_by_what_it_says_is_missing() -> None:
+    said = "summary.json is in place with the total. chart.png does not exist, since no tool can draw it here."
+    over = Step(Source("t"), said, "", (ToolCall("mark_task_complete", {}),), (Observation("Are you sure?"),))
+    again = Step(Source("t"), "Nothing changes here, so I confirm it.", "", over.calls, (Observation(""),))
+    assert told(shell("echo 1 > summary.json"), over, again).summary.endswith(
+        'Ended the attempt and said "chart.png does not exist, since no tool can draw it here."'
+    )
+
+
+def test_a_tool_that_is_not_there_is_no_open_issue() -> None:
+    answer = told(shell("gnuplot x", "bash: gnuplot: command not found", 127))
+    assert answer.open_issues == "none"
+    assert answer.dead_ends == "`gnuplot`: command not found"
+
+
+def test_a_runner_that_is_not_there_is_told_with_the_one_that_is() -> None:
+    no_pytest = shell("python3 -m pytest", "/usr/bin/python3: No module named pytest", 1)
+    answer = told(no_pytest, shell("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK\n"))
+    assert answer.dead_ends == "`pytest`: no such module (`python3 -m unittest` runs)"
+
+
+def test_a_check_that_could_not_run_is_not_failing() -> None:
+    answer = told(shell("sed -i s/a/b/ dur.py"), shell("pytest -q", "14 errors in 0.41s\n", 2))
+    assert answer.summary.endswith("Could not run: `pytest -q`: no test could start (14 errors).")
+
+
+def test_the_final_summary_is_the_same_whatever_was_asked_before() -> None:
+    steps = (shell("pytest -q", FAILED, 1), shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
+    root = Subtask("n3", 0, "all", "", leaves_of(steps))
+    for tells_left in (True, False):
+        one = teller(steps)
+        asked_before = one.digest(root.children)
+        first, again = one.final(root, tells_left=tells_left), one.final(root, tells_left=tells_left)
+        assert first == again == teller(steps).final(root, tells_left=tells_left)
+        assert (first == asked_before.summary) is tells_left
+
+
+def test_each_action_is_told_once() -> None:
+    steps = (shell("cat a.py", "x"), shell("echo 1 > b.txt"))
+    one = teller(steps)
+    one.digest(leaves_of(steps))
+    assert one.deed(2) is one.deed(2)
+    assert one.deed(2).did == "ran `echo 1 > b.txt`"
+
+
+def of_example(path: str) -> SummaryAnswer:
+    return told(*next(iter(dense.read(EXAMPLES / path))).steps)
+
+
+def test_the_csv_example() -> None:
+    answer = of_example("csv-report/trial")
+    assert "`6 rows, total 30`" in answer.summary
+    assert "`/app/summary.json`" in answer.artifacts
+    assert "chart.png" not in answer.artifacts
+    assert answer.key_values == "total `30`"
+    assert "delimiter=';'" in answer.key_mechanisms
+    assert "`gnuplot`: command not found" in answer.dead_ends
+
+
+def test_the_example_that_only_looks_successful() -> None:
+    assert "TOO SLOW" in of_example("looks-successful/rollout.jsonl").open_issues
+
+
+def test_the_password_example_shows_the_candidate() -> None:
+    assert "8XDR7K2MQ9T4HBV6NC3LW54 23 True True" in of_example("password-recovery/recovery.traj.json").summary
+
+
+def test_the_example_that_succeeded() -> None:
+    answer = of_example("clean-success/session.jsonl")
+    assert "`python3 -m unittest -v`: all 5 tests pass." in answer.summary
+    assert answer.open_issues == "none"
+
+
+TEXTS = st.text(st.sampled_from("ab /'\"`$()<>|&;\n\\{}:=1. \x1b"), max_size=60)
+COMMANDS = (
+    st.sampled_from(["cat a.py", "python3 s.py", "echo 1 > a.txt", "rm a.txt", "pytest", "pip install x", ""]) | TEXTS
+)
+
+
+@given(
+    st.lists(
+        st.tuples(COMMANDS, TEXTS | st.sampled_from([FAILED, PASSED, NO_MODULE]), st.sampled_from([0, 1])), max_size=8
+    )
+)
+def test_any_stretch_has_words(actions: list[tuple[str, str, int]]) -> None:
+    steps = [shell(*action) if action[0] else Step(Source("t"), message=action[1]) for action in actions]
+    answer = told(*steps)
+    assert 0 < len(answer.subtitle) <= 60
+    assert 0 < len(answer.summary) <= LONGEST + 300
+    assert "\n" not in answer.summary
+    assert answer == told(*steps)
+
+
+@pytest.mark.parametrize("kind", ["edit", "fail", "look", "checks"])
+def test_a_long_stretch_costs_in_proportion(kind: str) -> None:
+    def steps(count: int) -> list[Step]:
+        if kind == "edit":
+            return [shell(f"echo 1 > f{n}.txt; rm f{n - 3}.txt") for n in range(count)]
+        if kind == "fail":
+            return [shell(f"python3 s{n % 9}.py", NO_MODULE if n % 3 else "7", 1 if n % 3 else 0) for n in range(count)]
+        if kind == "checks":
+            both = [shell("pytest a.py; pytest b.py", FAILED, 1), shell("pytest a.py", PASSED)]
+            return both * (count // 2)
+        return [shell(f"cat f{n}.txt", "x") for n in range(count)]
+
+    def cost(count: int) -> float:
+        made = steps(count)
+        one, leaves = teller(made), leaves_of(made)
+        start = time.process_time()
+        one.digest(leaves)
+        return time.process_time() - start
+
+    short, long = (min(cost(count) for _ in range(3)) for count in (1000, 4000))
+    assert long < 12 * short + 0.02
+
+
+def test_a_command_that_comes_back_is_no_result() -> None:
+    command = "sed -i '317s/^/    /' src/libponyc/expr/match.c"
+    assert told(shell(command, command), shell("ls", "a\nb")).summary.count("317s") == 1
+
+
+def test_scratch_files_are_no_artifacts() -> None:
+    answer = told(shell("echo 'import x' > repro.py"), shell("sed -i s/a/b/ x.py"), shell("rm repro.py"))
+    assert answer.artifacts == "`x.py`"
+    steps = (shell("echo 'import x' > repro.py"), shell("ls", "repro.py"), shell("rm repro.py"))
+    first = teller(steps).digest(leaves_of(steps)[:1])
+    assert (first.artifacts, first.open_issues) == ("none", "none")
+
+
+def test_headings_of_runners_are_no_values() -> None:
+    text = "rootdir: /testbed\n1: 0.95\ntotal: 30\n"
+    steps = (shell("python make.py > out.txt", text), shell("cat out.txt", text))
+    assert told(*steps).key_values == "total `30`"
+
+
+COUNT = "awk -F';' '{a[$1]+=$3} END {for (r in a) print r, a[r]}' sales.csv > regions.dat; cat regions.dat"
+COUNTED = "east 12\nnorth 10\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (f"{COUNT}; gnuplot plot.gp", f"{COUNTED}bash: gnuplot: command not found"),
+        (f"{COUNT}\nmagick regions.dat chart.png", f"{COUNTED}sh: 1: magick: not found"),
+    ],
+)
+def test_results_that_were_shown_before_a_program_was_missing(command: str, output: str) -> None:
+    answer = told(shell("ls", "sales.csv"), shell(command, output, 127))
+    assert answer.summary.startswith("Wrote `regions.dat`, which holds `east 12`, `north 10`.")
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (f"{COUNT}; wc -l sales.csv; gnuplot plot.gp", f"{COUNTED}7 sales.csv\nbash: gnuplot: command not found"),
+        (f"{COUNT}; python3 draw.py", f"{COUNTED}{NO_MODULE}"),
+        ("cat regions.dat; gnuplot plot.gp", f"{COUNTED}bash: gnuplot: command not found"),
+    ],
+)
+def test_what_may_be_of_another_command_is_no_contents(command: str, output: str) -> None:
+    assert "holds" not in told(shell("ls", "sales.csv"), shell(command, output, 127)).summary
+
+
+def test_contents_that_were_written_over_are_not_told() -> None:
+    tried = shell(f"{COUNT}; gnuplot plot.gp", f"{COUNTED}bash: gnuplot: command not found", 127)
+    assert "east 12" not in told(tried, shell("echo x > regions.dat")).summary
+
+
+def test_what_was_found_right_before_a_run_is_told_with_it() -> None:
+    look = shell("grep -ao 'KEY=.*' disk.img", "KEY=8XD")
+    run = shell("python3 -c \"print('8XD' + 'W54')\"", "8XDW54")
+    assert "`KEY=8XD`; ran `python3" in told(shell("ls -l", "disk.img"), look, run).summary
+    assert "KEY" not in told(look, shell("python3 a.py", "1"), run).summary
+
+
+def test_a_counted_run_is_the_proof_before_one_that_only_compares_or_compiles() -> None:
+    edit, run = shell("sed -i 's/a - b/a + b/' cart.py"), shell("pytest -q tests/", "10 passed in 0.1s")
+    build = shell("python -m py_compile cart.py", "a;\nb;\nc;\nd;\ne;\n;;")
+    printed = "`python -m py_compile cart.py` printed 6 lines and no error."
+    summary = told(edit, run, build).summary
+    assert "`pytest -q tests/`: all 10 tests pass." in summary
+    assert "py_compile" not in summary
+    assert printed in told(edit, build).summary
+    assert printed in told(run, edit, build).summary
+
+
+def test_who_says_nothing_is_not_quoted() -> None:
+    done = Step(Source("made"), "The file `a.txt` holds 12 rows.")
+    assert "nothing" not in told(Step(Source("made"), ""), done).summary
