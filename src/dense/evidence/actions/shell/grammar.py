@@ -1,4 +1,4 @@
-"""From shell text to its simple commands, by the grammar of bash; what is plain is read without it (`plain`).
+"""From shell text to its simple commands, by the grammar of bash.
 
 Heredocs are taken out before the grammar sees the text, and put back as the standard input of their command: bodies
 of any size cost nothing, a body that never ends is still a body, and the grammar's own weak spot (a pipe behind a
@@ -19,7 +19,6 @@ from msgspec import Struct
 
 from dense.evidence.actions.shell.command import FOLDER_CHANGERS, Command, Redirect, folder_after
 from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE, NO_HEREDOCS, Heredoc, may_run, take_heredocs
-from dense.evidence.actions.shell.plain import plain_commands
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -79,10 +78,6 @@ def parse(text: str, cwd: str = "") -> list[Command]:
     if "\r" in text or "\0" in text:
         text = text.replace("\r\n", "\n").replace("\0", "")
     plain, heredocs = take_heredocs(text, take_open=False) if "<<" in text else (text, NO_HEREDOCS)
-    if len(plain) <= WHOLE and not (heredocs and any(map(may_run, heredocs.values()))):
-        found = plain_commands(plain, cwd, heredocs)
-        if found is not None:
-            return found
     walk = Walk(cwd, heredocs)
     for piece in pieces(plain) if len(plain) > WHOLE else (plain,):
         if not walk.go(piece) and "<<" in piece and len(heredocs) == 0:
