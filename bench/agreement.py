@@ -36,7 +36,7 @@ from dense.cli.text import printable, shortened
 from dense.distillation import distill_sync
 from dense.errors import NoTrajectory
 from dense.evidence.actions import effects
-from dense.evidence.observations import seen
+from dense.evidence.observations import observe
 from dense.readers import Stream, read_streams
 from dense.readers.walk import is_harbor_trial
 from dense.trajectory import Source, Step, Trajectory
@@ -203,7 +203,7 @@ def ends_in_error(trajectory: Trajectory) -> bool:
     for step in reversed(trajectory.steps):
         for observation in reversed(step.observations):
             if observation.origin != "user":
-                return seen(msgspec.structs.replace(step, observations=(observation,)), effects(step)).has_failed
+                return observe(msgspec.structs.replace(step, observations=(observation,)), effects(step)).has_failed
     return False
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import Facts, facts
-from dense.evidence.observations import seen
+from dense.evidence.observations import observe
 from dense.narrate.actions import did, saw
 from dense.narrate.messages import first_sentence, intent, says_nothing, telling_sentence
 from dense.narrate.quoting import listed, one_line, quoted, sentence, ticked
@@ -22,7 +22,7 @@ from dense.tree import Leaf
 
 def known(step: Step) -> tuple[Facts, Step]:
     done = effects(step)
-    return facts(Leaf("n0", 1, step), done, seen(step, done)), step
+    return facts(Leaf("n0", 1, step), done, observe(step, done)), step
 
 
 def shell(command: str, text: str = "", code: int | None = 0) -> tuple[Facts, Step]:

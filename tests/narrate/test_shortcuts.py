@@ -8,7 +8,7 @@ import pytest
 
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import facts
-from dense.evidence.observations import seen
+from dense.evidence.observations import observe
 from dense.narrate.actions import Deed
 from dense.narrate.changes import standing
 from dense.narrate.shortcuts import dead_end, working_path
@@ -19,7 +19,7 @@ from dense.tree import Leaf
 def deed(name: str, text: str = "ok", message: str = "", *, failed: bool = False, **arguments: Any) -> Deed:
     observation = Observation(text, is_error=failed or None)
     step = Step(Source("t"), message, "", (ToolCall(name, {**arguments}),), (observation,))
-    known = facts(Leaf("n0", 1, step), done := effects(step), seen(step, done))
+    known = facts(Leaf("n0", 1, step), done := effects(step), observe(step, done))
     return Deed(known, step, known.phase)
 
 

@@ -15,7 +15,7 @@ from dense.analyst.answers import SummaryAnswer
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import facts
 from dense.evidence.links.sequence import History
-from dense.evidence.observations import seen
+from dense.evidence.observations import observe
 from dense.narrate.narrator import Teller
 from dense.narrate.summaries import LONGEST
 from dense.trajectory import Observation, Source, Step, ToolCall
@@ -37,7 +37,7 @@ def leaves_of(steps: Sequence[Step]) -> tuple[Leaf, ...]:
 
 
 def teller(steps: Sequence[Step]) -> Teller:
-    known = [facts(leaf, done := effects(leaf.step), seen(leaf.step, done)) for leaf in leaves_of(steps)]
+    known = [facts(leaf, done := effects(leaf.step), observe(leaf.step, done)) for leaf in leaves_of(steps)]
     return Teller(History(known), steps)
 
 

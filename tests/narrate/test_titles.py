@@ -8,7 +8,7 @@ from dense.evidence.actions import effects
 from dense.evidence.deliverables.products import products
 from dense.evidence.facts.facts import facts
 from dense.evidence.links.sequence import History
-from dense.evidence.observations import seen
+from dense.evidence.observations import observe
 from dense.narrate.actions import Deed
 from dense.narrate.titles import LONGEST, attempt_title, title, told_apart
 from dense.trajectory import Observation, Source, Step, ToolCall
@@ -44,7 +44,7 @@ def deeds(*actions: tuple[str, str, int] | Step) -> list[Deed]:
             call = ToolCall("bash", {"command": command})
             step = Step(Source("t"), calls=(call,), observations=(Observation(text, exit_code=code),))
         found.append((step, Leaf(f"n{number - 1}", number, step)))
-    known = [facts(leaf, effects(step), seen(step, effects(step))) for step, leaf in found]
+    known = [facts(leaf, effects(step), observe(step, effects(step))) for step, leaf in found]
     history = History(known)
     return [Deed(fact, step, history.phase(fact.action)) for fact, (step, _) in zip(known, found, strict=True)]
 

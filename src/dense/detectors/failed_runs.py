@@ -51,7 +51,7 @@ def doubted(case: Case) -> list[Finding]:
     if last is None or last.has_failed or last.action < case.first_change:
         return []
     if not (words := case.wrong(last.action)):
-        return _printed(case, last) if last.seen.doubt else []
+        return _printed(case, last) if last.seen.reported_problem else []
     text = f"What ran last, at a{last.action} ({case.did(last.action)}), gave {case.saw(last.action)}."
     text += f" The agent says of it: {ticked(words, 200)}"
     text += " Files changed since, and nothing ran." if case.last_change > last.action else ""
@@ -64,7 +64,7 @@ def _printed(case: Case, last: Facts) -> list[Finding]:
     if any(is_meant(step.message) or is_meant(step.reasoning) for step in around):
         return []
     text = f"The last check that ran, at a{last.action} ({case.did(last.action)}), printed "
-    text += f"{ticked(last.seen.doubt, 160)}, and nothing ran since."
+    text += f"{ticked(last.seen.reported_problem, 160)}, and nothing ran since."
     gone = next((f.action for f in case.facts[last.action :] if _removes(f, last)), None)
     text += f" It was removed at a{gone}." if gone is not None else ""
     return [Finding("doubted", text, (last.action,), is_serious=False)]

@@ -21,7 +21,7 @@ from dense.evidence.facts.remarks import wrong
 from dense.evidence.facts.subagents import with_subagents
 from dense.evidence.links.origins import Origins
 from dense.evidence.links.sequence import History
-from dense.evidence.observations import seen
+from dense.evidence.observations import observe
 from dense.evidence.requirements import requirements
 from dense.narrate.actions import LONGEST_DEED, did, saw
 from dense.trajectory import Step, Trajectory
@@ -45,7 +45,7 @@ class Case:
             effects.look_at(steps)
         done = [with_subagents(step, effects(step)) if step.subagents else effects(step) for step in steps]
         texts = [effects.commands(step) if isinstance(effects, Remembered) else commands(step) for step in steps]
-        came = [seen(*one) for one in zip(steps, done, texts, strict=True)]
+        came = [observe(*one) for one in zip(steps, done, texts, strict=True)]
         self.facts = all_facts(steps, done, came, texts)
         self.history = History(self.facts)
 

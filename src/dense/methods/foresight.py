@@ -8,7 +8,7 @@ from __future__ import annotations
 from dense.evidence.actions import EffectsOf
 from dense.evidence.facts.facts import Facts, facts
 from dense.evidence.links.sequence import History
-from dense.evidence.observations import seen
+from dense.evidence.observations import observe
 from dense.methods.answers import DecisionAnswer
 from dense.narrate.actions import did, saw
 from dense.trajectory import Trajectory
@@ -21,7 +21,7 @@ class Foresight:
     def __init__(self, trajectory: Trajectory, effects: EffectsOf) -> None:
         self._steps = trajectory.steps
         leaves = [Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)]
-        self._facts = [facts(leaf, done := effects(leaf.step), seen(leaf.step, done)) for leaf in leaves]
+        self._facts = [facts(leaf, done := effects(leaf.step), observe(leaf.step, done)) for leaf in leaves]
         self._history = History(self._facts)
         self._unchecked = _unchecked(self._facts, self._history)
 

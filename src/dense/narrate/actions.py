@@ -19,7 +19,7 @@ from dense.evidence.facts.facts import Facts, Phase, command_family
 from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, output
 from dense.evidence.facts.subagents import agents_told
 from dense.evidence.facts.teams import instructed, without_query
-from dense.evidence.observations.seen import Failure
+from dense.evidence.observations.result import ObservedFailure
 from dense.narrate.commands import shell_deed
 from dense.narrate.messages import delivered, said
 from dense.narrate.outputs import (
@@ -168,7 +168,7 @@ def no_check_told(deed: Deed) -> str:
     return failure_told(failure, deed)
 
 
-def failure_told(failure: Failure, deed: Deed) -> str:
+def failure_told(failure: ObservedFailure, deed: Deed) -> str:
     """A failure by the line that tells it; one that is only an exit code, by that and the last line of the output."""
     if failure.family == "syntax" and (before := ran_before(failure, deed)):
         return f"{shown(before, LONGEST_SIGHT, has_run=True)}, then the shell stopped: {ticked(failure.line, 130)}"
@@ -181,7 +181,7 @@ STOPPED = re.compile(r"\S*(?:sh|ash|zsh): (?:\S{1,40}: )?line [1-9]\d*: |\S{0,40
 """How a shell says at which line it could not go on. It runs what stands before that line."""
 
 
-def ran_before(failure: Failure, deed: Deed) -> str:
+def ran_before(failure: ObservedFailure, deed: Deed) -> str:
     """What came back before the line at which the shell could not go on."""
     if not deed.facts.commands or STOPPED.match(failure.line) is None:
         return ""
@@ -201,8 +201,8 @@ def sight(deed: Deed, limit: int = LONGEST_SIGHT) -> str:
         told = f"{told}; {failure}" if told else failure
     if told:
         return told[: 2 * limit]
-    if seen.doubt:
-        return ticked(seen.doubt, 130)
+    if seen.reported_problem:
+        return ticked(seen.reported_problem, 130)
     if seen.is_empty or not step.observations or facts.hands_to:
         return "nothing"
     if not step.calls and facts.targets:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from dense.evidence.observations.seen import Failure, TestRun
+from dense.evidence.observations.result import ObservedFailure, TestRun
 from dense.narrate.quoting import HEAD, last_line, lines_told, listed, ticked
 
 
@@ -36,7 +36,7 @@ def whole(count: int) -> str:
     return "both" if count == 2 else f"all {count}"
 
 
-def no_run_told(run: TestRun, failures: Sequence[Failure], came_back: str) -> str:
+def no_run_told(run: TestRun, failures: Sequence[ObservedFailure], came_back: str) -> str:
     """A runner that could not run its tests, and the first line that says why."""
     why = next((failure.line for failure in failures if failure.family not in VAGUE), "") or first_marked(came_back)
     count = "1 error" if run.failed == 1 else f"{run.failed} errors"
@@ -55,12 +55,12 @@ ABSENT = frozenset({"no_such_command", "no_such_module"})
 """Families that say that a program or a package is not there."""
 
 
-def absent_told(failure: Failure) -> str:
+def absent_told(failure: ObservedFailure) -> str:
     """A program or a package that is not there, by its name."""
     return f"{ticked(failure.subject, 60)} is {lack(failure)}"
 
 
-def lack(failure: Failure) -> str:
+def lack(failure: ObservedFailure) -> str:
     """A file of the project's own is not there; anything else is not installed."""
     is_own = "/" in failure.subject or failure.subject.endswith((".sh", ".py"))
     return "not there" if is_own else "not installed"
@@ -78,7 +78,7 @@ MANY_LINES = re.compile(rf"(?:\s*+\S[^\n]*+){{{FEW_LINES + 1}}}")
 """More of them, blank ones not counted."""
 
 
-def main_failure(failures: Sequence[Failure]) -> Failure:
+def main_failure(failures: Sequence[ObservedFailure]) -> ObservedFailure:
     """The failure that tells most: the first of a known family."""
     for failure in failures:
         if failure.family not in VAGUE:

@@ -202,8 +202,8 @@ def _checked(check: Deed) -> str:
         return f"; {_no_run(check)}"
     if check.has_failed:
         return f"; {_checker(check)} still fail{s}"
-    if check.facts.seen.doubt:
-        return f"; {_checker(check)}: {one_line(check.facts.seen.doubt, 30)}"
+    if check.facts.seen.reported_problem:
+        return f"; {_checker(check)}: {one_line(check.facts.seen.reported_problem, 30)}"
     return f"; {_checker(check)} pass{'es' if s else ''}" if _is_shown_passed(check) else ""
 
 
@@ -327,7 +327,9 @@ def _checking(checks: Sequence[Deed]) -> str:
         return f"Try to run the tests: {_no_run(last)}" if ran is None else _checking([ran])
     if not last.facts.seen.tests:
         ends = ": passes" if last.has_passed else ": fails" if last.has_failed else ""
-        ends = ends or (f": {one_line(last.facts.seen.doubt, 24)}" if last.facts.seen.doubt else "")
+        ends = ends or (
+            f": {one_line(last.facts.seen.reported_problem, 24)}" if last.facts.seen.reported_problem else ""
+        )
         return f"Check with {one_line(_program(last), 40)}{ends}"
     failed = sum(run.failed for run in last.facts.seen.tests)
     if failed:

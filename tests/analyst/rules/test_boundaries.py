@@ -27,17 +27,17 @@ from dense.analyst.rules.boundaries import (
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import Facts, facts
 from dense.evidence.links.sequence import History
-from dense.evidence.observations import seen
-from dense.evidence.observations.seen import Failure, Seen
-from dense.evidence.observations.seen import TestRun as Run
+from dense.evidence.observations import observe
+from dense.evidence.observations.result import ObservedFailure, ObservedResult
+from dense.evidence.observations.result import TestRun as Run
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-OK = Seen(is_empty=False)
-PASSED = Seen(tests=(Run("pytest", 5, 0, "5 passed"),), is_empty=False)
-BROKEN = Seen(tests=(Run("pytest", 3, 2, "2 failed, 3 passed"),), is_empty=False)
-CRASHED = Seen(failures=(Failure("exception", "KeyError: 'amount'"),), is_empty=False)
+OK = ObservedResult(is_empty=False)
+PASSED = ObservedResult(tests=(Run("pytest", 5, 0, "5 passed"),), is_empty=False)
+BROKEN = ObservedResult(tests=(Run("pytest", 3, 2, "2 failed, 3 passed"),), is_empty=False)
+CRASHED = ObservedResult(failures=(ObservedFailure("exception", "KeyError: 'amount'"),), is_empty=False)
 
 
 def step(command: str, message: str = "", *, is_answered: bool = False) -> Step:
@@ -46,7 +46,7 @@ def step(command: str, message: str = "", *, is_answered: bool = False) -> Step:
     return Step(Source("trace"), message=message, calls=calls, observations=observations)
 
 
-type Action = str | tuple[str, Seen] | tuple[str, Seen, str]
+type Action = str | tuple[str, ObservedResult] | tuple[str, ObservedResult, str]
 
 
 def made(actions: Sequence[Action]) -> list[Facts]:
@@ -79,7 +79,7 @@ def test_examples(example: str, expected: list[int]) -> None:
     found: list[Facts] = []
     for number, one in enumerate(next(iter(dense.read(EXAMPLES / example))).steps, 1):
         done = effects(one)
-        found.append(facts(Leaf(f"n{number - 1}", number, one), done, seen(one, done)))
+        found.append(facts(Leaf(f"n{number - 1}", number, one), done, observe(one, done)))
     assert ends(found, History(found)) == expected
 
 
@@ -138,7 +138,11 @@ COMMANDS = st.sampled_from([
     "python server.py &", "curl localhost:8000", "make", "cat > c.py <<E\nE",
 ])  # fmt: skip
 ACTIONS = st.lists(
-    st.tuples(COMMANDS, st.sampled_from([OK, PASSED, BROKEN, CRASHED, Seen()]), st.sampled_from(["", "Now", "Step 2"])),
+    st.tuples(
+        COMMANDS,
+        st.sampled_from([OK, PASSED, BROKEN, CRASHED, ObservedResult()]),
+        st.sampled_from(["", "Now", "Step 2"]),
+    ),
     min_size=1,
     max_size=90,
 )
@@ -146,7 +150,7 @@ ACTIONS = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(ACTIONS)
-def test_ends_are_a_partition(actions: list[tuple[str, Seen, str]]) -> None:
+def test_ends_are_a_partition(actions: list[tuple[str, ObservedResult, str]]) -> None:
     found = cut(actions)
     assert found == sorted(set(found))
     assert found[-1] == len(actions)
@@ -157,7 +161,7 @@ def test_ends_are_a_partition(actions: list[tuple[str, Seen, str]]) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(ACTIONS)
-def test_draining_windows_gives_the_same_ends(actions: list[tuple[str, Seen, str]]) -> None:
+def test_draining_windows_gives_the_same_ends(actions: list[tuple[str, ObservedResult, str]]) -> None:
     """Each window is seen alone, with a history of its own. The first change is put in front, since it is the one
     thing that a window cannot know."""
     whole = made(["cat > a.py <<E\nE", *actions])
@@ -174,7 +178,7 @@ def test_draining_windows_gives_the_same_ends(actions: list[tuple[str, Seen, str
 
 @settings(max_examples=50, deadline=None)
 @given(ACTIONS)
-def test_no_cut_between_a_failure_and_its_repair(actions: list[tuple[str, Seen, str]]) -> None:
+def test_no_cut_between_a_failure_and_its_repair(actions: list[tuple[str, ObservedResult, str]]) -> None:
     found = made(["cat > a.py <<E\nE", *actions])
     history = History(found)
     start = 0

@@ -10,21 +10,25 @@ from dense.analyst.rules.labels import LONGEST, in_ticks, label
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import facts
 from dense.evidence.links.sequence import History
-from dense.evidence.observations.seen import Failure, Seen
-from dense.evidence.observations.seen import TestRun as Run
+from dense.evidence.observations.result import ObservedFailure, ObservedResult
+from dense.evidence.observations.result import TestRun as Run
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Label, Leaf
 
-OK = Seen(is_empty=False)
-PASSED = Seen(tests=(Run("pytest", 5, 0, "5 passed"),), is_empty=False)
-BROKEN = Seen(tests=(Run("pytest", 3, 2, "2 failed, 3 passed"),), is_empty=False)
-CRASHED = Seen(failures=(Failure("exception", "KeyError: 'amount'"),), is_empty=False)
-MISSING = Seen(failures=(Failure("no_such_command", "bash: pytest: command not found", "pytest"),), is_empty=False)
-ABSENT = Seen(failures=(Failure("no_such_file", "cat: b: No such file or directory", "b"),), is_empty=False)
+OK = ObservedResult(is_empty=False)
+PASSED = ObservedResult(tests=(Run("pytest", 5, 0, "5 passed"),), is_empty=False)
+BROKEN = ObservedResult(tests=(Run("pytest", 3, 2, "2 failed, 3 passed"),), is_empty=False)
+CRASHED = ObservedResult(failures=(ObservedFailure("exception", "KeyError: 'amount'"),), is_empty=False)
+MISSING = ObservedResult(
+    failures=(ObservedFailure("no_such_command", "bash: pytest: command not found", "pytest"),), is_empty=False
+)
+ABSENT = ObservedResult(
+    failures=(ObservedFailure("no_such_file", "cat: b: No such file or directory", "b"),), is_empty=False
+)
 EDIT = "sed -i s/a/b/ core.py"
 
 
-def history(actions: list[tuple[str, Seen]]) -> History:
+def history(actions: list[tuple[str, ObservedResult]]) -> History:
     steps = [Step(Source("trace"), calls=(ToolCall("bash", {"command": command}),)) for command, _ in actions]
     return History([facts(Leaf(f"n{n}", n + 1, step), effects(step), actions[n][1]) for n, step in enumerate(steps)])
 
@@ -55,7 +59,7 @@ def history(actions: list[tuple[str, Seen]]) -> History:
         ([("echo 1 > /tmp/out.json", OK), ("rm /tmp/out.json", OK)], 2, 0, "changes files"),
     ],
 )
-def test_labels(actions: list[tuple[str, Seen]], action: int, expected: Label, evidence: str) -> None:
+def test_labels(actions: list[tuple[str, ObservedResult]], action: int, expected: Label, evidence: str) -> None:
     made = history(actions)
     found, reason = label(made.facts[action - 1], made, wanted=["/app/out.json"], given=["in.csv"])
     assert (found, evidence in reason) == (expected, True), reason

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import Facts, Opening, Phase, facts, same_file
-from dense.evidence.observations.seen import Seen
+from dense.evidence.observations.result import ObservedResult
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 
@@ -18,7 +18,7 @@ SOURCE = Source("trace")
 
 
 def of_step(step: Step) -> Facts:
-    return facts(Leaf("n0", 1, step), effects(step), Seen())
+    return facts(Leaf("n0", 1, step), effects(step), ObservedResult())
 
 
 def of_shell(command: str, message: str = "") -> Facts:

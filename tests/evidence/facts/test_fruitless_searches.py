@@ -12,7 +12,7 @@ from dense.distillation import distill_sync
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import facts
 from dense.evidence.facts.fruitless_searches import is_vain
-from dense.evidence.observations import seen
+from dense.evidence.observations import observe
 from dense.narrate.actions import Deed
 from dense.tree import Leaf, Subtask, nodes
 
@@ -29,7 +29,7 @@ ALWAYS = "python3 - <<'P'\nassert open('a').read()\nprint('fertig')\nP"
 def deed(command: str, output: str, code: int = 0) -> Deed:
     (step,) = attempt(None, (command, output, code)).steps
     done = effects(step)
-    known = facts(Leaf("n0", 1, step), done, seen(step, done))
+    known = facts(Leaf("n0", 1, step), done, observe(step, done))
     return Deed(known, step, known.phase)
 
 

@@ -7,21 +7,21 @@ import msgspec
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import Facts, facts
 from dense.evidence.links.sequence import REACH, History
-from dense.evidence.observations.seen import Failure, Family, Seen
-from dense.evidence.observations.seen import TestRun as Run
+from dense.evidence.observations.result import Family, ObservedFailure, ObservedResult
+from dense.evidence.observations.result import TestRun as Run
 from dense.trajectory import Observation, Origin, Source, Step, ToolCall
 from dense.tree import Leaf
 
-OK = Seen(is_empty=False)
-PASSED = Seen(tests=(Run("pytest", 5, 0, "5 passed"),), is_empty=False)
-BROKEN = Seen(tests=(Run("pytest", 3, 2, "2 failed, 3 passed"),), is_empty=False)
+OK = ObservedResult(is_empty=False)
+PASSED = ObservedResult(tests=(Run("pytest", 5, 0, "5 passed"),), is_empty=False)
+BROKEN = ObservedResult(tests=(Run("pytest", 3, 2, "2 failed, 3 passed"),), is_empty=False)
 
 
-def failed(line: str = "KeyError: 'amount'", family: Family = "exception", subject: str = "") -> Seen:
-    return Seen(failures=(Failure(family, line, subject),), is_empty=False)
+def failed(line: str = "KeyError: 'amount'", family: Family = "exception", subject: str = "") -> ObservedResult:
+    return ObservedResult(failures=(ObservedFailure(family, line, subject),), is_empty=False)
 
 
-def history(*actions: tuple[str, Seen] | str) -> History:
+def history(*actions: tuple[str, ObservedResult] | str) -> History:
     """Shell commands with what came back; a command alone went well."""
     found: list[Facts] = []
     for number, action in enumerate(actions, 1):
@@ -130,7 +130,7 @@ def test_another_file_of_the_same_name_is_another_file() -> None:
 
 def test_the_last_word_hands_over() -> None:
     step = Step(Source("t"), message="Done.")
-    talk = facts(Leaf("n1", 2, step), effects(step), Seen())
+    talk = facts(Leaf("n1", 2, step), effects(step), ObservedResult())
     first = history("ls").facts[0]
     assert History([first, talk]).phase(2) == "deliver"
     assert History([talk, first]).phase(2) == "talk"

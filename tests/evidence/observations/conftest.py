@@ -8,30 +8,30 @@ from typing import Any
 import pytest
 
 from dense.evidence.actions import effects
-from dense.evidence.observations import Seen, seen
+from dense.evidence.observations import ObservedResult, observe
 from dense.trajectory import Observation, Source, Step, ToolCall
 
 
-def look(calls: tuple[ToolCall, ...], *observations: Observation) -> Seen:
+def look(calls: tuple[ToolCall, ...], *observations: Observation) -> ObservedResult:
     step = Step(Source("t"), calls=calls, observations=observations)
-    return seen(step, effects(step))
+    return observe(step, effects(step))
 
 
 @pytest.fixture(scope="session")
-def after() -> Callable[..., Seen]:
+def after() -> Callable[..., ObservedResult]:
     """What is seen after a shell command."""
 
-    def see(command: str, text: str, *, code: int | None = None, is_error: bool | None = None) -> Seen:
+    def see(command: str, text: str, *, code: int | None = None, is_error: bool | None = None) -> ObservedResult:
         return look((ToolCall("bash", {"command": command}),), Observation(text, is_error=is_error, exit_code=code))
 
     return see
 
 
 @pytest.fixture(scope="session")
-def typed() -> Callable[..., Seen]:
+def typed() -> Callable[..., ObservedResult]:
     """What is seen on a terminal after keys were sent to it."""
 
-    def see(keys: list[str], screen: str) -> Seen:
+    def see(keys: list[str], screen: str) -> ObservedResult:
         calls = tuple(ToolCall("bash_command", {"keystrokes": key, "duration": 0.5}) for key in keys)
         return look(calls, Observation(f"New Terminal Output:\n\n{screen}"))
 
@@ -39,10 +39,12 @@ def typed() -> Callable[..., Seen]:
 
 
 @pytest.fixture(scope="session")
-def tool() -> Callable[..., Seen]:
+def tool() -> Callable[..., ObservedResult]:
     """What is seen after a call of one of the agent's own tools; without a name, after an action without a call."""
 
-    def see(name: str, text: str, is_error: bool | None = None, code: int | None = None, **arguments: Any) -> Seen:
+    def see(
+        name: str, text: str, is_error: bool | None = None, code: int | None = None, **arguments: Any
+    ) -> ObservedResult:
         calls = (ToolCall(name, arguments),) if name else ()
         return look(calls, Observation(text, is_error=is_error, exit_code=code))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dense.evidence.observations import Seen
+from dense.evidence.observations import ObservedResult
 from dense.evidence.observations.complaints import BLANKS, candidates, complaint
 from dense.evidence.observations.runners import summaries
 from dense.evidence.observations.tracebacks import tracebacks
@@ -90,7 +90,7 @@ def test_blanks_are_what_python_calls_so() -> None:
     assert re.findall(f"[{BLANKS}]", every) == re.findall(r"\s", every)
 
 
-def test_a_long_traceback_is_followed_to_its_end(after: Callable[..., Seen]) -> None:
+def test_a_long_traceback_is_followed_to_its_end(after: Callable[..., ObservedResult]) -> None:
     frames = '  File "a.py", line 1, in f\n    f()\n' * 300
     text = f"Traceback (most recent call last):\n{frames}RecursionError: too deep\n"
     assert after("python a.py", text, code=1).failures[0].line == "RecursionError: too deep"

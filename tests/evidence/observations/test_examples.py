@@ -8,7 +8,7 @@ import pytest
 
 import dense
 from dense.evidence.actions import effects
-from dense.evidence.observations import seen
+from dense.evidence.observations import observe
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -41,7 +41,7 @@ FAILED: dict[str, dict[int, tuple[str, str]]] = {
 def test_what_went_wrong(name: str) -> None:
     found: dict[int, tuple[str, str]] = {}
     for action, step in enumerate(next(iter(dense.read(EXAMPLES / name))).steps, 1):
-        told = seen(step, effects(step))
+        told = observe(step, effects(step))
         if told.failures:
             found[action] = (told.failures[0].family, told.failures[0].subject)
         elif told.has_failed:

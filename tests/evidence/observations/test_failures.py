@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from dense.evidence.observations import Failure, Seen
+from dense.evidence.observations import ObservedFailure, ObservedResult
 
-type Look = Callable[..., Seen]
+type Look = Callable[..., ObservedResult]
 
 RUST = "error[E0308]: mismatched types\n --> a.rs:1:25\n  |\nerror: aborting due to 1 previous error"
 NODE = """node:internal/modules/cjs/loader:1210
@@ -207,7 +207,7 @@ def test_a_line_tells_of_a_failure(after: Look, command: str, text: str, family:
 
 
 def test_of_a_traceback_the_last_line_is_told(after: Look) -> None:
-    assert after("python a.py", TRACE).failures == (Failure("exception", "KeyError: 'amount'", "KeyError"),)
+    assert after("python a.py", TRACE).failures == (ObservedFailure("exception", "KeyError: 'amount'", "KeyError"),)
 
 
 def test_of_chained_tracebacks_each_is_told(after: Look) -> None:

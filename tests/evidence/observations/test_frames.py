@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from dense.evidence.actions import effects
-from dense.evidence.observations import Failure, Seen, seen
+from dense.evidence.observations import ObservedFailure, ObservedResult, observe
 from dense.trajectory import Observation, Source, Step, ToolCall
 
-type Look = Callable[..., Seen]
+type Look = Callable[..., ObservedResult]
 
 CODES: list[tuple[str, int]] = [
     ("<returncode>3</returncode>\n<output>\nx\n</output>", 3),
@@ -34,7 +34,7 @@ CODES: list[tuple[str, int]] = [
 def test_a_frame_tells_the_exit_code(after: Look, text: str, code: int) -> None:
     found = after("./a", text)
     assert found.exit_code == code
-    assert found.failures == (Failure("exit", f"exit code {code}", str(code)),)
+    assert found.failures == (ObservedFailure("exit", f"exit code {code}", str(code)),)
     assert not after("./a", text.replace("3", "0", 1).replace("6dfb54", "6d")).has_failed
 
 
@@ -63,7 +63,7 @@ def test_a_code_that_was_recorded_stands(after: Look) -> None:
     ],
 )
 def test_a_code_that_nothing_explains_is_a_failure(after: Look, code: int, family: str) -> None:
-    assert after("./a", "some output", code=code).failures == (Failure(family, f"exit code {code}", str(code)),)  # type: ignore[arg-type]
+    assert after("./a", "some output", code=code).failures == (ObservedFailure(family, f"exit code {code}", str(code)),)  # type: ignore[arg-type]
 
 
 def test_a_line_that_explains_stands_for_the_code(after: Look) -> None:
@@ -102,10 +102,10 @@ def test_the_last_code_is_told_and_each_call_is_read_by_what_it_did() -> None:
     calls = (ToolCall("bash", {"command": "cat a.log"}, "1"), ToolCall("bash", {"command": "python b.py"}, "2"))
     trace = 'Traceback (most recent call last):\n  File "a", line 1\n    f()\nValueError: x'
 
-    def see(first: str, second: str) -> Seen:
+    def see(first: str, second: str) -> ObservedResult:
         told = (Observation(first, "1", exit_code=0), Observation(second, "2", exit_code=7 if second else 0))
         step = Step(Source("t"), calls=calls, observations=told)
-        return seen(step, effects(step))
+        return observe(step, effects(step))
 
     assert not see(trace, "").has_failed
     assert see("", trace).has_failed
@@ -114,8 +114,8 @@ def test_the_last_code_is_told_and_each_call_is_read_by_what_it_did() -> None:
 
 def test_nothing_came_back() -> None:
     step = Step(Source("t"), calls=(ToolCall("bash", {"command": "ls"}),))
-    assert seen(step, effects(step)) == Seen()
-    assert seen(Step(Source("t"), observations=(Observation(" \n"),)), effects(step)).is_empty
+    assert observe(step, effects(step)) == ObservedResult()
+    assert observe(Step(Source("t"), observations=(Observation(" \n"),)), effects(step)).is_empty
 
 
 REFUSALS = [
@@ -139,7 +139,7 @@ def test_a_tool_that_refuses(tool: Look, name: str, text: str) -> None:
 
 def test_what_the_harness_calls_an_error_is_one(tool: Look) -> None:
     assert tool("Edit", "File has not been read yet. Read it first.", is_error=True).failures == (
-        Failure("tool", "File has not been read yet. Read it first."),
+        ObservedFailure("tool", "File has not been read yet. Read it first."),
     )
     assert tool("Write", "x\n\n[error] tool reported failure").has_failed
 
@@ -159,5 +159,7 @@ def test_a_tool_whose_error_has_a_family(tool: Look, text: str, family: str) -> 
 
 def test_an_action_without_a_call_that_ends_in_a_traceback(tool: Look) -> None:
     trace = 'Traceback (most recent call last):\n  File "a", line 1\n    f()\nValueError: x'
-    assert tool("", f"a page\n{trace}\nRUN COMPLETE").failures == (Failure("exception", "ValueError: x", "ValueError"),)
+    assert tool("", f"a page\n{trace}\nRUN COMPLETE").failures == (
+        ObservedFailure("exception", "ValueError: x", "ValueError"),
+    )
     assert not tool("", f"{trace}\n{'a page ' * 900}").has_failed

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.evidence.actions import effects
-from dense.evidence.observations import Seen, seen, values
+from dense.evidence.observations import ObservedResult, observe, values
 from dense.trajectory import Observation, Source, Step, ToolCall
 
 COMMANDS = ("python a.py", "cat a", "git diff", "grep x a", "curl -i http://a", "make test; echo $?", "'\"$(", "")
@@ -40,10 +40,10 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(st.text(max_size=300), st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=40).map("".join))
 
 
-def look(command: str | None, text: str, code: int | None = None) -> Seen:
+def look(command: str | None, text: str, code: int | None = None) -> ObservedResult:
     calls = () if command is None else (ToolCall("bash", {"command": command}),)
     step = Step(Source("t"), calls=calls, observations=(Observation(text, exit_code=code),))
-    return seen(step, effects(step))
+    return observe(step, effects(step))
 
 
 @settings(max_examples=300, deadline=None)
@@ -121,5 +121,5 @@ def test_time_is_bounded_for_hostile_commands() -> None:
         )
         done = effects(step)
         start = time.process_time()
-        seen(step, done)
+        observe(step, done)
         assert time.process_time() - start < 0.5, piece

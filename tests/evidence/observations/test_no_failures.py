@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from dense.evidence.actions import effects
-from dense.evidence.observations import Seen, seen
+from dense.evidence.observations import ObservedResult, observe
 from dense.trajectory import Observation, Source, Step
 
-type Look = Callable[..., Seen]
+type Look = Callable[..., ObservedResult]
 
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\nValueError: x'
 
@@ -186,4 +186,4 @@ def test_a_tool_that_reads_shows_contents(tool: Look, name: str) -> None:
 
 def test_what_a_user_says_is_not_looked_at() -> None:
     step = Step(Source("t"), message="hi", observations=(Observation("Error: I cannot log in", origin="user"),))
-    assert not seen(step, effects(step)).has_failed
+    assert not observe(step, effects(step)).has_failed

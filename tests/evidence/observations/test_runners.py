@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from dense.evidence.observations import Seen
+from dense.evidence.observations import ObservedResult
 from dense.evidence.observations.runners import runs
 
-type Look = Callable[..., Seen]
+type Look = Callable[..., ObservedResult]
 
 PYTEST = """=================================== FAILURES ===================================
 E   assert 1 == 2

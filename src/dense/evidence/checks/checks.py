@@ -16,9 +16,9 @@ from dense.evidence.checks.scopes import Scope, scope
 from dense.evidence.checks.spellings import program_of, runs_alike
 from dense.evidence.facts.facts import Facts, command_family, same_file
 from dense.evidence.facts.files import base_name
-from dense.evidence.observations import seen
+from dense.evidence.observations import observe
 from dense.evidence.observations.exits import printed_exit
-from dense.evidence.observations.seen import Failure, Seen
+from dense.evidence.observations.result import ObservedFailure, ObservedResult
 from dense.trajectory import Step
 
 RUNNERS = frozenset("pytest unittest jest vitest mocha tox nox rspec phpunit ctest".split())
@@ -103,7 +103,7 @@ def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[
     for part in _parts(step):
         done = fact.effects if part is step else effects(part)
         texts = (fact.commands if part is step else shell_texts(part)) if named else ()
-        came = fact.seen if part is step else seen(part, done)
+        came = fact.seen if part is step else observe(part, done)
         known = [command for command in named if _runs(command, texts, came)]
         commands = done.tests or known
         if commands or came.tests:
@@ -115,7 +115,7 @@ def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[
             yield from _beside_tests(fact.action, done.tests, known, came)
 
 
-def _runs(command: str, texts: Sequence[str], came: Seen) -> bool:
+def _runs(command: str, texts: Sequence[str], came: ObservedResult) -> bool:
     """Whether shell texts run a command that the task names. With more arguments it may be meant to fail, as when an
     agent tries what must not work: that is no failure of what the task names."""
     for text in texts:
@@ -127,7 +127,7 @@ def _runs(command: str, texts: Sequence[str], came: Seen) -> bool:
     return any(runs_alike(command, text) for text in texts)
 
 
-def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came: Seen) -> Iterator[Check]:
+def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came: ObservedResult) -> Iterator[Check]:
     """Checks that the task names and that ran together with tests, into one observation: what is left of its failures
     when the tests have had theirs is not the tests'."""
     wrong = next((failure.line for failure in came.failures if _names_a_test(failure)), "")
@@ -146,7 +146,7 @@ def _beside_tests(action: int, tests: Sequence[str], named: Sequence[str], came:
             )
 
 
-def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: Step) -> Check:
+def _check(action: int, commands: Sequence[str], family: str, came: ObservedResult, step: Step) -> Check:
     """What commands checked, of which the first one is of this family."""
     command = commands[0] if commands else ""
     looks_at = scope(command) if len(commands) == 1 else _joined([scope(text) for text in commands])
@@ -174,8 +174,8 @@ def _check(action: int, commands: Sequence[str], family: str, came: Seen, step: 
     line = (told[-1].line if told[-1].family != "exit" else _last_line(step) or told[-1].line) if told else ""
     if is_stopped(line):
         return Check(action, command, looks_at, family, None)
-    if came.doubt:
-        return Check(action, command, looks_at, family, None, 0, (), came.doubt)
+    if came.reported_problem:
+        return Check(action, command, looks_at, family, None, 0, (), came.reported_problem)
     if not told and family not in STATIC and _is_masked(command, step):
         return Check(action, command, looks_at, family, None)
     return Check(action, command, looks_at, family, not told, int(bool(told)), (), line)
@@ -203,7 +203,7 @@ def _verdict(line: str, step: Step) -> str:
     return text[place : place + 200].strip().partition("\n")[0] if place >= 0 else line
 
 
-def _names_a_test(failure: Failure) -> bool:
+def _names_a_test(failure: ObservedFailure) -> bool:
     return failure.family == "assertion" or failure.line.startswith(("FAILED", "FAIL:", "FAIL ", "not ok"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dense.evidence.observations.seen import Failure, Seen, TestRun
+from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun
 
 SHELLS = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
 """How the line begins in which a shell says that there is no such program."""
@@ -19,7 +19,7 @@ def is_stopped(line: str) -> bool:
     return any(word in low for word in STOPPED)
 
 
-def is_no_run(failure: Failure, family: str) -> bool:
+def is_no_run(failure: ObservedFailure, family: str) -> bool:
     """Whether a failure says that the check itself could not run: then it tells nothing about what it checks."""
     if failure.family in {"tool", "no_such_command", "usage", "time_out", "permission"}:
         return True
@@ -38,7 +38,7 @@ def is_no_test_run(run: TestRun) -> bool:
     return not run.passed and (not run.failed or (run.runner == "pytest" and "failed" not in run.line))
 
 
-def could_not_run(came: Seen, family: str) -> bool:
+def could_not_run(came: ObservedResult, family: str) -> bool:
     """Whether all that is seen of a check is that it could not run, or had nothing to run."""
     if came.tests:
         return not [run for run in came.tests if not is_no_test_run(run)]

@@ -21,7 +21,7 @@ from dense.evidence.facts.phases import LASTING, Phase, is_scratch, phase_of
 from dense.evidence.facts.targets import NO_TARGETS, same_file, targets_of
 from dense.evidence.facts.teams import acts_unseen, address_of, handed_to, runs_code, team_of
 from dense.evidence.facts.tool_names import plain_name
-from dense.evidence.observations.seen import Seen
+from dense.evidence.observations.result import ObservedResult
 from dense.trajectory import Step
 from dense.tree import Leaf
 
@@ -45,7 +45,7 @@ class Facts(Struct, frozen=True):
     """Its number: 1 for `a1`."""
     effects: Effects
     """What its calls did, or tried to do."""
-    seen: Seen
+    seen: ObservedResult
     """What came back."""
     commands: tuple[str, ...]
     """The shell texts that it ran."""
@@ -82,7 +82,7 @@ class Facts(Struct, frozen=True):
         return self.is_check and self.seen.is_fine
 
 
-def facts(leaf: Leaf, effects: Effects, seen: Seen, texts: tuple[str, ...] | None = None) -> Facts:
+def facts(leaf: Leaf, effects: Effects, seen: ObservedResult, texts: tuple[str, ...] | None = None) -> Facts:
     """What is known of an action. `effects`, `seen` and `texts`, the shell texts, are those of the leaf's own step."""
     (found,) = all_facts([leaf.step], [effects], [seen], [commands(leaf.step) if texts is None else texts], leaf.action)
     return found
@@ -91,7 +91,7 @@ def facts(leaf: Leaf, effects: Effects, seen: Seen, texts: tuple[str, ...] | Non
 def all_facts(
     steps: Sequence[Step],
     effects: Sequence[Effects],
-    came: Sequence[Seen],
+    came: Sequence[ObservedResult],
     texts: Sequence[tuple[str, ...]],
     first: int = 1,
 ) -> list[Facts]:

@@ -1,6 +1,6 @@
 """What came back after an action: exit codes, failures, test runs, named values.
 
-    seen(step, effects)   what the observations of a step show
+    observe(step, effects)   what the observations of a step show
     values(text)          the named values that a text shows
 
 Both are pure, take whatever a trace holds, and never raise. Precision goes before recall: error words in contents that
@@ -11,17 +11,17 @@ from __future__ import annotations
 from dense.evidence.actions import Effects, commands
 from dense.evidence.observations.doubts import doubt
 from dense.evidence.observations.reading import Reading, each_once, read
-from dense.evidence.observations.seen import Failure, Family, Seen, TestRun, Value
+from dense.evidence.observations.result import Family, ObservedFailure, ObservedResult, TestRun, Value
 from dense.evidence.observations.setting import Setting, setting_after, setting_of_call
 from dense.evidence.observations.values import values
 from dense.trajectory import Step
 
-__all__ = ["Failure", "Family", "Seen", "TestRun", "Value", "seen", "values"]
+__all__ = ["Family", "ObservedFailure", "ObservedResult", "TestRun", "Value", "observe", "values"]
 
-NOTHING = Seen()
+NOTHING = ObservedResult()
 
 
-def seen(step: Step, effects: Effects, texts: tuple[str, ...] | None = None) -> Seen:
+def observe(step: Step, effects: Effects, texts: tuple[str, ...] | None = None) -> ObservedResult:
     """What the observations of a step show, given what the step did. `texts` are the shell texts that it ran, where
     somebody has them at hand."""
     if not step.observations:
@@ -32,19 +32,19 @@ def seen(step: Step, effects: Effects, texts: tuple[str, ...] | None = None) -> 
         reading, text = read(first, whole), first.text
         tests = reading.tests if len(reading.tests) < 2 else tuple({run.line: run for run in reading.tests}.values())
         wrong = doubt(text) if effects.tests and not tests and not reading.failures else ""
-        return Seen(reading.exit_code, reading.failures, tests, is_blank(text), wrong)
+        return ObservedResult(reading.exit_code, reading.failures, tests, is_blank(text), wrong)
     readings = readings_of(step, whole)
     codes = [reading.exit_code for reading in readings if reading.exit_code is not None]
     failures = each_once([failure for reading in readings for failure in reading.failures])
     tests = tuple({run.line: run for reading in readings for run in reading.tests}.values())
     texts_seen = [observation.text for observation in step.observations if observation.origin == "tool"]
     wrong = doubt("\n".join(texts_seen)) if effects.tests and not tests and not failures else ""
-    return Seen(
+    return ObservedResult(
         exit_code=codes[-1] if codes else None,
         failures=failures,
         tests=tests,
         is_empty=False not in [is_blank(observation.text) for observation in step.observations],
-        doubt=wrong,
+        reported_problem=wrong,
     )
 
 

@@ -11,8 +11,8 @@ import msgspec
 from dense.evidence.observations.exits import by_exit, is_quiet
 from dense.evidence.observations.families import LONGEST_LINE, failure, family_of
 from dense.evidence.observations.frames import Frame, first_line
+from dense.evidence.observations.result import ObservedFailure
 from dense.evidence.observations.screen import plain
-from dense.evidence.observations.seen import Failure
 from dense.evidence.observations.tracebacks import START, tracebacks
 from dense.trajectory import Observation
 
@@ -30,7 +30,7 @@ NO_PAGE = "chrome-error://"
 """The address that a browser shows where it could not reach one."""
 
 
-def answered(observation: Observation, around: Frame, *, is_called: bool) -> Iterator[Failure]:
+def answered(observation: Observation, around: Frame, *, is_called: bool) -> Iterator[ObservedFailure]:
     """What went wrong by a tool's own word, or the harness's."""
     text = observation.text.strip()
     if around.refusal:
@@ -49,7 +49,7 @@ def answered(observation: Observation, around: Frame, *, is_called: bool) -> Ite
         yield broken
 
 
-def broken_off(text: str) -> Failure | None:
+def broken_off(text: str) -> ObservedFailure | None:
     """The traceback that a text ends with."""
     if START not in text:
         return None

@@ -14,7 +14,7 @@ from operator import attrgetter
 from dense.evidence.observations.families import failure
 from dense.evidence.observations.harmless import is_harmless, is_measure
 from dense.evidence.observations.pieces import one_of, roughly
-from dense.evidence.observations.seen import Family
+from dense.evidence.observations.result import Family
 from dense.evidence.observations.speakers import (
     COMPILED,
     COMPLAINERS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dense.evidence.observations.seen import Failure, Family
+from dense.evidence.observations.result import Family, ObservedFailure
 
 SIGNALS: dict[int, Family] = {
     124: "time_out",
@@ -24,19 +24,19 @@ def is_quiet(code: int) -> bool:
     return code in QUIET
 
 
-def by_exit(code: int) -> Failure:
+def by_exit(code: int) -> ObservedFailure:
     """A failure that only an exit code tells of."""
-    return Failure(SIGNALS.get(code, "killed" if code < 0 else "exit"), f"exit code {code}", str(code))
+    return ObservedFailure(SIGNALS.get(code, "killed" if code < 0 else "exit"), f"exit code {code}", str(code))
 
 
-def shown_exits(text: str) -> Iterator[Failure]:
+def shown_exits(text: str) -> Iterator[ObservedFailure]:
     """Codes that the agent had printed, where they mean that a program was stopped or was not there. Small codes are
     left alone: that a program refuses bad input is often what is being tried."""
     for found in SHOWN.finditer(text):
         family = SIGNALS.get(int(found[1]))
         if family is not None:
             # A code says what happened, not to which program.
-            yield Failure(family, found[0].strip()[:300], "" if family == "no_such_command" else found[1])
+            yield ObservedFailure(family, found[0].strip()[:300], "" if family == "no_such_command" else found[1])
 
 
 PRINTED = re.compile(r"\n[^\n\d]{0,40}(?i:exit|rc|status|code|ret)[^\n\d]{0,12}(\d{1,3})(?!\d)")

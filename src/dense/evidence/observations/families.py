@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 
 from dense.evidence.observations.pieces import one_of
-from dense.evidence.observations.seen import Failure, Family
+from dense.evidence.observations.result import Family, ObservedFailure
 from dense.redact.words import any_of, matching, one_byte_each
 
 LONGEST_LINE = 300
@@ -272,11 +272,11 @@ SUBJECTS: dict[Family, re.Pattern[str]] = {
 }
 
 
-def failure(line: str, family: Family | None = None, otherwise: Family = "other") -> Failure:
+def failure(line: str, family: Family | None = None, otherwise: Family = "other") -> ObservedFailure:
     """The failure that a line tells of; the family by its words, where it is not known already."""
     line = line.strip()[:LONGEST_LINE].rstrip()
     family = family or family_of(line) or otherwise
-    return Failure(family, line, subject(family, line))
+    return ObservedFailure(family, line, subject(family, line))
 
 
 def family_of(line: str) -> Family | None:

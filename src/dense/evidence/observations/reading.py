@@ -14,9 +14,9 @@ from dense.evidence.observations.exits import by_exit, is_quiet, shown_exits
 from dense.evidence.observations.families import LONGEST_LINE, failure
 from dense.evidence.observations.frames import REPORTED, Frame, first_line, frame
 from dense.evidence.observations.pieces import pieces
+from dense.evidence.observations.result import Family, ObservedFailure, TestRun
 from dense.evidence.observations.runners import runs
 from dense.evidence.observations.screen import first_words, new_part, plain, prompts, typed_before
-from dense.evidence.observations.seen import Failure, Family, TestRun
 from dense.evidence.observations.setting import SHOWERS, Setting, answers_by_code, decides
 from dense.evidence.observations.speakers import Complaint
 from dense.evidence.observations.tracebacks import tracebacks
@@ -36,7 +36,7 @@ class Reading(Struct, frozen=True, gc=False):
     """What one observation shows."""
 
     exit_code: int | None = None
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[ObservedFailure, ...] = ()
     tests: tuple[TestRun, ...] = ()
 
     @property
@@ -144,7 +144,7 @@ def is_shown_on_screen(prompts_above: Sequence[tuple[int, str]], item: Complaint
     return not item.failure.line.startswith(("bash:", "-bash:", *(name + ":" for name in names)))
 
 
-def unexplained(observation: Observation, setting: Setting, around: Frame) -> Failure | None:
+def unexplained(observation: Observation, setting: Setting, around: Frame) -> ObservedFailure | None:
     """A failure that only the exit code or the harness tells of."""
     code = around.code
     if around.refusal:
@@ -157,7 +157,7 @@ def unexplained(observation: Observation, setting: Setting, around: Frame) -> Fa
     return failure(first_line(observation.text[: 2 * LONGEST_LINE]) or "error")
 
 
-def each_once(found: list[Failure]) -> tuple[Failure, ...]:
+def each_once(found: list[ObservedFailure]) -> tuple[ObservedFailure, ...]:
     """A few, in order: the first ones, and the last one, which often is what it comes down to."""
     unique = list(dict.fromkeys(found))
     return tuple(unique[: MOST_FAILURES - 1] + unique[MOST_FAILURES - 1 :][-1:])

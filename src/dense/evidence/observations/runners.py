@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dense.evidence.observations.counts import COUNTERS, Count, Summary, generic
 from dense.evidence.observations.pieces import pieces, roughly
-from dense.evidence.observations.seen import TestRun
+from dense.evidence.observations.result import TestRun
 from dense.redact.words import any_of, matching, one_byte_each
 
 MOST = 40

@@ -9,7 +9,7 @@ from msgspec import Struct
 from dense.evidence.observations.families import LONGEST_LINE, failure, family_of
 from dense.evidence.observations.harmless import is_harmless, is_measure
 from dense.evidence.observations.pieces import one_of
-from dense.evidence.observations.seen import Failure, Family
+from dense.evidence.observations.result import Family, ObservedFailure
 from dense.redact.words import matching, one_byte_each
 
 SHELLS = frozenset("bash sh dash zsh ksh fish ash -bash -sh -zsh (eval) busybox".split())
@@ -89,7 +89,7 @@ class Complaint(Struct, frozen=True, gc=False):
     """A failure, where its line begins, and how much its line can be trusted."""
 
     place: int
-    failure: Failure
+    failure: ObservedFailure
     is_weak: bool = False
     """Whether an exit code of 0 speaks against it."""
 
@@ -182,7 +182,7 @@ def by_severity(place: int, name: str, rest: str) -> Complaint | None:
 def by_compiler(place: int, name: str, rest: str) -> Complaint:
     """`a.c:3:5: error: text`, `a.ts(3,5): error TS1: text`."""
     subject = "" if name.startswith("error[") else name.partition("(")[0][:200]
-    return Complaint(place, Failure("build", f"{name}:{rest}".strip()[:LONGEST_LINE], subject), is_weak=True)
+    return Complaint(place, ObservedFailure("build", f"{name}:{rest}".strip()[:LONGEST_LINE], subject), is_weak=True)
 
 
 def by_program(place: int, name: str, rest: str, who: str, programs: tuple[str, ...]) -> Complaint | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dense.evidence.observations.result import Value
 from dense.evidence.observations.screen import CONTROL
-from dense.evidence.observations.seen import Value
 
 MOST = 60
 LONGEST = 32_768

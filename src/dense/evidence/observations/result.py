@@ -29,7 +29,7 @@ Family = Literal[
 ]
 
 
-class Failure(Struct, frozen=True, gc=False):
+class ObservedFailure(Struct, frozen=True, gc=False):
     """Something that went wrong, by the line that says so."""
 
     family: Family
@@ -60,18 +60,18 @@ class Value(Struct, frozen=True, gc=False):
     text: str
 
 
-class Seen(Struct, frozen=True, gc=False):
+class ObservedResult(Struct, frozen=True, gc=False):
     """What came back after one action."""
 
     exit_code: int | None = None
     """The last one that was recorded, as a field or in the harness's own frame around the output."""
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[ObservedFailure, ...] = ()
     """What went wrong, in order, each once, a few."""
     tests: tuple[TestRun, ...] = ()
     """Test runs that were reported, in order."""
     is_empty: bool = True
     """Whether nothing at all came back."""
-    doubt: str = ""
+    reported_problem: str = ""
     """The line in which a check printed that something is wrong, though nothing else says that it failed."""
 
     @property
@@ -82,7 +82,7 @@ class Seen(Struct, frozen=True, gc=False):
     @property
     def is_fine(self) -> bool:
         """Whether something came back and nothing in it speaks against what was tried; tests, if any, ran."""
-        if self.is_empty or self.doubt or self.failures:
+        if self.is_empty or self.reported_problem or self.failures:
             return False
         passed = False
         for run in self.tests:
