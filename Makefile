@@ -1,5 +1,5 @@
 # The commands that we use. Each sets up .venv by itself; `make demo` and `make test` are all that a newcomer needs.
-.PHONY: demo test test-slow check format bench golden fixtures clean
+.PHONY: demo test test-random test-slow check format bench golden fixtures clean
 BIN := .venv/bin
 export PYTHON
 
@@ -10,10 +10,13 @@ demo: .venv/.ready  ## distill the bundled example traces, then measure on six s
 	@$(BIN)/dense refit report out/demo-refit --quiet
 
 test: .venv/.ready  ## the test suite
-	@$(BIN)/python -m compileall -q src  # a hundred processes of ours start in it; where none may write, each would compile
+	@$(BIN)/python -m compileall -q src  # tests start many processes; in a read-only tree each would compile again
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-slow: .venv/.ready  ## what takes minutes: 100,000 mutated traces, a 2 GB line, a 500 MB session, an experiment killed twenty times
+test-random: .venv/.ready  ## the test suite with property tests on new random examples; `make test` draws the same ones each time
+	DENSE_HYPOTHESIS=random $(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-slow: .venv/.ready  ## what takes minutes: 100,000 mutated traces, a 2 GB line, a local model on a whole trace, an experiment killed twenty times
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 check: .venv/.ready  ## format, lint, strict types
@@ -21,7 +24,7 @@ check: .venv/.ready  ## format, lint, strict types
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 
-format: .venv/.ready  ## mend what can be mended
+format: .venv/.ready  ## fix what can be fixed automatically
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 

@@ -6,11 +6,10 @@ from dense.errors import DenseError, NoTrajectory, SkippedRecords, UnknownFormat
 from dense.outcome import Outcome
 from dense.readers import read
 from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, Trajectory, Usage
+from dense.version import __version__
 
 if TYPE_CHECKING:
     from dense.distillation import Budgets, Distillation, distill, distill_sync
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Budgets",

@@ -21,12 +21,13 @@ WHOLE = "examples/clean-success"
 
 
 @pytest.mark.local_model
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("trace", "actions", "task"),
     [
         (SHORT, 3, "Which of the two shops opens earlier on Sundays?"),
-        pytest.param(WHOLE, 8, (ROOT / WHOLE / "task.md").read_text().strip(), marks=pytest.mark.slow),
+        (WHOLE, 8, (ROOT / WHOLE / "task.md").read_text().strip()),
     ],
 )
 def test_a_trace_from_end_to_end(llama: str, tmp_path: Path, trace: str, actions: int, task: str) -> None:

@@ -73,5 +73,5 @@ def test_its_failure_is_told_without_the_text(tmp_path: Path, monkeypatch: pytes
 def test_without_it_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(DenseError, match=r"pip install 'dense\[redact\]'"):
+    with pytest.raises(DenseError, match=r"pip install 'dense-feedback\[redact\]'"):
         redact_text("anything", engine="kingfisher", environment={})

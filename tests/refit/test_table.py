@@ -566,7 +566,7 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         lambda: write_table([], tmp_path / "a.parquet"),
         lambda: read_table(table(tmp_path, "x", "b.parquet")),
     ):
-        with pytest.raises(DenseError, match=r"pip install 'dense\[parquet\]'"):
+        with pytest.raises(DenseError, match=r"pip install 'dense-feedback\[parquet\]'"):
             call()
 
 

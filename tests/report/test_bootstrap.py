@@ -119,4 +119,4 @@ def test_an_interval_holds_its_rate_and_stays_possible(values: list[float]) -> N
 def test_without_numpy_people_are_told_what_to_install() -> None:
     code = "import sys; sys.modules['numpy'] = None; from dense.report.bootstrap import Sample; Sample(['a'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "DenseError" in done.stderr and "pip install 'dense[report]'" in done.stderr
+    assert "DenseError" in done.stderr and "pip install 'dense-feedback[report]'" in done.stderr

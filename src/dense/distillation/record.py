@@ -21,6 +21,7 @@ from dense.model import Call, Totals
 from dense.redact import Redactions
 from dense.trajectory import Source, Trajectory
 from dense.tree import ReconciledTree, SourceTree
+from dense.version import __version__
 
 RUN_SCHEMA = "dense.run/1"
 
@@ -87,8 +88,8 @@ def versions() -> dict[str, str]:
 @cache
 def _versions() -> dict[str, str]:
     """Looking a version up reads and parses a file: once is enough."""
-    packages = ("dense", "msgspec", "pydantic", "jinja2", "tree-sitter", "tree-sitter-bash", "genai-prices", "aiohttp")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    packages = ("msgspec", "pydantic", "jinja2", "tree-sitter", "tree-sitter-bash", "genai-prices", "aiohttp")
+    return {"python": platform.python_version(), "dense": __version__, **{name: version(name) for name in packages}}
 
 
 def run_record(

@@ -30,7 +30,7 @@ def harbor_quietly() -> None:
             import_module("harbor.trial.trial")
     except ImportError as error:
         missing = f"attempts are made with Harbor, which is missing here ({error})"
-        raise DenseError(f"{missing}: pip install 'dense[harbor]'") from None
+        raise DenseError(f"{missing}: pip install 'dense-feedback[harbor]'") from None
     for name in TALKATIVE:
         logger = logging.getLogger(name)
         logger.propagate = False

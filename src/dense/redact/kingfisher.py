@@ -84,5 +84,5 @@ def _program() -> Path:
                 return program
     on_path = shutil.which("kingfisher")
     if on_path is None:
-        raise DenseError("kingfisher is not installed; `pip install 'dense[redact]'` brings it")
+        raise DenseError("kingfisher is not installed; `pip install 'dense-feedback[redact]'` brings it")
     return Path(on_path)

@@ -18,6 +18,7 @@ from dense.methods import method
 from dense.methods.files import prompt_hashes
 from dense.refit.config import Config, as_data, is_masked
 from dense.refit.tasks import TaskFolder
+from dense.version import __version__
 
 RUNNING = {"concurrency", "retries", "stop_after", "max_usd", "name"}
 """Settings that change how an experiment is run, not what comes of it."""
@@ -124,8 +125,8 @@ def facts_of(config: Config, tasks: Sequence[TaskFolder], harness: str, packages
     """Everything that a session is recorded with."""
     from importlib.metadata import PackageNotFoundError, version
 
-    versions = {"python": platform.python_version()}
-    for name in ("dense", "harbor", "litellm", "genai-prices", *packages):
+    versions = {"python": platform.python_version(), "dense": __version__}
+    for name in ("harbor", "litellm", "genai-prices", *packages):
         try:
             versions[name] = version(name)
         except PackageNotFoundError:

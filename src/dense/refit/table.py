@@ -256,7 +256,7 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
     except ImportError:
         raise DenseError(
-            "Parquet needs pyarrow: install it with `pip install 'dense[parquet]'`, or take .csv or .jsonl"
+            "Parquet needs pyarrow: install it with `pip install 'dense-feedback[parquet]'`, or take .csv or .jsonl"
         ) from None
     return cast("Any", pyarrow), cast("Any", pyarrow.parquet)
 

@@ -47,7 +47,9 @@ def numpy() -> Any:
     try:
         import numpy as package
     except ImportError as problem:
-        raise DenseError("A report needs numpy, which is not installed: pip install 'dense[report]'") from problem
+        raise DenseError(
+            "A report needs numpy, which is not installed: pip install 'dense-feedback[report]'"
+        ) from problem
     return package
 
 

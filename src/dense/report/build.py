@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from importlib.metadata import version
 
 from msgspec.structs import replace
 
@@ -17,6 +16,7 @@ from dense.report.model import SCHEMA, MethodRow, RecipientReport, Report, TaskO
 from dense.report.pairs import FIRST, Condition, Grid, grids, invalid_of, methods_of
 from dense.report.readable import readable, told
 from dense.results import ANALYST, RUN0, Experiment, Prices
+from dense.version import __version__
 
 
 def build(
@@ -44,7 +44,7 @@ def build(
     full = recipients(())
     return Report(
         schema=SCHEMA,
-        dense=version("dense"),
+        dense=__version__,
         name=experiment.name,
         notes=experiment.notes,
         headline=words.overall(full),

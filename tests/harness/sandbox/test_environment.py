@@ -70,4 +70,4 @@ def test_without_harbor_it_says_what_to_install() -> None:
     script = "import sys; sys.modules['harbor'] = None\nimport dense.harness.sandbox.environment"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "dense.errors.DenseError: Harbor is not installed" in done.stderr
-    assert "pip install 'dense[harbor]'" in done.stderr
+    assert "pip install 'dense-feedback[harbor]'" in done.stderr

@@ -24,7 +24,7 @@ try:
     from harbor.environments.capabilities import EnvironmentCapabilities, EnvironmentResourceCapabilities
     from harbor.models.task.config import NetworkMode
 except ImportError as error:
-    raise DenseError(f"Harbor is not installed ({error}): pip install 'dense[harbor]'") from None
+    raise DenseError(f"Harbor is not installed ({error}): pip install 'dense-feedback[harbor]'") from None
 
 _LOGS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")
 

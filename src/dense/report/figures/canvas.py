@@ -74,7 +74,7 @@ def drawing() -> Generator[None]:
         import matplotlib
         from matplotlib import font_manager
     except ImportError:
-        raise DenseError("figures need matplotlib: install it with `pip install 'dense[report]'`") from None
+        raise DenseError("figures need matplotlib: install it with `pip install 'dense-feedback[report]'`") from None
     library: Any = matplotlib
     with library.rc_context(), warnings.catch_warnings():
         # A character that no font has is drawn as an empty box, and the page has the name in full.
