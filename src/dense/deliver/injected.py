@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from dense.deliver.message import BEGINS
 from dense.redact.texts import Texts
 from dense.redact.walk import rewrite_trajectory, texts_of
-from dense.redact.words import any_of
+from dense.text.search import contains_any
 from dense.trajectory import Observation, Step, Trajectory
 
 MARK = "[feedback that this run was given is left out]"
@@ -176,7 +176,7 @@ def _without(text: str, cuts: list[tuple[int, int]], mark: str) -> str:
 def _may_hold(plain: str) -> bool:
     """Whether a message may be in a text of one byte for each character. One of its two lines is whole in practice,
     however the text was broken up: this is asked of every trajectory, and must be cheap."""
-    return any_of(_NAME, *_BASE64_HINTS)(plain)
+    return contains_any(plain, (_NAME, *_BASE64_HINTS))
 
 
 def _limits(text: str) -> Iterable[_Limit]:

@@ -15,7 +15,6 @@ from dense.evidence.facts.facts import Facts, same_file
 from dense.evidence.facts.outputs import output
 from dense.evidence.trace import Case
 from dense.narrate.quoting import ticked
-from dense.redact.words import searching
 
 LONGEST = 4_000
 """Characters of an output that are looked at: one that shows a file that is wrong is short, or begins with it."""
@@ -35,8 +34,9 @@ BESIDE = frozenset(
     "timestamp path reason".split()
 )
 """What a service answers with instead of data, and what it says beside it."""
-MUST_RUN = (
-    r"(?i)executable|chmod|\+x\b|ausführbar|exécutable|ejecutable|executável|исполняем|可执行|可執行|実行可能|실행 가능"
+MUST_RUN = re.compile(
+    r"executable|chmod|\+x\b|ausführbar|exécutable|ejecutable|executável|исполняем|可执行|可執行|実行可能|실행 가능",
+    re.IGNORECASE,
 )
 """Words of a task that wants a file to be run by its name. Hints only."""
 MODES = ("chmod", "install ", "os.chmod", "umask")
@@ -140,7 +140,7 @@ def _not_runnable(case: Case, one: Tracked) -> Finding | None:
         return None
     text = f"`{one.subject}`, which the task asks for, cannot be run: a{action} {case.did(action, 100)}"
     text += f": {case.saw(action)}. Nothing made it executable since."
-    is_plain = case.task is not None and searching(MUST_RUN)(case.task.instruction)
+    is_plain = case.task is not None and MUST_RUN.search(case.task.instruction) is not None
     is_plain = is_plain and not any(f.effects.writes or _runs(f, one.subject) for f in case.facts[action:])
     return Finding("unmet", text, (action,), is_serious=is_plain, is_tried=True)
 

@@ -14,7 +14,6 @@ from dense.evidence.requirements.cues import CUES
 from dense.evidence.trace import Case
 from dense.narrate.actions import did, one_line, saw
 from dense.narrate.outputs import ABSENT, absent_told, main_failure
-from dense.redact.words import searching
 
 TRIES = 3
 """How many tries an issue tells."""
@@ -28,7 +27,7 @@ CHANGING = frozenset(
 )
 """Words that ask for a change of what is there. A hint only: it chooses words."""
 WORD = re.compile(r"[^\W\d_]+")
-CARRIES = (
+CARRIES = re.compile(
     r"\b(?:cp|mv|ln|install|rsync|scp|tar|unzip|docker|podman|kubectl|mount|git|shutil|rename|symlink|copy\w*|move"
     r"|Copy-Item|Move-Item)\b"
 )
@@ -85,7 +84,7 @@ def _misplaced(case: Case, one: Tracked) -> list[Finding]:
         text += f"; it was made as `{one_line(path, 120)}` (a{action}), and no action wrote it to `{one.subject}`."
     since = [command for fact in case.facts[action - 1 :] for command in fact.commands]
     is_plain = one.subject[0] == path[0] == "/" and not one.tried and _are_apart(case, one.subject, path)
-    is_plain = is_plain and not any(map(searching(CARRIES), since)) and not may_be_made(one, case.facts, case.steps)
+    is_plain = is_plain and not any(map(CARRIES.search, since)) and not may_be_made(one, case.facts, case.steps)
     evidence = tuple(sorted({*[n for n, _ in one.elsewhere[-TRIES:]], *one.tried[-1:], *one.missed[-1:]}))
     return [Finding("unmet", text, evidence, is_serious=is_plain, is_tried=bool(one.tried) or not is_plain)]
 

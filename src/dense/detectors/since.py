@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dense.evidence.trace import Case
-from dense.redact.words import searching
+import re
 
-BEHIND = r"[^&>]&\s*(?:$|\n|;|\)|[a-z])|\b(?:nohup|setsid|screen|tmux)\b"
+from dense.evidence.trace import Case
+
+BEHIND = re.compile(r"[^&>]&\s*(?:$|\n|;|\)|[a-z])|\b(?:nohup|setsid|screen|tmux)\b")
 """How a command is left running."""
 
 
@@ -17,4 +18,4 @@ def goes_on(case: Case, action: int) -> bool:
 def is_under_way(case: Case, action: int) -> bool:
     """Whether what an action started may still run."""
     fact = case.of(action)
-    return bool(fact.effects.services) or any(map(searching(BEHIND), fact.commands))
+    return bool(fact.effects.services) or any(map(BEHIND.search, fact.commands))

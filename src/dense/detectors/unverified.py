@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dense.detectors.finding import Finding
 from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.facts.facts import Facts, same_file
@@ -9,7 +11,6 @@ from dense.evidence.facts.files import PROGRAMS, base_name
 from dense.evidence.facts.outputs import output
 from dense.evidence.trace import Case
 from dense.narrate.actions import one_line
-from dense.redact.words import searching
 
 PRODUCTS = 5
 """How many names an issue lists."""
@@ -17,7 +18,10 @@ STORING = frozenset({"git add", "git commit", "git push"})
 LOOKING = frozenset("ls cat git head tail find tree stat wc file diff grep du sed less md5sum sha256sum".split())
 """Programs whose output shows a file."""
 LONGEST_LISTING = 20_000
-NOT_TO_RUN = r"(?i)\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)"
+NOT_TO_RUN = re.compile(
+    r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)",
+    re.IGNORECASE,
+)
 """Words of a task that wants something written and not run. Hints only."""
 
 
@@ -30,7 +34,7 @@ def unverified(case: Case) -> list[Finding]:
         return []
     if any(_looks_at_products(case, f) for f in case.facts[case.last_change - 1 :]):
         return []
-    if case.task is not None and searching(NOT_TO_RUN)(case.task.instruction):
+    if case.task is not None and NOT_TO_RUN.search(case.task.instruction):
         return []
     text = f"{', '.join(f'`{one_line(name, 80)}`' for name in names)} changed at a{case.last_change}"
     text += ", and nothing ran it or looked at it since."

@@ -17,7 +17,7 @@ from dense.redact.names import is_flag_secret, is_named_secret
 from dense.redact.private_keys import private_keys
 from dense.redact.shapes import Check, kind_of
 from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
-from dense.redact.words import matching
+from dense.text.search import fast_search
 
 LABELS = (
     "AWS secret key",
@@ -195,7 +195,7 @@ def _sign(anchor: str) -> str:
 
 @cache
 def _any_sign() -> Callable[[str], bool]:
-    return matching("|".join([_sign(anchor) for anchor in CONTEXTS if anchor != TILDE] + ["private key"]))
+    return fast_search("|".join([_sign(anchor) for anchor in CONTEXTS if anchor != TILDE] + ["private key"]))
 
 
 @cache
@@ -203,7 +203,7 @@ def _ready() -> tuple[tuple[str, Callable[[str], bool], tuple[tuple[str, re.Patt
     return tuple(
         (
             anchor,
-            matching(_sign(anchor)),
+            fast_search(_sign(anchor)),
             tuple(
                 (kind_of(row.label), re.compile(row.pattern, re.IGNORECASE), row.check, row.back) for row in contexts
             ),

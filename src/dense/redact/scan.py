@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dense.redact.contexts import in_context
 from dense.redact.shapes import any_inner_prefix, any_prefix, may_hold, prefix_heads, rows
 from dense.redact.spans import BY_SHAPE, BY_VALUE, Span
-from dense.redact.words import lowered
+from dense.text.search import lower_ascii
 
 SHORTEST = 20
 _STRETCH = b"x" * SHORTEST
@@ -30,7 +30,7 @@ def scan(text: str, plain: str, known: Iterable[tuple[str, str]] = ()) -> list[S
     """The secrets, in order and without overlap. `plain` is the text with one byte for each character, `known` are
     values, with their kind, to be found anywhere."""
     found = list(_by_shape(text, plain)) if may_hold(plain) else []
-    found += in_context(text, lowered(plain))
+    found += in_context(text, lower_ascii(plain))
     found += find_known(text, known)
     return merge(found)
 

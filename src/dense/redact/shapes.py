@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from dense.redact.credible import decoded, has_mixed_case, has_random_piece, is_random
-from dense.redact.words import matching
+from dense.text.search import fast_search
 
 EDGE = (
     r"(?<!sha256[=:-])(?<!sha384-)(?<!sha512[=:-])"
@@ -258,7 +258,7 @@ def _signs() -> tuple[Callable[[str], bool], ...]:
     for found in by_length.values():
         found.sort()
         parts = -(-len(found) // _AT_ONCE)
-        signs += [matching("|".join(part)) for part in batched(found, -(-len(found) // parts))]
+        signs += [fast_search("|".join(part)) for part in batched(found, -(-len(found) // parts))]
     return tuple(signs)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from dense.redact.words import one_byte_each
+from dense.text.search import one_byte_each
 
 BETWEEN = "\0"
 """Stands between texts that are looked through as one. No pattern reaches across it."""

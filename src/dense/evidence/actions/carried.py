@@ -15,7 +15,7 @@ from dense.evidence.actions.programs.files import UNNAMED
 from dense.evidence.actions.python_code import parsed, scan_python
 from dense.evidence.actions.shell.command import Command
 from dense.evidence.actions.shell.interpret import run_shell
-from dense.redact.words import any_of, one_byte_each
+from dense.text.search import contains_any
 
 PROGRAMS = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
 """Names of files that are known as programs."""
@@ -102,9 +102,8 @@ def changing_part(code: str) -> str:
             blocks.append([line])
         elif blocks:
             blocks[-1].append(line)
-    may_change = any_of(*CHANGING)
     texts = ["\n".join(block) for block in blocks]
-    part = "\n".join([text for text in texts if "\n" not in text.rstrip() or may_change(one_byte_each(text))])
+    part = "\n".join([text for text in texts if "\n" not in text.rstrip() or contains_any(text, CHANGING)])
     return part if parsed(part) is not None else code
 
 

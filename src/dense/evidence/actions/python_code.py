@@ -6,11 +6,10 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import cast
 
 from dense.evidence.actions.ledger import Ledger
-from dense.redact.words import any_of, one_byte_each
+from dense.text.search import contains_any
 
 LONGEST = 256 << 10
 OPEN = re.compile(r"""\bopen\(\s*[rbf]*["']([^"'\n]+)["'](?:\s*,\s*(?:mode\s*=\s*)?["']([rwaxbt+]+)["'])?""")
@@ -80,7 +79,7 @@ Shell = Callable[[str], None]
 
 def scan_python(code: str, ledger: Ledger, cwd: str, shell: Shell) -> bool:
     """Notes what the code does; `shell` gets the commands that it starts. Whether it asserts or tests something."""
-    if not is_worth_a_look()(one_byte_each(code)):
+    if not contains_any(code, WORTH_A_LOOK):
         return False
     tree = parsed(code)
     if tree is None:
@@ -91,11 +90,6 @@ def scan_python(code: str, ledger: Ledger, cwd: str, shell: Shell) -> bool:
     for node in in_order(tree):
         scan.look(node)
     return scan.is_check
-
-
-@cache
-def is_worth_a_look() -> Callable[[str], bool]:
-    return any_of(*WORTH_A_LOOK)
 
 
 def parsed(code: str) -> ast.Module | None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from dense.evidence.requirements import Requirement
-from dense.redact.words import any_of
+from dense.text.search import contains_any
 
 Expectation = Literal[
     "works",  # nothing else is said
@@ -109,7 +109,7 @@ def expectations(requirements: Sequence[Requirement]) -> dict[str, Expectation]:
 
 
 def _may_tell(low: str) -> bool:
-    return any_of(*SIGNS)(low) if low.isascii() else any(map(low.__contains__, (*SIGNS, *WIDE_SIGNS)))
+    return contains_any(low, (*SIGNS, *WIDE_SIGNS))
 
 
 def _expectation(text: str) -> Expectation:

@@ -13,14 +13,13 @@ from dense.evidence.facts.facts import Facts, same_file
 from dense.evidence.facts.files import base_name
 from dense.evidence.facts.targets import normalised
 from dense.evidence.requirements.requirement import Requirement
-from dense.redact.words import any_of, lowered, matching, one_byte_each, searching
+from dense.text.search import contains_any, lower_ascii, one_byte_each
 from dense.trajectory import Step
 
 MOST = 12
 """How many deliverables are followed. A task that names more is a listing, hardly all of which is asked for."""
 ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
 """What a line says of a file that is not there: programs say it in English where the locale is C."""
-ANY_ABSENT = "(?i)" + "|".join(ABSENT)
 HEAD = 64 * 1024
 """How much of a text is looked through for a name."""
 SHORTEST_PART = 4
@@ -36,7 +35,7 @@ OR_ECHO = re.compile(
 LISTING = re.compile(r"(?:^|&&|;|\n)\s*ls((?:\s+-[A-Za-z1]+)*)\s+['\"]?(/[^\s;&|'\"*?$]*)['\"]?\s*(?=$|&&|;|\n)")
 """A plain listing of one folder: its options, its path."""
 PARTS = re.compile(r"&&|[;|\n]")
-REMOVES = r"\b(?:rm|mv|unlink|shred|del|remove)\b"
+REMOVES = re.compile(r"\b(?:rm|mv|unlink|shred|del|remove)\b")
 SHELLS = frozenset(["bash", "sh", "zsh", "dash", "-bash", "/bin/sh", "/bin/bash", "sudo", "env"])
 CUT = ("runcated", "omitted", "elided", "...", "erminal", "more lines")
 """Words of what is not all there."""
@@ -203,7 +202,7 @@ def _is_written(written: str, path: str, is_typed: bool) -> bool:
 def _names_last(typed: str, name: str) -> bool:
     """Whether the last part of a command that names a file is none that removes it: `rm -f a; make a`."""
     last = [part for part in PARTS.split(typed) if name in part][-1:]
-    return not any(searching(REMOVES)(part) for part in last)
+    return not any(REMOVES.search(part) for part in last)
 
 
 def _sweeps(gone: Sequence[str], path: str) -> bool:
@@ -298,7 +297,7 @@ def _has_part(step: Step, parts: Sequence[str]) -> bool:
 def _may_be_cut(came: str, listed: str) -> bool:
     """Whether what a listing gave may lack something: it is long, says so, or is the screen of a terminal, which shows
     the command and perhaps not yet what it gives."""
-    return len(came) >= HEAD or not came.strip() or listed in came or any_of(*CUT)(one_byte_each(came))
+    return len(came) >= HEAD or not came.strip() or listed in came or contains_any(came, CUT)
 
 
 def _is_there(texts: Sequence[tuple[str, int]], typed: str, path: str, fact: Facts) -> bool | None:
@@ -317,9 +316,7 @@ def _looks_elsewhere(reads: Sequence[str], path: str) -> bool:
 
 def _is_absent(text: str, path: str, fact: Facts) -> bool:
     """Whether a line that names a file says that there is no such file."""
-    if not matching(ANY_ABSENT)(one_byte_each(text)):
-        return False  # most are like this
-    low = lowered(one_byte_each(text))
+    low = lower_ascii(one_byte_each(text))
     is_contents = not fact.has_failed and _only_looks(fact)
     for words in ABSENT:
         place = low.find(words)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Literal
 
 from dense.evidence.actions.shell.arguments import values
-from dense.redact.words import matching
 from dense.trajectory import Step
 
 Opening = Literal[0, 1, 2]
@@ -22,8 +20,6 @@ NUMBERED = re.compile(
 )
 SENTENCE_END = re.compile(r"[.!?:\n。！？：]+")
 MARKUP = " \t*_#>-\"'`(…—"
-BLANKED = str.maketrans(dict.fromkeys(".!?:\n,;" + MARKUP, " "))
-"""All that can stand around the first word of a sentence."""
 TURNS = values("""
     now next finally moving jetzt nun weiter schließlich maintenant ensuite passons enfin ahora luego agora adesso ora
     poi теперь далее затем наконец nu şimdi sekarang teraz następnie
@@ -34,7 +30,6 @@ TURN_PHRASES = (
     "por último",
     *"现在 接下来 下一步 然后 最后 現在 接著 次に では それでは 最後に 이제 다음으로 마지막으로".split(),
 )
-"""None of them is ASCII: most sentences need not be compared."""
 MOST_SENTENCES = 5
 
 
@@ -42,24 +37,12 @@ def opening(step: Step, names: Sequence[str]) -> Opening:
     if not PLANS.isdisjoint(names):
         return 2
     text = (step.message or step.reasoning)[:VIEW].lower()
-    is_plain = text.isascii()
-    if is_plain and not may_open()(text):
-        return 0  # most are like this
     if NUMBERED.match(text):
         return 2
-    if is_plain and TURNS.isdisjoint(text.translate(BLANKED).split()):
-        return 0
     for sentence in SENTENCE_END.split(text, MOST_SENTENCES):
         sentence = sentence.lstrip(MARKUP)
         if sentence.partition(" ")[0].rstrip(",;") in TURNS:
             return 1
-        if not sentence.isascii() and sentence.startswith(TURN_PHRASES):
+        if sentence.startswith(TURN_PHRASES):
             return 1
     return 0
-
-
-@cache
-def may_open() -> Callable[[str], bool]:
-    """What tells of an ASCII text whether it begins with a number, or such a word may be in it, be it as a part of
-    another."""
-    return matching("|".join([rf"\A{NUMBERED.pattern}", *sorted(filter(str.isascii, TURNS))]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from dense.narrate.messages import sentences
-from dense.redact.words import any_of
+from dense.text.search import contains_any
 
 HEAD = 1_500
 """Characters of a message that are looked at: what was seen last is spoken of first."""
@@ -123,9 +123,7 @@ def excuse(message: str) -> str:
 
 def _has_any(text: str, signs: tuple[str, ...]) -> bool:
     """Whether one of a few signs is in a text, in small letters or large ones."""
-    if text.isascii():
-        return any_of(*signs)(text.lower())
-    return any(map(text.casefold().__contains__, signs))
+    return contains_any(text.casefold(), signs)
 
 
 def _sentence(text: str, place: int) -> str:

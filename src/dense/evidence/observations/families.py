@@ -11,7 +11,7 @@ from functools import cache
 
 from dense.evidence.observations.pieces import one_of
 from dense.evidence.observations.result import Family, ObservedFailure
-from dense.redact.words import any_of, matching, one_byte_each
+from dense.text.search import fast_search, one_byte_each
 
 LONGEST_LINE = 300
 
@@ -284,7 +284,7 @@ def family_of(line: str) -> Family | None:
     lower = one_byte_each(line.lower())
     low, high = 0, len(WORDS)
     if not words_of(low, high)(lower):
-        if not matching(SIGNS)(lower):
+        if not fast_search(SIGNS)(lower):
             return None
         return next((family for family, pattern in OTHERWISE if pattern.search(line)), None)
     while high - low > 1:  # the first that has a word of the line is in the first half, or else in the second
@@ -299,7 +299,7 @@ def family_of(line: str) -> Family | None:
 @cache
 def words_of(low: int, high: int) -> Callable[[str], bool]:
     """What tells whether a text holds a word of some of the families, from one to before another."""
-    return any_of(*(word for _, words in WORDS[low:high] for word in words))
+    return fast_search(one_of(*(word for _, words in WORDS[low:high] for word in words)))
 
 
 def subject(family: Family, line: str) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 
 from dense.evidence.observations.families import phrases
-from dense.evidence.observations.pieces import one_of
-from dense.redact.words import matching, one_byte_each
+from dense.text.search import contains_any
 
-SAID = one_of(
-    *phrases("""
+SAID = phrases("""
     warning
     warn:
     deprecat
@@ -44,7 +42,6 @@ SAID = one_of(
     inappropriate ioctl
     skipping
 """)
-)
 """In lower case. Notices, counts of nothing, processes that were gone already, and what was meant to fail."""
 ENDINGS = ("is a directory", "broken pipe")
 NUMBERED = re.compile(r"[1-9]0 error|[1-9]0 failures")
@@ -60,7 +57,7 @@ MEASURE = re.compile(
 def is_harmless(line: str) -> bool:
     """Whether a line only warns, counts, or tells of what was expected."""
     lower = line.lower()
-    if matching(SAID)(one_byte_each(lower)):
+    if contains_any(lower, SAID):
         return not NUMBERED.search(lower)
     return lower.rstrip(" .").endswith(ENDINGS)
 

@@ -1,6 +1,6 @@
 """Where in a text something may be found: most of a long output holds nothing of interest.
 
-Python's expressions tell where a match is, at some dozens of instructions for each character. `dense.redact.words` has
+Python's expressions tell where a match is, at some dozens of instructions for each character. `dense.text.search` has
 some that only tell whether there is one, at a few. So they look at the text piece by piece, and Python only at the
 pieces that hold something."""
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from dense.redact.words import one_byte_each
+from dense.text.search import one_byte_each
 
 PIECE = 1_600
 """Characters of a piece, at least: it ends with a line."""

@@ -20,7 +20,7 @@ from dense.evidence.observations.screen import first_words, new_part, plain, pro
 from dense.evidence.observations.setting import SHOWERS, Setting, answers_by_code, decides
 from dense.evidence.observations.speakers import Complaint
 from dense.evidence.observations.tracebacks import tracebacks
-from dense.redact.words import matching
+from dense.text.search import fast_search
 from dense.trajectory import Observation
 
 TELLING = rf"\n(?:{complaints.ROUGHLY}|{runners.ROUGHLY})"
@@ -59,7 +59,7 @@ def ran(observation: Observation, setting: Setting, around: Frame) -> Reading:
     if "@" in text and ("# " in text or "$ " in text):
         text = new_part(text, setting.commands)
     typed = "\n".join(setting.commands)
-    spans = pieces(text, matching(TELLING)) if setting.kind == "ran" or setting.shows_logs else []
+    spans = pieces(text, fast_search(TELLING)) if setting.kind == "ran" or setting.shows_logs else []
     tests = runs(text, spans) if setting.kind == "ran" or setting.shows_logs else ()
     has_failed_tests = bool(tests) and sum([run.failed for run in tests]) > 0
     if setting.kind == "ran":

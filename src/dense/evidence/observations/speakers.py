@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from dense.evidence.observations.families import LONGEST_LINE, failure, family_of
 from dense.evidence.observations.harmless import is_harmless, is_measure
-from dense.evidence.observations.pieces import one_of
 from dense.evidence.observations.result import Family, ObservedFailure
-from dense.redact.words import matching, one_byte_each
+from dense.text.search import contains_any
 
 SHELLS = frozenset("bash sh dash zsh ksh fish ash -bash -sh -zsh (eval) busybox".split())
 SEVERITIES = frozenset("error fatal failure panic e fail failed critical".split())
@@ -40,7 +39,6 @@ TELLING = (
     "o module named",
 )
 """What the rest of a line must hold for an unknown name in front of it to be somebody who complains."""
-ANY_TELLING = one_of(*TELLING)
 LOUD = SEVERITIES | SHELLS | {"(eval)", "psql"}
 """Names that are looked at whatever stands behind them."""
 ENDINGS = (".sh", "error", "exception", "interrupt", "exit", "failure")
@@ -107,7 +105,7 @@ def may_complain(name: str, rest: str, programs: tuple[str, ...]) -> bool:
 
 def is_telling(rest: str) -> bool:
     """Whether what stands behind an unknown name sounds like a complaint."""
-    return matching(ANY_TELLING)(one_byte_each(rest))
+    return contains_any(rest, TELLING)
 
 
 def plain_name(name: str) -> str:

@@ -6,7 +6,7 @@ import re
 
 from dense.evidence.requirements.cues import CUES, MODALS
 from dense.evidence.requirements.requirement import Role
-from dense.redact.words import any_of, one_byte_each
+from dense.text.search import contains_any
 
 PORT = re.compile(
     r"(?:\bports?\b|\bpuerto|\bporta|\bпорт\w{0,3}|端口|ポート|포트|連接埠)(?:\s+(?:number|no\.?|nummer))?[\s:=`*\"']{0,4}(\d{2,5})\b"
@@ -53,9 +53,7 @@ BEFORE_ORDER = frozenset("and then please to ,".split())
 
 def may_name_ports(low: str) -> bool:
     """Whether a whole text, in lower case, may name a port: a quick look, once."""
-    if any_of(*SIGNS)(one_byte_each(low)):
-        return True
-    return not low.isascii() and any(sign in low for sign in WIDE_SIGNS)
+    return contains_any(low, (*SIGNS, *WIDE_SIGNS))
 
 
 def ports(text: str, words: list[str]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dense.redact.words import any_of, one_byte_each, searching
+import re
+
+from dense.text.search import contains_any
 
 STRONG = (
     "steps to reproduce",
@@ -65,7 +67,7 @@ WEAK = (
     "we should",
     "currently",
 )
-COMPLAINT = (
+COMPLAINT = re.compile(
     r"\b(?:but|and|then) (?:it|this|that|the \w+) (?:crash|fail|rais|throw|does not|doesn.t|gives|breaks|hangs)"
     r"|\b(?:it|this|which) (?:crashes|fails|raises|throws|breaks|hangs)\b"
 )
@@ -78,10 +80,9 @@ PROMPTS = 4
 
 def is_report(low: str) -> bool:
     """Whether a text, in lower case, reads as a report of a fault or a wish, rather than as an order."""
-    plain = one_byte_each(low)
-    strong = sum(sign in low for sign in STRONG) if any_of(*STRONG)(plain) else 0
+    strong = sum(sign in low for sign in STRONG)
     strong += low.count("\n$ ") >= PROMPTS
-    if searching(COMPLAINT)(low) and not any_of(*DIRECT)(plain):
+    if COMPLAINT.search(low) and not contains_any(low, DIRECT):
         strong += 2
     if not strong and " i " not in low and "i'm " not in low and "we " not in low:
         return False

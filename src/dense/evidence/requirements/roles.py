@@ -33,16 +33,16 @@ from dense.evidence.requirements.mentions import Mention
 from dense.evidence.requirements.names import has_extension, is_placeholder, is_top_folder
 from dense.evidence.requirements.requirement import Role
 from dense.evidence.requirements.sentences import Sentence
-from dense.redact.words import searching
 
 TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[,;:()—–!?&+]|(?<=\s)-(?=\s)")
 QUOTE = "\x01"
 """Stands for anything else in quotes."""
 
-EXAMPLE = (
-    r"(?i)(?:e\.g|i\.e|for example|for instance|such as|\blike|z\. ?B|zum Beispiel|par exemple|por ejemplo|p\. ?ej"
+EXAMPLE = re.compile(
+    r"(?:e\.g|i\.e|for example|for instance|such as|\blike|z\. ?B|zum Beispiel|par exemple|por ejemplo|p\. ?ej"
     r"|por exemplo|например|例如|比如|例えば|たとえば|예를 들어"
-    r"|similar to|instead of|rather than|\bex)[.,:]*[\s(\"'`*]*$"
+    r"|similar to|instead of|rather than|\bex)[.,:]*[\s(\"'`*]*$",
+    re.IGNORECASE,
 )
 JOINTS = frozenset([*", & + ( ) and or und oder et ou y e и the a an file files also both".split(), QUOTE])
 OR = frozenset("or oder ou o или".split())
@@ -55,9 +55,10 @@ _NEEDED = (
     r"|\bse (?:necessário|quiser)\b|при необходимости|если нужно"
     r"|如有(?:需要|必要)|如果需要|必要时|必要に応じて|必要なら|필요하면|필요시"
 )
-IF_NEEDED = f"(?i){_NEEDED}"
-OPTIONAL = (
-    rf"(?i){_NEEDED}|\boption(?:al|ally|al:|nellement)\b|\bopcional(?:mente)?\b|\bfeel free\b|\bwahlweise\b|可选|任意で"
+IF_NEEDED = re.compile(_NEEDED, re.IGNORECASE)
+OPTIONAL = re.compile(
+    rf"{_NEEDED}|\boption(?:al|ally|al:|nellement)\b|\bopcional(?:mente)?\b|\bfeel free\b|\bwahlweise\b|可选|任意で",
+    re.IGNORECASE,
 )
 """Words that leave it to whoever is asked."""
 SEPARATORS = frozenset([":", "—", "–", "-", "("])
@@ -128,10 +129,9 @@ def _is_optional(text: str, files: list[Mention], index: int) -> bool:
     before = text[files[index - 1].end if index else 0 : files[index].start]
     behind = text[files[index].end : files[index + 1].start if index + 1 < len(files) else len(text)]
     *earlier, last = CLAUSES.split(before)
-    is_optional = searching(OPTIONAL)
-    if is_optional(last) or (earlier and is_optional(earlier[-1]) and re.fullmatch(OPTIONAL, earlier[-1].strip())):
+    if OPTIONAL.search(last) or (earlier and OPTIONAL.fullmatch(earlier[-1].strip())):
         return True
-    return searching(IF_NEEDED)(CLAUSES.split(behind.lstrip("`'\"*), "))[0])
+    return IF_NEEDED.search(CLAUSES.split(behind.lstrip("`'\"*), "))[0]) is not None
 
 
 def _tokens(text: str, found: list[Mention]) -> tuple[list[str], list[int]]:
@@ -223,7 +223,7 @@ def _is_target_folder(path: str, tokens: list[str], place: int) -> bool:
 def _role(sentence: Sentence, mention: Mention, tokens: list[str], place: int, is_wide: bool) -> Role:
     text = sentence.text
     left = text[max(0, mention.start - 28) : mention.start]
-    if searching(EXAMPLE)(left):
+    if EXAMPLE.search(left):
         return "mentioned"
     if _is_condition(tokens, place):
         return "mentioned"

@@ -17,13 +17,11 @@ from dense.evidence.requirements.cues import (
     PLAIN_IMPERATIVES,
     SAMPLE_WORDS,
 )
-from dense.redact.words import searching
 
 Place = Literal["", "output", "input", "demand", "aside"]
 """What a section or list is for: results, what is given, what is demanded, or an aside that asks for nothing."""
 
 END = re.compile(r"[.!?](?=\s)|[。！？；]|;(?=\s)")
-MAY_END = r"[.!?;]\s|[。！？；]"
 ABBREVIATIONS = (
     "e.g", "i.e", "etc", " vs", " cf", "z.B", " bzw", "approx", " Nr", " No", "p.ej", " ex",
     "(ex", " z", " B", "т.е", " т", " Dr", " Mr",
@@ -101,7 +99,7 @@ def _split(block: Block, place: Place, result: list[Sentence]) -> None:
         return
     start = 0
     is_first = True
-    for end in END.finditer(text) if searching(MAY_END)(text) else ():
+    for end in END.finditer(text):
         stop = end.end()
         if end[0] == "." and text[max(0, stop - 8) : stop - 1].endswith(ABBREVIATIONS):
             continue
