@@ -13,7 +13,7 @@ from dense.detectors.findings import Analysis
 from dense.distillation import distill_sync
 from dense.evidence.actions import Remembered
 from dense.evidence.checks.scopes import scope
-from dense.evidence.facts.remarks import excuse, is_meant, wrong
+from dense.evidence.facts.remarks import find_complaint, find_excuse, says_expected
 from dense.trajectory import Trajectory
 
 EDIT = ("sed -i s/a/b/ app.py", "")
@@ -268,17 +268,17 @@ def test_a_run_that_the_agent_calls_wrong_is_no_recovery() -> None:
     ],
 )
 def test_words_that_call_a_result_wrong(message: str) -> None:
-    assert wrong(message)
+    assert find_complaint(message)
 
 
 @pytest.mark.parametrize("message", ["It still passes.", "Regular packages still work.", "Is anything wrong here?", ""])
 def test_words_that_do_not(message: str) -> None:
-    assert not wrong(message)
+    assert not find_complaint(message)
 
 
 def test_words_of_excuse_and_of_intent() -> None:
-    assert excuse("The one failure is unrelated to this.") and not excuse("I broke it.")
-    assert is_meant("As expected, it fails.") and not is_meant("This is unexpected.")
+    assert find_excuse("The one failure is unrelated to this.") and not find_excuse("I broke it.")
+    assert says_expected("As expected, it fails.") and not says_expected("This is unexpected.")
 
 
 # Tests that were changed to pass

@@ -11,26 +11,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import Facts, facts
+from dense.evidence.facts.facts import ActionFacts, facts
 from dense.evidence.observations import observe
-from dense.narrate.actions import did, saw
+from dense.narrate.actions import describe_action, describe_output
 from dense.narrate.messages import first_sentence, intent, says_nothing, telling_sentence
 from dense.narrate.quoting import listed, one_line, quoted, sentence, ticked
 from dense.trajectory import Observation, Origin, Source, Step, ToolCall
 from dense.tree import Leaf
 
 
-def known(step: Step) -> tuple[Facts, Step]:
+def known(step: Step) -> tuple[ActionFacts, Step]:
     done = effects(step)
     return facts(Leaf("n0", 1, step), done, observe(step, done)), step
 
 
-def shell(command: str, text: str = "", code: int | None = 0) -> tuple[Facts, Step]:
+def shell(command: str, text: str = "", code: int | None = 0) -> tuple[ActionFacts, Step]:
     call = ToolCall("bash", {"command": command})
     return known(Step(Source("trace"), calls=(call,), observations=(Observation(text, exit_code=code),)))
 
 
-def tool(name: str, /, **arguments: Any) -> tuple[Facts, Step]:
+def tool(name: str, /, **arguments: Any) -> tuple[ActionFacts, Step]:
     return known(Step(Source("trace"), calls=(ToolCall(name, arguments),), observations=(Observation("ok"),)))
 
 
@@ -54,7 +54,7 @@ def tool(name: str, /, **arguments: Any) -> tuple[Facts, Step]:
     ],
 )
 def test_what_a_shell_did(command: str, words: str) -> None:
-    told = did(*shell(command))
+    told = describe_action(*shell(command))
     assert told.startswith(words) if words.startswith("ran `git") else told == words
 
 
@@ -65,21 +65,21 @@ def test_calls_of_one_action_are_told_in_their_order() -> None:
         ((write, run), "wrote `t.py` (2 lines) and ran `python3 t.py`"),
         ((run, write), "ran `python3 t.py` and wrote `t.py` (2 lines)"),
     ):
-        assert did(*known(Step(Source("trace"), calls=calls, observations=(Observation("1\n2"),)))) == words
+        assert describe_action(*known(Step(Source("trace"), calls=calls, observations=(Observation("1\n2"),)))) == words
     change = ToolCall("code_replace", {"file_path": "a.py", "old_code": "a - b", "new_code": "a + b"})
     step = Step(Source("trace"), calls=(change,), observations=(Observation("Replaced."),))
-    assert did(*known(step)) == "edited `a.py` (`a - b` → `a + b`)"
+    assert describe_action(*known(step)) == "edited `a.py` (`a - b` → `a + b`)"
 
 
 def test_an_install_that_failed_was_only_tried() -> None:
     output = "ERROR: No matching distribution found for numpy"
-    assert did(*shell("pip install numpy", output, 1)) == "tried to install `numpy`"
+    assert describe_action(*shell("pip install numpy", output, 1)) == "tried to install `numpy`"
 
 
 def test_an_edit_that_failed_was_only_tried() -> None:
     call = ToolCall("Edit", {"file_path": "a.py", "old_string": "x\ny", "new_string": "z"})
     refused = Observation("String to replace not found in file.", is_error=True)
-    assert did(*known(Step(Source("t"), calls=(call,), observations=(refused,)))) == "tried to edit `a.py`"
+    assert describe_action(*known(Step(Source("t"), calls=(call,), observations=(refused,)))) == "tried to edit `a.py`"
 
 
 PATCH = """python3 - <<'PY'
@@ -95,7 +95,7 @@ PY
 """
 
 
-def spoken(message: str, command: str, text: str = "", code: int = 0) -> tuple[Facts, Step]:
+def spoken(message: str, command: str, text: str = "", code: int = 0) -> tuple[ActionFacts, Step]:
     call = ToolCall("bash", {"command": command})
     return known(Step(Source("t"), message, calls=(call,), observations=(Observation(text, exit_code=code),)))
 
@@ -112,22 +112,26 @@ def spoken(message: str, command: str, text: str = "", code: int = 0) -> tuple[F
     ],
 )
 def test_a_program_typed_in_place_is_told_by_what_it_is_for(message: str, words: str) -> None:
-    told = did(*spoken(message, PATCH, "changed"))
+    told = describe_action(*spoken(message, PATCH, "changed"))
     assert told.startswith(f'ran 8 lines of Python on `shop/cart.py` ("{words}')
     assert "not found" not in told
 
 
 def test_a_program_typed_in_place_says_what_it_is_itself() -> None:
     body = "# count the words of each line\nfor line in open('a.txt'):\n    print(len(line.split()))"
-    assert did(*shell(f"python3 - <<'EOF'\n{body}\nEOF")) == ('ran 3 lines of Python ("count the words of each line")')
+    assert describe_action(*shell(f"python3 - <<'EOF'\n{body}\nEOF")) == (
+        'ran 3 lines of Python ("count the words of each line")'
+    )
     branch = "import a\nif a.x:\n    print('yes')\nelse:\n    print('no')"
-    assert did(*shell(f"python3 - <<'EOF'\n{branch}\nEOF")) == "ran 5 lines of Python"
-    assert did(*spoken("I try it.", f"python3 - <<'EOF'\n{branch}\nprint(a.y)\nEOF")).endswith("`print(a.y)`")
+    assert describe_action(*shell(f"python3 - <<'EOF'\n{branch}\nEOF")) == "ran 5 lines of Python"
+    assert describe_action(*spoken("I try it.", f"python3 - <<'EOF'\n{branch}\nprint(a.y)\nEOF")).endswith(
+        "`print(a.y)`"
+    )
 
 
 def test_what_ran_before_a_program_typed_in_place_is_told_first() -> None:
     command = f"sed -i 's/x/y/' a.py && {PATCH}sed -n 1,9p shop/cart.py"
-    told = did(*spoken("Let me turn the sign around in the cart.", command))
+    told = describe_action(*spoken("Let me turn the sign around in the cart.", command))
     assert told.startswith("ran `sed -i 's/x/y/' a.py`, then ran 8 lines of Python on `shop/cart.py`")
     assert "sed -n" not in told
 
@@ -135,19 +139,19 @@ def test_what_ran_before_a_program_typed_in_place_is_told_first() -> None:
 def test_a_file_that_the_shell_could_not_write_was_only_tried() -> None:
     command = "cat > lib/a.py <<'EOF'\nx = 1\nEOF\ncat > b.py <<'EOF'\ny = 1\nEOF"
     error = "bash: line 1: lib/a.py: No such file or directory"
-    assert did(*shell(command, error, 1)) == "wrote `b.py` (1 line) and tried to write `lib/a.py` (1 line)"
+    assert describe_action(*shell(command, error, 1)) == "wrote `b.py` (1 line) and tried to write `lib/a.py` (1 line)"
     run = "cat > /app/run.sh <<'EOF'\necho 1\nEOF\n/app/run.sh"
-    told = did(*shell(run, "bash: line 4: /app/run.sh: Permission denied", 126))
+    told = describe_action(*shell(run, "bash: line 4: /app/run.sh: Permission denied", 126))
     assert told.startswith("wrote `/app/run.sh` (1 line)")
 
 
 def test_what_ran_before_the_shell_stopped_is_told() -> None:
     error = "bash: -c: line 11: syntax error near unexpected token `&&'"
-    seen_then = saw(*shell(f"{PATCH}&& cat shop/cart.py", f"changed\n{error}\n", 2))
+    seen_then = describe_output(*shell(f"{PATCH}&& cat shop/cart.py", f"changed\n{error}\n", 2))
     assert seen_then.startswith("`changed`, then the shell stopped: ``")
-    assert saw(*shell("&& ls", error, 2)).startswith("`` bash: -c")
+    assert describe_output(*shell("&& ls", error, 2)).startswith("`` bash: -c")
     python = 'File "a.py", line 3\n    x = (\nSyntaxError: invalid syntax'
-    assert "the shell stopped" not in saw(*shell("python3 a.py", python, 1))
+    assert "the shell stopped" not in describe_output(*shell("python3 a.py", python, 1))
 
 
 @pytest.mark.parametrize(
@@ -163,12 +167,12 @@ def test_what_ran_before_the_shell_stopped_is_told() -> None:
     ],
 )
 def test_a_long_substitution_is_told_by_what_differs(command: str, words: str) -> None:
-    assert did(*shell(command)).startswith(words)
+    assert describe_action(*shell(command)).startswith(words)
 
 
 def test_a_call_of_the_tasks_own_is_told_with_what_is_booked() -> None:
     flights = [{"number": "HAT1", "date": "2024-05-20"}, {"number": "HAT2", "date": "2024-05-21"}]
-    assert did(*tool("book", user="mia", flights=flights, payments=[{"id": "card_7", "amount": 55}])) == (
+    assert describe_action(*tool("book", user="mia", flights=flights, payments=[{"id": "card_7", "amount": 55}])) == (
         "called `book(user=mia, flights=HAT1 2024-05-20; HAT2 2024-05-21, payments=card_7 55)`"
     )
 
@@ -177,12 +181,12 @@ def test_of_a_long_chain_the_check_is_told() -> None:
     chain = (
         "cp a/very/long/path/to/some/file.txt b/another/long/path/of/it.txt && python3 -m pytest tests/unit -x && ls"
     )
-    assert did(*shell(chain)) == "ran `python3 -m pytest tests/unit -x`"
+    assert describe_action(*shell(chain)) == "ran `python3 -m pytest tests/unit -x`"
 
 
 def test_an_edit_outweighs_a_look_at_its_outcome() -> None:
     chain = f"sed -i 's/{'old' * 12}/{'new' * 12}/' src/app.py && nl -ba src/app.py | sed -n '120,160p'"
-    assert did(*shell(chain, "x\n" * 40)).startswith("ran `sed -i 's/oldold")
+    assert describe_action(*shell(chain, "x\n" * 40)).startswith("ran `sed -i 's/oldold")
 
 
 @pytest.mark.parametrize(
@@ -194,12 +198,14 @@ def test_an_edit_outweighs_a_look_at_its_outcome() -> None:
     ],
 )
 def test_a_command_is_a_piece_of_what_was_typed(command: str, words: str) -> None:
-    assert did(*shell(command)) == words
+    assert describe_action(*shell(command)) == words
 
 
 def test_of_a_long_chain_the_program_that_was_missing_is_told() -> None:
     chain = f"convert {'-draw x ' * 20} chart.png\nwhich convert magick rsvg-convert inkscape || echo none of them"
-    assert did(*shell(chain, "bash: convert: command not found\nnone of them")).startswith("ran `convert -draw x")
+    assert describe_action(*shell(chain, "bash: convert: command not found\nnone of them")).startswith(
+        "ran `convert -draw x"
+    )
 
 
 @pytest.mark.parametrize(
@@ -224,24 +230,27 @@ def test_of_a_long_chain_the_program_that_was_missing_is_told() -> None:
         (tool("final_answer", answer="42"), 'handed in "42"'),
     ],
 )
-def test_what_a_tool_did(call: tuple[Facts, Step], words: str) -> None:
-    assert did(*call) == words
+def test_what_a_tool_did(call: tuple[ActionFacts, Step], words: str) -> None:
+    assert describe_action(*call) == words
 
 
 def test_an_editor_without_names_is_told_by_the_file_that_it_shows() -> None:
     text = "[File: /repo/fields.py (1474 lines total)]\n1:x\n"
-    assert did(*shell("edit 3:4\nx = 1\nend_of_edit", text)) == "edited `/repo/fields.py`"
+    assert describe_action(*shell("edit 3:4\nx = 1\nend_of_edit", text)) == "edited `/repo/fields.py`"
 
 
 def test_a_message_is_a_claim() -> None:
-    assert did(*known(Step(Source("t"), message="All tests pass now. Bye."))) == 'said "All tests pass now. Bye."'
+    assert (
+        describe_action(*known(Step(Source("t"), message="All tests pass now. Bye.")))
+        == 'said "All tests pass now. Bye."'
+    )
 
 
 def test_a_question_to_the_user_is_told_as_one() -> None:
     message = "Thank you, Mia. I can help with that. Which cabin class would you prefer? Economy is cheap."
     step = Step(Source("t"), message=message, observations=(Observation("Economy", origin="user"),))
-    assert did(*known(step)) == 'asked the user "Which cabin class would you prefer?"'
-    assert saw(*known(step)) == 'the user said "Economy"'
+    assert describe_action(*known(step)) == 'asked the user "Which cabin class would you prefer?"'
+    assert describe_output(*known(step)) == 'the user said "Economy"'
 
 
 @pytest.mark.parametrize(
@@ -295,7 +304,7 @@ def test_a_question_to_the_user_is_told_as_one() -> None:
     ],
 )
 def test_what_came_back(command: str, text: str, code: int, words: str) -> None:
-    assert saw(*shell(command, text, code)) == words
+    assert describe_output(*shell(command, text, code)) == words
 
 
 def test_prompts_and_echoes_of_a_screen_are_no_output() -> None:
@@ -305,7 +314,7 @@ def test_prompts_and_echoes_of_a_screen_are_no_output() -> None:
     )
     keys = ToolCall("bash_command", {"keystrokes": "cat > a.py <<'E'\nx = 1\nE\npython3 a.py\n"})
     step = Step(Source("t"), calls=(keys,), observations=(Observation(screen),))
-    assert saw(*known(step)) == "`7 rows`"
+    assert describe_output(*known(step)) == "`7 rows`"
 
 
 def test_text_of_the_trace_stays_on_one_line_and_in_its_marks() -> None:
@@ -356,11 +365,11 @@ def words() -> st.SearchStrategy[str]:
 def test_any_step_has_words(text: str, message: str, name: str, origin: Origin) -> None:
     call = ToolCall(name, {"command": text, "path": message, "code": text, "old_string": text, "new_string": message})
     step = Step(Source("t"), message=message, calls=(call,), observations=(Observation(text, origin=origin),))
-    for told in (did(*known(step)), saw(*known(step))):
+    for told in (describe_action(*known(step)), describe_output(*known(step))):
         assert told
         assert told == one_line(told, 2000)
         assert len(told) <= 420
-    assert did(*known(step)) == did(*known(step))
+    assert describe_action(*known(step)) == describe_action(*known(step))
 
 
 @pytest.mark.parametrize(
@@ -373,8 +382,8 @@ def test_the_length_of_a_text_costs_nothing(piece: str) -> None:
     plain, _ = shell("python3 s.py")
     fact = msgspec.structs.replace(plain, commands=(text,), phase="run", family="python", targets=())
     start = time.process_time()
-    did(fact, step)
-    saw(fact, step)
+    describe_action(fact, step)
+    describe_output(fact, step)
     assert time.process_time() - start < 0.25
 
 
@@ -399,23 +408,25 @@ def test_of_a_last_message_what_tells_something(message: str, sentence: str) -> 
 
 
 def test_a_line_that_goes_on_in_the_next_one() -> None:
-    assert did(*shell("cd /repo && \\\n sed -i s/a/b/ x.py")) == "ran `sed -i s/a/b/ x.py`"
+    assert describe_action(*shell("cd /repo && \\\n sed -i s/a/b/ x.py")) == "ran `sed -i s/a/b/ x.py`"
 
 
 def test_an_edit_of_the_open_file_is_told_by_its_name() -> None:
     seen_file = "[File: /repo/main.py (23 lines total)]\n1:x\n"
-    assert did(*shell("edit 15:15\n    return abs(a - b)\nend_of_edit", seen_file)) == "edited `/repo/main.py`"
+    assert (
+        describe_action(*shell("edit 15:15\n    return abs(a - b)\nend_of_edit", seen_file)) == "edited `/repo/main.py`"
+    )
     failed = "Your proposed edit has introduced new syntax error(s).\nSyntaxError: invalid syntax\n"
-    assert did(*shell("edit 15:15\nx\nend_of_edit", failed, 1)).startswith("tried to edit")
+    assert describe_action(*shell("edit 15:15\nx\nend_of_edit", failed, 1)).startswith("tried to edit")
 
 
 def test_a_planners_record_is_told_by_what_it_asks_for() -> None:
     ledger = (
         '{"is_request_satisfied": {"answer": false}, "instruction_or_question": {"answer": "Open the first link."}}'
     )
-    assert did(*known(Step(Source("t"), f"Updated Ledger:\n{ledger}"))) == 'said "Open the first link."'
+    assert describe_action(*known(Step(Source("t"), f"Updated Ledger:\n{ledger}"))) == 'said "Open the first link."'
     page = "Address: file:///a.mp3\nTitle: x\n=======================\n# Error 404: File not found"
-    assert did(*known(Step(Source("t"), page))) == 'said "Error 404: File not found"'
+    assert describe_action(*known(Step(Source("t"), page))) == 'said "Error 404: File not found"'
 
 
 @pytest.mark.parametrize(
@@ -433,18 +444,18 @@ def test_a_planners_record_is_told_by_what_it_asks_for() -> None:
     ],
 )
 def test_the_last_line_of_a_run_is_told_where_it_says_something(last: str, words: str) -> None:
-    assert saw(*shell("python3 s.py", "x\n" * 7 + last)) == words
+    assert describe_output(*shell("python3 s.py", "x\n" * 7 + last)) == words
 
 
 def test_what_an_editor_or_a_diff_shows_is_no_result() -> None:
     text = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,3 +1,3 @@\n x\n-y\n+z\n     return context"
-    assert saw(*shell("git add -A && git diff --cached", text)) == "8 lines"
+    assert describe_output(*shell("git add -A && git diff --cached", text)) == "8 lines"
     step = Step(
         Source("trace"),
         calls=(ToolCall("Edit", {"file_path": "a.ts", "old_string": "a", "new_string": "b"}),),
         observations=(Observation("The file was updated:\na\nb\nc\nd\ne\nconst sqlite = open();"),),
     )
-    assert saw(*known(step)) == "7 lines"
+    assert describe_output(*known(step)) == "7 lines"
 
 
 def test_a_report_is_told_and_not_what_is_thought_aloud() -> None:

@@ -9,25 +9,25 @@ import pytest
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import facts
 from dense.evidence.observations import observe
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import standing
 from dense.narrate.shortcuts import dead_end, working_path
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 
 
-def deed(name: str, text: str = "ok", message: str = "", *, failed: bool = False, **arguments: Any) -> Deed:
+def deed(name: str, text: str = "ok", message: str = "", *, failed: bool = False, **arguments: Any) -> NarratedAction:
     observation = Observation(text, is_error=failed or None)
     step = Step(Source("t"), message, "", (ToolCall(name, {**arguments}),), (observation,))
     known = facts(Leaf("n0", 1, step), done := effects(step), observe(step, done))
-    return Deed(known, step, known.phase)
+    return NarratedAction(known, step, known.phase)
 
 
-def edit(old: str, new: str, message: str = "") -> Deed:
+def edit(old: str, new: str, message: str = "") -> NarratedAction:
     return deed("Edit", message=message, file_path="a.py", old_string=old, new_string=new)
 
 
-def patch(gone: str, new: str) -> Deed:
+def patch(gone: str, new: str) -> NarratedAction:
     text = f"*** Begin Patch\n*** Update File: a.py\n@@\n-{gone}\n+{new}\n*** End Patch"
     return deed("apply_patch", input=text)
 

@@ -14,9 +14,9 @@ import dense
 from dense.analyst.answers import SummaryAnswer
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import facts
-from dense.evidence.links.sequence import History
+from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
-from dense.narrate.narrator import Teller
+from dense.narrate.narrator import Narrator
 from dense.narrate.summaries import LONGEST
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf, Subtask
@@ -36,9 +36,9 @@ def leaves_of(steps: Sequence[Step]) -> tuple[Leaf, ...]:
     return tuple(Leaf(f"n{n}", n + 1, step) for n, step in enumerate(steps))
 
 
-def teller(steps: Sequence[Step]) -> Teller:
+def teller(steps: Sequence[Step]) -> Narrator:
     known = [facts(leaf, done := effects(leaf.step), observe(leaf.step, done)) for leaf in leaves_of(steps)]
-    return Teller(History(known), steps)
+    return Narrator(ActionLinks(known), steps)
 
 
 def told(*steps: Step) -> SummaryAnswer:
@@ -221,7 +221,7 @@ def test_each_action_is_told_once() -> None:
     one = teller(steps)
     one.digest(leaves_of(steps))
     assert one.deed(2) is one.deed(2)
-    assert one.deed(2).did == "ran `echo 1 > b.txt`"
+    assert one.deed(2).action_text == "ran `echo 1 > b.txt`"
 
 
 def of_example(path: str) -> SummaryAnswer:

@@ -7,9 +7,9 @@ import pytest
 from dense.evidence.actions import effects
 from dense.evidence.deliverables.products import products
 from dense.evidence.facts.facts import facts
-from dense.evidence.links.sequence import History
+from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.titles import LONGEST, attempt_title, title, told_apart
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
@@ -33,7 +33,7 @@ STOPPED = Step(
 )
 
 
-def deeds(*actions: tuple[str, str, int] | Step) -> list[Deed]:
+def deeds(*actions: tuple[str, str, int] | Step) -> list[NarratedAction]:
     """Shell commands with their output and exit code, or steps."""
     found: list[tuple[Step, Leaf]] = []
     for number, action in enumerate(actions, 1):
@@ -45,8 +45,10 @@ def deeds(*actions: tuple[str, str, int] | Step) -> list[Deed]:
             step = Step(Source("t"), calls=(call,), observations=(Observation(text, exit_code=code),))
         found.append((step, Leaf(f"n{number - 1}", number, step)))
     known = [facts(leaf, effects(step), observe(step, effects(step))) for step, leaf in found]
-    history = History(known)
-    return [Deed(fact, step, history.phase(fact.action)) for fact, (step, _) in zip(known, found, strict=True)]
+    history = ActionLinks(known)
+    return [
+        NarratedAction(fact, step, history.phase(fact.action)) for fact, (step, _) in zip(known, found, strict=True)
+    ]
 
 
 def call(name: str, text: str = "{}", **arguments: str) -> Step:
@@ -238,4 +240,4 @@ def test_an_attempt_at_a_check_that_timed_out_is_named_by_it() -> None:
 
 def test_why_tests_could_not_start_is_told() -> None:
     (deed,) = deeds(("pytest -qq t.py", NOT_STARTED, 1))
-    assert deed.saw == "the tests could not start: `shop.Unset: no address is set`"
+    assert deed.output_text == "the tests could not start: `shop.Unset: no address is set`"

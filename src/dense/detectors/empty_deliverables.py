@@ -11,8 +11,8 @@ from dense.detectors.finding import Finding
 from dense.detectors.since import goes_on, is_under_way
 from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.deliverables.tracking import Tracked
-from dense.evidence.facts.facts import Facts, same_file
-from dense.evidence.facts.outputs import output
+from dense.evidence.facts.facts import ActionFacts, same_file
+from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import Case
 from dense.narrate.quoting import ticked
 
@@ -63,7 +63,7 @@ def _empty_or_error(case: Case, one: Tracked) -> Finding | None:
         return Finding("unmet", text, tuple(sorted({one.made[-1], action})), is_serious=is_plain, is_tried=True)
     if not any(case.of(n).effects.network for n in one.made):
         return None
-    if error := _error(output(fact, case.step(action))[:LONGEST], fact, one.subject):
+    if error := _error(program_output(fact, case.step(action))[:LONGEST], fact, one.subject):
         text = f"`{one.subject}` was fetched at a{one.made[-1]} and holds an error in place of what was asked for"
         text += f": at a{action} it reads {ticked(error, 160)}."
         return Finding("unmet", text, tuple(sorted({one.made[-1], action})), is_serious=False, is_tried=True)
@@ -78,13 +78,13 @@ def _may_be_filled(case: Case, one: Tracked, action: int) -> bool:
     return "touch" in case.of(made).effects.runs or is_under_way(case, made) or goes_on(case, action)
 
 
-def _is_empty(case: Case, fact: Facts, one: Tracked) -> bool | None:
+def _is_empty(case: Case, fact: ActionFacts, one: Tracked) -> bool | None:
     """Whether a look shows that a file has no bytes: True by its size, False by showing nothing; None for neither."""
     done = fact.effects
     is_counted = "ls" in done.runs or "wc" in done.runs
     if not is_counted and done.runs != ("cat",):
         return None
-    text = output(fact, case.step(fact.action))
+    text = program_output(fact, case.step(fact.action))
     if not is_counted:
         is_alone = len(done.reads) == 1 and not done.writes and same_file(done.reads[0], one.subject)
         return False if is_alone and not text.strip() else None
@@ -102,7 +102,7 @@ def _is_empty(case: Case, fact: Facts, one: Tracked) -> bool | None:
     return None
 
 
-def _error(text: str, fact: Facts, path: str) -> str:
+def _error(text: str, fact: ActionFacts, path: str) -> str:
     """The line of what a look shows of a file, and only of it, that says that it is an error; empty for none."""
     reads = fact.effects.reads
     if len(reads) != 1 or not same_file(reads[0], path):
@@ -134,7 +134,7 @@ def _is_fault(text: str) -> bool:
 def _not_runnable(case: Case, one: Tracked) -> Finding | None:
     """A program that was run by its name and may not be, and nothing gave it the right since."""
     action = one.tried[-1] if one.tried else 0
-    if action < one.made[0] or case.of(action).seen.exit_code != 126 or not _runs(case.of(action), one.subject):
+    if action < one.made[0] or case.of(action).result.exit_code != 126 or not _runs(case.of(action), one.subject):
         return None
     if any(word in text for fact in case.facts[action - 1 :] for text in fact.commands for word in MODES):
         return None
@@ -145,5 +145,5 @@ def _not_runnable(case: Case, one: Tracked) -> Finding | None:
     return Finding("unmet", text, (action,), is_serious=is_plain, is_tried=True)
 
 
-def _runs(fact: Facts, path: str) -> bool:
+def _runs(fact: ActionFacts, path: str) -> bool:
     return any(same_file(one, path) for one in fact.effects.scripts)

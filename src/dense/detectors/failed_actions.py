@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dense.detectors.failed_runs import LACKS, may_be_meant
 from dense.detectors.finding import Finding
 from dense.evidence.ending.done import is_shown_done
-from dense.evidence.facts.facts import Facts, same_file
-from dense.evidence.facts.phases import LASTING
+from dense.evidence.facts.facts import ActionFacts, same_file
+from dense.evidence.facts.phases import IRREVERSIBLE_FAMILIES
 from dense.evidence.trace import Case
 
 DOING = frozenset({"produce", "setup", "run"})
@@ -42,18 +42,18 @@ def failed_deed(case: Case, known: Sequence[Finding]) -> list[Finding]:
     return [Finding("failed_deed", text, (last.action,), is_serious=is_asked)]
 
 
-def _last(case: Case) -> Facts | None:
+def _last(case: Case) -> ActionFacts | None:
     """The last action that was to get something done, if it failed; None where it worked, or where it is a check."""
     for fact in reversed(case.facts):
-        if fact.is_check or fact.hands_to:
+        if fact.is_check or fact.delegates_to:
             return None
         if is_look(fact) or not _counts(case, fact):
             continue
-        return fact if fact.has_failed and fact.seen.exit_code != 0 else None
+        return fact if fact.has_failed and fact.result.exit_code != 0 else None
     return None
 
 
-def is_look(fact: Facts) -> bool:
+def is_look(fact: ActionFacts) -> bool:
     """Whether an action gets nothing done: it says something, or asks a file or a database what is there."""
     effects = fact.effects
     if fact.phase not in DOING:
@@ -62,22 +62,22 @@ def is_look(fact: Facts) -> bool:
     return fact.phase == "run" and bool(effects.reads) and not changes
 
 
-def _counts(case: Case, fact: Facts) -> bool:
+def _counts(case: Case, fact: ActionFacts) -> bool:
     """Whether it would matter that an action failed: not where it only tidies up, tries how things are before anything
     was changed, or lacks something around it."""
     if not fact.has_failed:
         return True
     if fact.family in STOPPERS or (fact.effects.deletes and not fact.effects.writes):
         return False
-    if fact.family in LASTING or fact.phase == "produce":
+    if fact.family in IRREVERSIBLE_FAMILIES or fact.phase == "produce":
         return True
     if fact.phase == "setup":
         return bool(fact.effects.runs or fact.effects.writes)
-    families = {failure.family for failure in fact.seen.failures}
+    families = {failure.family for failure in fact.result.failures}
     return fact.action > case.first_change and LACKS.isdisjoint(families)
 
 
-def _is_asked(case: Case, fact: Facts) -> bool:
+def _is_asked(case: Case, fact: ActionFacts) -> bool:
     """Whether the task itself asks for what failed: the one change of a file that it names, where nothing was ever
     got done; or a command of git by its own name, which never worked."""
     if case.task is None:
@@ -94,7 +94,7 @@ def _is_asked(case: Case, fact: Facts) -> bool:
     return any(same_file(path, name) for path in fact.effects.writes for name in named)
 
 
-def _asks_for(task: str, verb: str, fact: Facts) -> bool:
+def _asks_for(task: str, verb: str, fact: ActionFacts) -> bool:
     found = re.search(rf"\b{verb}\b", task, re.IGNORECASE)
     if found is None or NOT_TO.search(task[max(found.start() - 60, 0) : found.start()]):
         return False

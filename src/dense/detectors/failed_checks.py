@@ -7,7 +7,7 @@ from dense.evidence.checks.checks import Check, is_static
 from dense.evidence.checks.expectations import Expectation, wants_failing_test
 from dense.evidence.checks.reruns import Reruns
 from dense.evidence.facts.files import base_name
-from dense.evidence.facts.remarks import excuse
+from dense.evidence.facts.remarks import find_excuse
 from dense.evidence.trace import Case
 from dense.narrate.actions import one_line
 from dense.narrate.quoting import ticked
@@ -127,7 +127,7 @@ def _unblamed(case: Case, check: Check, later: Reruns) -> str:
     if gone := _is_dropped(case, check):
         return gone
     after = case.steps[check.action : check.action + SOON]
-    words = next((words for step in after if (words := excuse(step.message or step.reasoning))), "")
+    words = next((words for step in after if (words := find_excuse(step.message or step.reasoning))), "")
     return f"The agent says of it: {ticked(words, 200)}; nothing shows that." if words else ""
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dense.detectors.finding import Finding
-from dense.evidence.facts.facts import Facts, same_file
+from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.families import LOOKERS
 from dense.evidence.facts.files import base_name
-from dense.evidence.facts.remarks import is_meant, is_raised_in
+from dense.evidence.facts.remarks import is_raised_in, says_expected
 from dense.evidence.observations.setting import last_program
 from dense.evidence.trace import Case
 from dense.narrate.quoting import ticked
@@ -35,7 +35,7 @@ def failed_run(case: Case) -> list[Finding]:
     if not ran or not ran[-1].has_failed or any(c.action == ran[-1].action for c in case.checks):
         return []
     last = ran[-1]
-    families = [failure.family for failure in last.seen.failures]
+    families = [failure.family for failure in last.result.failures]
     if not families or families[-1] not in WRONG or not LACKS.isdisjoint(families):
         return []
     if last.action < case.first_change or may_be_meant(case, last):
@@ -51,43 +51,43 @@ def doubted(case: Case) -> list[Finding]:
     if last is None or last.has_failed or last.action < case.first_change:
         return []
     if not (words := case.wrong(last.action)):
-        return _printed(case, last) if last.seen.reported_problem else []
+        return _printed(case, last) if last.result.reported_problem else []
     text = f"What ran last, at a{last.action} ({case.did(last.action)}), gave {case.saw(last.action)}."
     text += f" The agent says of it: {ticked(words, 200)}"
     text += " Files changed since, and nothing ran." if case.last_change > last.action else ""
     return [Finding("doubted", text, (last.action,), is_serious=False)]
 
 
-def _printed(case: Case, last: Facts) -> list[Finding]:
+def _printed(case: Case, last: ActionFacts) -> list[Finding]:
     """What the last check printed, where that says that something is wrong though it ended well."""
     around = case.steps[last.action - 1 : last.action + 1]
-    if any(is_meant(step.message) or is_meant(step.reasoning) for step in around):
+    if any(says_expected(step.message) or says_expected(step.reasoning) for step in around):
         return []
     text = f"The last check that ran, at a{last.action} ({case.did(last.action)}), printed "
-    text += f"{ticked(last.seen.reported_problem, 160)}, and nothing ran since."
+    text += f"{ticked(last.result.reported_problem, 160)}, and nothing ran since."
     gone = next((f.action for f in case.facts[last.action :] if _removes(f, last)), None)
     text += f" It was removed at a{gone}." if gone is not None else ""
     return [Finding("doubted", text, (last.action,), is_serious=False)]
 
 
-def _removes(fact: Facts, run: Facts) -> bool:
+def _removes(fact: ActionFacts, run: ActionFacts) -> bool:
     return any(same_file(path, script) for path in fact.effects.deletes for script in run.effects.scripts)
 
 
-def may_be_meant(case: Case, run: Facts) -> bool:
+def may_be_meant(case: Case, run: ActionFacts) -> bool:
     """Whether a program's failure may be what was wanted, or no failure of the program's: the agent itself stopped
     it, it ended well all the same, the agent or the task says that it is to fail, or what failed was changed since
     and the agent went on without it."""
     text = "\n".join(run.commands)
-    failure = run.seen.failures[-1]
+    failure = run.result.failures[-1]
     if failure.family in STOPPED and any(word in text for word in STOPPING):
         return True
     step = case.step(run.action)
     is_its_own = len(step.observations) >= len(step.calls)  # else the code is that of the calls together
-    if run.seen.exit_code == 0 and is_its_own and last_program(text) not in LOOKERS:
+    if run.result.exit_code == 0 and is_its_own and last_program(text) not in LOOKERS:
         return True
     around = case.steps[run.action - 1 : run.action + 1]
-    if any(is_meant(step.message) or is_meant(step.reasoning) for step in around):
+    if any(says_expected(step.message) or says_expected(step.reasoning) for step in around):
         return True
     name = failure.line.partition(":")[0].rpartition(".")[2].strip()
     if case.task is not None and name.isidentifier() and is_raised_in(case.task.instruction, name):

@@ -21,9 +21,9 @@ from dense.detectors.unverified import unverified
 from dense.detectors.weakened_tests import weakened
 from dense.evidence.actions.tests import is_test_file
 from dense.evidence.ending.done import is_shown_done
-from dense.evidence.facts.facts import Facts, same_file
-from dense.evidence.facts.files import PROGRAMS, base_name, is_passing
-from dense.evidence.facts.outputs import output
+from dense.evidence.facts.facts import ActionFacts, same_file
+from dense.evidence.facts.files import PROGRAMS, base_name, is_temporary
+from dense.evidence.facts.outputs import program_output
 from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import Case
 from dense.trajectory import Step
@@ -56,7 +56,7 @@ class Analysis(Case):
             return []
         between = self.facts[before[-1] : recovery - 1]
         written = [path for fact in between if not fact.has_failed for path in fact.effects.writes]
-        written = [path for path in dict.fromkeys(written) if not is_passing(path)]
+        written = [path for path in dict.fromkeys(written) if not is_temporary(path)]
         if not written or not all(map(is_test_file, written)) or any(f.effects.scripts for f in between):
             return []
         first = {name: action for action, name in self.changes}
@@ -146,9 +146,9 @@ class Analysis(Case):
         if self.first_open_check < changed:
             return False  # what it changed was to mend that check, which nobody ran again
         if not changed:
-            if any(fact.hands_to for fact in inside):
+            if any(fact.delegates_to for fact in inside):
                 return False  # what an agent was told to find out is asked in words, and only words say that it did
-            if acted[-1].phase == "run" and acted[-1].seen.is_empty:
+            if acted[-1].phase == "run" and acted[-1].result.is_empty:
                 return False  # a program that was to find something out, and gave nothing
             return any(not fact.has_failed and _has_told(self.step(fact.action)) for fact in acted)
         return any(
@@ -160,12 +160,12 @@ class Analysis(Case):
     def _refused_at(self) -> list[int]:
         return [one.action for one in self.refused]
 
-    def _reads_back(self, fact: Facts, changed: int) -> bool:
+    def _reads_back(self, fact: ActionFacts, changed: int) -> bool:
         """Whether an action shows what was made by a change or since, and that is no guess."""
         made = self.history.reads_back(fact.action)
         if made is None or made < changed:
             return False
-        return not self.origins.is_guess(output(fact, self.step(fact.action)), made)
+        return not self.origins.is_guess(program_output(fact, self.step(fact.action)), made)
 
     @cached_property
     def first_open_check(self) -> int:
@@ -174,7 +174,7 @@ class Analysis(Case):
         return min(found, default=len(self.facts) + 1)
 
 
-def _changes(fact: Facts) -> bool:
+def _changes(fact: ActionFacts) -> bool:
     return bool(fact.effects.writes or fact.effects.deletes)
 
 

@@ -7,7 +7,7 @@ from dense.evidence.ending.done import is_shown_done
 from dense.evidence.ending.ending import Ending
 from dense.evidence.ending.handovers import prints_work
 from dense.evidence.ending.refusals import handed_in, refused_told
-from dense.evidence.facts.outputs import output
+from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import Case
 from dense.narrate.actions import one_line
 from dense.narrate.quoting import ticked
@@ -37,7 +37,7 @@ def empty_handed(case: Case) -> list[Finding]:
     last = case.facts[-1]
     if last.phase != "deliver" or not prints_work(last) or last.has_failed or not case.step(last.action).observations:
         return []
-    if output(last, case.step(last.action)).strip():
+    if program_output(last, case.step(last.action)).strip():
         return []
     text = f"What was handed in at a{last.action} is empty: `{one_line(last.commands[-1], 100)}` printed nothing."
     committed = [fact.action for fact in case.facts if fact.family == "git commit" and not fact.has_failed]

@@ -12,7 +12,7 @@ from dense.evidence.deliverables.tracking import Tracked, is_edit, may_be_made
 from dense.evidence.facts.facts import same_file
 from dense.evidence.requirements.cues import CUES
 from dense.evidence.trace import Case
-from dense.narrate.actions import did, one_line, saw
+from dense.narrate.actions import one_line
 from dense.narrate.outputs import ABSENT, absent_told, main_failure
 
 TRIES = 3
@@ -101,10 +101,10 @@ def _are_apart(case: Case, wanted: str, path: str) -> bool:
 def _try(case: Case, action: int, *, is_only: bool) -> str:
     """A try, and what came back. Of one among others for which a program or a package is not there, that: the lesson
     of all of them tells the rest."""
-    failures = case.of(action).seen.failures
+    failures = case.of(action).result.failures
     if failures and not is_only and (lacking := main_failure(failures)).family in ABSENT and lacking.subject:
         return f"{absent_told(lacking)} (a{action})"
-    return f"a{action} {did(case.of(action), case.step(action), 70)}: {saw(case.of(action), case.step(action))}"
+    return f"a{action} {case.did(action, 70)}: {case.saw(action)}"
 
 
 def _missing(case: Case, one: Tracked) -> Finding:

@@ -8,9 +8,9 @@ from dense.detectors.finding import Finding
 from dense.evidence.actions import Effects, effects
 from dense.evidence.actions.shell.arguments import program_name
 from dense.evidence.ending.done import is_shown_done
-from dense.evidence.facts.facts import Facts, same_file
+from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.families import LOOKERS
-from dense.evidence.facts.files import is_passing
+from dense.evidence.facts.files import is_temporary
 from dense.evidence.trace import Case
 from dense.narrate.quoting import paths_told, ticked
 from dense.trajectory import Step, ToolCall
@@ -32,7 +32,7 @@ def refused_messages(case: Case) -> list[Finding]:
     found: dict[str, Finding] = {}
     for fact in refused[-MOST:]:
         meant, code = _meant(case.step(fact.action))
-        if written := [path for path in meant.writes if not is_passing(path)]:
+        if written := [path for path in meant.writes if not is_temporary(path)]:
             if one := _unmade(case, fact, written):
                 found[written[0]] = one
         elif one := _never_ran(case, fact, meant, code):
@@ -40,12 +40,12 @@ def refused_messages(case: Case) -> list[Finding]:
     return list(found.values())
 
 
-def _is_refused(case: Case, fact: Facts) -> bool:
+def _is_refused(case: Case, fact: ActionFacts) -> bool:
     step = case.step(fact.action)
     return not step.calls and FENCE in step.message and any(seen.origin == "system" for seen in step.observations)
 
 
-def _unmade(case: Case, fact: Facts, written: list[str]) -> Finding | None:
+def _unmade(case: Case, fact: ActionFacts, written: list[str]) -> Finding | None:
     """A change that was not made, unless somebody made one of the same files later."""
     later = (path for one in case.facts[fact.action :] if not one.has_failed for path in one.effects.writes)
     if any(same_file(path, own) for path in later for own in written):
@@ -54,7 +54,7 @@ def _unmade(case: Case, fact: Facts, written: list[str]) -> Finding | None:
     return Finding("unmade", text, (fact.action,), is_serious=_is_only_change(case, written))
 
 
-def _never_ran(case: Case, fact: Facts, meant: Effects, code: str) -> Finding | None:
+def _never_ran(case: Case, fact: ActionFacts, meant: Effects, code: str) -> Finding | None:
     """A run or a check that did not happen, unless something ran later."""
     if not (meant.tests or meant.scripts or any(program_name(one) not in LOOKERS for one in meant.runs)):
         return None
@@ -65,8 +65,8 @@ def _never_ran(case: Case, fact: Facts, meant: Effects, code: str) -> Finding | 
     return Finding("unmade", text, (fact.action,), is_serious=False)
 
 
-def _told(fact: Facts) -> str:
-    why = ticked(fact.seen.failures[0].line, 120)
+def _told(fact: ActionFacts) -> str:
+    why = ticked(fact.result.failures[0].line, 120)
     return f"The harness did not take the message at a{fact.action} ({why}):"
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dense.detectors.finding import Finding
-from dense.evidence.facts.facts import Facts, same_file
-from dense.evidence.facts.files import base_name, is_passing, is_trial
+from dense.evidence.facts.facts import ActionFacts, same_file
+from dense.evidence.facts.files import base_name, is_temporary, is_trial_file
 from dense.evidence.trace import Case
 from dense.narrate.quoting import paths_told
 
@@ -31,7 +31,7 @@ def taken_away(case: Case, closed: list[Finding]) -> list[Finding]:
     if not changed:
         return []
     last = changed[-1]
-    names = [path for path in last.effects.writes if not is_passing(path)]
+    names = [path for path in last.effects.writes if not is_temporary(path)]
     text = f"All that was changed was taken back at a{undoing.action} ({case.did(undoing.action)}): the change of "
     text += f"{paths_told(names)} at a{last.action} is gone, and nothing was changed since."
     passed = [one for one in closed if one.closed is not None and last.action < one.closed < undoing.action]
@@ -41,9 +41,9 @@ def taken_away(case: Case, closed: list[Finding]) -> list[Finding]:
     return [Finding("taken_away", text, (last.action, undoing.action), is_serious=bool(passed))]
 
 
-def _is_undone(fact: Facts, undoing: Facts) -> bool:
+def _is_undone(fact: ActionFacts, undoing: ActionFacts) -> bool:
     """Whether an action changed something of the project that another one takes back."""
     if fact.has_failed or fact.effects.undoes:
         return False
-    own = [path for path in fact.effects.writes if not is_passing(path) and not is_trial(base_name(path))]
+    own = [path for path in fact.effects.writes if not is_temporary(path) and not is_trial_file(base_name(path))]
     return any(gone == "." or same_file(path, gone) for path in own for gone in undoing.effects.undoes)

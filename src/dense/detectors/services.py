@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from dense.detectors.finding import Finding
-from dense.evidence.facts.facts import Facts
-from dense.evidence.facts.outputs import output
-from dense.evidence.facts.remarks import is_meant
-from dense.evidence.links.sequence import LOCAL
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.outputs import program_output
+from dense.evidence.facts.remarks import says_expected
+from dense.evidence.links.action_links import LOCAL
 from dense.evidence.trace import Case
 from dense.narrate.quoting import ticked
 
@@ -44,13 +44,14 @@ def unanswered(case: Case) -> list[Finding]:
     return found
 
 
-def _unanswered(case: Case, asked: list[Facts]) -> Finding | None:
+def _unanswered(case: Case, asked: list[ActionFacts]) -> Finding | None:
     last = asked[-1]
     status = _status(case, last)
     if status is None or (status and case.task is not None and str(status) in case.task.instruction):
         return None
     if any(
-        is_meant(step.message) or is_meant(step.reasoning) for step in case.steps[last.action - 1 : last.action + 1]
+        says_expected(step.message) or says_expected(step.reasoning)
+        for step in case.steps[last.action - 1 : last.action + 1]
     ):
         return None
     since = case.facts[last.action :]
@@ -72,13 +73,13 @@ def _unanswered(case: Case, asked: list[Facts]) -> Finding | None:
     return Finding("unanswered", text, (last.action,), is_serious=is_serious)
 
 
-def _may_show(fact: Facts) -> bool:
+def _may_show(fact: ActionFacts) -> bool:
     """Whether something came back that may well be the answer, or show that it listens: all but the look at a file."""
     is_talk = fact.phase in ("talk", "deliver")
-    return not (is_talk or fact.has_failed or fact.seen.is_empty or (fact.effects.reads and fact.phase == "explore"))
+    return not (is_talk or fact.has_failed or fact.result.is_empty or (fact.effects.reads and fact.phase == "explore"))
 
 
-def _asks(fact: Facts, port: str) -> bool:
+def _asks(fact: ActionFacts, port: str) -> bool:
     """Whether an action asks nothing but a port of this machine."""
     own = [address for address in fact.effects.network[:FEW] if _is_at(address, port)]
     return bool(own) and len(own) == len(fact.effects.network)
@@ -92,13 +93,13 @@ def _is_at(address: str, port: str) -> bool:
     return own == port and host in LOCAL
 
 
-def _status(case: Case, fact: Facts) -> int | None:
+def _status(case: Case, fact: ActionFacts) -> int | None:
     """What is wrong with an answer: its status, 0 where there was none; None where nothing is, or nobody knows."""
-    text = output(fact, case.step(fact.action))
+    text = program_output(fact, case.step(fact.action))
     if heads := HEAD.findall(text, 0, LONGEST):
         return int(heads[-1]) if heads[-1] >= "400" else None
-    for failure in fact.seen.failures:
-        is_sure = fact.seen.exit_code or (
+    for failure in fact.result.failures:
+        is_sure = fact.result.exit_code or (
             text.count("\n") < FEW and not any(a in t for t in fact.commands for a in AGAIN)
         )
         if failure.family in NOBODY and is_sure:

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from dense.detectors.finding import Finding
 from dense.evidence.ending.done import is_shown_done
-from dense.evidence.facts.openings import PLANS
 from dense.evidence.facts.tool_names import plain_name
+from dense.evidence.facts.topic_changes import PLAN_TOOLS
 from dense.evidence.trace import Case
 from dense.narrate.quoting import listed, quoted
 from dense.trajectory import Step
@@ -24,7 +24,7 @@ BY_STRUCTURE = 2
 
 def left_of_plan(case: Case) -> list[Finding]:
     """What the last list marks as not begun, where the agent hands over all the same."""
-    lists = [fact.action for fact in case.facts if fact.opens == BY_STRUCTURE]
+    lists = [fact.action for fact in case.facts if fact.topic_change == BY_STRUCTURE]
     if not lists or case.ending.kind != "handed_over":
         return []
     for number in reversed(lists):
@@ -42,7 +42,7 @@ def left_of_plan(case: Case) -> list[Finding]:
 def _items(step: Step) -> Iterator[tuple[str, str]]:
     """The entries of a list that a step writes: status and words."""
     for call in step.calls:
-        if plain_name(call.name) not in PLANS:
+        if plain_name(call.name) not in PLAN_TOOLS:
             continue
         for value in call.arguments.values():
             for item in cast("list[Any]", value)[:MOST] if isinstance(value, list) else ():

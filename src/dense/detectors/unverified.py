@@ -6,9 +6,9 @@ import re
 
 from dense.detectors.finding import Finding
 from dense.evidence.deliverables.sightings import is_named
-from dense.evidence.facts.facts import Facts, same_file
+from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.files import PROGRAMS, base_name
-from dense.evidence.facts.outputs import output
+from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import Case
 from dense.narrate.actions import one_line
 
@@ -41,7 +41,7 @@ def unverified(case: Case) -> list[Finding]:
     return [Finding("unverified", text, (case.last_change,), is_serious=False)]
 
 
-def _looks_at_products(case: Case, fact: Facts) -> bool:
+def _looks_at_products(case: Case, fact: ActionFacts) -> bool:
     if fact.effects.tests or fact.effects.scripts or fact.family in STORING:
         return True
     if fact.action == case.last_change:
@@ -60,13 +60,13 @@ def _looks_at_products(case: Case, fact: Facts) -> bool:
     )
 
 
-def _looks_afterwards(case: Case, fact: Facts) -> bool:
+def _looks_afterwards(case: Case, fact: ActionFacts) -> bool:
     """Whether a command that changes a file goes on to look at it, and something came back: `… > a.txt && cat a.txt`,
     `mv a b && ls`. What a tool says of its own edit is no look."""
     if not fact.commands or fact.has_failed or LOOKING.isdisjoint(fact.effects.runs):
         return False
     own = [path for path, action in case.products.items() if action == fact.action]
-    came = output(fact, case.step(fact.action))[:LONGEST_LISTING]
+    came = program_output(fact, case.step(fact.action))[:LONGEST_LISTING]
     if not came.strip():
         return False
     if any(same_file(path, one) for path in own for one in fact.effects.reads):

@@ -11,7 +11,7 @@ from dense.evidence.actions.tests import is_test_file
 from dense.evidence.checks.checks import Check
 from dense.evidence.checks.scopes import Scope
 from dense.evidence.checks.touched_tests import Touched, is_wide
-from dense.evidence.facts.files import base_name, is_passing
+from dense.evidence.facts.files import base_name, is_temporary
 from dense.evidence.trace import Case
 from dense.narrate.actions import one_line
 from dense.narrate.outputs import test_name
@@ -112,6 +112,6 @@ def _changes_else(case: Case, failed: Check, passed: Check, tests: Sequence[Touc
             return True
         moved = known & set(map(base_name, fact.effects.deletes))
         for path in (*fact.effects.writes, *fact.effects.deletes):
-            if base_name(path) not in known and not is_passing(path) and not moved:
+            if base_name(path) not in known and not is_temporary(path) and not moved:
                 return True
     return False

@@ -15,15 +15,15 @@ from dense.evidence.deliverables.submission import Submission, submission
 from dense.evidence.deliverables.tracking import Tracked, track
 from dense.evidence.ending.ending import Ending, ending
 from dense.evidence.ending.refusals import Refusal, refusals
-from dense.evidence.facts.facts import Facts, all_facts, same_file
-from dense.evidence.facts.files import base_name, is_passing, is_trial
-from dense.evidence.facts.remarks import wrong
+from dense.evidence.facts.facts import ActionFacts, collect_facts, same_file
+from dense.evidence.facts.files import base_name, is_temporary, is_trial_file
+from dense.evidence.facts.remarks import find_complaint
 from dense.evidence.facts.subagents import with_subagents
+from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
-from dense.evidence.links.sequence import History
 from dense.evidence.observations import observe
 from dense.evidence.requirements import requirements
-from dense.narrate.actions import LONGEST_DEED, did, saw
+from dense.narrate.actions import LONGEST_DEED, describe_action, describe_output
 from dense.trajectory import Step, Trajectory
 
 MOST_CHECKS = 50
@@ -46,10 +46,10 @@ class Case:
         done = [with_subagents(step, effects(step)) if step.subagents else effects(step) for step in steps]
         texts = [effects.commands(step) if isinstance(effects, Remembered) else commands(step) for step in steps]
         came = [observe(*one) for one in zip(steps, done, texts, strict=True)]
-        self.facts = all_facts(steps, done, came, texts)
-        self.history = History(self.facts)
+        self.facts = collect_facts(steps, done, came, texts)
+        self.history = ActionLinks(self.facts)
 
-    def of(self, action: int) -> Facts:
+    def of(self, action: int) -> ActionFacts:
         """What is known of an action, by its number."""
         return self.facts[action - 1]
 
@@ -58,18 +58,18 @@ class Case:
 
     def did(self, action: int, limit: int = LONGEST_DEED) -> str:
         """What an action did, in a few words."""
-        return did(self.of(action), self.step(action), limit)
+        return describe_action(self.of(action), self.step(action), limit)
 
     def saw(self, action: int) -> str:
         """What came back, in a few words."""
-        return saw(self.of(action), self.step(action))
+        return describe_output(self.of(action), self.step(action))
 
     def wrong(self, action: int) -> str:
         """What the agent said right after an action of what came back, if that is wrong; empty for nothing."""
         if action >= len(self.steps):
             return ""
         before, after = self.step(action), self.steps[action]
-        return wrong(after.message) if before.agent == after.agent else ""
+        return find_complaint(after.message) if before.agent == after.agent else ""
 
     @cached_property
     def checks(self) -> list[Check]:
@@ -134,7 +134,7 @@ class Case:
                     del known[path]
             if not fact.has_failed:
                 for path in effects.writes:
-                    if not is_passing(path) and path not in effects.undoes:
+                    if not is_temporary(path) and path not in effects.undoes:
                         by_name.setdefault(base_name(path), {})[path] = fact.action
         return {path: action for known in by_name.values() for path, action in known.items()}
 
@@ -159,10 +159,10 @@ class Case:
         first: dict[str, int] = {}
         for fact in self.changing:
             for path in fact.effects.writes:
-                if not is_passing(path):
+                if not is_temporary(path):
                     first.setdefault(base_name(path), fact.action)
         stays = self.product_names
-        return [(action, name) for name, action in first.items() if name in stays or not is_trial(name)]
+        return [(action, name) for name, action in first.items() if name in stays or not is_trial_file(name)]
 
     @cached_property
     def first_change(self) -> int:
@@ -200,7 +200,7 @@ class Case:
         return [one.action for one in self.checks]
 
     @cached_property
-    def changing(self) -> list[Facts]:
+    def changing(self) -> list[ActionFacts]:
         """The actions that write or remove something, or were to."""
         return [fact for fact in self.facts if _changes(fact)]
 
@@ -211,7 +211,7 @@ class Case:
         return list(filter(_is_test, names))
 
 
-def _changes(fact: Facts) -> bool:
+def _changes(fact: ActionFacts) -> bool:
     return bool(fact.effects.writes or fact.effects.deletes)
 
 

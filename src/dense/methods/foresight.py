@@ -6,11 +6,11 @@ that came later, changes nothing here (`tests/methods/test_foresight.py` holds i
 from __future__ import annotations
 
 from dense.evidence.actions import EffectsOf
-from dense.evidence.facts.facts import Facts, facts
-from dense.evidence.links.sequence import History
+from dense.evidence.facts.facts import ActionFacts, facts
+from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
 from dense.methods.answers import DecisionAnswer
-from dense.narrate.actions import did, saw
+from dense.narrate.actions import describe_action, describe_output
 from dense.trajectory import Trajectory
 from dense.tree import Leaf
 
@@ -22,7 +22,7 @@ class Foresight:
         self._steps = trajectory.steps
         leaves = [Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)]
         self._facts = [facts(leaf, done := effects(leaf.step), observe(leaf.step, done)) for leaf in leaves]
-        self._history = History(self._facts)
+        self._history = ActionLinks(self._facts)
         self._unchecked = _unchecked(self._facts, self._history)
 
     def decision(self, action: int) -> DecisionAnswer:
@@ -61,10 +61,10 @@ class Foresight:
 
     def _saw(self, action: int) -> str:
         fact, step = self._facts[action - 1], self._steps[action - 1]
-        return f"{did(fact, step)}: {saw(fact, step)}"
+        return f"{describe_action(fact, step)}: {describe_output(fact, step)}"
 
 
-def _unchecked(found: list[Facts], history: History) -> list[int]:
+def _unchecked(found: list[ActionFacts], history: ActionLinks) -> list[int]:
     """For each action, the last change before it that nothing had run or looked at by then; 0 for none."""
     last, result = 0, list[int]()
     for fact in found:

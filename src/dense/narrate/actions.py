@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dense.evidence.actions.programs.files import UNNAMED
 from dense.evidence.actions.tools import is_shell, known
 from dense.evidence.checks.no_runs import cannot_start, could_not_run
-from dense.evidence.facts.facts import Facts, Phase, command_family
-from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, output
+from dense.evidence.facts.facts import ActionFacts, Phase, command_family
+from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, program_output
 from dense.evidence.facts.subagents import agents_told
 from dense.evidence.facts.teams import instructed, without_query
 from dense.evidence.observations.result import ObservedFailure
@@ -36,21 +36,29 @@ from dense.narrate.quoting import capital, listed, one_line, paths_told, quoted,
 from dense.narrate.tools import tool_deeds
 from dense.trajectory import Step
 
-__all__ = ["LONGEST_DEED", "LONGEST_SIGHT", "Deed", "capital", "did", "one_line", "saw"]
+__all__ = [
+    "LONGEST_DEED",
+    "LONGEST_SIGHT",
+    "NarratedAction",
+    "capital",
+    "describe_action",
+    "describe_output",
+    "one_line",
+]
 
 LONGEST_DEED = 120
 LONGEST_SIGHT = 160
 
 
-class Deed:
+class NarratedAction:
     """An action with all that its words are made of. The words are made when they are asked for, and once."""
 
     __slots__ = (
-        *("_did", "_output", "_saw"),
+        *("_action_text", "_output", "_output_text"),
         *("action", "could_not_run", "facts", "has_failed", "has_passed", "is_check", "phase", "step"),
     )
 
-    def __init__(self, facts: Facts, step: Step, phase: Phase) -> None:
+    def __init__(self, facts: ActionFacts, step: Step, phase: Phase) -> None:
         self.facts = facts
         self.step = step
         self.phase: Phase = phase
@@ -58,39 +66,39 @@ class Deed:
         self.action = facts.action
         self.has_failed = facts.has_failed
         self.is_check = facts.is_check
-        self.has_passed = self.is_check and facts.seen.is_fine
+        self.has_passed = self.is_check and facts.result.is_fine
         self.could_not_run = self.is_check and not self.has_passed and is_no_check(facts, step)
         """Whether it is a check, and tells nothing about what it checks."""
-        self._did: str | None = None
-        self._saw: str | None = None
+        self._action_text: str | None = None
+        self._output_text: str | None = None
         self._output: str | None = None
 
     @property
-    def did(self) -> str:
-        if self._did is None:
-            self._did = did(self.facts, self.step)
-        return self._did
+    def action_text(self) -> str:
+        if self._action_text is None:
+            self._action_text = describe_action(self.facts, self.step)
+        return self._action_text
 
     @property
-    def saw(self) -> str:
-        if self._saw is None:
-            self._saw = sight(self)
-        return self._saw
+    def output_text(self) -> str:
+        if self._output_text is None:
+            self._output_text = sight(self)
+        return self._output_text
 
     @property
     def output(self) -> str:
         if self._output is None:
-            self._output = output(self.facts, self.step)
+            self._output = program_output(self.facts, self.step)
         return self._output
 
 
-def did(facts: Facts, step: Step, limit: int = LONGEST_DEED) -> str:
+def describe_action(facts: ActionFacts, step: Step, limit: int = LONGEST_DEED) -> str:
     """What an action did: a clause that begins with a verb in the past tense."""
     if facts.phase == "deliver":
         return delivered(step)
     if not step.calls:
         return said(step)
-    if facts.hands_to:
+    if facts.delegates_to:
         return instructed(step)
     deeds: list[str] = []
     if facts.family in OPEN_EDITS and edits_open_file(facts, step):
@@ -136,26 +144,26 @@ def joined(deeds: Sequence[str], limit: int) -> str:
     return listed(told, 4)
 
 
-def saw(facts: Facts, step: Step, limit: int = LONGEST_SIGHT) -> str:
+def describe_output(facts: ActionFacts, step: Step, limit: int = LONGEST_SIGHT) -> str:
     """What came back: a clause that may stand behind a colon."""
-    return sight(Deed(facts, step, facts.phase), limit)
+    return sight(NarratedAction(facts, step, facts.phase), limit)
 
 
-def is_no_check(facts: Facts, step: Step) -> bool:
+def is_no_check(facts: ActionFacts, step: Step) -> bool:
     """Whether a check that did not pass could not run, or ran nothing."""
     tests = facts.effects.tests
-    if not facts.seen.tests and not facts.has_failed:
+    if not facts.result.tests and not facts.has_failed:
         return False
-    if facts.family == "pytest" and not facts.seen.tests and cannot_start(output(facts, step)):
+    if facts.family == "pytest" and not facts.result.tests and cannot_start(program_output(facts, step)):
         return True
-    if facts.seen.tests or not tests:  # where a runner spoke, no name is needed
-        return could_not_run(facts.seen, facts.family)
-    return could_not_run(facts.seen, command_family(tests[-1]))
+    if facts.result.tests or not tests:  # where a runner spoke, no name is needed
+        return could_not_run(facts.result, facts.family)
+    return could_not_run(facts.result, command_family(tests[-1]))
 
 
-def no_check_told(deed: Deed) -> str:
+def no_check_told(deed: NarratedAction) -> str:
     """A check that could not run, and why."""
-    seen = deed.facts.seen
+    seen = deed.facts.result
     if failed := next((run for run in seen.tests if run.failed), None):
         return no_run_told(failed, seen.failures, deed.output)
     if not seen.failures:
@@ -168,20 +176,20 @@ def no_check_told(deed: Deed) -> str:
     return failure_told(failure, deed)
 
 
-def failure_told(failure: ObservedFailure, deed: Deed) -> str:
+def failure_told(failure: ObservedFailure, deed: NarratedAction) -> str:
     """A failure by the line that tells it; one that is only an exit code, by that and the last line of the output."""
     if failure.family == "syntax" and (before := ran_before(failure, deed)):
         return f"{shown(before, LONGEST_SIGHT, has_run=True)}, then the shell stopped: {ticked(failure.line, 130)}"
     if failure.family != "exit":
         return ticked(failure.line, 130)
-    return exit_told(deed.facts.seen.exit_code, deed.output)
+    return exit_told(deed.facts.result.exit_code, deed.output)
 
 
 STOPPED = re.compile(r"\S*(?:sh|ash|zsh): (?:\S{1,40}: )?line [1-9]\d*: |\S{0,40}sh: [1-9]\d*: ")
 """How a shell says at which line it could not go on. It runs what stands before that line."""
 
 
-def ran_before(failure: ObservedFailure, deed: Deed) -> str:
+def ran_before(failure: ObservedFailure, deed: NarratedAction) -> str:
     """What came back before the line at which the shell could not go on."""
     if not deed.facts.commands or STOPPED.match(failure.line) is None:
         return ""
@@ -189,10 +197,10 @@ def ran_before(failure: ObservedFailure, deed: Deed) -> str:
     return before.strip() if found else ""
 
 
-def sight(deed: Deed, limit: int = LONGEST_SIGHT) -> str:
+def sight(deed: NarratedAction, limit: int = LONGEST_SIGHT) -> str:
     """What came back after a deed: the same."""
     facts, step = deed.facts, deed.step
-    seen = facts.seen
+    seen = facts.result
     if deed.could_not_run:
         return no_check_told(deed)[: 2 * limit]
     told = tests_told(seen.tests) if seen.tests else ""
@@ -203,7 +211,7 @@ def sight(deed: Deed, limit: int = LONGEST_SIGHT) -> str:
         return told[: 2 * limit]
     if seen.reported_problem:
         return ticked(seen.reported_problem, 130)
-    if seen.is_empty or not step.observations or facts.hands_to:
+    if seen.is_empty or not step.observations or facts.delegates_to:
         return "nothing"
     if not step.calls and facts.targets:
         return ticked(without_query(facts.targets[0]), limit)  # a page that somebody was shown
@@ -214,7 +222,7 @@ def sight(deed: Deed, limit: int = LONGEST_SIGHT) -> str:
     return shown(deed.output, limit, has_run=has_run)
 
 
-def shows_edit(facts: Facts) -> bool:
+def shows_edit(facts: ActionFacts) -> bool:
     """Whether what comes back is what an editor shows of the file that it changed."""
     effects = facts.effects
     is_editor = not facts.commands or facts.family in OPEN_EDITS

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dense.evidence.actions.tools import PATCHES, Call, known
 from dense.evidence.facts.targets import same_file
 from dense.narrate.action_traits import is_change, is_silent
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import SUBSTITUTION
 from dense.narrate.messages import intent
 from dense.narrate.quoting import HEAD, paths_told, quoted, ticked
@@ -18,7 +18,7 @@ MOST_TEXT = 10 * HEAD
 """So much of an edit is looked at."""
 
 
-def small_changes(deed: Deed) -> Iterator[str]:
+def small_changes(deed: NarratedAction) -> Iterator[str]:
     """The short changes of an action: `old` → `new` in a file."""
     where = paths_told(deed.facts.effects.writes[-1:])
     for text in deed.facts.commands:
@@ -44,7 +44,7 @@ def patch_told(tool: Call) -> str:
     return f"{ticked(gone[0])} → {ticked(new[0])}"
 
 
-def change(deed: Deed, told: str) -> str:
+def change(deed: NarratedAction, told: str) -> str:
     """A change, `told` by what was done, with what it is where that is too long to tell: its one line, or the agent's
     own words for it."""
     if deed.phase == "run":
@@ -57,12 +57,12 @@ def change(deed: Deed, told: str) -> str:
     return f"{told} ({quoted(intent(deed.step.message, 90), 90)})" if deed.step.message.strip() else told
 
 
-def standing(changes: Sequence[Deed]) -> list[Deed]:
+def standing(changes: Sequence[NarratedAction]) -> list[NarratedAction]:
     """Of several changes those that a later one did not replace: it wrote the whole file anew, or took out all that
     the earlier one had put in."""
     if len(changes) < 2:
         return list(changes)
-    kept: list[Deed] = []
+    kept: list[NarratedAction] = []
     whole: list[str] = []
     gone: set[str] = set()
     for deed in reversed(changes):
@@ -78,7 +78,7 @@ def standing(changes: Sequence[Deed]) -> list[Deed]:
     return kept[::-1]
 
 
-def is_whole(deed: Deed) -> bool:
+def is_whole(deed: NarratedAction) -> bool:
     """Whether it wrote a file as a whole."""
     if len(deed.step.calls) != 1:
         return False
@@ -87,7 +87,7 @@ def is_whole(deed: Deed) -> bool:
     return tool.plain not in PATCHES and not is_part and not tool.text(OLD_KEYS) and bool(tool.text(WHOLE_KEYS))
 
 
-def lines_of_deed(deed: Deed) -> tuple[list[str], list[str]]:
+def lines_of_deed(deed: NarratedAction) -> tuple[list[str], list[str]]:
     """The lines that edits of an action took out and put in; those that it only moved are neither."""
     pairs = [changed_lines(known(call)) for call in deed.step.calls[:8]]
     return [line for gone, _ in pairs for line in gone], [line for _, new in pairs for line in new]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE
-from dense.evidence.facts.facts import Facts
+from dense.evidence.facts.facts import ActionFacts
 from dense.narrate.inline_programs import program_told
 from dense.narrate.quoting import HEAD, line_count, lines_told, listed, paths_told, ticked
 from dense.narrate.statements import program, statements, trimmed
@@ -28,7 +28,7 @@ def short_command(text: str, limit: int = 100) -> str:
     return ticked(HEREDOC_PLACED.sub(" ", told).strip() if HEREDOC_PLACE in told else told, limit)
 
 
-def telling_part(text: str, parts: Sequence[str], limit: int, facts: Facts | None) -> str:
+def telling_part(text: str, parts: Sequence[str], limit: int, facts: ActionFacts | None) -> str:
     """From the first telling statement to the last, as it stands in the text, where that is short; else the one that
     weighs most, the last of equals."""
     if not parts:
@@ -59,11 +59,11 @@ GAP = re.compile(r"[ \t;]*+\n\s*+")
 IN_PLACE = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i")
 
 
-def weight(part: str, facts: Facts | None) -> int:
+def weight(part: str, facts: ActionFacts | None) -> int:
     """How much a statement tells: what failed most, then a check, then a change, and a look least."""
     name = program(part)
     if facts is not None:
-        if name in [failure.subject for failure in facts.seen.failures]:
+        if name in [failure.subject for failure in facts.result.failures]:
             return 5
         if any(part.startswith(test[:60]) for test in facts.effects.tests):
             return 4
@@ -80,7 +80,7 @@ def is_look(part: str) -> bool:
     return name in LOOKING and ">" not in part.replace(">&", "") and not IN_PLACE.search(part[:200])
 
 
-def shell_deed(facts: Facts, limit: int, message: str = "") -> str:
+def shell_deed(facts: ActionFacts, limit: int, message: str = "") -> str:
     """What shell texts did: by their effects where those say it shorter than the text, else the text itself.
     `message`: what the agent said before."""
     effects = facts.effects
@@ -128,19 +128,19 @@ def _once(told: Sequence[str]) -> str:
     return listed([one[4:] if n and runs[n] and runs[n - 1] else one for n, one in enumerate(told)], 4)
 
 
-def _written(made: Mapping[str, str], others: Sequence[str], facts: Facts) -> list[str]:
+def _written(made: Mapping[str, str], others: Sequence[str], facts: ActionFacts) -> list[str]:
     """Files that were written in place; those of which the shell says that it could not, and not that it could not run
     or read them later, were only to be."""
-    if not facts.seen.failures:
+    if not facts.result.failures:
         return [f"wrote {listed(list(made.values()))}"]
-    subjects = {one.subject for one in facts.seen.failures if one.family in ("no_such_file", "permission")}
+    subjects = {one.subject for one in facts.result.failures if one.family in ("no_such_file", "permission")}
     missed = [path for path in made if path in subjects and not any(path in part for part in others)]
     kept = [one for path, one in made.items() if path not in missed]
     told = [f"wrote {listed(kept)}"] if kept else []
     return [*told, f"tried to write {listed([made[path] for path in missed])}"] if missed else told
 
 
-def _fed(fed_in: Sequence[tuple[str, str]], made: Mapping[str, str], facts: Facts, message: str) -> list[str]:
+def _fed(fed_in: Sequence[tuple[str, str]], made: Mapping[str, str], facts: ActionFacts, message: str) -> list[str]:
     """Programs that got a text to run or to read. What the agent said before is said of the one that changes something,
     or of the last."""
     writes = [path for path in facts.effects.writes if path not in made]
@@ -155,12 +155,12 @@ def _fed(fed_in: Sequence[tuple[str, str]], made: Mapping[str, str], facts: Fact
     return told
 
 
-def _beside(parts: Sequence[str], facts: Facts, limit: int) -> str:
+def _beside(parts: Sequence[str], facts: ActionFacts, limit: int) -> str:
     """What ran beside texts that were written or run in place; a look at what came of it tells nothing more."""
     return _ran(parts, facts, limit) if not all(map(is_look, parts)) else ""
 
 
-def _ran(parts: Sequence[str], facts: Facts, limit: int) -> str:
+def _ran(parts: Sequence[str], facts: ActionFacts, limit: int) -> str:
     if not parts:
         return ""
     text = "\n".join(facts.commands) if len(facts.commands) < 9 else ""
@@ -196,7 +196,7 @@ def put_in(part: str, body: str) -> str:
     return SUBSTITUTED.sub(lambda _: first, part, count=1)
 
 
-def look(parts: Sequence[str], facts: Facts) -> str | None:
+def look(parts: Sequence[str], facts: ActionFacts) -> str | None:
     """A text that only looks, told by what it looks at; None where it does more."""
     names = {program(part) for part in parts}
     if not names <= LOOKING or any(" > " in part for part in parts):

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from dense.evidence.facts.files import base_name, is_passing
+from dense.evidence.facts.files import base_name, is_temporary
 from dense.evidence.facts.fruitless_searches import is_vain
 from dense.evidence.facts.targets import same_file
 from dense.evidence.links.origins import has_word
 from dense.evidence.observations import values
 from dense.narrate.action_traits import is_change, is_quotable, only_looks, shows_data
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import MOST_TEXT, small_changes, standing
 from dense.narrate.commands import LOOKING, SHOWING, short_command
 from dense.narrate.elsewhere import Elsewhere, TellsElsewhere, nowhere
@@ -86,10 +86,10 @@ class Facets:
             ran = deed.facts.effects.runs
             is_shown = not ran or (LOOKING.issuperset(ran) and not SHOWING.isdisjoint(ran))
             if len(reads) == 1 and is_shown and is_quotable(deed):
-                found[reads.pop()] = GUESSED if self._is_guess(deed) else f"{READ_BACK}{deed.saw}"
+                found[reads.pop()] = GUESSED if self._is_guess(deed) else f"{READ_BACK}{deed.output_text}"
         return found
 
-    def _is_guess(self, deed: Deed) -> bool:
+    def _is_guess(self, deed: NarratedAction) -> bool:
         """Whether what a look shows was typed into the file, and nothing had shown it before."""
         made = self.stretch.history.reads_back(deed.action)
         return made is not None and self.stretch.origins.is_guess(deed.output, made)
@@ -102,7 +102,7 @@ class Facets:
                 told.append(f"installed {listed([ticked(name, 40) for name in effects.installs], 4)}")
             for text in effects.services:
                 told.append(f"running: {ticked(text, 90)}")
-            if effects.deletes and (gone := [path for path in effects.deletes if not is_passing(path)]):
+            if effects.deletes and (gone := [path for path in effects.deletes if not is_temporary(path)]):
                 told.append(f"removed {paths_told(gone)}")
             if deed.facts.family in COMMITTING:
                 told.append(COMMITTING[deed.facts.family])
@@ -151,7 +151,7 @@ class Facets:
         before = self.stretch.history.facts[
             max(0, self.stretch.first - 1 - MOST_TYPED) : max(0, self.stretch.first - 1)
         ]
-        return [text for fact in before for text in (*fact.commands, fact.gist)]
+        return [text for fact in before for text in (*fact.commands, fact.signature)]
 
     def key_mechanisms(self) -> list[str]:
         """What made the difference between what failed and what worked."""
@@ -165,9 +165,9 @@ class Facets:
         return told
 
     @cached_property
-    def _recoveries(self) -> list[tuple[Deed, Deed, list[Deed]]]:
+    def _recoveries(self) -> list[tuple[NarratedAction, NarratedAction, list[NarratedAction]]]:
         """Failures with what recovered them within the stretch, and what worked in between."""
-        found: list[tuple[Deed, Deed, list[Deed]]] = []
+        found: list[tuple[NarratedAction, NarratedAction, list[NarratedAction]]] = []
         for deed in self.stretch.failed[-MOST_FAILURES:]:
             recovery = self.stretch.recovery(deed)
             if recovery is not None:
@@ -179,7 +179,7 @@ class Facets:
         """What had to come first: something failed for want of it, it was put there, and then the same worked."""
         told: list[str] = []
         for deed, recovery, between in self._recoveries:
-            families = {failure.family for failure in deed.facts.seen.failures}
+            families = {failure.family for failure in deed.facts.result.failures}
             for other in between:
                 effects = other.facts.effects
                 if effects.installs and families & ABSENT.keys():
@@ -193,8 +193,8 @@ class Facets:
                 told.append(f"{first} before {self.stretch.tried(recovery)}")
         return told
 
-    def _made_wanted(self, failed: Deed, maker: Deed) -> bool:
-        wanted = [failure.subject for failure in failed.facts.seen.failures if failure.family == "no_such_file"]
+    def _made_wanted(self, failed: NarratedAction, maker: NarratedAction) -> bool:
+        wanted = [failure.subject for failure in failed.facts.result.failures if failure.family == "no_such_file"]
         return any(same_file(path, subject) for path in maker.facts.effects.writes for subject in wanted if subject)
 
     def dead_ends(self) -> list[str]:
@@ -202,7 +202,7 @@ class Facets:
         line. A check that fails is no dead end, nor is a slip that was put right at once."""
         told: list[str] = []
         for deed in self.stretch.failed[-MOST_FAILURES:]:
-            failures = deed.facts.seen.failures
+            failures = deed.facts.result.failures
             is_lacking = any(failure.family in ABSENT for failure in failures)
             if not failures or (not is_lacking and (deed.is_check or only_looks(deed))):
                 continue
@@ -219,7 +219,7 @@ class Facets:
         looks = self.stretch.worked[-MOST_VAIN:]
         return [f"{self.stretch.did(deed)}: nothing found" for deed in looks if is_vain(deed)]
 
-    def _instead(self, deed: Deed) -> str:
+    def _instead(self, deed: NarratedAction) -> str:
         """The check that ran in the stead of one whose runner is not there."""
         if not deed.could_not_run:
             return ""
@@ -232,7 +232,7 @@ class Facets:
         nothing is open about them."""
         told: list[str] = []
         for deed in self.stretch.left[-3:]:
-            is_absent = any(failure.family in ABSENT for failure in deed.facts.seen.failures)
+            is_absent = any(failure.family in ABSENT for failure in deed.facts.result.failures)
             if not is_absent and deed.action not in self.elsewhere.issues | self.elsewhere.tries:
                 told.append(self.stretch.failure(deed))
         if (names := self._unverified()) and not self.elsewhere.is_unverified:
@@ -261,7 +261,7 @@ def is_named(name: str) -> bool:
     return any(map(str.isalpha, name)) and name.lower() not in HEADINGS
 
 
-def typed(deed: Deed) -> Iterator[str]:
+def typed(deed: NarratedAction) -> Iterator[str]:
     """What the agent wrote in the calls of an action."""
     yield from deed.facts.commands
     for call in deed.step.calls[:8]:
@@ -269,9 +269,9 @@ def typed(deed: Deed) -> Iterator[str]:
             yield plain_text(value)[:MOST_TEXT]
 
 
-def _other_way(failed: Deed, worked: Deed) -> str:
+def _other_way(failed: NarratedAction, worked: NarratedAction) -> str:
     """The command that worked instead of the one that failed, where both are of one kind."""
-    if not failed.facts.commands or not worked.facts.commands or failed.facts.gist == worked.facts.gist:
+    if not failed.facts.commands or not worked.facts.commands or failed.facts.signature == worked.facts.signature:
         return ""
     before, after = short_command(failed.facts.commands[-1], 80), short_command(worked.facts.commands[-1], 80)
     return f"{after} works, {before} does not" if before != after else ""

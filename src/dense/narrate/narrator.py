@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dense.analyst.answers import SummaryAnswer
 from dense.evidence.ending.handovers import Handovers
+from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.attempts import Attempt
 from dense.evidence.links.origins import Origins
-from dense.evidence.links.sequence import History
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.elsewhere import TellsElsewhere, nowhere
 from dense.narrate.facets import Facets, facet
 from dense.narrate.stretch import Stretch
@@ -19,14 +19,14 @@ from dense.trajectory import Step
 from dense.tree import Leaf, Node, Shortcut, Subtask, first_action, last_action
 
 
-class Teller:
+class Narrator:
     """Tells what actions did. Every level of the tree asks for the same ones again: each is told once.
 
     It lives as long as the study of its trajectory. Actions are known by their numbers."""
 
     def __init__(
         self,
-        history: History,
+        history: ActionLinks,
         steps: Sequence[Step],
         origins: Origins | None = None,
         stays: Stays | None = None,
@@ -42,23 +42,23 @@ class Teller:
         self._elsewhere = elsewhere
         self._meant = meant
         self._handovers = Handovers()
-        self._all: list[Deed] = []
+        self._all: list[NarratedAction] = []
         self._summaries: dict[tuple[int, int], Summary] = {}
         self._briefs: dict[tuple[int, int], Brief] = {}
         self._words: dict[tuple[int, int], dict[str, str]] = {}
 
     @property
-    def _deeds(self) -> list[Deed]:
+    def _deeds(self) -> list[NarratedAction]:
         """All actions with their words. The words are made when they are asked for, the rest is little."""
         if not self._all:
             history = self._history
             self._all = [
-                Deed(facts, step, history.phase(facts.action))
+                NarratedAction(facts, step, history.phase(facts.action))
                 for facts, step in zip(history.facts, self._steps, strict=True)
             ]
         return self._all
 
-    def deed(self, action: int) -> Deed:
+    def deed(self, action: int) -> NarratedAction:
         """An action with its words."""
         return self._deeds[action - 1]
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from dense.evidence.actions.tools import known
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import change, small_changes, standing
 from dense.narrate.quoting import HEAD, listed, plain_text, quoted, ticked
 from dense.narrate.stretch import is_bare
@@ -22,27 +22,29 @@ STEPS = 3
 """How many changes a way tells, the last ones."""
 
 
-type Tried = Callable[[Deed], Sequence[Deed]]
+type Tried = Callable[[NarratedAction], Sequence[NarratedAction]]
 """The changes that a check or a run put to the test."""
 
 
-def dead_end(failed: Sequence[Deed], wrong: Callable[[int], str] = lambda _: "", tried: Tried = lambda _: ()) -> str:
+def dead_end(
+    failed: Sequence[NarratedAction], wrong: Callable[[int], str] = lambda _: "", tried: Tried = lambda _: ()
+) -> str:
     """What was tried, and what was seen then, each failure once. `wrong`: what the agent said is wrong with what came
     back. A check says only that it failed: what it was that failed are the changes before it."""
-    told: dict[str, list[Deed]] = {}
+    told: dict[str, list[NarratedAction]] = {}
     for deed in failed:
-        told.setdefault(deed.saw, []).append(deed)
+        told.setdefault(deed.output_text, []).append(deed)
     lines = [_failed(deeds, seen, wrong, tried) for seen, deeds in list(told.items())[-LESSONS:]]
     more = f"; and {len(told) - LESSONS} more" if len(told) > LESSONS else ""
     return "; ".join(lines) + more
 
 
-def _failed(deeds: Sequence[Deed], seen: str, wrong: Callable[[int], str], tried: Tried) -> str:
+def _failed(deeds: Sequence[NarratedAction], seen: str, wrong: Callable[[int], str], tried: Tried) -> str:
     """One failure, with what was changed before it, and what was changed in vain since."""
     first, last = deeds[0], deeds[-1]
     before = _changes_before(first, tried)
-    is_counted = bool(before) and bool(first.facts.seen.tests)
-    did = before if is_counted else f"{before}, then {first.did}" if before else first.did
+    is_counted = bool(before) and bool(first.facts.result.tests)
+    did = before if is_counted else f"{before}, then {first.action_text}" if before else first.action_text
     told = f"{did}: {_called_wrong(first, seen, wrong)}{_complaint(first)}"
     if first is last:
         return told
@@ -50,7 +52,7 @@ def _failed(deeds: Sequence[Deed], seen: str, wrong: Callable[[int], str], tried
     return f"{told}, and the same after this: {again}" if again and again != before else told
 
 
-def _changes_before(deed: Deed, tried: Tried) -> str:
+def _changes_before(deed: NarratedAction, tried: Tried) -> str:
     """The changes that a check or a run put to the test, the last ones."""
     if deed.facts.effects.changes_files or deed.could_not_run:
         return ""
@@ -68,9 +70,9 @@ FAR = 1600
 """So far from its end an output is looked at for it."""
 
 
-def _complaint(deed: Deed) -> str:
+def _complaint(deed: NarratedAction) -> str:
     """What the first test that failed says."""
-    if not deed.facts.seen.tests or deed.could_not_run or not deed.step.observations:
+    if not deed.facts.result.tests or deed.could_not_run or not deed.step.observations:
         return ""
     text = deed.step.observations[-1].text[-FAR:]
     for sign in COMPLAINTS:
@@ -86,25 +88,25 @@ def _complaint(deed: Deed) -> str:
     return ""
 
 
-def _called_wrong(deed: Deed, seen: str, wrong: Callable[[int], str]) -> str:
+def _called_wrong(deed: NarratedAction, seen: str, wrong: Callable[[int], str]) -> str:
     """What came back; of what nothing but the agent's word speaks against, that word too."""
     words = wrong(deed.action) if not deed.has_failed else ""
     return f"{seen}, of which the agent said {quoted(words, 160)}" if words else seen
 
 
-def working_path(changes: Sequence[Deed], failed: Deed | None, recovery: Deed) -> str:
+def working_path(changes: Sequence[NarratedAction], failed: NarratedAction | None, recovery: NarratedAction) -> str:
     """The changes that stood when it worked, then what showed that it did. Of a call that was tried again, only what
     is different."""
     steps = list(dict.fromkeys(map(_change, standing(changes)[-STEPS:])))
     shown = _difference(failed, recovery) if failed is not None else ""
-    shown = shown or change(recovery, recovery.did)
-    return ", then ".join([*steps, shown if is_bare(recovery.saw) else f"{shown}: {recovery.saw}"])
+    shown = shown or change(recovery, recovery.action_text)
+    return ", then ".join([*steps, shown if is_bare(recovery.output_text) else f"{shown}: {recovery.output_text}"])
 
 
-def _change(deed: Deed) -> str:
+def _change(deed: NarratedAction) -> str:
     """What a change is: the text that it replaced, or the agent's words for it."""
-    told = change(deed, deed.did)
-    if told == deed.did and not told.endswith(")") and len(small := list(small_changes(deed))) == 1:
+    told = change(deed, deed.action_text)
+    if told == deed.action_text and not told.endswith(")") and len(small := list(small_changes(deed))) == 1:
         return f"changed {small[0].replace(ARROW, TO, 1)}" if ARROW in small[0] else told
     return told
 
@@ -115,7 +117,7 @@ MOST_LEAVES = 3
 """So many single values are told in which two lists or records differ."""
 
 
-def _difference(failed: Deed, worked: Deed) -> str:
+def _difference(failed: NarratedAction, worked: NarratedAction) -> str:
     """What one call of a tool has that the one that failed had not; empty where they are not of one tool. An edit is
     told by what it changes."""
     if failed.facts.commands or worked.facts.commands or len(failed.step.calls) != 1 or len(worked.step.calls) != 1:

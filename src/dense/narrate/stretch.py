@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from dense.evidence.deliverables.products import Products, products
+from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
-from dense.evidence.links.sequence import History
 from dense.narrate.action_traits import check_name, is_change, is_silent, is_success, only_looks
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.outputs import main_failure
 from dense.narrate.quoting import ticked
 
@@ -23,19 +23,23 @@ class Stretch:
     """Consecutive actions, and what is known of them together."""
 
     def __init__(
-        self, deeds: Sequence[Deed], history: History, origins: Origins, meant: frozenset[str] = frozenset()
+        self,
+        deeds: Sequence[NarratedAction],
+        history: ActionLinks,
+        origins: Origins,
+        meant: frozenset[str] = frozenset(),
     ) -> None:
         """`meant`: commands that the task wants to fail, so that nothing is left where they did."""
         self.deeds = deeds
         self.history = history
         self.origins = origins
         self.first = deeds[0].action if deeds else 0
-        self.worked: list[Deed] = []
-        self.failed: list[Deed] = []
-        self.changes: list[Deed] = []
+        self.worked: list[NarratedAction] = []
+        self.failed: list[NarratedAction] = []
+        self.changes: list[NarratedAction] = []
         self.agents = {deed.step.agent for deed in deeds}
         self.last_success = 0
-        self.passed: Deed | None = None
+        self.passed: NarratedAction | None = None
         """The last check that passed."""
         self._products: Products | None = None
         for deed in deeds:
@@ -69,17 +73,17 @@ class Stretch:
 
     # What became of failures
 
-    def recovery(self, deed: Deed) -> Deed | None:
+    def recovery(self, deed: NarratedAction) -> NarratedAction | None:
         """What did the same later, within the stretch, and worked."""
         place = (self.history.recovered_by(deed.action) or 0) - self.first
         return self.deeds[place] if 0 <= place < len(self.deeds) else None
 
-    def between(self, deed: Deed, recovery: Deed, most: int) -> Sequence[Deed]:
+    def between(self, deed: NarratedAction, recovery: NarratedAction, most: int) -> Sequence[NarratedAction]:
         """The last deeds between a failure and its recovery."""
         end = recovery.action - self.first
         return self.deeds[max(deed.action - self.first + 1, end - most) : end]
 
-    def _is_left(self, deed: Deed) -> bool:
+    def _is_left(self, deed: NarratedAction) -> bool:
         """Whether a failure is still one at the end of the stretch: nothing did the same and worked; and where
         something was only not there, or a call was wrong, nothing else worked in its place."""
         if only_looks(deed) and not self._asks_service(deed):
@@ -90,11 +94,11 @@ class Stretch:
             return False
         return (self.last_pass if deed.is_check else self.last_success) < deed.action
 
-    def _asks_service(self, deed: Deed) -> bool:
+    def _asks_service(self, deed: NarratedAction) -> bool:
         """Whether it asks a service that was started before: no answer from that is a failure."""
         return bool(deed.facts.effects.network) and self.history.reads_back(deed.action) is not None
 
-    def _all_passed(self, deed: Deed) -> bool:
+    def _all_passed(self, deed: NarratedAction) -> bool:
         """Whether each of several checks of one action is passed by a later one: their results are not told apart."""
         return all(self._last_passed.get(check_name(text), 0) > deed.action for text in deed.facts.effects.tests)
 
@@ -106,32 +110,32 @@ class Stretch:
 
     # Clauses
 
-    def did(self, deed: Deed) -> str:
+    def did(self, deed: NarratedAction) -> str:
         """What was done, and by whom where there are several."""
-        told = deed.did
+        told = deed.action_text
         return f"{ticked(deed.step.agent, 30)} {told}" if len(self.agents) > 1 and deed.step.agent else told
 
-    def told(self, deed: Deed) -> str:
+    def told(self, deed: NarratedAction) -> str:
         """What was done, and what came back where that tells something."""
         told = self.did(deed)
         if is_silent(deed):
             return told
-        seen = deed.saw
+        seen = deed.output_text
         return told if is_bare(seen) or is_echo(told, seen) else f"{told}: {seen}"
 
-    def tried(self, deed: Deed) -> str:
+    def tried(self, deed: NarratedAction) -> str:
         """What was tried, by its command alone where it has one."""
         told = self.did(deed)
         return told[4:] if told[:4] == "ran " else told
 
-    def failure(self, deed: Deed) -> str:
+    def failure(self, deed: NarratedAction) -> str:
         """What failed: what was missing, or the command and the line that tells."""
-        failures = deed.facts.seen.failures
+        failures = deed.facts.result.failures
         failure = main_failure(failures) if failures else None
         if failure is not None and failure.family in ABSENT and failure.subject:
             lacks = "no such package" if deed.facts.effects.installs else ABSENT[failure.family]
             return f"{ticked(failure.subject, 60)}: {lacks}"
-        return f"{self.tried(deed)}: {deed.saw}"
+        return f"{self.tried(deed)}: {deed.output_text}"
 
 
 def is_bare(seen: str) -> bool:

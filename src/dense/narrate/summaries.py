@@ -14,9 +14,9 @@ from dense.evidence.ending.handovers import Handovers, handover
 from dense.evidence.ending.refusals import handed_in, is_value, refusals, refused_told
 from dense.evidence.facts.files import base_name
 from dense.evidence.facts.fruitless_searches import is_vain
-from dense.evidence.facts.phases import LASTING
+from dense.evidence.facts.phases import IRREVERSIBLE_FAMILIES
 from dense.narrate.action_traits import check_name, is_change, is_found, is_quotable, is_setup, is_telling
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import change, standing
 from dense.narrate.commands import short_command
 from dense.narrate.messages import says_nothing
@@ -57,7 +57,7 @@ class Brief(Struct, frozen=True):
 class Parts(Struct, frozen=True):
     """What the words for a stretch are made of, whether they are many or few."""
 
-    standing: list[Deed]
+    standing: list[NarratedAction]
     """Its last changes, without those that later ones replaced."""
     changes: list[str]
     """Few changes each by itself; of many the files, and the last one."""
@@ -102,7 +102,7 @@ class Summary:
         """The last product and the check of it, or the last result."""
         stretch, parts = self.stretch, self._parts
         changes = stretch.changes
-        lasting: list[Deed] = []
+        lasting: list[NarratedAction] = []
         is_scratch = False
         if changes and not self._lasts(changes[-1]):
             lasting = [deed for deed in parts.standing if self._lasts(deed)]
@@ -128,7 +128,7 @@ class Summary:
         """The last run, with what led to it."""
         return ["; ".join([*self._lead(), runs[-1]])] if runs else []
 
-    def _lasts(self, deed: Deed) -> bool:
+    def _lasts(self, deed: NarratedAction) -> bool:
         """Whether a change is of something that is there at the end of the attempt."""
         stays = self._stays
         return stays is None or True in [stays(path) for path in deed.facts.effects.writes[:8]]
@@ -222,7 +222,7 @@ class Summary:
         removals = [deed for deed in self.stretch.worked if deed.facts.effects.deletes or deed.facts.effects.undoes]
         return [self.stretch.did(deed) for deed in removals[-2:]]
 
-    def _changes_told(self, changes: Sequence[Deed]) -> list[str]:
+    def _changes_told(self, changes: Sequence[NarratedAction]) -> list[str]:
         if len(self.stretch.changes) <= MANY and len(changes) <= FEW:
             told = [self._change(deed) for deed in changes]
             if len(changes) < 2 or told[0] != told[1]:
@@ -231,7 +231,7 @@ class Summary:
         named = [path for path in self.stretch.made if "." in base_name(path) and base_name(path) not in last]
         return [f"changed {paths_told(named[-40:], 4)}", last] if named else [last]
 
-    def _change(self, deed: Deed) -> str:
+    def _change(self, deed: NarratedAction) -> str:
         """A change with what came back, or with what it is."""
         return change(deed, self.stretch.did(deed) if deed.phase == "run" else self.stretch.told(deed))
 
@@ -241,10 +241,10 @@ class Summary:
             deed for deed in self.stretch.worked if deed.phase == "run" and deed.action > after and not deed.is_check
         ]
         if after:
-            runs = [deed for deed in runs if deed.facts.family not in LASTING]  # that it was sent tells less
+            runs = [deed for deed in runs if deed.facts.family not in IRREVERSIBLE_FAMILIES]
         told: list[str] = []
         for deed in reversed(runs[-4:]):
-            if len(told) < 2 and not is_bare(deed.saw):
+            if len(told) < 2 and not is_bare(deed.output_text):
                 told.insert(0, self.stretch.told(deed))
         return told or [self.stretch.did(deed) for deed in runs[-1:]]
 
@@ -270,38 +270,35 @@ class Summary:
         changed, passed = self.stretch.last_change, self._passed
         if passed is not None and passed.action >= changed:
             if taken := self._taken_back(passed.action):
-                return f"{self._check(passed)}: {passed.saw}, before the changes were taken back at a{taken}.", 0
+                return (
+                    f"{self._check(passed)}: {passed.output_text}, before the changes were taken back at a{taken}.",
+                    0,
+                )
             is_told = passed in self.stretch.changes[-FEW:]
             return "" if is_told else f"{self._passing(passed)}.", passed.action
         if changed and (looked := self._look_at_made(changed)):
             return looked, 0
         if passed is None:
-            return self._answer_told(), 0
+            return "", 0
         return f"{self._passing(passed)}, before the last change.", passed.action
 
     @property
-    def _passed(self) -> Deed | None:
+    def _passed(self) -> NarratedAction | None:
         """The check that is told: the last one that passed; before one that only compares or compiles, one that
         counted its tests since the last change."""
         passed, changed = self.stretch.passed, self.stretch.last_change
-        if passed is None or passed.action < changed or passed.facts.seen.tests:
+        if passed is None or passed.action < changed or passed.facts.result.tests:
             return passed
-        counted = (deed for deed in reversed(self.stretch.worked) if deed.has_passed and deed.facts.seen.tests)
+        counted = (deed for deed in reversed(self.stretch.worked) if deed.has_passed and deed.facts.result.tests)
         found = next(counted, None)
         return found if found is not None and found.action >= changed else passed
 
-    def _passing(self, deed: Deed) -> str:
+    def _passing(self, deed: NarratedAction) -> str:
         """A check with what it showed."""
-        check, seen = self._check(deed), deed.saw
+        check, seen = self._check(deed), deed.output_text
         if seen == "nothing":
             return f"{check} printed nothing"
         return f"{check} printed {seen} and no error" if is_bare(seen) else f"{check}: {seen}"
-
-    def _answer_told(self) -> str:
-        """What a service that was started before answered last."""
-        asked = [deed for deed in self.stretch.worked[-8:] if deed.phase == "verify" and deed.facts.effects.network]
-        deed = next((one for one in reversed(asked) if not is_bare(one.saw)), None)
-        return f"Asking {ticked(deed.facts.effects.network[0], 80)} gave {deed.saw}." if deed is not None else ""
 
     def _taken_back(self, passed: int) -> int:
         """The action after a check that took changes back to what a repository holds; 0 for none."""
@@ -317,14 +314,14 @@ class Summary:
         if not looks:
             return ""
         deed = next((one for one in reversed(looks) if is_quotable(one)), looks[-1])
-        seen = deed.saw
+        seen = deed.output_text
         what = paths_told(deed.facts.effects.reads, 2)
         made = self.stretch.history.reads_back(deed.action)
         if made is not None and self.stretch.origins.is_guess(deed.output, made):
             return f"{what} holds what was typed there; no output had shown that."
         return f"Looked at {what} afterwards." if is_bare(seen) else f"Looking at {what} showed {seen}."
 
-    def _check(self, deed: Deed) -> str:
+    def _check(self, deed: NarratedAction) -> str:
         tests = deed.facts.effects.tests
         return short_command(tests[-1], 100) if tests else capital(self.stretch.did(deed))
 
@@ -342,7 +339,7 @@ class Summary:
         is_last = self.stretch.history.is_last(deed.action)
         if not is_last and deed.phase not in ("deliver", "talk"):
             return ""
-        answer = sentence(deed.saw) if deed.facts.is_answered else ""
+        answer = sentence(deed.output_text) if deed.facts.is_followed_by_user else ""
         given = self._handovers.given(deed) if is_last else ""
         answered = f"The answer that was given: {ticked(given, 120)}." if given else ""
         if deed.phase == "deliver":

@@ -19,7 +19,7 @@ from dense.evidence.facts.files import base_name
 from dense.evidence.facts.targets import host_of
 from dense.evidence.facts.teams import instruction
 from dense.narrate.action_traits import check_name
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.inline_programs import purpose
 from dense.narrate.messages import first_sentence, question
 from dense.narrate.outputs import ABSENT, lack
@@ -32,13 +32,13 @@ NOWHERE = frozenset({"", ".", "..", "~"})
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.:/]+")
 
 
-def title(deeds: Sequence[Deed], done: Products | None = None) -> str:
+def title(deeds: Sequence[NarratedAction], done: Products | None = None) -> str:
     """What a stretch was for, in at most sixty characters."""
     name = one_line(_purpose(deeds, done or products(deeds)), LONGEST) if deeds else "Nothing"
     return name or "Something without a name"
 
 
-def attempt_title(deeds: Sequence[Deed], *, is_recovered: bool) -> str:
+def attempt_title(deeds: Sequence[NarratedAction], *, is_recovered: bool) -> str:
     """What a stretch of tries was after, and how it ended."""
     absent = missing(deeds)
     if absent and not is_recovered:
@@ -52,7 +52,9 @@ def attempt_title(deeds: Sequence[Deed], *, is_recovered: bool) -> str:
         failed = [deed for deed in deeds if deed.is_check and deed.has_failed]
         return one_line(_checking(failed), LONGEST) if failed else title(deeds, done)
     name = "Python" if _program(deeds[0]) in ("python", "python -", "python3", "python3 -") else _program(deeds[0])
-    how = next((found[0] for deed in deeds for one in deed.facts.seen.failures if (found := ERROR.match(one.line))), "")
+    how = next(
+        (found[0] for deed in deeds for one in deed.facts.result.failures if (found := ERROR.match(one.line))), ""
+    )
     return one_line(f"{name}: {how or 'failed'}, {'then worked' if is_recovered else 'given up'}", LONGEST)
 
 
@@ -60,7 +62,7 @@ ERROR = re.compile(r"(?:[A-Z]\w{2,30}(?:Error|Exception|Interrupt|Warning))(?=:|
 """The name of an error, where a line begins with it."""
 
 
-def told_apart(names: list[str], stretches: Sequence[Sequence[Deed]]) -> list[str]:
+def told_apart(names: list[str], stretches: Sequence[Sequence[NarratedAction]]) -> list[str]:
     """Titles of several stretches; where some have the same, each with the agent's words for its last change."""
     if len(set(names)) == len(names):
         return names
@@ -71,7 +73,7 @@ def told_apart(names: list[str], stretches: Sequence[Sequence[Deed]]) -> list[st
     return [name if counts[one] > 1 else one for one, name in zip(told, names, strict=True)]
 
 
-def _with_words(name: str, deeds: Sequence[Deed]) -> str:
+def _with_words(name: str, deeds: Sequence[NarratedAction]) -> str:
     room = LONGEST - len(name) - 4
     if room < SHORTEST_WORDS:
         return name
@@ -81,24 +83,24 @@ def _with_words(name: str, deeds: Sequence[Deed]) -> str:
     return f"{name}: {quoted(words, room)}" if words else name
 
 
-def _lack(deeds: Iterable[Deed]) -> str:
+def _lack(deeds: Iterable[NarratedAction]) -> str:
     """What is said of all that is missing."""
-    found = [lack(one) for deed in deeds for one in deed.facts.seen.failures if one.family in ABSENT and one.subject]
+    found = [lack(one) for deed in deeds for one in deed.facts.result.failures if one.family in ABSENT and one.subject]
     return found[0] if len(set(found)) == 1 else "not there"
 
 
-def missing(deeds: Iterable[Deed]) -> list[str]:
+def missing(deeds: Iterable[NarratedAction]) -> list[str]:
     """Programs and packages that were found not to be there, each once."""
     found = {
         one_line(failure.subject, 24): None
         for deed in deeds
-        for failure in deed.facts.seen.failures
+        for failure in deed.facts.result.failures
         if failure.family in ABSENT and failure.subject
     }
     return list(found)
 
 
-def _purpose(deeds: Sequence[Deed], done: Products) -> str:
+def _purpose(deeds: Sequence[NarratedAction], done: Products) -> str:
     if done.made or done.failed:
         return _changing(deeds, done)
     phases = {deed.phase for deed in deeds}
@@ -115,7 +117,7 @@ def _purpose(deeds: Sequence[Deed], done: Products) -> str:
     checks = [deed for deed in deeds if deed.is_check]
     if checks:
         return _checking(checks)
-    if (handed := next((deed for deed in deeds if deed.facts.hands_to), None)) is not None:
+    if (handed := next((deed for deed in deeds if deed.facts.delegates_to), None)) is not None:
         return _instructing(handed)
     if not any(deed.step.calls for deed in deeds):
         return _talking(deeds)
@@ -127,11 +129,11 @@ def _purpose(deeds: Sequence[Deed], done: Products) -> str:
     return _talking(deeds)
 
 
-def _changing(deeds: Sequence[Deed], done: Products) -> str:
+def _changing(deeds: Sequence[NarratedAction], done: Products) -> str:
     """`Fix a.py until the tests pass`, `Write summary.json`, `Try to make chart.png`."""
     programs: set[str] = set()
-    writing: list[Deed] = []
-    checks: list[Deed] = []
+    writing: list[NarratedAction] = []
+    checks: list[NarratedAction] = []
     for deed in deeds:
         effects = deed.facts.effects
         if effects.scripts:
@@ -155,13 +157,13 @@ def _changing(deeds: Sequence[Deed], done: Products) -> str:
     return _fixing(checks, files, done.made) if _was_mended(checks) else f"{verb} {files}{_checked(checks[-1])}"
 
 
-def _has_tried(writing: Sequence[Deed], failed: Sequence[str]) -> bool:
+def _has_tried(writing: Sequence[NarratedAction], failed: Sequence[str]) -> bool:
     """Whether the last thing that was to be made was not."""
     last = writing[-1] if writing else None
     return last is not None and last.has_failed and not set(last.facts.effects.writes).isdisjoint(failed)
 
 
-def _was_mended(checks: Sequence[Deed]) -> bool:
+def _was_mended(checks: Sequence[NarratedAction]) -> bool:
     """Whether the last check passed, and an earlier run of the same failed."""
     last = checks[-1]
     if not _is_shown_passed(last):
@@ -170,7 +172,7 @@ def _was_mended(checks: Sequence[Deed]) -> bool:
     return any(_is_of(deed, last) for deed in failed) if failed else False
 
 
-def _is_of(failed: Deed, passed: Deed) -> bool:
+def _is_of(failed: NarratedAction, passed: NarratedAction) -> bool:
     """Whether what failed is part of what passed: the same check, or some of it. Runs without a command of their own
     are told apart by their runners."""
     before, after = failed.facts.effects.tests, passed.facts.effects.tests
@@ -180,38 +182,38 @@ def _is_of(failed: Deed, passed: Deed) -> bool:
     return all(any(f"{check_name(text)} ".startswith(f"{name} ") for name in names) for text in before)
 
 
-def _is_shown_passed(check: Deed) -> bool:
+def _is_shown_passed(check: NarratedAction) -> bool:
     """Whether a runner or an exit code says so; that nothing speaks against it is not enough for a title, nor is the
     code of what was to run in its place."""
-    if not check.has_passed or check.facts.seen.tests:
+    if not check.has_passed or check.facts.result.tests:
         return check.has_passed
     if check.facts.family in RUNNERS or any("||" in text for text in check.facts.commands):
         return False
-    return check.facts.seen.exit_code == 0
+    return check.facts.result.exit_code == 0
 
 
-def _fixing(checks: Sequence[Deed], files: str, made: Sequence[str]) -> str:
+def _fixing(checks: Sequence[NarratedAction], files: str, made: Sequence[str]) -> str:
     is_test = all(is_test_file(path) or is_setting(base_name(path)) for path in made)
     verb = "Change" if is_test else "Fix"  # a test that was made to pass was not fixed
-    return f"{verb} {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.seen.tests else 'passes'}"
+    return f"{verb} {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.result.tests else 'passes'}"
 
 
-def _checked(check: Deed) -> str:
-    s = "" if check.facts.seen.tests else "s"
+def _checked(check: NarratedAction) -> str:
+    s = "" if check.facts.result.tests else "s"
     if check.could_not_run:
         return f"; {_no_run(check)}"
     if check.has_failed:
         return f"; {_checker(check)} still fail{s}"
-    if check.facts.seen.reported_problem:
-        return f"; {_checker(check)}: {one_line(check.facts.seen.reported_problem, 30)}"
+    if check.facts.result.reported_problem:
+        return f"; {_checker(check)}: {one_line(check.facts.result.reported_problem, 30)}"
     return f"; {_checker(check)} pass{'es' if s else ''}" if _is_shown_passed(check) else ""
 
 
-def _no_run(check: Deed) -> str:
+def _no_run(check: NarratedAction) -> str:
     """Why a check could not run, where a name says it."""
     if absent := missing([check]):
         return f"{absent[0]} is {_lack([check])}"
-    failures = check.facts.seen.failures
+    failures = check.facts.result.failures
     if any(failure.family == "time_out" for failure in failures):
         return f"{_checker(check)} timed out"
     if any(is_stopped(failure.line) for failure in failures):
@@ -219,9 +221,9 @@ def _no_run(check: Deed) -> str:
     return "no test ran"
 
 
-def _checker(check: Deed) -> str:
+def _checker(check: NarratedAction) -> str:
     """What checks: the tests, or a program by its last name."""
-    if not check.facts.seen.tests:
+    if not check.facts.result.tests:
         return one_line(_program(check).rpartition(" ")[2], 24)
     command = check.facts.effects.tests[-1] if check.facts.effects.tests else ""
     left_out = scope(command).left_out if " -k" in command or " --" in command else ()
@@ -246,7 +248,7 @@ def _is_edited_by(text: str) -> bool:
     return False
 
 
-def _is_edit(deed: Deed, name: str) -> bool:
+def _is_edit(deed: NarratedAction, name: str) -> bool:
     """Whether a file, if it is changed at all, is changed in part and not written as a whole."""
     if name not in [base_name(path) for path in deed.facts.effects.writes[:40]]:
         return True
@@ -258,7 +260,7 @@ def _is_edit(deed: Deed, name: str) -> bool:
     )
 
 
-def _setting_up(deeds: Sequence[Deed]) -> str:
+def _setting_up(deeds: Sequence[NarratedAction]) -> str:
     installs = list(dict.fromkeys(name for deed in deeds for name in deed.facts.effects.installs))
     if installs:
         works = any(deed.facts.effects.installs and not deed.has_failed for deed in deeds)
@@ -268,7 +270,7 @@ def _setting_up(deeds: Sequence[Deed]) -> str:
     return f"Start {one_line(services[-1], 50)}" if services else ""
 
 
-def _doing(deeds: Sequence[Deed]) -> str:
+def _doing(deeds: Sequence[NarratedAction]) -> str:
     """What was done through a tool of the task's own: a booking, a message. What a shell or an editor does, by the
     files; what neither tells, with a word of the call or of the agent."""
     done = [deed for deed in deeds if not deed.has_failed]
@@ -289,7 +291,7 @@ def _is_name(name: str) -> bool:
     return name not in NOWHERE and name != ".git" and set(name).isdisjoint("$*{}?")
 
 
-def _detail(deed: Deed) -> str:
+def _detail(deed: NarratedAction) -> str:
     """A word of what was called or said, where the name of a program says nothing by itself."""
     texts = [text for text in deed.facts.commands if COMMITTED in text]
     if texts and (found := COMMIT_WORDS.search(texts[-1][:2000])):
@@ -309,7 +311,7 @@ LEAD = re.compile(
 """How somebody begins to say what comes next; a title has no room for it."""
 
 
-def _meant(deed: Deed) -> str:
+def _meant(deed: NarratedAction) -> str:
     """What the agent says that an action is for."""
     words = purpose(deed.step.message, LONGEST, is_change=bool(deed.facts.effects.writes))
     found = LEAD.match(words)
@@ -320,18 +322,18 @@ COMMITTED = "git commit"
 COMMIT_WORDS = re.compile(r"""\bgit commit\b[^\n'"]{0,40}?-\w*m\s*['"]([^\n'"$]{3,200})""")
 
 
-def _checking(checks: Sequence[Deed]) -> str:
+def _checking(checks: Sequence[NarratedAction]) -> str:
     last = checks[-1]
     if last.could_not_run:
         ran = next((deed for deed in reversed(checks) if not deed.could_not_run), None)
         return f"Try to run the tests: {_no_run(last)}" if ran is None else _checking([ran])
-    if not last.facts.seen.tests:
+    if not last.facts.result.tests:
         ends = ": passes" if last.has_passed else ": fails" if last.has_failed else ""
         ends = ends or (
-            f": {one_line(last.facts.seen.reported_problem, 24)}" if last.facts.seen.reported_problem else ""
+            f": {one_line(last.facts.result.reported_problem, 24)}" if last.facts.result.reported_problem else ""
         )
         return f"Check with {one_line(_program(last), 40)}{ends}"
-    failed = sum(run.failed for run in last.facts.seen.tests)
+    failed = sum(run.failed for run in last.facts.result.tests)
     if failed:
         return f"Run {_checker(last)}: {failed} fail{'s' if failed == 1 else ''}"
     if not last.has_passed:
@@ -339,7 +341,7 @@ def _checking(checks: Sequence[Deed]) -> str:
     return f"Run {_checker(last)}: all pass"
 
 
-def _running(deeds: Sequence[Deed]) -> str:
+def _running(deeds: Sequence[NarratedAction]) -> str:
     runs = [deed for deed in deeds if deed.phase == "run"]
     scripts = list(dict.fromkeys(base_name(path) for deed in runs for path in deed.facts.effects.scripts))
     names = scripts or list(dict.fromkeys(_program(deed) for deed in runs))
@@ -356,11 +358,11 @@ def _running(deeds: Sequence[Deed]) -> str:
     return f"Run {listed([one_line(name, 30) for name in names], 2)}"
 
 
-def _running_python(run: Deed) -> str:
+def _running_python(run: NarratedAction) -> str:
     """A program without a name, by what the agent says that it is for, else by its last line."""
     if words := _meant(run):
         return f"Run Python: {quoted(words, 44)}"
-    return f"Run {last}" if (last := _last_ticked(run.did)) else "Run Python"
+    return f"Run {last}" if (last := _last_ticked(run.action_text)) else "Run Python"
 
 
 FEW_LOOKS = 3
@@ -369,7 +371,7 @@ LONG_VALUE = 8
 INTERPRETERS = ("python", "node", "perl", "ruby", "php", "awk", "bc", "jq", "expr")
 
 
-def _one_value(run: Deed) -> str:
+def _one_value(run: NarratedAction) -> str:
     """What a short program printed, where that is one short line: it was run for that."""
     if run.has_failed or not run.facts.family.startswith(INTERPRETERS):
         return ""
@@ -383,7 +385,7 @@ def _last_ticked(told: str) -> str:
     return parts[1].strip() if len(parts) == 3 else ""
 
 
-def _looking(looks: Sequence[Deed]) -> str:
+def _looking(looks: Sequence[NarratedAction]) -> str:
     """By the files that were looked at most, by hosts, by queries, or by the names of the tools."""
     backs = [
         name
@@ -413,9 +415,13 @@ def _looking(looks: Sequence[Deed]) -> str:
     return capital(listed(words, 2))
 
 
-def _searching(look: Deed) -> str:
+def _searching(look: NarratedAction) -> str:
     """A search that names no file, by what was searched for."""
-    pattern = _last_ticked(look.did) if look.did.startswith("searched for `") and " in `" not in look.did else ""
+    pattern = (
+        _last_ticked(look.action_text)
+        if look.action_text.startswith("searched for `") and " in `" not in look.action_text
+        else ""
+    )
     return f"Search for {one_line(pattern, 44)}" if pattern else ""
 
 
@@ -425,9 +431,9 @@ def _asking(asked: Sequence[str]) -> str:
     return f"Look at {listed(hosts, 2)}" if hosts else f"Search the web for {quoted(asked[0], 36)}"
 
 
-def _instructing(handed: Deed) -> str:
+def _instructing(handed: NarratedAction) -> str:
     """What another agent was told to do: `WebSurfer: "Open the first link"`."""
-    who = one_line(handed.facts.hands_to, 20)
+    who = one_line(handed.facts.delegates_to, 20)
     words = first_sentence(instruction(handed.step), LONGEST)
     return f"{who}: {quoted(PLEASE.sub('', words), LONGEST - len(who) - 4)}" if words else f"Turn to {who}"
 
@@ -436,22 +442,22 @@ PLEASE = re.compile(r"^(?:please|kindly|bitte|por favor|s'il vous pla[iî]t)[,:]
 """A courtesy before what is asked."""
 
 
-def _talking(deeds: Sequence[Deed]) -> str:
+def _talking(deeds: Sequence[NarratedAction]) -> str:
     last = deeds[-1]
     handed = next((deed for deed in reversed(deeds) if deed.phase == "deliver" and deed.step.calls), None)
     if handed is not None:
-        told = handed.did
+        told = handed.action_text
         return told.replace("handed in", "Hand in", 1) if told.startswith("handed in") else "Hand over and end"
     agents = list(dict.fromkeys(deed.step.agent for deed in deeds if deed.step.agent))
     who = f"{one_line(agents[0], 20)}: " if len(agents) == 1 else ""
-    if any(deed.facts.is_answered for deed in deeds):
+    if any(deed.facts.is_followed_by_user for deed in deeds):
         asked = next((one for deed in deeds if (one := question(deed.step.message, 40))), "")
         return f"{who}Ask the user {quoted(asked, 40)}" if asked else f"{who}Talk with the user"
     words = first_sentence(last.step.message, 44)
     return f"{who}{'Last word' if last.phase == 'deliver' else 'Say'} {quoted(words, 44)}" if words else "Say nothing"
 
 
-def _program(deed: Deed) -> str:
+def _program(deed: NarratedAction) -> str:
     """The program or tool that tells most of an action."""
     return deed.facts.family or next((call.name for call in deed.step.calls), "") or "nothing"
 

@@ -25,8 +25,8 @@ from dense.analyst.rules.boundaries import (
     stretch,
 )
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import Facts, facts
-from dense.evidence.links.sequence import History
+from dense.evidence.facts.facts import ActionFacts, facts
+from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
 from dense.evidence.observations.result import TestRun as Run
@@ -49,9 +49,9 @@ def step(command: str, message: str = "", *, is_answered: bool = False) -> Step:
 type Action = str | tuple[str, ObservedResult] | tuple[str, ObservedResult, str]
 
 
-def made(actions: Sequence[Action]) -> list[Facts]:
+def made(actions: Sequence[Action]) -> list[ActionFacts]:
     """Facts of shell commands, with what came back and what was said. `talk` alone says something."""
-    found: list[Facts] = []
+    found: list[ActionFacts] = []
     for number, action in enumerate(actions, 1):
         command = action if isinstance(action, str) else action[0]
         came = OK if isinstance(action, str) else action[1]
@@ -63,7 +63,7 @@ def made(actions: Sequence[Action]) -> list[Facts]:
 
 def cut(actions: Sequence[Action]) -> list[int]:
     found = made(actions)
-    return ends(found, History(found))
+    return ends(found, ActionLinks(found))
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def cut(actions: Sequence[Action]) -> list[int]:
     ],
 )
 def test_examples(example: str, expected: list[int]) -> None:
-    found: list[Facts] = []
+    found: list[ActionFacts] = []
     for number, one in enumerate(next(iter(dense.read(EXAMPLES / example))).steps, 1):
         done = effects(one)
         found.append(facts(Leaf(f"n{number - 1}", number, one), done, observe(one, done)))
-    assert ends(found, History(found)) == expected
+    assert ends(found, ActionLinks(found)) == expected
 
 
 LOOK = ["cat a.py", "cat b.py", "cat c.py", "grep -rn foo src"]
@@ -119,7 +119,7 @@ def test_cuts(actions: list[Action], expected: list[int]) -> None:
 def test_a_user_who_speaks_ends_a_stretch() -> None:
     steps = [step(f"cat f{n}", is_answered=n == 3) for n in range(8)]
     found = [facts(Leaf(f"n{n}", n + 1, one), effects(one), OK) for n, one in enumerate(steps)]
-    assert ends(found, History(found)) == [4, 8]
+    assert ends(found, ActionLinks(found)) == [4, 8]
 
 
 def test_a_long_row_of_the_same_is_cut_all_the_same() -> None:
@@ -166,11 +166,11 @@ def test_draining_windows_gives_the_same_ends(actions: list[tuple[str, ObservedR
     thing that a window cannot know."""
     whole = made(["cat > a.py <<E\nE", *actions])
     drained: list[int] = []
-    history = History(whole)
+    history = ActionLinks(whole)
     head = 0
     while head < len(whole):
         window = whole[head : head + WINDOW]
-        assert first_end(window, History(window, has_changed=True)) == first_end(whole, history, head)
+        assert first_end(window, ActionLinks(window, has_changed=True)) == first_end(whole, history, head)
         head += first_end(whole, history, head)
         drained.append(head)
     assert drained == ends(whole, history)
@@ -180,7 +180,7 @@ def test_draining_windows_gives_the_same_ends(actions: list[tuple[str, ObservedR
 @given(ACTIONS)
 def test_no_cut_between_a_failure_and_its_repair(actions: list[tuple[str, ObservedResult, str]]) -> None:
     found = made(["cat > a.py <<E\nE", *actions])
-    history = History(found)
+    history = ActionLinks(found)
     start = 0
     for end in ends(found, history)[:-1]:
         crossing = [n for n in range(start, end) if history.held_until(n) >= end]
@@ -260,7 +260,7 @@ def test_time_is_linear() -> None:
         found = made(["cat a.py", ("python a.py", CRASHED), "sed -i s/a/b/ a.py", ("pytest", PASSED)] * 4)
         many = [msgspec.structs.replace(found[n % 16], action=n + 1) for n in range(count)]
         start = time.process_time()
-        ends(many, History(many))
+        ends(many, ActionLinks(many))
         return time.process_time() - start
 
     seconds(500)

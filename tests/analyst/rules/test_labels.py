@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dense.analyst.rules.labels import LONGEST, in_ticks, label
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import facts
-from dense.evidence.links.sequence import History
+from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
 from dense.evidence.observations.result import TestRun as Run
 from dense.trajectory import Observation, Source, Step, ToolCall
@@ -28,9 +28,11 @@ ABSENT = ObservedResult(
 EDIT = "sed -i s/a/b/ core.py"
 
 
-def history(actions: list[tuple[str, ObservedResult]]) -> History:
+def history(actions: list[tuple[str, ObservedResult]]) -> ActionLinks:
     steps = [Step(Source("trace"), calls=(ToolCall("bash", {"command": command}),)) for command, _ in actions]
-    return History([facts(Leaf(f"n{n}", n + 1, step), effects(step), actions[n][1]) for n, step in enumerate(steps)])
+    return ActionLinks(
+        [facts(Leaf(f"n{n}", n + 1, step), effects(step), actions[n][1]) for n, step in enumerate(steps)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_the_same_command_with_another_answer_is_no_repeat() -> None:
 def test_a_message_that_led_to_nothing() -> None:
     step = Step(Source("trace"), message="ls and cat")
     fact = facts(Leaf("n0", 1, step), effects(step), CRASHED)
-    assert label(fact, History([fact])) == (-1, "The message led to nothing: `KeyError: 'amount'`.")
+    assert label(fact, ActionLinks([fact])) == (-1, "The message led to nothing: `KeyError: 'amount'`.")
 
 
 @given(st.text(alphabet="a \n`é"))

@@ -12,7 +12,7 @@ from dense.evidence.actions import Remembered
 from dense.evidence.ending.admissions import admission
 from dense.evidence.ending.handovers import handover_told, lacking_in
 from dense.evidence.ending.ledgers import last_ledger
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 EDIT = ("sed -i s/a/b/ app.py", "")
@@ -273,7 +273,7 @@ def test_a_hand_over_is_told_with_what_it_says_is_missing() -> None:
 
     def told(message: str, *, tells_lacking: bool = True) -> str:
         analysis = finish(message)
-        last = Deed(analysis.facts[-1], analysis.step(2), "deliver")
+        last = NarratedAction(analysis.facts[-1], analysis.step(2), "deliver")
         return handover_told(last, tells_lacking=tells_lacking)
 
     first = 'handed in "The parser takes single tuples now, in `parser.c`.'

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import Facts, Opening, Phase, facts, same_file
+from dense.evidence.facts.facts import ActionFacts, Phase, TopicChange, facts, same_file
 from dense.evidence.observations.result import ObservedResult
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
@@ -17,15 +17,15 @@ from dense.tree import Leaf
 SOURCE = Source("trace")
 
 
-def of_step(step: Step) -> Facts:
+def of_step(step: Step) -> ActionFacts:
     return facts(Leaf("n0", 1, step), effects(step), ObservedResult())
 
 
-def of_shell(command: str, message: str = "") -> Facts:
+def of_shell(command: str, message: str = "") -> ActionFacts:
     return of_step(Step(SOURCE, message=message, calls=(ToolCall("bash", {"command": command}),)))
 
 
-def of_tool(name: str, **arguments: Any) -> Facts:
+def of_tool(name: str, **arguments: Any) -> ActionFacts:
     return of_step(Step(SOURCE, calls=(ToolCall(name, arguments),)))
 
 
@@ -101,7 +101,7 @@ def test_tools(name: str, arguments: dict[str, Any], phase: Phase, family: str) 
 
 def test_a_message_without_a_call_is_talk() -> None:
     found = of_step(Step(SOURCE, message="Done."))
-    assert (found.phase, found.family, found.targets, found.gist) == ("talk", "", (), "")
+    assert (found.phase, found.family, found.targets, found.signature) == ("talk", "", (), "")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_same_file(a: str, b: str, are_same: bool) -> None:
     ],
 )
 def test_gist(one: str, other: str, is_same: bool) -> None:
-    assert (of_shell(one).gist == of_shell(other).gist) is is_same
+    assert (of_shell(one).signature == of_shell(other).signature) is is_same
 
 
 @pytest.mark.parametrize(
@@ -177,12 +177,12 @@ def test_gist(one: str, other: str, is_same: bool) -> None:
         ("", 0),
     ],
 )
-def test_words_that_turn_to_something_new(message: str, opens: Opening) -> None:
-    assert of_shell("ls", message).opens == opens
+def test_words_that_turn_to_something_new(message: str, opens: TopicChange) -> None:
+    assert of_shell("ls", message).topic_change == opens
 
 
 def test_a_plan_that_is_updated_turns_to_something_new() -> None:
-    assert of_tool("update_plan", plan=[]).opens == 2
+    assert of_tool("update_plan", plan=[]).topic_change == 2
 
 
 @pytest.mark.parametrize(
@@ -190,11 +190,13 @@ def test_a_plan_that_is_updated_turns_to_something_new() -> None:
     [("rm a", True), ("git commit -m x", True), ("systemctl start nginx", True), ("cat a", False), ("make", False)],
 )
 def test_what_cannot_be_taken_back(command: str, is_lasting: bool) -> None:
-    assert of_shell(command).is_lasting is is_lasting
+    assert of_shell(command).is_irreversible is is_lasting
 
 
 def test_a_user_who_answers() -> None:
-    assert of_step(Step(SOURCE, message="Which one?", observations=(Observation("Red.", origin="user"),))).is_answered
+    assert of_step(
+        Step(SOURCE, message="Which one?", observations=(Observation("Red.", origin="user"),))
+    ).is_followed_by_user
 
 
 VALUES = st.recursive(
@@ -229,4 +231,4 @@ def test_arguments_that_cannot_be_shown() -> None:
     for _ in range(100_000):
         deep = [deep]
     found = of_tool("mystery", deep=deep, long=10**5000)
-    assert found.gist == "mystery\x1flist\x1fint"
+    assert found.signature == "mystery\x1flist\x1fint"

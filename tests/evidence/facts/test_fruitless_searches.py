@@ -13,7 +13,7 @@ from dense.evidence.actions import effects
 from dense.evidence.facts.facts import facts
 from dense.evidence.facts.fruitless_searches import is_vain
 from dense.evidence.observations import observe
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.tree import Leaf, Subtask, nodes
 
 LOOP = """python3 - <<'P'
@@ -26,11 +26,11 @@ P"""
 ALWAYS = "python3 - <<'P'\nassert open('a').read()\nprint('fertig')\nP"
 
 
-def deed(command: str, output: str, code: int = 0) -> Deed:
+def deed(command: str, output: str, code: int = 0) -> NarratedAction:
     (step,) = attempt(None, (command, output, code)).steps
     done = effects(step)
     known = facts(Leaf("n0", 1, step), done, observe(step, done))
-    return Deed(known, step, known.phase)
+    return NarratedAction(known, step, known.phase)
 
 
 @pytest.mark.parametrize(

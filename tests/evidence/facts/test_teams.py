@@ -53,7 +53,7 @@ def analysed(*steps: Step) -> Analysis:
 def test_to_tell_another_agent_is_no_deed_and_what_that_one_does_is() -> None:
     facts = analysed(*LIBRARY).facts
     assert [fact.phase for fact in facts[:3]] == ["talk", "talk", "explore"]
-    assert [fact.hands_to for fact in facts[:3]] == ["", "Browser", ""]
+    assert [fact.delegates_to for fact in facts[:3]] == ["", "Browser", ""]
     assert facts[5].targets == ("https://library.example/",)
 
 
@@ -77,7 +77,7 @@ def test_an_agent_by_itself_only_talks() -> None:
 def test_a_tool_that_answers_is_a_tool_whatever_its_name() -> None:
     call = ToolCall("Browser", {"input": "Go."}, "1")
     step = Step(Source("made"), calls=(call,), observations=(Observation("a page", "1"),), agent="Lead")
-    assert analysed(step, sees("I looked.", "x")).facts[0].hands_to == ""
+    assert analysed(step, sees("I looked.", "x")).facts[0].delegates_to == ""
 
 
 def test_no_stretch_ends_between_an_instruction_and_what_follows() -> None:

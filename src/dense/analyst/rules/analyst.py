@@ -39,7 +39,7 @@ from dense.analyst.rules.settle import leaf as leaf_name
 from dense.detectors.findings import Analysis
 from dense.evidence.actions import EffectsOf
 from dense.narrate.elsewhere import elsewhere
-from dense.narrate.narrator import Teller
+from dense.narrate.narrator import Narrator
 from dense.trajectory import Trajectory
 from dense.tree import Leaf, Node, first_action, last_action
 
@@ -62,7 +62,7 @@ class Study:
         handed_in = analysis.submission.told if analysis.submission is not None else ""
         stays = analysis.stays if handed_in or analysis.history.has_removals else None  # else all of it does
         meant = frozenset([command for command, end in analysis.expected.items() if end == "fails"])
-        self.teller = Teller(
+        self.teller = Narrator(
             analysis.history, analysis.steps, analysis.origins, stays, handed_in, partial(elsewhere, analysis), meant
         )
 

@@ -17,9 +17,9 @@ from math import ceil
 
 from msgspec import Struct
 
-from dense.evidence.facts.facts import Facts, Phase
+from dense.evidence.facts.facts import ActionFacts, Phase
 from dense.evidence.facts.files import base_name
-from dense.evidence.links.sequence import History
+from dense.evidence.links.action_links import ActionLinks
 
 WINDOW = 40
 """How many actions from the head decide where the first stretch ends, at most."""
@@ -48,7 +48,7 @@ MOST_NAMES = 64
 # Actions
 
 
-def ends(facts: Sequence[Facts], history: History) -> list[int]:
+def ends(facts: Sequence[ActionFacts], history: ActionLinks) -> list[int]:
     """The 1-based ordinals of the last action of each stretch. `history` is that of the same facts."""
     found: list[int] = []
     head = 0
@@ -58,7 +58,7 @@ def ends(facts: Sequence[Facts], history: History) -> list[int]:
     return found
 
 
-def first_end(facts: Sequence[Facts], history: History, head: int = 0) -> int:
+def first_end(facts: Sequence[ActionFacts], history: ActionLinks, head: int = 0) -> int:
     """How many actions from the head on are the first stretch. What the queue holds beyond `WINDOW` actions does not
     matter, nor what came before the head: `history` may be that of the window alone."""
     count = min(len(facts) - head, WINDOW)
@@ -87,7 +87,7 @@ def first_end(facts: Sequence[Facts], history: History, head: int = 0) -> int:
     return best if best and count > USUAL else count
 
 
-def weigh(facts: Sequence[Facts], history: History, head: int, position: int, things: set[str]) -> float:
+def weigh(facts: Sequence[ActionFacts], history: ActionLinks, head: int, position: int, things: set[str]) -> float:
     """How much speaks for an end after this position. `things` are those of the stretch so far."""
     here, there = facts[position], facts[position + 1]
     before = position if here.phase != "talk" else acting(facts, head, position)
@@ -95,14 +95,14 @@ def weigh(facts: Sequence[Facts], history: History, head: int, position: int, th
     last, following = facts[before], facts[after]
     old, new = seen_from(history, last, head, before), seen_from(history, following, head, after)
     weight = phase_change(facts, history, head, before, after, old, new)
-    if here.is_answered:
+    if here.is_followed_by_user:
         weight += 2.0  # a user spoke
-    if there.opens > here.opens:
-        weight += 2.0 if there.opens == 2 else 0.75  # the agent turns to something new, by its own words
-    if here.is_lasting:
+    if there.topic_change > here.topic_change:
+        weight += 2.0 if there.topic_change == 2 else 0.75  # the agent turns to something new, by its own words
+    if here.is_irreversible:
         weight += 1.5 if here.family in SEALING else 1.0
-    if here.phase == "talk" and not here.is_answered:
-        weight -= 4.0 if here.hands_to else 1.0  # what is announced belongs to what follows
+    if here.phase == "talk" and not here.is_followed_by_user:
+        weight -= 4.0 if here.delegates_to else 1.0  # what is announced belongs to what follows
     if last.has_failed and following.phase != "deliver":
         weight -= 1.0
     names = history.worked_on(after)
@@ -120,7 +120,7 @@ def weigh(facts: Sequence[Facts], history: History, head: int, position: int, th
     return weight
 
 
-def acting(facts: Sequence[Facts], head: int, position: int) -> int:
+def acting(facts: Sequence[ActionFacts], head: int, position: int) -> int:
     """The last action up to here that does something."""
     for n in range(position, max(head, position - 3) - 1, -1):
         if facts[n].phase != "talk":
@@ -128,27 +128,27 @@ def acting(facts: Sequence[Facts], head: int, position: int) -> int:
     return position
 
 
-def next_acting(facts: Sequence[Facts], position: int) -> int:
+def next_acting(facts: Sequence[ActionFacts], position: int) -> int:
     for n in range(position, min(position + 3, len(facts))):
         if facts[n].phase != "talk":
             return n
     return position
 
 
-def is_fresh(facts: Sequence[Facts], history: History, after: int, position: int) -> bool:
+def is_fresh(facts: Sequence[ActionFacts], history: ActionLinks, after: int, position: int) -> bool:
     """Whether nothing has looked yet at what the next action looks at."""
     written = history.wrote_before(after)
     return not any(facts[n].is_check or history.wrote_before(n) == written for n in range(written + 1, position + 1))
 
 
-def is_done(facts: Sequence[Facts], position: int) -> bool:
+def is_done(facts: Sequence[ActionFacts], position: int) -> bool:
     """Whether nothing is changed any more behind this position, and the end is near."""
     rest = facts[position + 1 : position + 2 + CLOSING]
     return len(rest) <= CLOSING and all(fact.phase not in ("produce", "setup") for fact in rest)
 
 
 def phase_change(
-    facts: Sequence[Facts], history: History, head: int, before: int, after: int, old: Phase, new: Phase
+    facts: Sequence[ActionFacts], history: ActionLinks, head: int, before: int, after: int, old: Phase, new: Phase
 ) -> float:
     """How much speaks for an end between an action of the old phase and one of the new."""
     last, following = facts[before], facts[after]
@@ -165,7 +165,7 @@ def phase_change(
         explored = before > head and seen_from(history, facts[before - 1], head, before - 1) in ("explore", "talk")
         commits = new in ("produce", "setup") or bool(following.products)
         weight += 2.0 if explored and commits else 0.75
-        if following.is_lasting:
+        if following.is_irreversible:
             weight += 0.5
     elif old == "setup" and new == "produce":
         weight += 1.0
@@ -176,7 +176,7 @@ def phase_change(
     return weight
 
 
-def seen_from(history: History, fact: Facts, head: int, position: int) -> Phase:
+def seen_from(history: ActionLinks, fact: ActionFacts, head: int, position: int) -> Phase:
     """An action's phase, with what was made since the head: looking at that is verifying. A few lines of code on the
     command line that touch no file are a look at something."""
     phase = fact.phase
@@ -207,7 +207,7 @@ class Stretch(Struct, frozen=True):
     """Whether its first action turns to something new, by the agent's words."""
 
 
-def stretch(facts: Sequence[Facts], wanted: Sequence[str] = ()) -> Stretch:
+def stretch(facts: Sequence[ActionFacts], wanted: Sequence[str] = ()) -> Stretch:
     """What is known of a node by the facts of its actions. `wanted`: the paths of the task's deliverables."""
     products = frozenset(islice(names(fact.products for fact in facts), MOST_NAMES))
     targets = frozenset(islice(names(fact.targets for fact in facts), MOST_NAMES))
@@ -221,7 +221,7 @@ def stretch(facts: Sequence[Facts], wanted: Sequence[str] = ()) -> Stretch:
         begins=first[0].phase if first else "talk",
         has_passed=next((fact.has_passed for fact in reversed(facts) if fact.is_check), False),
         has_failed=bool(last) and last[-1].has_failed,
-        opens=bool(facts) and facts[0].opens > 0,
+        opens=bool(facts) and facts[0].topic_change > 0,
     )
 
 

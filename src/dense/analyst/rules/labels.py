@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from dense.evidence.facts.facts import Facts, Phase, is_scratch, same_file
+from dense.evidence.facts.facts import ActionFacts, Phase, is_scratch, same_file
 from dense.evidence.facts.files import base_name
-from dense.evidence.links.sequence import History
+from dense.evidence.links.action_links import ActionLinks
 from dense.narrate.quoting import flat
 from dense.trajectory import Step
 from dense.tree import Label
@@ -26,8 +26,8 @@ CACHED = (".pyc", ".o", ".egg-info", ".tmp", ".bak", ".swp", "~")
 
 
 def label(
-    fact: Facts,
-    history: History,
+    fact: ActionFacts,
+    history: ActionLinks,
     wanted: Collection[str] = (),
     given: Collection[str] = (),
     steps: Sequence[Step] = (),
@@ -44,7 +44,7 @@ def label(
     return 0, help_of(fact, history)
 
 
-def harm(fact: Facts, history: History, wanted: Collection[str], given: Collection[str]) -> str:
+def harm(fact: ActionFacts, history: ActionLinks, wanted: Collection[str], given: Collection[str]) -> str:
     """Why an action did lasting harm; empty where that is not shown."""
     action = fact.action
     broken = history.broke(action)
@@ -65,7 +65,7 @@ def harm(fact: Facts, history: History, wanted: Collection[str], given: Collecti
     return ""
 
 
-def idleness(fact: Facts, history: History, before: int | None, steps: Sequence[Step]) -> str:
+def idleness(fact: ActionFacts, history: ActionLinks, before: int | None, steps: Sequence[Step]) -> str:
     """Why an action did not help; empty where it did. `before`: the one that it repeats."""
     if before is not None and is_same_outcome(fact, history.of(before), steps):
         return f"{ran(fact)} is the same as at a{before}, with nothing changed in between{evidence(fact)}."
@@ -83,18 +83,18 @@ def idleness(fact: Facts, history: History, before: int | None, steps: Sequence[
     return f"{ran(fact)} failed{evidence(fact)}{end}."
 
 
-def is_same_outcome(fact: Facts, earlier: Facts | None, steps: Sequence[Step]) -> bool:
+def is_same_outcome(fact: ActionFacts, earlier: ActionFacts | None, steps: Sequence[Step]) -> bool:
     """Whether the same came of two actions: how they ended, what failed, how many tests did; and where no tests ran,
     whose timing is never the same, in the same words."""
     if earlier is None or outcome(fact) != outcome(earlier):
         return False
-    if fact.seen.tests or not steps:
+    if fact.result.tests or not steps:
         return True
     return texts(steps[fact.action - 1]) == texts(steps[earlier.action - 1])
 
 
-def outcome(fact: Facts) -> tuple[object, ...]:
-    seen = fact.seen
+def outcome(fact: ActionFacts) -> tuple[object, ...]:
+    seen = fact.result
     failures = {(failure.family, failure.subject) for failure in seen.failures}
     tests = [(run.passed, run.failed, run.names) for run in seen.tests]
     return seen.exit_code, seen.is_empty, failures, tests
@@ -109,19 +109,19 @@ COULD_NOT_RUN = frozenset(
 )
 
 
-def has_told(fact: Facts) -> bool:
+def has_told(fact: ActionFacts) -> bool:
     """Whether a check did its work: it ran, and says what is wrong."""
-    if any(run.failed for run in fact.seen.tests):
+    if any(run.failed for run in fact.result.tests):
         return True
-    return fact.phase == "verify" and not any(failure.family in COULD_NOT_RUN for failure in fact.seen.failures)
+    return fact.phase == "verify" and not any(failure.family in COULD_NOT_RUN for failure in fact.result.failures)
 
 
-def is_partial_look(fact: Facts) -> bool:
+def is_partial_look(fact: ActionFacts) -> bool:
     """Whether it looked at several things, and some are not there: that is an answer too."""
-    return fact.phase == "explore" and len(fact.effects.reads) > len(fact.seen.failures)
+    return fact.phase == "explore" and len(fact.effects.reads) > len(fact.result.failures)
 
 
-def help_of(fact: Facts, history: History) -> str:
+def help_of(fact: ActionFacts, history: ActionLinks) -> str:
     """What a helpful action did, in a sentence."""
     repaired = history.repairs(fact.action)
     if repaired is not None:
@@ -152,24 +152,24 @@ def is_passing(path: str) -> bool:
     return is_scratch(path) or name in CACHES or name.endswith(CACHED)
 
 
-def ran(fact: Facts) -> str:
+def ran(fact: ActionFacts) -> str:
     """What was done, as the beginning of a sentence."""
     if fact.commands:
         return in_ticks(fact.commands[0] if len(fact.commands) == 1 else _telling(fact))
     return in_ticks(fact.family) if fact.family else "The message"
 
 
-def _telling(fact: Facts) -> str:
+def _telling(fact: ActionFacts) -> str:
     """The command that a reason is about: of several, the one that failed, as far as the failure names it."""
-    if not fact.seen.failures:
+    if not fact.result.failures:
         return fact.commands[0]
-    subject = fact.seen.failures[-1].subject
+    subject = fact.result.failures[-1].subject
     return next((text for text in fact.commands if subject and subject in text), fact.commands[-1])
 
 
-def evidence(fact: Facts) -> str:
+def evidence(fact: ActionFacts) -> str:
     """The line that tells, where there is one."""
-    seen = fact.seen
+    seen = fact.result
     failed = [run.line for run in seen.tests if run.failed]
     line = failed[-1] if failed else ""
     if not line and seen.failures:

@@ -10,8 +10,8 @@ from dense.detectors.finding import Finding
 from dense.detectors.findings import Analysis
 from dense.evidence.links.attempts import Attempt
 from dense.narrate.action_traits import is_change
-from dense.narrate.actions import Deed
-from dense.narrate.narrator import Teller
+from dense.narrate.actions import NarratedAction
+from dense.narrate.narrator import Narrator
 from dense.narrate.quoting import paths_told
 from dense.narrate.shortcuts import dead_end, working_path
 from dense.tree import Completion, Issue, Leaf, Node, ShortcutOutcome, Subtask, first_action, last_action
@@ -30,14 +30,14 @@ BESIDE = frozenset({"failed_deed", "unanswered", "unmade", "taken_away", "only_n
 """Kinds beside which the summary tells what failed all the same: what the agent claims must not be all it tells."""
 
 
-def groups(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group]:
+def groups(parent: Subtask, analysis: Analysis, teller: Narrator) -> list[Group]:
     """The children in order; those that one attempt covers together are one shortcut."""
     drawn = {group.source_node_ids[0]: group for group in shortcuts(parent, analysis, teller)}
     inner = {source for group in drawn.values() for source in group.source_node_ids[1:]}
     return [drawn.get(child.id) or _keep(child) for child in parent.children if child.id not in inner]
 
 
-def shortcuts(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group]:
+def shortcuts(parent: Subtask, analysis: Analysis, teller: Narrator) -> list[Group]:
     """The children that one attempt covers together, for each such attempt. All others are kept."""
     attempts = analysis.attempts_in(first_action(parent), last_action(parent))
     if not attempts:
@@ -58,7 +58,7 @@ def shortcuts(parent: Subtask, analysis: Analysis, teller: Teller) -> list[Group
 
 
 def verdict(
-    parent: Subtask, analysis: Analysis, teller: Teller, issues: Sequence[Issue], key_actions: Sequence[str]
+    parent: Subtask, analysis: Analysis, teller: Narrator, issues: Sequence[Issue], key_actions: Sequence[str]
 ) -> ReconciliationAnswer:
     """What the parent reports, closes and leaves open, by the actions that lie in it."""
     first, last = first_action(parent), last_action(parent)
@@ -96,7 +96,7 @@ def _keep(child: Node) -> Group:
     return Group(mode="keep", source_node_ids=[child.id])
 
 
-def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis, teller: Teller) -> Group:
+def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis, teller: Narrator) -> Group:
     first, last = first_action(children[0]), last_action(children[-1])
     failed = [action for action in attempt.failed if first <= action <= last]
     recovery = attempt.recovery if attempt.recovery is not None and attempt.recovery <= last else None
@@ -116,10 +116,10 @@ def _shortcut(attempt: Attempt, children: Sequence[Node], analysis: Analysis, te
     )
 
 
-def _tried(failed: Deed, teller: Teller) -> list[Deed]:
+def _tried(failed: NarratedAction, teller: Narrator) -> list[NarratedAction]:
     """The changes of files that an action put to the test: those since the last check or run before it."""
-    found: list[Deed] = []
-    seen = failed.facts.seen
+    found: list[NarratedAction] = []
+    seen = failed.facts.result
     if not seen.tests and any(failure.family in ELSEWHERE for failure in seen.failures):
         return found
     for action in range(failed.action - 1, max(0, failed.action - 1 - FARTHEST), -1):
@@ -149,7 +149,7 @@ def _last_that_worked(analysis: Analysis, failed: Sequence[int], last: int) -> i
     return next((n for n in range(last, after - 1, -1) if analysis.of(n).effects.changes_files), None)
 
 
-def _working_path(first: int, recovery: int, failed: Sequence[int], analysis: Analysis, teller: Teller) -> str:
+def _working_path(first: int, recovery: int, failed: Sequence[int], analysis: Analysis, teller: Narrator) -> str:
     """The way from the first failure to the recovery."""
     changes = [
         teller.deed(n)

@@ -14,7 +14,7 @@ from dense.evidence.actions.tests import BUILDERS, PACKAGERS
 from dense.evidence.checks.no_runs import is_no_run, is_no_test_run, is_stopped
 from dense.evidence.checks.scopes import Scope, scope
 from dense.evidence.checks.spellings import program_of, runs_alike
-from dense.evidence.facts.facts import Facts, command_family, same_file
+from dense.evidence.facts.facts import ActionFacts, command_family, same_file
 from dense.evidence.facts.files import base_name
 from dense.evidence.observations import observe
 from dense.evidence.observations.exits import printed_exit
@@ -72,7 +72,7 @@ class Check(Struct, frozen=True):
         return self.scope.subjects
 
 
-def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] = ()) -> list[Check]:
+def checks(facts: Sequence[ActionFacts], steps: Sequence[Step], named: Sequence[str] = ()) -> list[Check]:
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
     found: list[Check] = []
     families = {command: command_family(command) for command in named}
@@ -86,7 +86,7 @@ def checks(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str] =
     return found
 
 
-def _respelled(named: Sequence[str], fact: Facts) -> list[str]:
+def _respelled(named: Sequence[str], fact: ActionFacts) -> list[str]:
     """The commands that an action runs in other words than the task's."""
     found: list[str] = []
     for path in fact.effects.scripts:
@@ -97,13 +97,13 @@ def _respelled(named: Sequence[str], fact: Facts) -> list[str]:
     return found
 
 
-def _of_action(fact: Facts, step: Step, named: Sequence[str], families: Mapping[str, str]) -> Iterator[Check]:
+def _of_action(fact: ActionFacts, step: Step, named: Sequence[str], families: Mapping[str, str]) -> Iterator[Check]:
     """A check for each call that ran one; for the whole action where observations cannot be told apart. `named`: the
     commands in it that the task names; `families`: those of all such commands."""
     for part in _parts(step):
         done = fact.effects if part is step else effects(part)
         texts = (fact.commands if part is step else shell_texts(part)) if named else ()
-        came = fact.seen if part is step else observe(part, done)
+        came = fact.result if part is step else observe(part, done)
         known = [command for command in named if _runs(command, texts, came)]
         commands = done.tests or known
         if commands or came.tests:

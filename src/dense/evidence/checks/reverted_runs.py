@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dense.evidence.checks.checks import Check
-from dense.evidence.facts.facts import Facts
-from dense.evidence.facts.files import base_name, is_passing
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.files import base_name, is_temporary
 
 STASHED = re.compile(r"\bgit stash(?!\s+(?:pop|apply|list|show|drop|clear|branch|create)\b)")
 CHECKED_OUT = re.compile(r"\bgit (?:checkout|restore|reset --hard)\b(?!\s+-[bB]\b)(?! --staged)")
@@ -34,7 +34,7 @@ class _State(Struct):
     """Folders with copies of what was committed."""
 
 
-def taken_back(facts: Sequence[Facts], checks: Sequence[Check]) -> dict[tuple[int, str], bool]:
+def taken_back(facts: Sequence[ActionFacts], checks: Sequence[Check]) -> dict[tuple[int, str], bool]:
     """The checks, by action and command, that ran while changes were taken back; and whether the same changes were
     brought back after it."""
     texts = ["\n".join(fact.commands) if "git" in fact.effects.runs else "" for fact in facts]
@@ -65,11 +65,11 @@ def taken_back(facts: Sequence[Facts], checks: Sequence[Check]) -> dict[tuple[in
         if state.since and fact.action > state.since and _ends(state, fact, text):
             found.update(dict.fromkeys(pending, BROUGHT_BACK.search(text) is not None))
             pending, state.since = [], 0
-        written.update(base_name(path) for path in fact.effects.writes if not is_passing(path))
+        written.update(base_name(path) for path in fact.effects.writes if not is_temporary(path))
     return found
 
 
-def _within(text: str, fact: Facts, written: set[str], state: _State) -> tuple[int, int]:
+def _within(text: str, fact: ActionFacts, written: set[str], state: _State) -> tuple[int, int]:
     """Where in an action the changes are taken back, and where they are brought back; -1 for nowhere. Notes what stays
     taken back after it."""
     if beside := BESIDE.search(text):
@@ -89,15 +89,15 @@ def _within(text: str, fact: Facts, written: set[str], state: _State) -> tuple[i
     return undone.start(), again.start() if again else -1
 
 
-def _ends(state: _State, fact: Facts, text: str) -> bool:
+def _ends(state: _State, fact: ActionFacts, text: str) -> bool:
     """Whether an action ends it: it brings the changes back, or changes the same files anew."""
-    names = [base_name(path) for path in fact.effects.writes if not is_passing(path)]
+    names = [base_name(path) for path in fact.effects.writes if not is_temporary(path)]
     if state.files:
         return not state.files.isdisjoint(names) or ("." in names and BROUGHT_BACK.search(text) is not None)
     return "." in names or (bool(names) and "git stash" not in text)
 
 
-def _ends_before(place: int, state: _State, fact: Facts, text: str) -> bool:
+def _ends_before(place: int, state: _State, fact: ActionFacts, text: str) -> bool:
     """Whether it does so before what stands at a place of its text."""
     if not _ends(state, fact, text):
         return False

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from dense.evidence.actions.shell.arguments import program_name, values
 from dense.evidence.actions.tests import BUILDERS, PACKAGERS, PYTHON, VERBS
-from dense.evidence.facts.families import unwrapped
+from dense.evidence.facts.families import strip_wrappers
 from dense.evidence.facts.files import base_name
 
 LONGEST = 1_000
@@ -54,7 +54,7 @@ def scope(command: str) -> Scope:
     if " -k" in command and (chosen := CHOSEN.search(command)):
         reader.choose(chosen[1] or chosen[2] or chosen[3] or "")
         command = command[: chosen.start()] + command[chosen.end() :]
-    words = unwrapped(command[:LONGEST].split())
+    words = strip_wrappers(command[:LONGEST].split())
     if not words:
         return Scope()
     program = program_name(words[0])

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from dense.evidence.actions.shell.arguments import program_name
 from dense.evidence.actions.tests import is_interpreter
-from dense.evidence.facts.families import unwrapped
+from dense.evidence.facts.families import strip_wrappers
 from dense.evidence.facts.files import base_name
 from dense.narrate.statements import blocks
 
@@ -39,7 +39,7 @@ def runs_alike(command: str, text: str) -> bool:
 
 
 def _own_words(command: str) -> list[str]:
-    words = unwrapped(command[:LONGEST].split())
+    words = strip_wrappers(command[:LONGEST].split())
     place = 0
     if len(words) > 1 and is_interpreter(program_name(words[0])):
         place = 1

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from dense.evidence.actions.tests import is_test_file
 from dense.evidence.deliverables.tracking import IN_PLACE, OLD_TEXTS, UPDATES
-from dense.evidence.facts.facts import Facts, same_file
-from dense.evidence.facts.files import base_name, is_passing
+from dense.evidence.facts.facts import ActionFacts, same_file
+from dense.evidence.facts.files import base_name, is_temporary
 from dense.trajectory import Step
 
 SETTINGS = frozenset("conftest.py pytest.ini .rspec phpunit.xml phpunit.xml.dist karma.conf.js .mocharc".split())
@@ -31,7 +31,7 @@ class Touched(Struct, frozen=True):
     """Whether it holds no tests, but says which run."""
 
 
-def touched_tests(facts: Sequence[Facts], steps: Sequence[Step]) -> list[Touched]:
+def touched_tests(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list[Touched]:
     """Every such change that was made and not taken back, in order."""
     found: list[Touched] = []
     own: set[str] = set()
@@ -41,7 +41,7 @@ def touched_tests(facts: Sequence[Facts], steps: Sequence[Step]) -> list[Touched
         if not fact.has_failed:
             for path, is_gone in _paths(fact):
                 name = base_name(path)
-                if name in own or is_passing(path):
+                if name in own or is_temporary(path):
                     continue
                 if is_setting(name):
                     found.append(Touched(path, fact.action, is_gone, True))
@@ -54,7 +54,7 @@ def touched_tests(facts: Sequence[Facts], steps: Sequence[Step]) -> list[Touched
             if (back := fact.effects.undoes) and found:
                 found = [one for one in found if not any(path == "." or same_file(one.path, path) for path in back)]
         known.update(map(base_name, fact.effects.reads))
-        known.update(base_name(test.partition("::")[0]) for run in fact.seen.tests for test in run.names)
+        known.update(base_name(test.partition("::")[0]) for run in fact.result.tests for test in run.names)
     return found
 
 
@@ -68,7 +68,7 @@ def is_wide(path: str) -> bool:
     return base_name(path).lower() in WIDE
 
 
-def _paths(fact: Facts) -> Iterator[tuple[str, bool]]:
+def _paths(fact: ActionFacts) -> Iterator[tuple[str, bool]]:
     for path in fact.effects.deletes:
         yield path, True
     for path in fact.effects.writes:
@@ -76,7 +76,7 @@ def _paths(fact: Facts) -> Iterator[tuple[str, bool]]:
             yield path, False
 
 
-def _edits(name: str, fact: Facts, step: Step) -> bool:
+def _edits(name: str, fact: ActionFacts, step: Step) -> bool:
     """Whether an action changes a file in place: then it was there."""
     if any(mark in text and name in text for text in fact.commands for mark in IN_PLACE):
         return True

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from dense.evidence.actions.programs.files import UNNAMED
-from dense.evidence.facts.files import base_name, is_passing
+from dense.evidence.facts.files import base_name, is_temporary
 from dense.evidence.facts.outputs import open_file
 from dense.evidence.facts.targets import same_file
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import SHOWING
 from dense.narrate.outputs import shown
 from dense.narrate.statements import statements
@@ -41,7 +41,7 @@ NO_FILES = frozenset({UNNAMED, "", ".", "./", "..", "../", "/", "~"})
 """What is written without a name, and folders: what a checkout or a formatter changes is no one file."""
 
 
-def products(deeds: Iterable[Deed]) -> Products:
+def products(deeds: Iterable[NarratedAction]) -> Products:
     """What was made, as far as the actions show. A failed action made the program that it ran, and nothing else until
     a later one runs that program with success or reads what it was to make."""
     book = _Book()
@@ -51,7 +51,7 @@ def products(deeds: Iterable[Deed]) -> Products:
             continue
         for gone in effects.deletes[:40]:
             book.remove(gone)
-        writes = [path for path in effects.writes[:40] if path not in NO_FILES and not is_passing(path)]
+        writes = [path for path in effects.writes[:40] if path not in NO_FILES and not is_temporary(path)]
         if effects.undoes and not deed.has_failed:
             for path in effects.undoes[:40]:
                 book.remove(path)
@@ -78,11 +78,11 @@ def products(deeds: Iterable[Deed]) -> Products:
     return book.close()
 
 
-def _was_made_before(path: str, deed: Deed) -> bool:
+def _was_made_before(path: str, deed: NarratedAction) -> bool:
     """Whether a statement wrote a file before another one failed for want of its program, and only for that."""
-    failures = deed.facts.seen.failures
+    failures = deed.facts.result.failures
     absent = {failure.subject for failure in failures}
-    if deed.facts.seen.tests or any(one.family not in ("no_such_command", "exit") for one in failures):
+    if deed.facts.result.tests or any(one.family not in ("no_such_command", "exit") for one in failures):
         return False
     for text in deed.facts.commands[:8]:
         for part in statements(text)[0]:
@@ -94,10 +94,10 @@ def _was_made_before(path: str, deed: Deed) -> bool:
     return False
 
 
-def _shown_before(path: str, deed: Deed) -> str:
+def _shown_before(path: str, deed: NarratedAction) -> str:
     """The contents of a file that was made, and shown at once, before another statement failed for want of its
     program; empty where something else may have come back too, or too much for a sentence."""
-    failures = deed.facts.seen.failures
+    failures = deed.facts.result.failures
     absent = {failure.subject for failure in failures}
     is_shown = False
     for text in deed.facts.commands[:8]:

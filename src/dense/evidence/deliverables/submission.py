@@ -10,7 +10,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from dense.evidence.facts.facts import Facts, same_file
+from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.files import base_name
 from dense.narrate.quoting import listed, more, path_told
 from dense.trajectory import Step
@@ -82,7 +82,7 @@ class Submission(Struct, frozen=True, dict=True):
         return " ".join(told)
 
 
-def submission(facts: Sequence[Facts], steps: Sequence[Step], named: Sequence[str]) -> Submission | None:
+def submission(facts: Sequence[ActionFacts], steps: Sequence[Step], named: Sequence[str]) -> Submission | None:
     """What the last actions hand in; None where they show no diff. `named` are the files that the task names."""
     for fact in reversed(facts[-LAST:]):
         if fact.phase != "deliver":

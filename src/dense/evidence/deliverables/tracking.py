@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 
 from dense.evidence.deliverables.sightings import count, is_named, is_named_more, may_be, sightings
-from dense.evidence.facts.facts import Facts, same_file
+from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.files import base_name
-from dense.evidence.facts.targets import normalised
+from dense.evidence.facts.targets import normalise_path
 from dense.evidence.requirements.requirement import Requirement
 from dense.text.search import contains_any, lower_ascii, one_byte_each
 from dense.trajectory import Step
@@ -88,7 +88,7 @@ class Tracked(Struct, frozen=True):
         return bool(self.shown) and self.shown[-1] > max(self.made, default=0)
 
 
-def track(wanted: Sequence[Requirement], facts: Sequence[Facts], steps: Sequence[Step]) -> list[Tracked]:
+def track(wanted: Sequence[Requirement], facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list[Tracked]:
     """The files among the deliverables, each followed through all actions."""
     files = [one for one in wanted if one.kind == "file" and one.role == "deliverable" and is_plain(one.subject)]
     given = [_given(step) for step in steps] if files else []
@@ -107,7 +107,11 @@ def _given(step: Step) -> str:
 
 
 def _followed(
-    wanted: Requirement, facts: Sequence[Facts], steps: Sequence[Step], given: Sequence[str], came: Sequence[list[str]]
+    wanted: Requirement,
+    facts: Sequence[ActionFacts],
+    steps: Sequence[Step],
+    given: Sequence[str],
+    came: Sequence[list[str]],
 ) -> Tracked:
     """What becomes of a file. `given` and `came`: what each step's calls are given, and what its tools give back."""
     path = wanted.subject
@@ -178,7 +182,12 @@ def _followed(
 
 
 def _sight(
-    fact: Facts, typed: str, texts: Sequence[str], named: Sequence[tuple[str, int]], path: str, made: Sequence[int]
+    fact: ActionFacts,
+    typed: str,
+    texts: Sequence[str],
+    named: Sequence[tuple[str, int]],
+    path: str,
+    made: Sequence[int],
 ) -> bool | None:
     """Whether an action shows a file, looks for it in vain, or does neither. `typed`: what names it, empty for nothing;
     `named`: those of the texts that came back that hold its name, with the place; `made`: the actions that made it."""
@@ -188,7 +197,7 @@ def _sight(
     if typed and _only_looks(fact):
         if "|| echo" in typed and _gave_up(typed, texts, path):
             return False
-        return is_there or (not fact.has_failed and not fact.seen.is_empty) or None
+        return is_there or (not fact.has_failed and not fact.result.is_empty) or None
     return is_there
 
 
@@ -196,7 +205,7 @@ def _is_written(written: str, path: str, is_typed: bool) -> bool:
     """Whether what an action writes is a file, or its folder, by an action that names it: `mv /tmp/a.txt /app`."""
     if same_file(written, path):
         return may_be(written, path)
-    return is_typed and written[:1] == "/" and normalised(written).removesuffix("/.") == path.rpartition("/")[0]
+    return is_typed and written[:1] == "/" and normalise_path(written).removesuffix("/.") == path.rpartition("/")[0]
 
 
 def _names_last(typed: str, name: str) -> bool:
@@ -228,7 +237,7 @@ def _gave_up(typed: str, texts: Sequence[str], path: str) -> bool:
     return False
 
 
-def _lists_without(fact: Facts, texts: Sequence[str], path: str) -> bool:
+def _lists_without(fact: ActionFacts, texts: Sequence[str], path: str) -> bool:
     """Whether an action lists the folder of a file, all of it, and the file is not among what came back."""
     if path[0] != "/" or "ls" not in fact.effects.runs or fact.has_failed or not texts:
         return False
@@ -241,7 +250,7 @@ def _lists_without(fact: Facts, texts: Sequence[str], path: str) -> bool:
     return False
 
 
-def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[Facts], steps: Sequence[Step]) -> bool:
+def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[ActionFacts], steps: Sequence[Step]) -> bool:
     """Whether a file was there before the first action that made or changed it: it was seen or read before, or that
     action edits it in place."""
     if shown and shown[0] < made:
@@ -253,7 +262,7 @@ def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[Facts
     return is_edit(path, facts[made - 1], steps[made - 1])
 
 
-def is_edit(path: str, fact: Facts, step: Step) -> bool:
+def is_edit(path: str, fact: ActionFacts, step: Step) -> bool:
     """Whether an action changes a file that must be there for it."""
     name = base_name(path)
     if any(mark in text and name in text for text in fact.commands for mark in IN_PLACE):
@@ -264,7 +273,7 @@ def is_edit(path: str, fact: Facts, step: Step) -> bool:
     )
 
 
-def may_be_made(one: Tracked, facts: Sequence[Facts], steps: Sequence[Step]) -> bool:
+def may_be_made(one: Tracked, facts: Sequence[ActionFacts], steps: Sequence[Step]) -> bool:
     """Whether a program that ran without failure may have made a file whose name nobody wrote in full: it names the
     folder, or the name without its ending, and puts the rest together. A look in vain since speaks against it."""
     if one.tried:
@@ -300,7 +309,7 @@ def _may_be_cut(came: str, listed: str) -> bool:
     return len(came) >= HEAD or not came.strip() or listed in came or contains_any(came, CUT)
 
 
-def _is_there(texts: Sequence[tuple[str, int]], typed: str, path: str, fact: Facts) -> bool | None:
+def _is_there(texts: Sequence[tuple[str, int]], typed: str, path: str, fact: ActionFacts) -> bool | None:
     """Whether texts of a tool that hold its name show a file, say that there is none, or do neither. What the action
     itself says about it is echo, as often as it is typed: a terminal repeats every command."""
     if True in [_is_absent(text, path, fact) for text, _ in texts]:
@@ -314,7 +323,7 @@ def _looks_elsewhere(reads: Sequence[str], path: str) -> bool:
     return all(one[0] == "/" and not path.startswith(one.rstrip("/") + "/") and one != path for one in reads if one)
 
 
-def _is_absent(text: str, path: str, fact: Facts) -> bool:
+def _is_absent(text: str, path: str, fact: ActionFacts) -> bool:
     """Whether a line that names a file says that there is no such file."""
     low = lower_ascii(one_byte_each(text))
     is_contents = not fact.has_failed and _only_looks(fact)
@@ -330,7 +339,7 @@ def _is_absent(text: str, path: str, fact: Facts) -> bool:
     return False
 
 
-def _is_shown_only(line: str, text: str, fact: Facts) -> bool:
+def _is_shown_only(line: str, text: str, fact: ActionFacts) -> bool:
     """Whether a line that speaks of a missing file stands in what a look shows, and is no word of a program's own."""
     if not fact.effects.runs:
         return len(text) > LONGEST_MESSAGE
@@ -338,13 +347,13 @@ def _is_shown_only(line: str, text: str, fact: Facts) -> bool:
     return base_name(head) not in fact.effects.runs and head not in SHELLS
 
 
-def _only_looks(fact: Facts) -> bool:
+def _only_looks(fact: ActionFacts) -> bool:
     """Whether an action only looks at things."""
     done = fact.effects
     return fact.phase in {"explore", "verify"} and not done.changes_files and not done.scripts
 
 
-def _only_writes(fact: Facts) -> bool:
+def _only_writes(fact: ActionFacts) -> bool:
     """Whether an action only writes files, so that a name in it may stand in a program that did not run yet."""
     done = fact.effects
     return bool(done.writes) and not done.scripts and not done.tests and not set(done.runs) - {"cat", "tee", "echo"}

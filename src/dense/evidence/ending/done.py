@@ -9,7 +9,7 @@ from dense.evidence.checks.touched_tests import is_wide
 from dense.evidence.deliverables.tracking import Tracked, is_plain
 from dense.evidence.facts.facts import same_file
 from dense.evidence.facts.files import base_name
-from dense.evidence.facts.outputs import output
+from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import MOST_CHECKS, Case
 from dense.trajectory import Step
 
@@ -65,7 +65,7 @@ def _is_new(case: Case, one: Tracked) -> bool:
     """Whether to have seen a file shows something: it was not there before, and holds no guess of the agent's."""
     if one.is_old:
         return False
-    seen = output(case.of(one.shown[-1]), case.step(one.shown[-1]))
+    seen = program_output(case.of(one.shown[-1]), case.step(one.shown[-1]))
     return not (one.made and case.origins.is_guess(seen, one.made[-1]))
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from dense.evidence.ending.admissions import admission
 from dense.evidence.ending.handovers import answer_given, lacking_in, longest_text
 from dense.evidence.ending.ledgers import Ledger, last_ledger
-from dense.evidence.facts.facts import Facts
+from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.teams import team_of
 from dense.trajectory import Step
 
@@ -64,7 +64,7 @@ class Ending(Struct, frozen=True):
     """Whether it was handed over as done in part; `words` then tell what is missing."""
 
 
-def ending(facts: Sequence[Facts], steps: Sequence[Step]) -> Ending:
+def ending(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> Ending:
     """By the last action: a hand-over, a last word, or anything else, which means that there was to be more."""
     last, step = facts[-1], steps[-1]
     harness = next((seen.text for seen in reversed(step.observations) if seen.origin == "system"), "").strip()
@@ -82,7 +82,7 @@ def ending(facts: Sequence[Facts], steps: Sequence[Step]) -> Ending:
 
 
 def _handed(
-    facts: Sequence[Facts], steps: Sequence[Step], harness: str, said: Sequence[str], *, is_team: bool
+    facts: Sequence[ActionFacts], steps: Sequence[Step], harness: str, said: Sequence[str], *, is_team: bool
 ) -> Ending:
     last, step = facts[-1], steps[-1]
     if last.phase != "deliver" and not _is_last_word(last, step):
@@ -98,7 +98,7 @@ def _handed(
         return Ending("broken_off", last.action, crash)
     if is_team and said and len(said[-1]) <= NOTICE and LIMITED.search(said[-1]):
         return Ending("broken_off", last.action, said[-1])  # who leads the others says when it is over
-    if True in [fact.is_answered for fact in facts]:
+    if True in [fact.is_followed_by_user for fact in facts]:
         return Ending("handed_over", last.action)  # to tell a user that something cannot be done may be the task
     verdict = own_verdict(step) if last.phase == "deliver" else ""
     if verdict == "false":
@@ -147,7 +147,7 @@ def _last_crash(texts: Sequence[str]) -> str:
     return next((line for line in reversed(found) if not line.startswith("Traceback")), "")
 
 
-def _is_last_word(last: Facts, step: Step) -> bool:
+def _is_last_word(last: ActionFacts, step: Step) -> bool:
     """Whether an action only says something, notes a plan or leaves, and no tool answers what was said."""
     if step.calls:
         is_over = bool(last.commands) and last.commands[-1].strip() in LEAVES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.facts.facts import Facts
-from dense.narrate.actions import Deed
+from dense.evidence.facts.facts import ActionFacts
+from dense.narrate.actions import NarratedAction
 from dense.narrate.messages import ITEM, sentences, telling_sentence
 from dense.narrate.quoting import quoted
 from dense.trajectory import Step
@@ -43,14 +43,14 @@ SHOWS_WORK = re.compile(
 )
 
 
-def prints_work(facts: Facts) -> bool:
+def prints_work(facts: ActionFacts) -> bool:
     """Whether a hand-over is a command whose output is what is handed in, as against a question to somebody."""
     return any(SHOWS_WORK.search(text[-LONGEST_COMMAND:]) for text in facts.commands)
 
 
-def handover(deeds: Sequence[Deed]) -> Deed | None:
+def handover(deeds: Sequence[NarratedAction]) -> NarratedAction | None:
     """The hand-over that ends a stretch; the first of several in a row, since the others only confirm it."""
-    found: Deed | None = None
+    found: NarratedAction | None = None
     for deed in reversed(deeds[-MOST:]):
         if deed.phase != "deliver":
             break
@@ -66,23 +66,23 @@ class Handovers:
         self._told: dict[tuple[int, bool], str] = {}
         self._given: dict[int, str] = {}
 
-    def told(self, deed: Deed, *, tells_lacking: bool) -> str:
+    def told(self, deed: NarratedAction, *, tells_lacking: bool) -> str:
         """See `handover_told`."""
         key = deed.action, tells_lacking
         if key not in self._told:
             self._told[key] = handover_told(deed, tells_lacking=tells_lacking)
         return self._told[key]
 
-    def given(self, deed: Deed) -> str:
+    def given(self, deed: NarratedAction) -> str:
         """See `answer_given`."""
         if deed.action not in self._given:
             self._given[deed.action] = answer_given(deed.step)
         return self._given[deed.action]
 
 
-def handover_told(deed: Deed, *, tells_lacking: bool = True) -> str:
+def handover_told(deed: NarratedAction, *, tells_lacking: bool = True) -> str:
     """A hand-over by the sentence that says what is missing, else by the one that tells most; empty for none."""
-    told = deed.did
+    told = deed.action_text
     if told.startswith("handed in "):
         lacking = lacking_in(longest_text(deed.step)) if tells_lacking else ""
         is_told = not lacking or lacking[:40] in told

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dense.evidence.ending.handovers import prints_work
-from dense.evidence.facts.facts import Facts
+from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.links.origins import Origins
 from dense.narrate.quoting import listed, plain_text, ticked
 from dense.trajectory import Step
@@ -42,7 +42,7 @@ class Refusal(Struct, frozen=True):
     """The line that refuses it."""
 
 
-def handed_in(fact: Facts, step: Step) -> str:
+def handed_in(fact: ActionFacts, step: Step) -> str:
     """What an action hands in, as one text, in its own words. A command that only says that the work is done hands in
     what is on the disk, which is another thing every time."""
     for text in fact.commands:
@@ -55,7 +55,7 @@ def handed_in(fact: Facts, step: Step) -> str:
     return max(values, key=len, default="")
 
 
-def refusals(facts: Sequence[Facts], steps: Sequence[Step]) -> list[Refusal]:
+def refusals(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list[Refusal]:
     """All hand-overs that were refused, in order."""
     found: list[Refusal] = []
     for fact, step in zip(facts, steps, strict=True):

@@ -3,8 +3,7 @@
     facts(leaf, effects, seen)   all of it
     same_file(a, b)              whether two paths, as written, may be the same file
 
-Everything here is told by calls and their effects; prose gives one hint (`opens`). Each part has a module of its own;
-this is their door."""
+All of it comes from calls and their effects; prose gives one hint (`topic_change`)."""
 
 from __future__ import annotations
 
@@ -16,20 +15,20 @@ from dense.evidence.actions import commands
 from dense.evidence.actions.effects import Effects
 from dense.evidence.facts.families import command_family, family_of
 from dense.evidence.facts.gists import gist_of
-from dense.evidence.facts.openings import Opening, opening
-from dense.evidence.facts.phases import LASTING, Phase, is_scratch, phase_of
+from dense.evidence.facts.phases import IRREVERSIBLE_FAMILIES, Phase, is_scratch, phase_of
 from dense.evidence.facts.targets import NO_TARGETS, same_file, targets_of
 from dense.evidence.facts.teams import acts_unseen, address_of, handed_to, runs_code, team_of
 from dense.evidence.facts.tool_names import plain_name
+from dense.evidence.facts.topic_changes import TopicChange, opening
 from dense.evidence.observations.result import ObservedResult
 from dense.trajectory import Step
 from dense.tree import Leaf
 
 __all__ = [
     "NO_TARGETS",
-    "Facts",
-    "Opening",
+    "ActionFacts",
     "Phase",
+    "TopicChange",
     "command_family",
     "facts",
     "is_scratch",
@@ -38,14 +37,14 @@ __all__ = [
 ]
 
 
-class Facts(Struct, frozen=True):
+class ActionFacts(Struct, frozen=True):
     """What is known of one action, from its step alone."""
 
     action: int
     """Its number: 1 for `a1`."""
     effects: Effects
     """What its calls did, or tried to do."""
-    seen: ObservedResult
+    result: ObservedResult
     """What came back."""
     commands: tuple[str, ...]
     """The shell texts that it ran."""
@@ -63,38 +62,40 @@ class Facts(Struct, frozen=True):
     """Whether anything of what came back went wrong."""
     is_check: bool
     """Whether it ran tests or checks, by its command or by what came back."""
-    gist: str = ""
+    signature: str = ""
     """Its calls as text, without what changes nothing: blanks, `2>&1`, a `| head` at the end. Equal for two actions
     that do the same. Empty where nothing was called."""
-    opens: Opening = 0
+    topic_change: TopicChange = 0
     """Whether its own words turn to something new: 2 by structure (a numbered step, an update of the plan), 1 by a
     word."""
-    is_answered: bool = False
+    is_followed_by_user: bool = False
     """Whether a user spoke right after it."""
-    is_lasting: bool = False
+    is_irreversible: bool = False
     """Whether it cannot be taken back: a deletion, a commit, a service, something sent or handed over."""
-    hands_to: str = ""
+    delegates_to: str = ""
     """The agent that it tells what to do, in a run of several; what that one does then belongs to it."""
 
     @property
     def has_passed(self) -> bool:
         """Whether it ran a check and something came back that does not speak against it."""
-        return self.is_check and self.seen.is_fine
+        return self.is_check and self.result.is_fine
 
 
-def facts(leaf: Leaf, effects: Effects, seen: ObservedResult, texts: tuple[str, ...] | None = None) -> Facts:
+def facts(leaf: Leaf, effects: Effects, seen: ObservedResult, texts: tuple[str, ...] | None = None) -> ActionFacts:
     """What is known of an action. `effects`, `seen` and `texts`, the shell texts, are those of the leaf's own step."""
-    (found,) = all_facts([leaf.step], [effects], [seen], [commands(leaf.step) if texts is None else texts], leaf.action)
+    (found,) = collect_facts(
+        [leaf.step], [effects], [seen], [commands(leaf.step) if texts is None else texts], leaf.action
+    )
     return found
 
 
-def all_facts(
+def collect_facts(
     steps: Sequence[Step],
     effects: Sequence[Effects],
     came: Sequence[ObservedResult],
     texts: Sequence[tuple[str, ...]],
     first: int = 1,
-) -> list[Facts]:
+) -> list[ActionFacts]:
     """The same for consecutive steps, of which the first one's number is `first`. One part after the other for all of
     them: what a part needs stays in the caches."""
     calls = [step.calls for step in steps]
@@ -109,7 +110,7 @@ def all_facts(
     opens = list(map(opening, steps, names))
     answered = ["user" in [seen.origin for seen in step.observations] for step in steps]
     lasting = [
-        phase == "deliver" or bool(done.deletes or done.services) or family in LASTING
+        phase == "deliver" or bool(done.deletes or done.services) or family in IRREVERSIBLE_FAMILIES
         for phase, done, family in zip(phases, effects, families, strict=True)
     ]
     handed = [""] * len(steps)
@@ -122,4 +123,4 @@ def all_facts(
             phases[n], handed[n], targets[n] = "talk", who, ()
     numbers = range(first, first + len(steps))
     told = (effects, came, texts, phases, families, targets, products, failed, checked)
-    return list(map(Facts, numbers, *told, gists, opens, answered, lasting, handed))
+    return list(map(ActionFacts, numbers, *told, gists, opens, answered, lasting, handed))

@@ -137,7 +137,7 @@ def script_family(path: str) -> str:
 
 def command_family(text: str) -> str:
     """A command's name, out of the programs around it: `sudo timeout 5 python3 -m pytest -q` is `pytest`."""
-    words = unwrapped(text[:LONGEST].split())
+    words = strip_wrappers(text[:LONGEST].split())
     if not words:
         return ""
     name = program_name(words[0])
@@ -161,7 +161,7 @@ def command_family(text: str) -> str:
     return script_family(words[0]) if "." in name[1:] else name  # `./runtests.py` is `python runtests.py`
 
 
-def unwrapped(words: list[str]) -> list[str]:
+def strip_wrappers(words: list[str]) -> list[str]:
     for _ in range(8):
         while words and "=" in words[0] and ASSIGNMENT.match(words[0]):
             words = words[1:]

@@ -18,7 +18,7 @@ FOLDERS = frozenset({"tmp", ".git", "__pycache__", "node_modules", ".venv", "ven
 
 
 @lru_cache(4096)
-def is_passing(path: str) -> bool:
+def is_temporary(path: str) -> bool:
     """Whether a file is not meant to stay, or is no one file: in a folder for such things, a device, a log, something
     that a program leaves behind, a name with a placeholder in it."""
     parts = path.replace("\\", "/").split("/")
@@ -33,6 +33,6 @@ TRIALS = ("repro", "debug", "demo", "try_", "tmp", "temp", "scratch")
 
 
 @lru_cache(4096)
-def is_trial(name: str) -> bool:
+def is_trial_file(name: str) -> bool:
     """Whether a file is named as what agents write to try something out: a test, a reproduction."""
     return is_test_file(name) or name.lower().startswith(TRIALS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dense.narrate.actions import Deed
+from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import LOOKING, SEARCHING
 
 FINDING = SEARCHING | frozenset("strings find fd locate".split())
@@ -28,14 +28,14 @@ QUIET = re.compile(r"\s-(?:[a-zA-Z]{0,8}[qc][a-zA-Z]{0,8}|-quiet|-count)(?=\s|$)
 """A search that is asked for something else than what it finds."""
 
 
-def is_vain(deed: Deed) -> bool:
+def is_vain(deed: NarratedAction) -> bool:
     """Whether a look found nothing: nothing came back, or only what its command says by itself then."""
     facts = deed.facts
     if deed.has_failed or facts.phase != "explore" or not facts.commands or facts.effects.writes:
         return False
     command = "\n".join(facts.commands)[:MOST_COMMAND]
     is_search = not FINDING.isdisjoint(facts.effects.runs) and QUIET.search(command) is None
-    if facts.seen.is_empty:
+    if facts.result.is_empty:
         return is_search and LOOKING.issuperset(facts.effects.runs)
     came_back = deed.output
     if len(came_back) > LONGEST:

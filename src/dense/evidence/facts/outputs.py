@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dense.evidence.actions.programs.files import UNNAMED
 from dense.evidence.actions.tools import PATH_KEYS, known
-from dense.evidence.facts.facts import Facts
+from dense.evidence.facts.facts import ActionFacts
 from dense.narrate.quoting import HEAD
 from dense.trajectory import Observation, Step
 
@@ -31,7 +31,7 @@ NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*$"
 PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,120}[#$](?: |$)|bash-[\d.]+[#$](?: |$)")
 
 
-def output(facts: Facts, step: Step) -> str:
+def program_output(facts: ActionFacts, step: Step) -> str:
     """What came back, its ends only, without the frames of harnesses, prompts and echoed commands."""
     if len(step.observations) == 1:
         return observed(step.observations[0], facts.commands)
@@ -95,7 +95,7 @@ OPEN_EDITS = frozenset({"edit", "insert"})
 """Families of actions that edit a file without naming it, or with."""
 
 
-def edits_open_file(facts: Facts, step: Step) -> bool:
+def edits_open_file(facts: ActionFacts, step: Step) -> bool:
     """Whether an editor was told to edit whatever it has open."""
     if facts.family not in OPEN_EDITS:
         return False

@@ -64,7 +64,9 @@ SETTING_FAMILIES = frozenset(
     conda activate,systemctl start,systemctl restart,rustup update,systemctl enable,service start,docker-compose up,
     poetry init,cmake,venv""".replace("\n    ", "").split(",")
 )
-LASTING = frozenset(["git commit", "git push", "git merge", "git tag", "gh pr", "npm publish", "cargo publish", "rm"])
+IRREVERSIBLE_FAMILIES = frozenset(
+    ["git commit", "git push", "git merge", "git tag", "gh pr", "npm publish", "cargo publish", "rm"]
+)
 QUESTIONS = (" --version", " --help")
 LOGS = (".log", ".out", ".err", ".pid", ".lock")
 PLACES = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - recognised, not used
@@ -149,7 +151,7 @@ def looking_phase(names: Sequence[str], texts: Sequence[str], effects: Effects, 
     program, _, verb = family.partition(" ")
     if verb in LOOKING_SUBCOMMANDS and program in SUBCOMMANDS:
         return "explore"
-    if family in LASTING:
+    if family in IRREVERSIBLE_FAMILIES:
         return "run"
     # Code on the command line that reads files and writes none looks at them; so does what asks an address.
     if len(telling) == 1 and (effects.network or True in [mark in text for text in texts for mark in QUESTIONS]):

@@ -40,7 +40,7 @@ EXPECTED = re.compile(
 """Words by which a failure is what was wanted."""
 
 
-def is_meant(message: str) -> bool:
+def says_expected(message: str) -> bool:
     """Whether a message says of a failure that it is what was wanted."""
     return EXPECTED.search(message[:HEAD]) is not None
 
@@ -103,7 +103,7 @@ FIRST = 500
 """Characters of a message in which the agent speaks of what came back, before it goes on to what it will do."""
 
 
-def wrong(message: str) -> str:
+def find_complaint(message: str) -> str:
     """The sentence in which the agent says of what has just come back that it is wrong; empty for none."""
     head = message[:FIRST]
     if not head or not _has_any(head, WRONGING):
@@ -112,7 +112,7 @@ def wrong(message: str) -> str:
     return _sentence(head, found.start()) if found else ""
 
 
-def excuse(message: str) -> str:
+def find_excuse(message: str) -> str:
     """The sentence in which a failure is put down to something else than the changes; empty for none."""
     head = message[:HEAD]
     if not head or not _has_any(head, EXCUSING):

@@ -26,7 +26,7 @@ def targets_of(calls: Sequence[ToolCall], names: Sequence[str], effects: Effects
     paths += effects.reads
     found: dict[str, None] = {}
     for path in paths[: 4 * MOST_TARGETS]:
-        if (path := normalised(path)) not in NO_TARGETS:
+        if (path := normalise_path(path)) not in NO_TARGETS:
             found[path] = None
     if effects.installs or effects.network:
         found |= dict.fromkeys([*effects.installs[:MOST_TARGETS], *map(host_of, effects.network[:MOST_TARGETS])])
@@ -62,7 +62,7 @@ def host_of(address: str) -> str:
 
 
 @lru_cache(4096)
-def normalised(path: str) -> str:
+def normalise_path(path: str) -> str:
     """A path by its components: no `./`, no doubled or last slash, slashes that lean forward."""
     path = path.strip("'\"").replace("\\", "/")
     if "//" in path or "/./" in path:
@@ -86,7 +86,7 @@ def floating(path: str) -> str:
 def same_file(a: str, b: str) -> bool:
     """Whether two paths, as they were written, may be the same file: one is the end of the other, component by
     component. Two that begin at the root must be equal."""
-    a, b = normalised(a), normalised(b)
+    a, b = normalise_path(a), normalise_path(b)
     if a == b:
         return a not in NO_TARGETS
     a, b = floating(a), floating(b)

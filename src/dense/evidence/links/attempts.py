@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from dense.evidence.facts.facts import Facts
-from dense.evidence.links.sequence import History, is_retry
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.links.action_links import ActionLinks, is_retry
 
 PATIENCE = 6
 """So many actions in a row that have nothing to do with a failure mean that it was given up."""
@@ -35,8 +35,8 @@ def _trusts(_action: int) -> str:
 
 
 def attempts(
-    facts: Sequence[Facts],
-    history: History,
+    facts: Sequence[ActionFacts],
+    history: ActionLinks,
     unsettled: frozenset[int] = frozenset(),
     first_change: int = 0,
     wrong: Callable[[int], str] = _trusts,
@@ -59,22 +59,26 @@ def attempts(
     return found
 
 
-def _is_baseline(fact: Facts, first_change: int) -> bool:
+def _is_baseline(fact: ActionFacts, first_change: int) -> bool:
     if not fact.is_check or fact.action >= first_change:
         return False
-    return not any(failure.family in ABSENT for failure in fact.seen.failures)
+    return not any(failure.family in ABSENT for failure in fact.result.failures)
 
 
-def _is_try(fact: Facts) -> bool:
+def _is_try(fact: ActionFacts) -> bool:
     """Whether an action tried something and failed. A look at something that is not there is a question, and that is
     the answer; a tool that is not there is not."""
     if not fact.has_failed or fact.phase in {"talk", "deliver"}:
         return False
-    return fact.phase != "explore" or any(failure.family in ABSENT for failure in fact.seen.failures)
+    return fact.phase != "explore" or any(failure.family in ABSENT for failure in fact.result.failures)
 
 
 def _from(
-    facts: Sequence[Facts], history: History, start: int, unsettled: frozenset[int], wrong: Callable[[int], str]
+    facts: Sequence[ActionFacts],
+    history: ActionLinks,
+    start: int,
+    unsettled: frozenset[int],
+    wrong: Callable[[int], str],
 ) -> Attempt:
     """The stretch that begins with a failure. It goes on as long as actions repair, retry or recover one of its
     failures, and ends with the recovery of the last one."""
@@ -90,7 +94,7 @@ def _from(
         if action - last > PATIENCE and not any(action <= at <= failed[-1] + 2 * PATIENCE for at in awaited):
             break  # looks in between do not mean that it was given up, where it works again soon
         recovers = awaited.get(action, False)
-        if doubtful is not None and fact.seen.is_fine and not recovers:
+        if doubtful is not None and fact.result.is_fine and not recovers:
             recovers = is_retry(doubtful, fact, action - doubtful.action)
         belongs = recovers or history.repairs(action) in members or history.retries(action) in members
         is_near = recovery is None and action - failed[-1] <= NEAR and _is_try(fact)
@@ -114,7 +118,7 @@ def _from(
     return Attempt(first, end, tuple([one for one in failed if one <= end]), recovery)
 
 
-def _await(awaited: dict[int, bool], failed: int, history: History, unsettled: frozenset[int]) -> None:
+def _await(awaited: dict[int, bool], failed: int, history: ActionLinks, unsettled: frozenset[int]) -> None:
     """Notes at which action something that failed works again."""
     if (back := history.recovered_by(failed)) is not None:
         awaited[back] = awaited.get(back, False) or failed not in unsettled

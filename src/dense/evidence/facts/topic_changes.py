@@ -9,8 +9,8 @@ from typing import Literal
 from dense.evidence.actions.shell.arguments import values
 from dense.trajectory import Step
 
-Opening = Literal[0, 1, 2]
-PLANS = values("todowrite updateplan tasktracker taskcreate taskupdate plan managetodolist updatetodos writetodos")
+TopicChange = Literal[0, 1, 2]
+PLAN_TOOLS = values("todowrite updateplan tasktracker taskcreate taskupdate plan managetodolist updatetodos writetodos")
 VIEW = 240
 """How much of a message is looked at: what is said first is about what is done next."""
 NUMBERED = re.compile(
@@ -33,8 +33,8 @@ TURN_PHRASES = (
 MOST_SENTENCES = 5
 
 
-def opening(step: Step, names: Sequence[str]) -> Opening:
-    if not PLANS.isdisjoint(names):
+def opening(step: Step, names: Sequence[str]) -> TopicChange:
+    if not PLAN_TOOLS.isdisjoint(names):
         return 2
     text = (step.message or step.reasoning)[:VIEW].lower()
     if NUMBERED.match(text):

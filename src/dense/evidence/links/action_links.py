@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from dense.evidence.actions.shell.arguments import values
-from dense.evidence.facts.facts import NO_TARGETS, Facts, Phase, plain_name, same_file
+from dense.evidence.facts.facts import NO_TARGETS, ActionFacts, Phase, plain_name, same_file
 from dense.evidence.facts.files import base_name
-from dense.evidence.facts.targets import normalised
+from dense.evidence.facts.targets import normalise_path
 
 REACH = 10
 """How many actions may lie between a failure and what belongs to it."""
@@ -82,14 +82,14 @@ class Attempts:
         self._changes: set[int] = set()
         """Those that were to change something."""
 
-    def fail(self, fact: Facts, position: int) -> None:
+    def fail(self, fact: ActionFacts, position: int) -> None:
         of_family = self._open.setdefault(fact.family, {})
         if may_change(fact):
             self._changes.add(position)
         for name in things(fact) or ("",):  # nothing named: all of it
             of_family.setdefault(name, []).append(position)
 
-    def succeed(self, fact: Facts) -> list[int]:
+    def succeed(self, fact: ActionFacts) -> list[int]:
         """The failures that this success takes back."""
         of_family = self._open.get(fact.family)
         if not of_family:
@@ -114,38 +114,38 @@ class Attempts:
         return sorted(found)
 
 
-def may_change(fact: Facts) -> bool:
+def may_change(fact: ActionFacts) -> bool:
     """Whether an action, by itself and not by a program that it runs, was to change files."""
     effects = fact.effects
     return bool(effects.writes or effects.deletes) and not (effects.scripts or effects.tests)
 
 
-def only_shows(fact: Facts) -> bool:
+def only_shows(fact: ActionFacts) -> bool:
     """Whether an action runs nothing of the project's own and changes nothing."""
     effects = fact.effects
     return not (effects.writes or effects.deletes or effects.scripts or effects.tests or effects.installs)
 
 
-def things(fact: Facts) -> tuple[str, ...]:
+def things(fact: ActionFacts) -> tuple[str, ...]:
     """Base names of what an attempt is about. Code on a command line that names nothing is about itself; a check that
     names nothing is about everything."""
     paths = fact.products or fact.targets
     if not paths:
-        return () if fact.is_check else (fact.gist,)
+        return () if fact.is_check else (fact.signature,)
     return tuple([base_name(path) for path in paths[:4]])
 
 
-def names(fact: Facts) -> tuple[str, ...]:
+def names(fact: ActionFacts) -> tuple[str, ...]:
     """Base names of what an action works on; of what it looks at where it works on nothing."""
     return tuple([base_name(path) for path in (fact.products or fact.targets)[:8] if path not in NO_TARGETS])
 
 
-class History:
+class ActionLinks:
     """All facts of a trajectory with the links between them. Actions go in and come out by their numbers.
 
     `has_changed`: these are a part of a trajectory, and something was changed before it."""
 
-    def __init__(self, facts: Sequence[Facts], *, has_changed: bool = False) -> None:
+    def __init__(self, facts: Sequence[ActionFacts], *, has_changed: bool = False) -> None:
         count = len(facts)
         self.facts = facts
         self._position = {fact.action: n for n, fact in enumerate(facts)}
@@ -175,7 +175,7 @@ class History:
     def __len__(self) -> int:
         return len(self.facts)
 
-    def of(self, action: int) -> Facts | None:
+    def of(self, action: int) -> ActionFacts | None:
         """The facts of an action, by its number."""
         position = self._position.get(action)
         return None if position is None else self.facts[position]
@@ -298,11 +298,11 @@ class History:
         changes: deque[int] = deque([-1, -1], maxlen=2)
         for n, fact in enumerate(self.facts):
             if fact.phase == "talk":
-                spoken = n if fact.is_answered else spoken
+                spoken = n if fact.is_followed_by_user else spoken
                 continue
             effects = fact.effects
             self._read_backs[n] = self._find_written(fact, writes, service)
-            if fact.gist and fact.phase != "deliver":
+            if fact.signature and fact.phase != "deliver":
                 self._note_repeat(n, fact, gists, max(changes[-1], spoken + 1))
             self._note_attempt(n, fact, is_open, attempts)
             if effects.deletes:
@@ -325,9 +325,9 @@ class History:
                 service = n
             if is_change(fact):
                 changes.append(n)
-            spoken = n if fact.is_answered else spoken
+            spoken = n if fact.is_followed_by_user else spoken
 
-    def _find_written(self, fact: Facts, writes: Paths, service: int) -> int | None:
+    def _find_written(self, fact: ActionFacts, writes: Paths, service: int) -> int | None:
         effects = fact.effects
         if fact.phase in ("produce", "deliver"):
             return None
@@ -336,20 +336,20 @@ class History:
             return service if found is None else max(found, service)
         return found
 
-    def _note_repeat(self, n: int, fact: Facts, gists: dict[str, int], changed: int) -> None:
-        before = gists.get(fact.gist, -1)
+    def _note_repeat(self, n: int, fact: ActionFacts, gists: dict[str, int], changed: int) -> None:
+        before = gists.get(fact.signature, -1)
         if before >= changed and not is_waiting(fact):
             self._repeated[fact.action] = self.facts[before].action
-        gists[fact.gist] = n
+        gists[fact.signature] = n
 
-    def _note_attempt(self, n: int, fact: Facts, is_open: deque[int], attempts: Attempts) -> None:
+    def _note_attempt(self, n: int, fact: ActionFacts, is_open: deque[int], attempts: Attempts) -> None:
         """Ties an action to the nearest open failure that it tries again or repairs."""
         while is_open and n - is_open[0] > REACH:
             is_open.popleft()
         effects, action = fact.effects, fact.action
         may_mend = bool(effects.writes or effects.deletes or effects.installs) and fact.phase != "run"
         kinds = (fact.family, *effects.runs)
-        retried: Facts | None = None
+        retried: ActionFacts | None = None
         for j in reversed(is_open):
             failed = self.facts[j]
             is_linked = False
@@ -366,7 +366,7 @@ class History:
             attempts.fail(fact, n)
             is_open.append(n)
             return
-        taken_back = attempts.succeed(fact) if not fact.is_check or fact.seen.is_fine else []
+        taken_back = attempts.succeed(fact) if not fact.is_check or fact.result.is_fine else []
         if not taken_back and not fact.targets and retried is not None and is_mended_code(retried, fact):
             taken_back = [self._position[retried.action]]
         for j in taken_back:
@@ -374,7 +374,7 @@ class History:
             if j in is_open:
                 is_open.remove(j)
 
-    def _note_check(self, n: int, fact: Facts, passed: dict[str, int], changes: deque[int]) -> None:
+    def _note_check(self, n: int, fact: ActionFacts, passed: dict[str, int], changes: deque[int]) -> None:
         """A check that had passed and counts failures now was broken by the only change in between, unless that
         changed the check."""
         before = passed.get(fact.family)
@@ -384,7 +384,7 @@ class History:
             del passed[fact.family]
             change = changes[-1]
             is_only = changes[-2] <= before < change < n
-            if is_only and any(run.failed for run in fact.seen.tests) and changes_product(self.facts[change], fact):
+            if is_only and any(run.failed for run in fact.result.tests) and changes_product(self.facts[change], fact):
                 self._broken[self.facts[change].action] = (self.facts[before].action, fact.action)
 
     def _note_loss(self, n: int, deleted: Sequence[str], writes: Paths, reads: Paths) -> None:
@@ -419,26 +419,26 @@ def is_within(path: str, wide: str) -> bool:
     """Whether a file lies in a folder, or fits a pattern."""
     if "*" in wide:
         return fnmatchcase(base_name(path), base_name(wide))
-    return f"/{normalised(wide).removeprefix('/')}/" in f"/{path}"
+    return f"/{normalise_path(wide).removeprefix('/')}/" in f"/{path}"
 
 
-def is_change(fact: Facts) -> bool:
+def is_change(fact: ActionFacts) -> bool:
     """Whether afterwards the same command may give something else."""
     return fact.phase in ("produce", "setup", "run") or bool(fact.effects.writes or fact.effects.deletes)
 
 
-def changes_product(fact: Facts, check: Facts) -> bool:
+def changes_product(fact: ActionFacts, check: ActionFacts) -> bool:
     """Whether a change is to what is tested, and not to the test."""
     written = fact.effects.writes
     are_tests = all("test" in base_name(path).lower() for path in written)
     return bool(written) and not are_tests and not shares(written, check.targets)
 
 
-def is_waiting(fact: Facts) -> bool:
+def is_waiting(fact: ActionFacts) -> bool:
     return True in ["sleep" in text[:200] for text in fact.commands] or plain_name(fact.family) in MOVING
 
 
-def is_retry(failed: Facts, fact: Facts, distance: int) -> bool:
+def is_retry(failed: ActionFacts, fact: ActionFacts, distance: int) -> bool:
     """Whether the same is tried again: the same family on something that both name."""
     if not failed.family or (failed.family != fact.family and failed.family not in fact.effects.runs):
         return False
@@ -447,29 +447,29 @@ def is_retry(failed: Facts, fact: Facts, distance: int) -> bool:
     return shares(fact.targets, failed.targets)
 
 
-def is_mended_code(failed: Facts, fact: Facts) -> bool:
+def is_mended_code(failed: ActionFacts, fact: ActionFacts) -> bool:
     """Whether code on a command line does what other such code failed to: it says again what the error names, or most
     of its lines."""
-    if fact.seen.is_empty or failed.targets:
+    if fact.result.is_empty or failed.targets:
         return False
-    named = [found[1] for failure in failed.seen.failures if (found := NAMED.search(failure.line))]
-    if any(name in fact.gist for name in named):
+    named = [found[1] for failure in failed.result.failures if (found := NAMED.search(failure.line))]
+    if any(name in fact.signature for name in named):
         return True
-    lines = {line for line in failed.gist.split("\n", FEW) if len(line) >= LONG_LINE}
-    return len(lines) > 1 and 2 * len(lines.intersection(fact.gist.split("\n"))) >= len(lines)
+    lines = {line for line in failed.signature.split("\n", FEW) if len(line) >= LONG_LINE}
+    return len(lines) > 1 and 2 * len(lines.intersection(fact.signature.split("\n"))) >= len(lines)
 
 
-def is_mending(failed: Facts, fact: Facts, distance: int) -> bool:
+def is_mending(failed: ActionFacts, fact: ActionFacts, distance: int) -> bool:
     """Whether a change is meant for a failure of something that was to work: it changes what failed, what the failing
     line names, or installs what was missing; or a check has just failed, and this is a change to a product."""
     if fact.effects.installs:
-        return any(failure.family in ("no_such_module", "no_such_command") for failure in failed.seen.failures)
+        return any(failure.family in ("no_such_module", "no_such_command") for failure in failed.result.failures)
     if failed.is_check and fact.phase == "produce" and distance <= SOON:
         return True
     changed = fact.effects.writes + fact.effects.deletes
     if shares(changed, failed.products) or shares(changed, failed.targets):
         return True
-    told = [text for failure in failed.seen.failures for text in (failure.subject, failure.line)]
+    told = [text for failure in failed.result.failures for text in (failure.subject, failure.line)]
     names = [name for path in changed[:FEW] if (name := base_name(path))] if told else []
     return True in [name in text for name in names for text in told]
 

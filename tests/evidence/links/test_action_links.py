@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import Facts, facts
-from dense.evidence.links.sequence import REACH, History
+from dense.evidence.facts.facts import ActionFacts, facts
+from dense.evidence.links.action_links import REACH, ActionLinks
 from dense.evidence.observations.result import Family, ObservedFailure, ObservedResult
 from dense.evidence.observations.result import TestRun as Run
 from dense.trajectory import Observation, Origin, Source, Step, ToolCall
@@ -21,14 +21,14 @@ def failed(line: str = "KeyError: 'amount'", family: Family = "exception", subje
     return ObservedResult(failures=(ObservedFailure(family, line, subject),), is_empty=False)
 
 
-def history(*actions: tuple[str, ObservedResult] | str) -> History:
+def history(*actions: tuple[str, ObservedResult] | str) -> ActionLinks:
     """Shell commands with what came back; a command alone went well."""
-    found: list[Facts] = []
+    found: list[ActionFacts] = []
     for number, action in enumerate(actions, 1):
         command, seen = (action, OK) if isinstance(action, str) else action
         step = Step(Source("trace"), calls=(ToolCall("bash", {"command": command}),))
         found.append(facts(Leaf(f"n{number - 1}", number, step), effects(step), seen))
-    return History(found)
+    return ActionLinks(found)
 
 
 def test_a_change_to_the_program_that_failed_repairs_it() -> None:
@@ -90,15 +90,15 @@ def test_waiting_is_no_repeat() -> None:
 
 
 def test_the_same_command_after_a_users_word_is_none() -> None:
-    def step(origin: Origin) -> Facts:
+    def step(origin: Origin) -> ActionFacts:
         one = Step(
             Source("t"), calls=(ToolCall("get_order", {"id": "W1"}),), observations=(Observation("x", origin=origin),)
         )
         return facts(Leaf("n0", 1, one), effects(one), OK)
 
-    def made(origin: Origin) -> History:
+    def made(origin: Origin) -> ActionLinks:
         one = step(origin)
-        return History([one, msgspec.structs.replace(one, action=2, is_answered=False)])
+        return ActionLinks([one, msgspec.structs.replace(one, action=2, is_followed_by_user=False)])
 
     assert made("tool").repeats(2) == 1
     assert made("user").repeats(2) is None
@@ -132,9 +132,9 @@ def test_the_last_word_hands_over() -> None:
     step = Step(Source("t"), message="Done.")
     talk = facts(Leaf("n1", 2, step), effects(step), ObservedResult())
     first = history("ls").facts[0]
-    assert History([first, talk]).phase(2) == "deliver"
-    assert History([talk, first]).phase(2) == "talk"
-    assert History([first, talk]).is_last(2)
+    assert ActionLinks([first, talk]).phase(2) == "deliver"
+    assert ActionLinks([talk, first]).phase(2) == "talk"
+    assert ActionLinks([first, talk]).is_last(2)
 
 
 def test_giving_up() -> None:
@@ -206,7 +206,7 @@ def test_a_part_of_a_trajectory_has_the_same_links() -> None:
         "sed -i s/a/b/ a.py",
         "python a.py",
     ]
-    whole, part = history("ls", "cat > a.py <<E\nE", *actions), History(history("ls", "ls", *actions).facts[2:])
+    whole, part = history("ls", "cat > a.py <<E\nE", *actions), ActionLinks(history("ls", "ls", *actions).facts[2:])
     for action in range(3, 9):
         assert part.repairs(action) == whole.repairs(action)
         assert part.retries(action) == whole.retries(action)
