@@ -24,9 +24,9 @@ from dense.analyst.model import ModelAnalyst
 from dense.distillation.estimate import Estimate, Nobody
 from dense.distillation.pipeline import Profile
 from dense.methods import METHODS, method
-from dense.methods.asking import CONTEXT, room_in, window_of
+from dense.methods.asking import room_in
 from dense.methods.estimate import estimate
-from dense.model import GivenPrices
+from dense.model import DEFAULT_CONTEXT_WINDOW, PROVIDERS, GivenPrices
 from dense.readers import Stream, read_streams
 from dense.trajectory import Trajectory, Usage
 
@@ -109,10 +109,14 @@ def figures(path: Path, context: int) -> dict[str, dict[str, dict[str, float]]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", nargs="?", type=Path, default=CORPUS if CORPUS.is_dir() else ROOT / "examples")
-    parser.add_argument("--context", type=int, default=window_of("gemini"), help="the model's window, in tokens")
+    parser.add_argument(
+        "--context", type=int, default=PROVIDERS["gemini"].context_window, help="the model's window, in tokens"
+    )
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     options = parser.parse_args()
-    told = {context: figures(options.path, context) for context in dict.fromkeys((options.context, CONTEXT))}
+    told = {
+        context: figures(options.path, context) for context in dict.fromkeys((options.context, DEFAULT_CONTEXT_WINDOW))
+    }
     if options.json:
         print(json.dumps(told, indent=2))
     else:

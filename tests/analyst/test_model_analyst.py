@@ -18,12 +18,12 @@ from dense.analyst.model import ModelAnalyst, render
 from dense.analyst.questions import AnyQuestion, Correction
 from dense.analyst.views import SMALL
 from dense.errors import AnalystFailed, KeyRefused, SpendingLimit
-from dense.model import ChatReply, ChatRequest, Patience, open_model
+from dense.model import ChatReply, ChatRequest, RetryPolicy, open_model
 
 QUESTIONS = questions()
 SCORE = QUESTIONS["score"]
 ANSWER = '{"reasoning": "six rows", "label": 0}'
-QUICK = Patience(tries=2, first_wait=0.01)
+QUICK = RetryPolicy(tries=2, first_wait=0.01)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def serve() -> Iterator[Callable[..., Loopback]]:
 def ask(server: Loopback, question: AnyQuestion = SCORE, correction: Correction | None = None, **options: Any) -> str:
     async def run() -> str:
         environment = {"OPENAI_API_KEY": "k"}
-        async with open_model("openai/served", base_url=server.url, patience=QUICK, environment=environment) as model:
+        async with open_model("openai/served", base_url=server.url, retry=QUICK, environment=environment) as model:
             return await ModelAnalyst(model, name="served", **options).ask(question, correction)
 
     return asyncio.run(run())

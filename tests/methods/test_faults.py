@@ -26,7 +26,6 @@ from dense.distillation.estimate import Nobody
 from dense.distillation.record import run_record
 from dense.errors import DenseError, UnknownMethod
 from dense.methods import AnyMethod, Draft, Made, Means, listing, method, run
-from dense.methods.asking import CONTEXT, room_in, window_of
 from dense.methods.estimate import estimate
 from dense.methods.faults import told
 from dense.methods.files import write
@@ -329,17 +328,13 @@ def test_a_file_that_is_no_json_is_told(tmp_path: Path, trajectory: Trajectory) 
         written(tmp_path, trajectory, {"note.json": Note(more=object())})
 
 
-def test_windows() -> None:
-    assert [window_of(name) for name in ("gemini", "openai", "vllm")] == [1_000_000, 128_000, CONTEXT]
-    assert room_in(window_of("gemini")) > 4 * room_in()
-
-
 @pytest.mark.parametrize(
     ("model", "small", "context", "window"),
     [
         ("gemini/any", False, None, 1_000_000),
         ("google/any", False, None, 1_000_000),
         ("openai/any", False, None, 128_000),
+        ("anthropic/claude-opus-4-1", False, None, 200_000),
         (None, False, None, 128_000),
         ("gemini/any", True, None, SMALL_CONTEXT),
         ("gemini/any", False, 50_000, 50_000),

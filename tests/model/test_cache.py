@@ -17,10 +17,10 @@ import pytest
 from loopback import Loopback, failing, ok
 
 from dense.errors import CallFailed, ModelError
-from dense.model import ChatReply, ChatRequest, Message, OpenModel, Patience, open_model
+from dense.model import ChatReply, ChatRequest, Message, OpenModel, RetryPolicy, open_model
 
 Serve = Callable[..., Loopback]
-QUICK = Patience(tries=2, timeout=10, first_wait=0.01)
+QUICK = RetryPolicy(tries=2, timeout=10, first_wait=0.01)
 
 WORKER = """
 import asyncio, sys
@@ -60,7 +60,7 @@ def logged(path: Path) -> list[str]:
 
 def run(server: Loopback, work: Callable[[OpenModel], Any], name: str = "vllm/m", **options: Any) -> Any:
     async def main() -> Any:
-        async with open_model(name, base_url=server.url, patience=QUICK, environment={}, **options) as model:
+        async with open_model(name, base_url=server.url, retry=QUICK, environment={}, **options) as model:
             return await work(model)
 
     return asyncio.run(main())
@@ -212,9 +212,9 @@ def test_an_answer_that_is_disowned_is_asked_for_anew_and_a_later_one_stays(serv
     async def work(model: OpenModel) -> list[str]:
         first = (await model.complete(question())).text
         calls = list(model.ledger.calls)
-        await model.disown(calls)
+        await model.discard_replies(calls)
         second = (await model.complete(question())).text
-        await model.disown(calls)  # whoever else was given the first
+        await model.discard_replies(calls)  # whoever else was given the first
         return [first, second, (await model.complete(question())).text]
 
     assert run(server, work, cache=cache) == ["useless", "good", "good"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dense.errors import KeyRefused
-from dense.model import ChatReply, ChatRequest, Ledger, Message, Patience, open_model
+from dense.model import CallLedger, ChatReply, ChatRequest, Message, RetryPolicy, open_model
 
 pytestmark = pytest.mark.local_model
 
@@ -31,8 +31,8 @@ QUESTION = ChatRequest(
 )
 
 
-def ask(base_url: str, key: str = "local-test", **options: Any) -> tuple[ChatReply, Ledger]:
-    async def main() -> tuple[ChatReply, Ledger]:
+def ask(base_url: str, key: str = "local-test", **options: Any) -> tuple[ChatReply, CallLedger]:
+    async def main() -> tuple[ChatReply, CallLedger]:
         environment = {"LLAMA_API_KEY": key}
         async with open_model("llamacpp/local", base_url=base_url, environment=environment, **options) as model:
             return await model.complete(QUESTION), model.ledger
@@ -42,7 +42,7 @@ def ask(base_url: str, key: str = "local-test", **options: Any) -> tuple[ChatRep
 
 def test_a_schema_bound_answer(llama: str, tmp_path: Path) -> None:
     started = time.monotonic()
-    reply, ledger = ask(llama, cache=tmp_path / "cache", patience=Patience(timeout=240, first_wait=0.2))
+    reply, ledger = ask(llama, cache=tmp_path / "cache", retry=RetryPolicy(timeout=240, first_wait=0.2))
     answer = json.loads(reply.text)
     assert set(answer) == {"reason", "verdict"}
     assert answer["verdict"] in ("complete", "incomplete")

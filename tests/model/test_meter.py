@@ -14,25 +14,25 @@ from loopback import Loopback, cut, failing, ok
 
 from dense.errors import CallFailed, SpendingLimit, UnknownPrice
 from dense.model import (
-    Attempt,
+    CallAttempt,
+    CallLedger,
     ChatReply,
     ChatRequest,
     GivenPrices,
-    Ledger,
     Message,
     OpenModel,
-    Patience,
-    estimated,
+    RetryPolicy,
+    estimate_usage,
     open_model,
     prices_of,
     resolve,
 )
-from dense.model.limit import Limited
-from dense.model.meter import Guarded
+from dense.model.meter import BudgetedModel
+from dense.model.rate_limit import RateLimitedModel
 from dense.trajectory import Usage
 
 Serve = Callable[..., Loopback]
-QUICK = Patience(tries=2, timeout=10, first_wait=0.01)
+QUICK = RetryPolicy(tries=2, timeout=10, first_wait=0.01)
 CENT_A_TOKEN = GivenPrices(10_000, 10_000)
 NOON = "2026-11-15T12:00:00+00:00"
 
@@ -44,7 +44,7 @@ def question(number: int = 0, limit: int = 10) -> ChatRequest:
 def run[T](server: Loopback, work: Callable[[OpenModel], Any], name: str = "vllm/m", **options: Any) -> Any:
     async def main() -> Any:
         environment = {"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENROUTER_API_KEY": "k"}
-        options.setdefault("patience", QUICK)
+        options.setdefault("retry", QUICK)
         async with open_model(name, base_url=server.url, environment=environment, **options) as model:
             return await work(model)
 
@@ -92,7 +92,7 @@ def test_what_the_provider_reports_counts_first(serve: Serve) -> None:
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "cost": 0.125}
     server = serve(ok(usage=usage))
 
-    async def work(model: OpenModel) -> Ledger:
+    async def work(model: OpenModel) -> CallLedger:
         await model.complete(question())
         return model.ledger
 
@@ -108,7 +108,7 @@ def test_given_prices() -> None:
 def test_the_ledger_has_every_call(serve: Serve, tmp_path: Any) -> None:
     server = serve(ok(), cut, ok(), failing(400))
 
-    async def work(model: OpenModel) -> Ledger:
+    async def work(model: OpenModel) -> CallLedger:
         await model.complete(question(0))
         await model.complete(question(0))
         await model.complete(question(1))
@@ -133,7 +133,7 @@ def test_the_ledger_has_every_call(serve: Serve, tmp_path: Any) -> None:
 
 
 def test_a_total_says_what_it_does_not_know(serve: Serve) -> None:
-    async def work(model: OpenModel) -> Ledger:
+    async def work(model: OpenModel) -> CallLedger:
         await model.complete(question())
         return model.ledger
 
@@ -145,7 +145,7 @@ def test_the_limit_stops_before_it_is_passed(serve: Serve, tmp_path: Any) -> Non
     """Each call costs 1.10 and is admitted at 1.14: with 5.00, four are answered and kept, and no more are begun."""
     server = serve(default=ok(delay=0.02))
     cache = tmp_path / "cache"
-    ledgers: list[Ledger] = []
+    ledgers: list[CallLedger] = []
 
     async def work(model: OpenModel) -> None:
         ledgers.append(model.ledger)
@@ -182,7 +182,7 @@ def test_no_call_is_begun_after_the_limit(serve: Serve) -> None:
 def test_a_try_of_unknown_cost_counts_as_the_most_it_may_cost(serve: Serve) -> None:
     """Each call is admitted at 1.14; the first is tried twice, and what its first try cost nobody knows."""
 
-    async def work(model: OpenModel) -> Ledger:
+    async def work(model: OpenModel) -> CallLedger:
         await model.complete(question(0, limit=110))
         with pytest.raises(SpendingLimit):
             await model.complete(question(1, limit=110))
@@ -214,9 +214,9 @@ class Priced:
         output = self._outputs[number % len(self._outputs)]
         await asyncio.sleep(0.0001 * (number % 3))
         if output is None:
-            raise CallFailed("dead", (Attempt(0, may_be_billed=True),))
+            raise CallFailed("dead", (CallAttempt(0, may_be_billed=True),))
         usage = Usage(0, 0, 0, min(output, request.max_output_tokens))
-        return ChatReply("x", usage, "stop", "m", 0, (Attempt(0, 200, usage=usage, may_be_billed=True),))
+        return ChatReply("x", usage, "stop", "m", 0, (CallAttempt(0, 200, usage=usage, may_be_billed=True),))
 
 
 @settings(deadline=None, max_examples=60)
@@ -226,9 +226,9 @@ class Priced:
     st.integers(1, 8),
 )
 def test_the_limit_holds_for_any_costs(outputs: list[int | None], limit: float, concurrency: int) -> None:
-    async def main() -> tuple[Ledger, int, int]:
-        ledger = Ledger(CENT_A_TOKEN)
-        model = Limited(Guarded(Priced(outputs), ledger, limit), concurrency)
+    async def main() -> tuple[CallLedger, int, int]:
+        ledger = CallLedger(CENT_A_TOKEN)
+        model = RateLimitedModel(BudgetedModel(Priced(outputs), ledger, limit), concurrency)
         results = await asyncio.gather(
             *(model.complete(question(number, limit=100)) for number in range(40)), return_exceptions=True
         )
@@ -253,7 +253,7 @@ def test_at_most_so_many_at_once(serve: Serve) -> None:
 
 def test_calls_are_spaced() -> None:
     async def main() -> float:
-        model = Limited(Priced([1]), 5, per_minute=1200)
+        model = RateLimitedModel(Priced([1]), 5, per_minute=1200)
         started = time.monotonic()
         await asyncio.gather(*(model.complete(question(number)) for number in range(5)))
         return time.monotonic() - started
@@ -275,7 +275,7 @@ def test_256_at_once(serve: Serve) -> None:
 
 def test_estimates() -> None:
     request = ChatRequest("x" * 100, (Message("user", "ä" * 50),), {"type": "object"}, max_output_tokens=77)
-    tokens = estimated(request)
+    tokens = estimate_usage(request)
     assert tokens.output == 77
     assert tokens.input is not None and 50 <= tokens.input <= 60
-    assert estimated(request, output_tokens=5).output == 5
+    assert estimate_usage(request, output_tokens=5).output == 5

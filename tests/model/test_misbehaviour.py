@@ -16,19 +16,19 @@ import pytest
 from loopback import Loopback, Step, cut, failing, hung_up, json_step, ok, said, text_step
 
 from dense.errors import CallFailed, KeyRefused, ModelError, UnknownModel, Unreachable
-from dense.model import Attempt, ChatReply, ChatRequest, Ledger, Message, Patience, open_model
+from dense.model import CallAttempt, CallLedger, ChatReply, ChatRequest, Message, RetryPolicy, open_model
 
 Serve = Callable[..., Loopback]
 KEY = "sk-test-0123456789abcdef"
-QUICK = Patience(tries=5, timeout=5, first_wait=0.01, longest_wait=0.02, total=30, unreachable_tries=2)
+QUICK = RetryPolicy(tries=5, timeout=5, first_wait=0.01, longest_wait=0.02, total=30, unreachable_tries=2)
 QUESTION = ChatRequest("Be brief.", (Message("user", "How are you?"),), label="greeting")
 
 
 async def ask(
     server: Loopback, request: ChatRequest = QUESTION, *, name: str = "openai/gpt-test", **options: Any
-) -> tuple[ChatReply, Ledger]:
+) -> tuple[ChatReply, CallLedger]:
     base_url = server.root if name.startswith("anthropic") else server.url
-    options = {"patience": QUICK, "environment": {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}, **options}
+    options = {"retry": QUICK, "environment": {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}, **options}
     async with open_model(name, base_url=base_url, **options) as model:
         return await model.complete(request), model.ledger
 
@@ -37,7 +37,7 @@ def answer(server: Loopback, request: ChatRequest = QUESTION, **options: Any) ->
     return asyncio.run(ask(server, request, **options))[0]
 
 
-def outline(attempts: tuple[Attempt, ...]) -> list[tuple[int | None, bool]]:
+def outline(attempts: tuple[CallAttempt, ...]) -> list[tuple[int | None, bool]]:
     return [(attempt.status, attempt.may_be_billed) for attempt in attempts]
 
 
@@ -95,8 +95,8 @@ def test_cut_connections(serve: Serve, step: Step) -> None:
 
 
 def test_too_slow(serve: Serve) -> None:
-    patience = Patience(timeout=1, first_wait=0.01)
-    reply, ledger = asyncio.run(ask(serve(ok("late", delay=20), ok("in time")), patience=patience))
+    retry = RetryPolicy(timeout=1, first_wait=0.01)
+    reply, ledger = asyncio.run(ask(serve(ok("late", delay=20), ok("in time")), retry=retry))
     assert reply.text == "in time"
     assert reply.attempts[0].error == "no answer within 1 s"
     assert outline(reply.attempts) == [(None, True), (200, True)]
@@ -135,11 +135,11 @@ def test_a_call_that_stays_dead(serve: Serve) -> None:
 
 
 def test_a_dead_call_is_in_the_ledger(serve: Serve) -> None:
-    async def run() -> Ledger:
+    async def run() -> CallLedger:
         async with open_model(
             "openai/gpt-test",
             base_url=serve(cut, default=failing(500)).url,
-            patience=QUICK,
+            retry=QUICK,
             environment={"OPENAI_API_KEY": KEY},
         ) as model:
             with pytest.raises(CallFailed):
@@ -225,7 +225,7 @@ def test_a_blank_answer_is_asked_again_once(serve: Serve) -> None:
 def test_a_temperature_that_is_refused_is_left_out_from_then_on(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     async def run(server: Loopback) -> None:
         async with open_model(
-            "openai/gpt-test", base_url=server.url, patience=QUICK, environment={"OPENAI_API_KEY": KEY}
+            "openai/gpt-test", base_url=server.url, retry=QUICK, environment={"OPENAI_API_KEY": KEY}
         ) as model:
             for number in range(2):
                 warm = ChatRequest("", (Message("user", str(number)),), temperature=0.5)
@@ -266,7 +266,7 @@ def test_a_wrong_key_stops_the_run_at_once(
     serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture, status: int, message: str, code: str | None
 ) -> None:
     server = serve(default=failing(status, message, code))
-    ledgers: list[Ledger] = []
+    ledgers: list[CallLedger] = []
 
     async def run() -> None:
         async with open_model(
@@ -274,7 +274,7 @@ def test_a_wrong_key_stops_the_run_at_once(
             base_url=server.url,
             cache=tmp_path / "cache.sqlite",
             record=tmp_path / "record.jsonl",
-            patience=QUICK,
+            retry=QUICK,
             environment={"OPENAI_API_KEY": KEY},
         ) as model:
             ledgers.append(model.ledger)
@@ -342,7 +342,7 @@ def test_a_server_that_is_not_there() -> None:
         port = free.getsockname()[1]
 
     async def run() -> None:
-        async with open_model(f"http://user:{KEY}@127.0.0.1:{port}/v1#m", patience=QUICK, environment={}) as model:
+        async with open_model(f"http://user:{KEY}@127.0.0.1:{port}/v1#m", retry=QUICK, environment={}) as model:
             await model.complete(QUESTION)
 
     with pytest.raises(
@@ -355,7 +355,7 @@ def test_a_server_that_is_not_there() -> None:
 def test_a_server_that_goes_away_later_costs_single_calls(serve: Serve) -> None:
     async def run() -> None:
         with Loopback() as server:
-            stack = open_model("vllm/m", base_url=server.url, patience=QUICK, environment={})
+            stack = open_model("vllm/m", base_url=server.url, retry=QUICK, environment={})
             model = await stack.__aenter__()
             await model.complete(QUESTION)
         with pytest.raises(CallFailed, match="given up after 5 tries"):

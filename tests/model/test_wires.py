@@ -16,8 +16,8 @@ from dense.model.failures import error_text, retry_after
 from dense.model.http import WIRES
 from dense.model.openai_wire import usage as openai_usage
 from dense.model.providers import Key, Provider
-from dense.model.schemas import closed, is_strict, without
-from dense.model.wire import Answer, Failure, Form, bare
+from dense.model.schemas import close_objects, describe_keywords, is_strict
+from dense.model.wire import RequestForm, WireFailure, WireReply, strip_wrapping
 from dense.trajectory import Usage
 
 SCHEMA: dict[str, Any] = {
@@ -53,19 +53,19 @@ def spec_of(name: str) -> ModelSpec:
     return resolve(name, base_url="http://127.0.0.1:1/v1", environment={})
 
 
-def form_of(provider: Provider, request: ChatRequest = REQUEST) -> Form:
+def form_of(provider: Provider, request: ChatRequest = REQUEST) -> RequestForm:
     mode = None if request.schema is None else provider.json_mode
-    return Form(mode, request.temperature if provider.takes_temperature else None)
+    return RequestForm(mode, request.temperature if provider.takes_temperature else None)
 
 
-def read(payload: Any, name: str = "openai/m", *, json_mode: Any = "schema") -> Answer | Failure:
+def read(payload: Any, name: str = "openai/m", *, json_mode: Any = "schema") -> WireReply | WireFailure:
     spec = spec_of(name)
-    return WIRES[spec.provider.wire].answer(json.dumps(payload).encode(), spec, Form(json_mode, None))
+    return WIRES[spec.provider.wire].answer(json.dumps(payload).encode(), spec, RequestForm(json_mode, None))
 
 
-def answer(payload: Any, name: str = "openai/m", *, json_mode: Any = "schema") -> Answer:
+def answer(payload: Any, name: str = "openai/m", *, json_mode: Any = "schema") -> WireReply:
     found = read(payload, name, json_mode=json_mode)
-    assert isinstance(found, Answer)
+    assert isinstance(found, WireReply)
     return found
 
 
@@ -94,7 +94,7 @@ def test_a_plain_question_is_plain(name: str) -> None:
 def test_at_most_four_marks_for_anthropic() -> None:
     spec = spec_of("anthropic/m")
     many = ChatRequest("s", tuple(Message("user", str(n), is_stable=True) for n in range(9)))
-    text = json.dumps(WIRES["anthropic"].body(many, spec, Form(None, None)))
+    text = json.dumps(WIRES["anthropic"].body(many, spec, RequestForm(None, None)))
     assert text.count("cache_control") == 4
     assert '"8", "cache_control"' in text, "the last one is the longest prefix"
 
@@ -182,7 +182,7 @@ def test_how_anthropic_ends(reason: str | None, finish: str) -> None:
 )
 def test_errors_inside_minimax_answers(code: int, then: str) -> None:
     found = read({"choices": None, "base_resp": {"status_code": code, "status_msg": "no"}}, "minimax/m")
-    assert isinstance(found, Failure)
+    assert isinstance(found, WireFailure)
     assert found.then == then
 
 
@@ -206,12 +206,12 @@ def test_content_in_parts() -> None:
     ],
 )
 def test_thoughts_and_fences_come_off(raw: str, text: str) -> None:
-    assert bare(raw, wants_json=True) == text
+    assert strip_wrapping(raw, wants_json=True) == text
 
 
 def test_free_text_keeps_its_fences() -> None:
-    assert bare("```\nx\n```", wants_json=False) == "```\nx\n```"
-    assert bare("say </think> twice", wants_json=False) == "say </think> twice"
+    assert strip_wrapping("```\nx\n```", wants_json=False) == "```\nx\n```"
+    assert strip_wrapping("say </think> twice", wants_json=False) == "say </think> twice"
 
 
 def test_the_digest_is_of_what_determines_the_answer() -> None:
@@ -233,7 +233,7 @@ def test_the_digest_is_of_what_determines_the_answer() -> None:
 
 def test_schemas_are_fitted_without_touching_the_original() -> None:
     before = json.dumps(SCHEMA)
-    fitted = closed(without(SCHEMA, ("maxLength", "minimum")))
+    fitted = close_objects(describe_keywords(SCHEMA, ("maxLength", "minimum")))
     assert json.dumps(SCHEMA) == before
     assert fitted["properties"]["reason"] == {"type": "string", "description": "Why. (maxLength 200)"}
     inner = fitted["properties"]["cuts"]["items"]
@@ -251,7 +251,7 @@ def test_strict_only_where_all_is_required() -> None:
 
 def test_properties_may_be_named_like_keywords() -> None:
     schema = {"type": "object", "properties": {"items": {"type": "string"}, "maxLength": {"type": "integer"}}}
-    assert without(schema, ("maxLength",)) == schema
+    assert describe_keywords(schema, ("maxLength",)) == schema
 
 
 @pytest.mark.parametrize(

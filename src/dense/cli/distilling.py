@@ -43,12 +43,22 @@ from dense.distillation.record import Done, Run, read_reconciled, run_record
 from dense.errors import CallFailed, DenseError, MissingInput, ModelError
 from dense.methods import AnyMethod, Trail, method
 from dense.methods import run as run_method
-from dense.methods.asking import CONTEXT, OUTPUT, MethodModel, disown_unusable, room_in, window_of
+from dense.methods.asking import OUTPUT, MethodModel, disown_unusable, room_in
 from dense.methods.estimate import estimate
 from dense.methods.faults import told
 from dense.methods.files import prompt_hashes, write, write_failure
 from dense.methods.rules import MethodRules
-from dense.model import ChatModel, Ledger, OpenModel, Tally, open_model, prices_of, resolve
+from dense.model import (
+    DEFAULT_CONTEXT_WINDOW,
+    CallLedger,
+    ChatModel,
+    OpenModel,
+    TalliedModel,
+    context_window,
+    open_model,
+    prices_of,
+    resolve,
+)
 from dense.outcome import Outcome
 from dense.readers import Unread, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
@@ -94,8 +104,8 @@ class Settings:
         if self.small:
             return SMALL_CONTEXT
         if self.model is None:
-            return CONTEXT
-        return window_of(resolve(self.model, base_url=self.base_url, environment=os.environ).provider.name)
+            return DEFAULT_CONTEXT_WINDOW
+        return context_window(resolve(self.model, base_url=self.base_url, environment=os.environ))
 
     @property
     def room(self) -> int:
@@ -266,7 +276,7 @@ class Report:
     """Folder, state in a word, how many judgements fell back, where the trace stands."""
     failures: list[str] = field(default_factory=list[str])
     warnings: list[str] = field(default_factory=list[str])
-    ledger: Ledger | None = None
+    ledger: CallLedger | None = None
 
     def show(self) -> None:
         out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
@@ -355,7 +365,7 @@ async def _distill(
     chosen: AnyMethod, trajectory: Trajectory, settings: Settings, model: OpenModel | None, folder: Path
 ) -> tuple[str, int]:
     """One trajectory, from reading to its files: the attempt's state in a word, and how many questions fell back."""
-    tally = Tally(model, model.ledger.prices) if model is not None else None
+    tally = TalliedModel(model, model.ledger.prices) if model is not None else None
     analyst = settings.answering(tally, folder.name)
     if settings.record and not isinstance(analyst, InstantAnalyst):
         folder.mkdir(parents=True, exist_ok=True)

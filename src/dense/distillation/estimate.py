@@ -9,7 +9,7 @@ from dense.analyst.model import ModelAnalyst
 from dense.analyst.outline import OutlineAnalyst
 from dense.analyst.questions import AnyQuestion, Correction
 from dense.distillation.pipeline import Profile, distill
-from dense.model import ChatReply, ChatRequest, Prices, estimated
+from dense.model import ChatReply, ChatRequest, PriceSource, estimate_usage
 from dense.trajectory import Trajectory, Usage
 
 BYTES_PER_TOKEN = 4
@@ -46,7 +46,7 @@ class Measuring:
 def taken(request: ChatRequest, reply: str) -> Usage:
     """What a question and its answer take, about: no answer is longer than it may be."""
     output = len(reply.encode()) // BYTES_PER_TOKEN
-    return estimated(request, output_tokens=min(output, request.max_output_tokens))
+    return estimate_usage(request, output_tokens=min(output, request.max_output_tokens))
 
 
 class Nobody:
@@ -57,7 +57,7 @@ class Nobody:
 
 
 async def estimate(
-    trajectory: Trajectory, analyst: ModelAnalyst, prices: Prices, profile: Profile, at: str
+    trajectory: Trajectory, analyst: ModelAnalyst, prices: PriceSource, profile: Profile, at: str
 ) -> Estimate:
     """Goes through the whole pipeline; nothing leaves the machine."""
     measuring = Measuring(analyst)

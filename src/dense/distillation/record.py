@@ -17,7 +17,7 @@ from msgspec import Struct
 from dense.distillation.panel import Asked
 from dense.distillation.pipeline import Budgets, Distillation, Profile
 from dense.feedback import Feedback
-from dense.model import Call, Totals
+from dense.model import CallTotals, ModelCall
 from dense.redact import Redactions
 from dense.trajectory import Source, Trajectory
 from dense.tree import ReconciledTree, SourceTree
@@ -45,9 +45,9 @@ class Run(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=RUN_S
     """Every question: how often it was asked, what was wrong with replies, whether it fell back."""
     fallbacks: int
     """How many questions had no usable reply."""
-    calls: tuple[Call, ...]
+    calls: tuple[ModelCall, ...]
     """Every call to a model, with its tokens and its price."""
-    totals: Totals
+    totals: CallTotals
     """What they come to."""
     prices: str
     """Where prices come from."""
@@ -99,8 +99,8 @@ def run_record(
     analyst: str,
     profile: Profile,
     budgets: Budgets,
-    calls: tuple[Call, ...] = (),
-    totals: Totals | None = None,
+    calls: tuple[ModelCall, ...] = (),
+    totals: CallTotals | None = None,
     prices: str = "",
     prompts: dict[str, str] | None = None,
     method: str = "dense",
@@ -117,7 +117,7 @@ def run_record(
         done.asked,
         sum(asked.fell_back for asked in done.asked),
         tuple(sorted(calls, key=lambda call: (call.label, call.at))),
-        totals or Totals(),
+        totals or CallTotals(),
         prices,
         prompts or {},
         dict(done.redactions.counts),

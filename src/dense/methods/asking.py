@@ -16,22 +16,13 @@ from dense.distillation.panel import Asked, Panel
 from dense.errors import AnalystFailed, CallFailed, ModelError
 from dense.methods.prompting import Views, request_for
 from dense.methods.questions import INQUIRIES, Inquiry
-from dense.model import OpenModel, Tally
+from dense.model import DEFAULT_CONTEXT_WINDOW, OpenModel, TalliedModel
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
 
-CONTEXT = 128_000
-"""The window of a model, in tokens, where nothing else is known."""
 OUTPUT = 8_192
-WINDOWS = {"gemini": 1_000_000}
-"""The windows of providers all of whose models have another one."""
 
 
-def window_of(provider: str) -> int:
-    """How many tokens the models of a provider take at once."""
-    return WINDOWS.get(provider, CONTEXT)
-
-
-def room_in(context_tokens: int = CONTEXT, max_output_tokens: int = OUTPUT) -> int:
+def room_in(context_tokens: int = DEFAULT_CONTEXT_WINDOW, max_output_tokens: int = OUTPUT) -> int:
     """How many bytes of a record a prompt may show: two a token, to be on the safe side, less what is around it."""
     tokens = max(context_tokens - max_output_tokens, context_tokens // 4)
     return max(2_000, 2 * tokens - 8_000)
@@ -44,7 +35,7 @@ async def asked[A: Answer](
     return await panel.ask(cast("AnyQuestion", question), model, check, tries=2)
 
 
-async def disown_unusable(model: OpenModel, tally: Tally, asked: Iterable[Asked], error: Exception) -> None:
+async def disown_unusable(model: OpenModel, tally: TalliedModel, asked: Iterable[Asked], error: Exception) -> None:
     """Lets a failed run be tried again with new answers: with the same ones it would fail again.
 
     Those go that were judged unusable, and those to a method's own prompts, which nobody but the method can judge. All
@@ -52,7 +43,7 @@ async def disown_unusable(model: OpenModel, tally: Tally, asked: Iterable[Asked]
     if isinstance(error, ModelError) or tally.ledger.totals.failed:
         return
     judged = {question.key: question.fell_back for question in asked}
-    await model.disown(call for call in tally.ledger.calls if judged.get(call.label, True))
+    await model.discard_replies(call for call in tally.ledger.calls if judged.get(call.label, True))
 
 
 class MethodModel:

@@ -15,7 +15,7 @@ from dense.methods.method import AnyMethod
 from dense.methods.prompting import shown_actions
 from dense.methods.questions import INQUIRIES, Advice, Assessment, Decision, Inquiry, Overview
 from dense.methods.runner import run
-from dense.model import ChatReply, ChatRequest, Prices, estimated
+from dense.model import ChatReply, ChatRequest, PriceSource, estimate_usage
 from dense.outcome import Outcome
 from dense.trajectory import Trajectory, Usage
 
@@ -55,7 +55,7 @@ class MeasuringModel:
         self.calls, self.usage = 0, Usage(0, None, None, 0)
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        used = estimated(request)
+        used = estimate_usage(request)
         self.calls += 1
         self.usage += used
         text = SENTENCE if request.schema is None else json.dumps(_simplest(request.schema))
@@ -66,7 +66,7 @@ async def estimate(
     method: AnyMethod,
     trajectory: Trajectory,
     analyst: ModelAnalyst,
-    prices: Prices,
+    prices: PriceSource,
     profile: Profile,
     at: str,
     room: int | None = None,

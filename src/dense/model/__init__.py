@@ -15,36 +15,47 @@ from pathlib import Path
 from typing import cast
 
 from dense.errors import SpendingLimit, UnknownPrice
-from dense.model.cache import AnswerStore, AskedOnce, Cached, Kept, identity_of, key_in
-from dense.model.chat import Attempt, ChatModel, ChatReply, ChatRequest, Message
-from dense.model.http import Http, Patience
-from dense.model.length import Lengthened
-from dense.model.limit import Limited
-from dense.model.meter import Call, Guarded, Ledger, Metered, Tally, Totals, estimated
-from dense.model.prices import GivenPrices, Prices, TablePrices, UnknownPrices
-from dense.model.providers import PROVIDERS, ModelSpec, key_of, resolve
-from dense.model.replay import Recorded, Replayed
+from dense.model.cache import AnswerStore, CachedModel, DeduplicatedModel, StoringModel, cache_key, identity_of
+from dense.model.chat import CallAttempt, ChatModel, ChatReply, ChatRequest, Message
+from dense.model.context import context_window
+from dense.model.http import HttpModel, RetryPolicy
+from dense.model.length_retry import LengthRetryModel
+from dense.model.meter import (
+    BudgetedModel,
+    CallLedger,
+    CallTotals,
+    MeteredModel,
+    ModelCall,
+    TalliedModel,
+    estimate_usage,
+)
+from dense.model.prices import GivenPrices, PriceSource, TablePrices, UnknownPrices
+from dense.model.providers import DEFAULT_CONTEXT_WINDOW, PROVIDERS, ModelSpec, key_of, resolve
+from dense.model.rate_limit import RateLimitedModel
+from dense.model.recording import RecordingModel, ReplayModel
 from dense.trajectory import Usage
 
 __all__ = [
+    "DEFAULT_CONTEXT_WINDOW",
     "PROVIDERS",
-    "Attempt",
-    "Call",
+    "CallAttempt",
+    "CallLedger",
+    "CallTotals",
     "ChatModel",
     "ChatReply",
     "ChatRequest",
     "GivenPrices",
-    "Ledger",
     "Message",
+    "ModelCall",
     "ModelSpec",
     "OpenModel",
-    "Patience",
-    "Prices",
-    "Recorded",
-    "Replayed",
-    "Tally",
-    "Totals",
-    "estimated",
+    "PriceSource",
+    "RecordingModel",
+    "ReplayModel",
+    "RetryPolicy",
+    "TalliedModel",
+    "context_window",
+    "estimate_usage",
     "open_model",
     "prices_of",
     "resolve",
@@ -58,7 +69,7 @@ class OpenModel:
     """A model that is ready to be asked, and its ledger."""
 
     def __init__(
-        self, name: str, model: ChatModel, ledger: Ledger, store: AnswerStore | None = None, identity: str = ""
+        self, name: str, model: ChatModel, ledger: CallLedger, store: AnswerStore | None = None, identity: str = ""
     ) -> None:
         self.name = name
         self.ledger = ledger
@@ -69,12 +80,12 @@ class OpenModel:
         """Answers; see `ChatModel`."""
         return await self._model.complete(request)
 
-    async def disown(self, calls: Iterable[Call]) -> None:
+    async def discard_replies(self, calls: Iterable[ModelCall]) -> None:
         """Takes the answers of these calls out of the cache: nothing could be made of them, and whoever tries again
         must not be given the same. What was paid for them stays in the ledger."""
         for call in calls:
             if self._store is not None and call.error is None:
-                await self._store.forget(key_in(self._identity, call.request), call.at)
+                await self._store.forget(cache_key(self._identity, call.request), call.at)
 
 
 @asynccontextmanager
@@ -88,7 +99,7 @@ async def open_model(
     max_usd: float | None = None,
     spent: float = 0.0,
     prices: GivenPrices | None = None,
-    patience: Patience | None = None,
+    retry: RetryPolicy | None = None,
     record: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[OpenModel]:
@@ -101,28 +112,30 @@ async def open_model(
     they are dropped."""
     async with AsyncExitStack() as stack:
         if name.startswith(REPLAY):
-            ledger = Ledger(prices or UnknownPrices())
-            yield OpenModel(name, Metered(Replayed(Path(name.removeprefix(REPLAY))), ledger), ledger)
+            ledger = CallLedger(prices or UnknownPrices())
+            yield OpenModel(name, MeteredModel(ReplayModel(Path(name.removeprefix(REPLAY))), ledger), ledger)
             return
         surroundings = os.environ if environment is None else environment
         spec = resolve(name, base_url=base_url, environment=surroundings)
         key = key_of(spec, surroundings)
-        ledger = Ledger(await asyncio.to_thread(prices_of, spec, prices))
+        ledger = CallLedger(await asyncio.to_thread(prices_of, spec, prices))
         if max_usd is not None and ledger.prices.usd(Usage(1, None, None, 1), "") is None:
             raise UnknownPrice(f"{spec}: its prices are unknown, so a spending limit cannot be kept: give prices")
-        http = await stack.enter_async_context(Http(spec, key, patience))
-        model: ChatModel = Lengthened(Guarded(http, ledger, max_usd, spent))
+        http = await stack.enter_async_context(HttpModel(spec, key, retry))
+        model: ChatModel = LengthRetryModel(BudgetedModel(http, ledger, max_usd, spent))
         store, identity = None if cache is None else AnswerStore(cache), identity_of(spec)
         if store is None:
-            model = Limited(model, concurrency, per_minute)
+            model = RateLimitedModel(model, concurrency, per_minute)
         else:
             await store.open()
             stack.push_async_callback(store.close)
-            model = Cached(Limited(Kept(model, store, identity), concurrency, per_minute), store, identity)
-        asked_once = AskedOnce(model)
-        model = asked_once if record is None else Recorded(asked_once, record)
+            model = CachedModel(
+                RateLimitedModel(StoringModel(model, store, identity), concurrency, per_minute), store, identity
+            )
+        asked_once = DeduplicatedModel(model)
+        model = asked_once if record is None else RecordingModel(asked_once, record)
         try:
-            yield OpenModel(str(spec), Metered(model, ledger), ledger, store, identity)
+            yield OpenModel(str(spec), MeteredModel(model, ledger), ledger, store, identity)
         except BaseException as error:
             if _is_limit(error):
                 await asked_once.settle()
@@ -131,7 +144,7 @@ async def open_model(
             await asked_once.abandon()
 
 
-def prices_of(spec: ModelSpec, given: GivenPrices | None = None) -> Prices:
+def prices_of(spec: ModelSpec, given: GivenPrices | None = None) -> PriceSource:
     """The prices of a model: those given, else the table's. Loading the table takes most of a second."""
     if given is not None:
         return given

@@ -12,8 +12,8 @@ from msgspec import Raw, Struct
 from dense.model.chat import ChatRequest, Finish, Message
 from dense.model.failures import failure_of
 from dense.model.providers import Key, ModelSpec
-from dense.model.schemas import closed, without
-from dense.model.wire import Answer, Failure, Form, bare, told_schema
+from dense.model.schemas import close_objects, describe_keywords
+from dense.model.wire import RequestForm, WireFailure, WireReply, strip_wrapping, system_prompt
 from dense.trajectory import Usage
 
 VERSION = 1
@@ -34,16 +34,16 @@ def headers(key: Key | None) -> dict[str, str]:
     return {**version, "x-api-key": key.reveal()} if key else version
 
 
-def body(request: ChatRequest, spec: ModelSpec, form: Form) -> dict[str, Any]:
+def body(request: ChatRequest, spec: ModelSpec, form: RequestForm) -> dict[str, Any]:
     """A request as JSON, with the shared prefixes marked: the system prompt, then the last stable messages."""
     content: dict[str, Any] = {"model": spec.name, "max_tokens": request.max_output_tokens}
-    if system := told_schema(request, form):
+    if system := system_prompt(request, form):
         content["system"] = [{"type": "text", "text": system, **EPHEMERAL}]
     content["messages"] = _turns(request.messages, marks=MARKS - bool(system))
     if form.temperature is not None:
         content["temperature"] = form.temperature
     if request.schema is not None and form.json_mode == "schema":
-        schema = closed(without(request.schema, spec.provider.rejects))
+        schema = close_objects(describe_keywords(request.schema, spec.provider.rejects))
         content["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     return {**content, **spec.provider.extra}
 
@@ -79,7 +79,7 @@ class _Tokens(Struct):
     output_tokens: int | None = None
 
 
-def answer(payload: bytes, spec: ModelSpec, form: Form) -> Answer | Failure:
+def answer(payload: bytes, spec: ModelSpec, form: RequestForm) -> WireReply | WireFailure:
     """What the body of a good response says: an answer, or an error in disguise."""
     del spec
     response = msgspec.json.decode(payload, type=_Response)
@@ -87,8 +87,11 @@ def answer(payload: bytes, spec: ModelSpec, form: Form) -> Answer | Failure:
         return failure_of(500, payload)
     text = "".join(block.text for block in response.content if block.type == "text")
     finish = _finish(response.stop_reason)
-    return Answer(
-        bare(text, wants_json=form.json_mode is not None), finish, usage(bytes(response.usage)), response.model
+    return WireReply(
+        strip_wrapping(text, wants_json=form.json_mode is not None),
+        finish,
+        usage(bytes(response.usage)),
+        response.model,
     )
 
 

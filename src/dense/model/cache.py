@@ -130,8 +130,8 @@ def _retried(work: Callable[[], object]) -> None:
             return
 
 
-class Cached:
-    """Answers from the store what was answered before. What was not, is asked; `Kept` puts the answer there."""
+class CachedModel:
+    """Answers from the store what was answered before. What was not, is asked; `StoringModel` puts the answer there."""
 
     def __init__(self, inner: ChatModel, store: AnswerStore, identity: str) -> None:
         self._inner = inner
@@ -140,12 +140,12 @@ class Cached:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answers from the store, else from the provider."""
-        if (kept := await self._store.get(key_in(self._identity, request.digest))) is not None:
+        if (kept := await self._store.get(cache_key(self._identity, request.digest))) is not None:
             return replace(kept, is_cached=True)
         return await self._inner.complete(request)
 
 
-class Kept:
+class StoringModel:
     """Puts every answer into the store, except blank ones.
 
     Belongs inside of the limit on concurrency: a call keeps its place until its answer is safe, so that never more
@@ -161,17 +161,17 @@ class Kept:
         reply = await self._inner.complete(request)
         if not reply.text.strip() and reply.finish == "stop":
             return reply
-        kept = await self._store.put(key_in(self._identity, request.digest), reply)
+        kept = await self._store.put(cache_key(self._identity, request.digest), reply)
         # Another process may have been first: its answer counts for both, our costs are ours.
         return replace(reply, text=kept.text, finish=kept.finish, model=kept.model)
 
 
-def key_in(identity: str, digest: str) -> str:
+def cache_key(identity: str, digest: str) -> str:
     """Under which key the answer to a question is kept; `digest` is the question's."""
     return hashlib.sha256(f"{identity}\0{digest}".encode()).hexdigest()
 
 
-class AskedOnce:
+class DeduplicatedModel:
     """Lets equal questions that are under way at the same time share one answer.
 
     A question goes on when whoever asked it is cancelled: it may be paid for already, and its answer belongs in the

@@ -49,7 +49,7 @@ class ChatRequest(Struct, frozen=True):
         return hashlib.sha256(msgspec.json.encode(asked)).hexdigest()
 
 
-class Attempt(Struct, frozen=True, omit_defaults=True):
+class CallAttempt(Struct, frozen=True, omit_defaults=True):
     """One try to get an answer."""
 
     seconds: float
@@ -77,7 +77,7 @@ class ChatReply(Struct, frozen=True, omit_defaults=True):
     """The model, as the server names it, else as it was asked for."""
     seconds: float
     """From the question to the answer, waits included."""
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[CallAttempt, ...] = ()
     """Every try, in order."""
     at: str = ""
     """When it was asked of the provider: ISO 8601, UTC."""

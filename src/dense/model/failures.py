@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from dense.model.providers import JsonMode
-from dense.model.wire import Answer, Failure, Form
+from dense.model.wire import RequestForm, WireFailure, WireReply
 from dense.trajectory import Usage
 
 TOO_LONG = re.compile(
@@ -34,27 +34,27 @@ FORMAT = re.compile(r"response_format|output_config|output_format|json_schema|sc
 NARROWER: dict[JsonMode | None, JsonMode] = {"schema": "object", "object": "none"}
 
 
-def failure_of(status: int, payload: bytes, headers: Mapping[str, str] | None = None) -> Answer | Failure:
+def failure_of(status: int, payload: bytes, headers: Mapping[str, str] | None = None) -> WireReply | WireFailure:
     """What a response means that is not a success. A refusal that came as an error is an answer."""
     text = error_text(payload)
     whole = payload[:20_000].decode("utf-8", "replace")
     told = f"HTTP {status}: {text}" if text else f"HTTP {status}"
     if status in (400, 403, 422, 451) and REFUSED.search(whole):
-        return Answer(text, "refusal", Usage(), status=status)
+        return WireReply(text, "refusal", Usage(), status=status)
     if status == 402 or (status in (400, 403, 429) and NO_CREDIT.search(whole)):
-        return Failure(f"the account has no credit left ({told})", "key", status)
+        return WireFailure(f"the account has no credit left ({told})", "key", status)
     if status in (401, 403) or (status == 400 and BAD_KEY.search(whole)):
-        return Failure(told, "key", status)
+        return WireFailure(told, "key", status)
     if status in (404, 405) or 300 <= status < 400:
-        return Failure(told, "model", status)
+        return WireFailure(told, "model", status)
     if status in (408, 409, 425, 429) or status >= 500:
-        return Failure(told, "again", status, retry_after=retry_after(headers or {}, whole))
+        return WireFailure(told, "again", status, retry_after=retry_after(headers or {}, whole))
     if status in (400, 413, 422) and TOO_LONG.search(whole):
-        return Failure(f"the prompt is too long for the model ({told})", "too long", status)
-    return Failure(told, "dead", status)
+        return WireFailure(f"the prompt is too long for the model ({told})", "too long", status)
+    return WireFailure(told, "dead", status)
 
 
-def narrowed(form: Form, failure: Failure) -> Form | None:
+def narrowed(form: RequestForm, failure: WireFailure) -> RequestForm | None:
     """How to put the question again when the server named a part of it that it does not take; None if it named none."""
     if failure.then != "dead" or failure.status not in (400, 422):
         return None

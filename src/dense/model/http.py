@@ -21,10 +21,10 @@ from msgspec import Struct
 import dense.model.anthropic_wire as anthropic
 import dense.model.openai_wire as openai
 from dense.errors import CallFailed, KeyRefused, ModelError, UnknownModel, Unreachable
-from dense.model.chat import Attempt, ChatReply, ChatRequest
+from dense.model.chat import CallAttempt, ChatReply, ChatRequest
 from dense.model.failures import failure_of, narrowed
 from dense.model.providers import Key, ModelSpec
-from dense.model.wire import Answer, Failure, Form, Wire
+from dense.model.wire import RequestForm, Wire, WireFailure, WireReply
 from dense.trajectory import Usage
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ WIRES: dict[str, Wire] = {"anthropic": anthropic, "openai": openai}
 log = logging.getLogger("dense.model")
 
 
-class Patience(Struct, frozen=True):
+class RetryPolicy(Struct, frozen=True):
     """How long a call is worth waiting for."""
 
     tries: int = 8
@@ -52,14 +52,14 @@ class Patience(Struct, frozen=True):
     """How often a server is tried that has not answered once: it is probably not there."""
 
 
-class Http:
+class HttpModel:
     """A model behind a provider's HTTP interface. An async context manager: the session lives as long as it."""
 
-    def __init__(self, spec: ModelSpec, key: Key | None, patience: Patience | None = None) -> None:
+    def __init__(self, spec: ModelSpec, key: Key | None, retry: RetryPolicy | None = None) -> None:
         self.spec = spec
         self.wire = WIRES[spec.provider.wire]
         self._key = key
-        self._patience = patience or Patience()
+        self._retry = retry or RetryPolicy()
         self._session: aiohttp.ClientSession | None = None
         self._proxy = _proxy_of(spec.base_url)
         self._takes_temperature = spec.provider.takes_temperature
@@ -69,12 +69,12 @@ class Http:
     async def __aenter__(self) -> Self:
         import aiohttp
 
-        patience = self._patience
+        retry = self._retry
         self._session = aiohttp.ClientSession(
             # How many calls run at once is decided outside, for the run as a whole.
             connector=aiohttp.TCPConnector(limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=patience.timeout, sock_connect=min(30.0, patience.timeout)),
+            timeout=aiohttp.ClientTimeout(total=retry.timeout, sock_connect=min(30.0, retry.timeout)),
             headers={"User-Agent": "dense", "Content-Type": "application/json", **self.wire.headers(self._key)},
         )
         return self
@@ -90,12 +90,12 @@ class Http:
             raise type(self._end)(*self._end.args)
         started, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
         form = self._form(request)
-        attempts: list[Attempt] = []
+        attempts: list[CallAttempt] = []
         waits = 0
         was_blank = False
         while True:
             outcome = await self._try(request, form, attempts)
-            if isinstance(outcome, Answer):
+            if isinstance(outcome, WireReply):
                 if not outcome.text.strip() and outcome.finish == "stop" and not was_blank:
                     # DeepSeek for one says that it may answer nothing at times.
                     was_blank = True
@@ -110,11 +110,11 @@ class Http:
             log.info("%s %s: %s; next try in %.1f s", self.spec, request.label, outcome.text, wait)
             await asyncio.sleep(wait)
 
-    def _form(self, request: ChatRequest) -> Form:
+    def _form(self, request: ChatRequest) -> RequestForm:
         json_mode = None if request.schema is None else self.spec.provider.json_mode
-        return Form(json_mode, request.temperature if self._takes_temperature else None)
+        return RequestForm(json_mode, request.temperature if self._takes_temperature else None)
 
-    def _give_in(self, form: Form, narrower: Form, failure: Failure) -> Form:
+    def _give_in(self, form: RequestForm, narrower: RequestForm, failure: WireFailure) -> RequestForm:
         """Takes back what the server does not want, and says so: a silent downgrade would be a lie."""
         if form.temperature != narrower.temperature:
             self._takes_temperature = False
@@ -123,21 +123,23 @@ class Http:
             log.warning("%s does not take this schema: it is told in words (%s)", self.spec, failure.text)
         return narrower
 
-    async def _try(self, request: ChatRequest, form: Form, attempts: list[Attempt]) -> Answer | Failure:
+    async def _try(
+        self, request: ChatRequest, form: RequestForm, attempts: list[CallAttempt]
+    ) -> WireReply | WireFailure:
         """One try, and its record."""
         started = time.monotonic()
         outcome = await self._ask(msgspec.json.encode(self.wire.body(request, self.spec, form)), form)
         seconds = round(time.monotonic() - started, 4)
-        if isinstance(outcome, Answer):
+        if isinstance(outcome, WireReply):
             self._was_reached = True
-            attempts.append(Attempt(seconds, outcome.status, None, outcome.usage, outcome.status == 200))
+            attempts.append(CallAttempt(seconds, outcome.status, None, outcome.usage, outcome.status == 200))
             return outcome
         self._was_reached = self._was_reached or not outcome.is_unreachable
         outcome = msgspec.structs.replace(outcome, text=self._scrubbed(outcome.text))
-        attempts.append(Attempt(seconds, outcome.status, outcome.text, outcome.usage, outcome.may_be_billed))
+        attempts.append(CallAttempt(seconds, outcome.status, outcome.text, outcome.usage, outcome.may_be_billed))
         return outcome
 
-    async def _ask(self, content: bytes, form: Form) -> Answer | Failure:
+    async def _ask(self, content: bytes, form: RequestForm) -> WireReply | WireFailure:
         """One exchange. What can go wrong on the way comes back as a value."""
         import aiohttp
 
@@ -152,47 +154,47 @@ class Http:
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             reason = str(getattr(error, "os_error", "")) or str(error)
             text = f"no connection to {self.spec.address} ({reason})"
-            return Failure(text, "again", is_unreachable=True)
+            return WireFailure(text, "again", is_unreachable=True)
         except TimeoutError:
-            return Failure(f"no answer within {self._patience.timeout:g} s", "again", may_be_billed=True)
+            return WireFailure(f"no answer within {self._retry.timeout:g} s", "again", may_be_billed=True)
         except (aiohttp.ClientError, OSError) as error:
             text = f"the connection broke ({type(error).__name__}: {error})"
-            return Failure(text, "again", may_be_billed=True)
+            return WireFailure(text, "again", may_be_billed=True)
         if status != 200:
             return failure_of(status, payload, headers)
         try:
             return self.wire.answer(payload, self.spec, form)
         except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
             text = f"the response is not what was promised ({error}): {payload[:80].decode('utf-8', 'replace')!r}"
-            return Failure(text, "again", 200, may_be_billed=True)
+            return WireFailure(text, "again", 200, may_be_billed=True)
 
-    def _wait(self, failure: Failure, attempts: list[Attempt], waits: int, elapsed: float) -> float:
+    def _wait(self, failure: WireFailure, attempts: list[CallAttempt], waits: int, elapsed: float) -> float:
         """Seconds to wait before the next try. Raises where there shall be none."""
-        patience = self._patience
+        retry = self._retry
         self._stop_if_hopeless(failure, waits)
         tries = f"{len(attempts)} tries" if len(attempts) > 1 else "1 try"
         if failure.then != "again":
             is_too_long = failure.then == "too long"
             raise CallFailed(f"{self.spec}: {failure.text}", tuple(attempts), is_too_long=is_too_long)
-        if waits >= patience.tries:
+        if waits >= retry.tries:
             raise CallFailed(f"{self.spec}: given up after {tries}; the last: {failure.text}", tuple(attempts))
-        backoff = min(patience.longest_wait, patience.first_wait * 2 ** (waits - 1))
+        backoff = min(retry.longest_wait, retry.first_wait * 2 ** (waits - 1))
         wait = backoff * random.uniform(0.5, 1)
         if failure.retry_after is not None:
             wait = failure.retry_after + wait / 4
-        if elapsed + wait > patience.total:
+        if elapsed + wait > retry.total:
             text = f"{self.spec}: given up after {tries}: the next could only begin in {wait:.0f} s; {failure.text}"
             raise CallFailed(text, tuple(attempts))
         return wait
 
-    def _stop_if_hopeless(self, failure: Failure, waits: int) -> None:
+    def _stop_if_hopeless(self, failure: WireFailure, waits: int) -> None:
         """Raises, now and for every later call, what no other call could escape either."""
         if failure.then == "key":
             self._end = KeyRefused(f"{self.spec}: the key was refused; {self._key_advice()} ({failure.text})")
         elif failure.then == "model":
             text = f"{self.spec}: not found at {self.spec.address}; check the name and the base URL ({failure.text})"
             self._end = UnknownModel(text)
-        elif failure.is_unreachable and not self._was_reached and waits >= self._patience.unreachable_tries:
+        elif failure.is_unreachable and not self._was_reached and waits >= self._retry.unreachable_tries:
             text = f"{self.spec}: {failure.text}; is the server running, and is the base URL right?"
             self._end = Unreachable(text)
         if self._end is not None:
@@ -209,7 +211,7 @@ class Http:
             text = text.replace(self._key.reveal(), "[key]")
         return re.sub(r"\S*\*{3,}\S*", "[key]", text)
 
-    def _reply(self, answer: Answer, attempts: list[Attempt], at: str, started: float) -> ChatReply:
+    def _reply(self, answer: WireReply, attempts: list[CallAttempt], at: str, started: float) -> ChatReply:
         usage = sum((attempt.usage for attempt in attempts if attempt.usage is not None), Usage())
         seconds = round(time.monotonic() - started, 4)
         model = answer.model or self.spec.name

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from dense.errors import CallFailed, SpendingLimit, UnknownPrice
-from dense.model.chat import Attempt, ChatModel, ChatReply, ChatRequest
-from dense.model.prices import Prices
+from dense.model.chat import CallAttempt, ChatModel, ChatReply, ChatRequest
+from dense.model.prices import PriceSource
 from dense.trajectory import Usage
 
 
-class Call(Struct, frozen=True, omit_defaults=True):
+class ModelCall(Struct, frozen=True, omit_defaults=True):
     """A line of the ledger: one question, with all its tries."""
 
     label: str
@@ -43,7 +43,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
     """Whether nothing was paid for it in this run: tokens and USD are those of back then."""
 
 
-class Totals(Struct, frozen=True):
+class CallTotals(Struct, frozen=True):
     """Sums over a run."""
 
     calls: int = 0
@@ -66,21 +66,21 @@ class Totals(Struct, frozen=True):
     """Tries that may have been billed and reported no tokens: `usage` and `usd` are without them."""
 
 
-class Ledger:
+class CallLedger:
     """Every call of a run, in the order in which they ended, and what they come to."""
 
-    def __init__(self, prices: Prices) -> None:
+    def __init__(self, prices: PriceSource) -> None:
         self.prices = prices
-        self.calls: list[Call] = []
-        self.totals = Totals()
-        self.watch: Callable[[Call], None] | None = None
+        self.calls: list[ModelCall] = []
+        self.totals = CallTotals()
+        self.watch: Callable[[ModelCall], None] | None = None
         """Is told of every call that was not answered from a cache, paid for or not, when it is written down."""
 
-    def answered(self, request: ChatRequest, reply: ChatReply) -> Call:
+    def answered(self, request: ChatRequest, reply: ChatReply) -> ModelCall:
         """Writes down an answer."""
-        usd, unknown = priced(self.prices, reply.attempts, reply.at, reply.model)
+        usd, unknown = price_attempts(self.prices, reply.attempts, reply.at, reply.model)
         return self._add(
-            Call(
+            ModelCall(
                 request.label,
                 request.digest,
                 reply.at,
@@ -95,14 +95,14 @@ class Ledger:
             )
         )
 
-    def failed(self, request: ChatRequest, error: CallFailed, at: str) -> Call:
+    def failed(self, request: ChatRequest, error: CallFailed, at: str) -> ModelCall:
         """Writes down a call without an answer."""
-        attempts: tuple[Attempt, ...] = error.attempts
-        usd, unknown = priced(self.prices, attempts, at)
+        attempts: tuple[CallAttempt, ...] = error.attempts
+        usd, unknown = price_attempts(self.prices, attempts, at)
         usage = sum((attempt.usage for attempt in attempts if attempt.usage is not None), Usage())
         seconds = round(sum(attempt.seconds for attempt in attempts), 4)
         return self._add(
-            Call(
+            ModelCall(
                 request.label,
                 request.digest,
                 at,
@@ -115,10 +115,10 @@ class Ledger:
             )
         )
 
-    def _add(self, call: Call) -> Call:
+    def _add(self, call: ModelCall) -> ModelCall:
         self.calls.append(call)
         so_far, is_paid = self.totals, not call.is_cached
-        self.totals = Totals(
+        self.totals = CallTotals(
             calls=so_far.calls + 1,
             cached=so_far.cached + call.is_cached,
             failed=so_far.failed + (call.error is not None),
@@ -134,8 +134,8 @@ class Ledger:
         return call
 
 
-def priced(
-    prices: Prices, attempts: tuple[Attempt, ...], at: str, model: str | None = None
+def price_attempts(
+    prices: PriceSource, attempts: tuple[CallAttempt, ...], at: str, model: str | None = None
 ) -> tuple[float | None, int]:
     """What tries cost, as far as they reported tokens, and how many may have cost something that nobody knows."""
     usd: float | None = None
@@ -148,7 +148,7 @@ def priced(
     return usd, unknown
 
 
-def estimated(request: ChatRequest, *, bytes_per_token: float = 4, output_tokens: int | None = None) -> Usage:
+def estimate_usage(request: ChatRequest, *, bytes_per_token: float = 4, output_tokens: int | None = None) -> Usage:
     """The tokens of a question before it is asked: four bytes each, and an output up to its limit if not told."""
     size = len(request.system.encode()) + sum(len(message.text.encode()) for message in request.messages)
     if request.schema is not None:
@@ -156,10 +156,10 @@ def estimated(request: ChatRequest, *, bytes_per_token: float = 4, output_tokens
     return Usage(input=int(size / bytes_per_token) + 1, output=output_tokens or request.max_output_tokens)
 
 
-class Metered:
-    """Writes answers from caches into the ledger. What was paid for is written where it is paid: by `Guarded`."""
+class MeteredModel:
+    """Writes answers from caches into the ledger. What was paid for is written where it is paid: by `BudgetedModel`."""
 
-    def __init__(self, inner: ChatModel, ledger: Ledger) -> None:
+    def __init__(self, inner: ChatModel, ledger: CallLedger) -> None:
         self._inner = inner
         self._ledger = ledger
 
@@ -171,12 +171,12 @@ class Metered:
         return reply
 
 
-class Tally:
+class TalliedModel:
     """Keeps the calls of one piece of work apart, for its record, whoever else asks the same model."""
 
-    def __init__(self, inner: ChatModel, prices: Prices) -> None:
+    def __init__(self, inner: ChatModel, prices: PriceSource) -> None:
         self._inner = inner
-        self.ledger = Ledger(prices)
+        self.ledger = CallLedger(prices)
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answers, and writes down."""
@@ -189,7 +189,7 @@ class Tally:
         return reply
 
 
-class Guarded:
+class BudgetedModel:
     """Writes every paid call into the ledger, and starts none that could pass the limit.
 
     A call is admitted with the most that it may cost: its input at two bytes a token, its output in full, and no
@@ -197,7 +197,7 @@ class Guarded:
     limit thus holds unless a provider counts more than that; a try that ended without a word about its tokens counts as
     the most that it could have cost. After the first refusal nothing is started any more."""
 
-    def __init__(self, inner: ChatModel, ledger: Ledger, max_usd: float | None = None, spent: float = 0.0) -> None:
+    def __init__(self, inner: ChatModel, ledger: CallLedger, max_usd: float | None = None, spent: float = 0.0) -> None:
         self._inner = inner
         self._ledger = ledger
         self._max_usd = max_usd
@@ -235,7 +235,7 @@ class Guarded:
         return reply
 
     def _most(self, request: ChatRequest, at: str) -> float:
-        usd = self._ledger.prices.usd(estimated(request, bytes_per_token=2), at)
+        usd = self._ledger.prices.usd(estimate_usage(request, bytes_per_token=2), at)
         if usd is None:
             raise UnknownPrice("a spending limit needs prices, and those of this model are unknown: give them")
         return usd

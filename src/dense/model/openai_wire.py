@@ -11,8 +11,8 @@ from msgspec import Raw, Struct
 from dense.model.chat import ChatRequest, Finish, Message
 from dense.model.failures import failure_of
 from dense.model.providers import Key, ModelSpec
-from dense.model.schemas import closed, is_strict, without
-from dense.model.wire import Answer, Failure, Form, bare, told_schema
+from dense.model.schemas import close_objects, describe_keywords, is_strict
+from dense.model.wire import RequestForm, WireFailure, WireReply, strip_wrapping, system_prompt
 from dense.trajectory import Usage
 
 VERSION = 1
@@ -31,10 +31,10 @@ def headers(key: Key | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {key.reveal()}"} if key else {}
 
 
-def body(request: ChatRequest, spec: ModelSpec, form: Form) -> dict[str, Any]:
+def body(request: ChatRequest, spec: ModelSpec, form: RequestForm) -> dict[str, Any]:
     """A request as JSON. The parts that requests share come first, so that providers find their caches."""
     provider = spec.provider
-    system = told_schema(request, form)
+    system = system_prompt(request, form)
     content: dict[str, Any] = {
         "model": spec.name,
         "messages": [{"role": "system", "content": system}] * bool(system) + _turns(request.messages, spec),
@@ -69,7 +69,7 @@ def _part(message: Message) -> dict[str, Any]:
 
 
 def _schema(schema: dict[str, Any], spec: ModelSpec) -> dict[str, Any]:
-    fit = {**closed(without(schema, spec.provider.rejects)), **spec.provider.schema_extra}
+    fit = {**close_objects(describe_keywords(schema, spec.provider.rejects)), **spec.provider.schema_extra}
     return {"name": "answer", "strict": is_strict(schema), "schema": fit}
 
 
@@ -117,7 +117,7 @@ class _Tokens(Struct):
     """OpenRouter's price in USD."""
 
 
-def answer(payload: bytes, spec: ModelSpec, form: Form) -> Answer | Failure:
+def answer(payload: bytes, spec: ModelSpec, form: RequestForm) -> WireReply | WireFailure:
     """What the body of a good response says: an answer, or an error in disguise."""
     response = msgspec.json.decode(payload, type=_Response)
     tokens = usage(bytes(response.usage), hides_thoughts=spec.provider.hides_thoughts)
@@ -127,13 +127,13 @@ def answer(payload: bytes, spec: ModelSpec, form: Form) -> Answer | Failure:
     said = choice.message or _Said()
     reason = choice.finish_reason or "stop"
     if reason in ("error", "insufficient_system_resource"):
-        return Failure(f"the model broke off ({reason})", "again", 200, may_be_billed=True, usage=tokens)
+        return WireFailure(f"the model broke off ({reason})", "again", 200, may_be_billed=True, usage=tokens)
     text = said.content or ""
     if not isinstance(text, str):
         text = "".join(str(part.get("text", "")) for part in text)
     finish = _finish(reason, said.refusal)
-    text = said.refusal or text if finish == "refusal" else bare(text, wants_json=form.json_mode is not None)
-    return Answer(text, finish, tokens, response.model)
+    text = said.refusal or text if finish == "refusal" else strip_wrapping(text, wants_json=form.json_mode is not None)
+    return WireReply(text, finish, tokens, response.model)
 
 
 def usage(payload: bytes, *, hides_thoughts: bool = False) -> Usage:

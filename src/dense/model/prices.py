@@ -10,7 +10,7 @@ from msgspec import Struct
 from dense.trajectory import Usage
 
 
-class Prices(Protocol):
+class PriceSource(Protocol):
     """Whoever knows what a model costs."""
 
     @property

@@ -13,6 +13,8 @@ from dense.errors import KeyRefused, UnknownModel
 JsonMode = Literal["schema", "object", "none"]
 """What a server can be bound to: a JSON Schema, any JSON object, nothing."""
 
+DEFAULT_CONTEXT_WINDOW = 128_000
+"""Tokens that we expect of a model if nothing else is known."""
 LENGTHS = ("maxLength", "maxProperties", "minLength", "minProperties", "uniqueItems")
 """What OpenAI's strict mode rejects."""
 BOUNDS = (
@@ -57,7 +59,9 @@ class Provider(Struct, frozen=True):
     schema_extra: dict[str, Any] = {}
     """Further fields of each schema."""
     prices: str | None = None
-    """Its name in the price table."""
+    """Its name in `genai-prices`, which lists prices and context windows; None if it is not listed there."""
+    context_window: int = DEFAULT_CONTEXT_WINDOW
+    """Tokens that a model takes at once, for models whose window `genai-prices` does not list."""
 
 
 PROVIDERS: dict[str, Provider] = {
@@ -78,6 +82,7 @@ PROVIDERS: dict[str, Provider] = {
             ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
             hides_thoughts=True,
             prices="google",
+            context_window=1_000_000,
         ),
         Provider(
             "kimi",

@@ -8,12 +8,12 @@ from typing import Any, cast
 Schema = dict[str, Any]
 
 
-def closed(schema: Schema) -> Schema:
+def close_objects(schema: Schema) -> Schema:
     """The same with every object closed to further properties, which strict modes demand to be said."""
     return _mapped(schema, _close)
 
 
-def without(schema: Schema, keywords: tuple[str, ...]) -> Schema:
+def describe_keywords(schema: Schema, keywords: tuple[str, ...]) -> Schema:
     """The same with these keywords told in descriptions: what a model cannot be bound to, it can be told."""
 
     def tell(node: Schema) -> Schema:

@@ -13,7 +13,7 @@ from dense.model.providers import JsonMode, Key, ModelSpec
 from dense.trajectory import Usage
 
 
-class Form(Struct, frozen=True):
+class RequestForm(Struct, frozen=True):
     """How a question is put: what the server is known to take of it."""
 
     json_mode: JsonMode | None
@@ -22,7 +22,7 @@ class Form(Struct, frozen=True):
     """What is sent as the temperature."""
 
 
-class Answer(Struct, frozen=True):
+class WireReply(Struct, frozen=True):
     """What a server said."""
 
     text: str
@@ -37,7 +37,7 @@ class Answer(Struct, frozen=True):
     """The HTTP status: some refusals come as errors."""
 
 
-class Failure(Struct, frozen=True):
+class WireFailure(Struct, frozen=True):
     """Why there is no answer."""
 
     text: str
@@ -72,16 +72,16 @@ class Wire(Protocol):
         """The headers of a request."""
         ...
 
-    def body(self, request: ChatRequest, spec: ModelSpec, form: Form) -> dict[str, Any]:
+    def body(self, request: ChatRequest, spec: ModelSpec, form: RequestForm) -> dict[str, Any]:
         """A request as JSON."""
         ...
 
-    def answer(self, payload: bytes, spec: ModelSpec, form: Form) -> Answer | Failure:
+    def answer(self, payload: bytes, spec: ModelSpec, form: RequestForm) -> WireReply | WireFailure:
         """What the body of a good response says. Raises `msgspec.MsgspecError` where it is not what was promised."""
         ...
 
 
-def told_schema(request: ChatRequest, form: Form) -> str:
+def system_prompt(request: ChatRequest, form: RequestForm) -> str:
     """The system prompt, with the schema in words where the server cannot be bound to it."""
     if form.json_mode in (None, "schema"):
         return request.system
@@ -94,7 +94,7 @@ THOUGHT = re.compile(r"\s*<think>.*?(</think>\s*|\Z)", re.DOTALL)
 FENCED = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
 
 
-def bare(text: str, *, wants_json: bool) -> str:
+def strip_wrapping(text: str, *, wants_json: bool) -> str:
     """The answer without the thoughts that some models write before it and, for JSON, the fence around it."""
     thought = THOUGHT.match(text)
     if thought:

@@ -17,9 +17,9 @@ from dense.analyst.model import ModelAnalyst
 from dense.distillation.estimate import Estimate, Nobody
 from dense.errors import DenseError
 from dense.methods import method
-from dense.methods.asking import room_in, window_of
+from dense.methods.asking import room_in
 from dense.methods.estimate import estimate
-from dense.model import GivenPrices, Prices, prices_of, resolve
+from dense.model import GivenPrices, PriceSource, context_window, prices_of, resolve
 from dense.readers import read
 from dense.refit.plan import Plan
 from dense.refit.state import dollars, state_in
@@ -74,8 +74,8 @@ def _estimated(plan: Plan, name: str, examples: Sequence[Trajectory]) -> Estimat
     spec = resolve(analyst.model or "", base_url=analyst.base_url, environment=os.environ)
     given = analyst.prices
     known = GivenPrices(given.input, given.output, given.cache_read, given.cache_write) if given else None
-    prices: Prices = prices_of(spec, known)
-    window = analyst.context or window_of(spec.provider.name)
+    prices: PriceSource = prices_of(spec, known)
+    window = analyst.context or context_window(spec)
     judge = ModelAnalyst(Nobody(), name=analyst.model or "", context_tokens=window)
     at, total = datetime.now(UTC).isoformat(), Estimate(0, Usage(0, None, None, 0), 0.0)
     for trajectory in examples:

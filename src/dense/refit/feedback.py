@@ -23,11 +23,21 @@ from dense.deliver.memory import Item, remembered
 from dense.distillation.record import Done, Run, run_record
 from dense.errors import DenseError, MissingInput, ModelError, Unanswered
 from dense.methods import AnyMethod, Made, Trail, method, run
-from dense.methods.asking import MethodModel, disown_unusable, room_in, window_of
+from dense.methods.asking import MethodModel, disown_unusable, room_in
 from dense.methods.faults import told
 from dense.methods.files import prompt_hashes, write, write_failure
 from dense.methods.rules import MethodRules
-from dense.model import Call, GivenPrices, OpenModel, Tally, Totals, open_model, resolve
+from dense.model import (
+    DEFAULT_CONTEXT_WINDOW,
+    CallTotals,
+    GivenPrices,
+    ModelCall,
+    OpenModel,
+    TalliedModel,
+    context_window,
+    open_model,
+    resolve,
+)
 from dense.outcome import Outcome
 from dense.readers import read
 from dense.readers.outcomes import read_outcomes
@@ -79,7 +89,7 @@ class Maker:
         rounds. When this returns, `place` holds both."""
         chosen = self._methods[name]
         trajectory = _trajectory(chosen, source, task)
-        tally = Tally(self._model, self._model.ledger.prices) if self._model is not None else None
+        tally = TalliedModel(self._model, self._model.ledger.prices) if self._model is not None else None
         trail = Trail()
         try:
             made = await self._made(chosen, trajectory, source, tally, trail)
@@ -91,12 +101,12 @@ class Maker:
             raise
         items = self._remembered(earlier, made.item)
         message = remembered(items, Task(task.instruction), self._config.budget.complete) if items else None
-        totals = tally.ledger.totals if tally is not None else Totals()
+        totals = tally.ledger.totals if tally is not None else CallTotals()
         self._write(place, made, message, self._record(name, trajectory, made, tally))
         return Prepared(message, items, _event(made, message, totals))
 
     async def _made(
-        self, chosen: AnyMethod, trajectory: Trajectory, source: SourceAttempt, tally: Tally | None, trail: Trail
+        self, chosen: AnyMethod, trajectory: Trajectory, source: SourceAttempt, tally: TalliedModel | None, trail: Trail
     ) -> Made:
         """What the method makes, if every question was answered, well or not."""
         try:
@@ -121,7 +131,7 @@ class Maker:
             raise self._unanswered(tally)
         return made
 
-    def watch(self, paid: Callable[[Call], None]) -> None:
+    def watch(self, paid: Callable[[ModelCall], None]) -> None:
         """From here on `paid` is told of every call that the analyst's provider was asked, as soon as it has ended."""
         if self._model is not None:
             self._model.ledger.watch = paid
@@ -130,7 +140,7 @@ class Maker:
         """The module that a method's class stands in."""
         return type(self._methods[name]).__module__
 
-    def _unanswered(self, tally: Tally) -> Unanswered:
+    def _unanswered(self, tally: TalliedModel) -> Unanswered:
         """A question without a usable answer is the method's to deal with; one that nobody answered is not."""
         last = next((call.error for call in reversed(tally.ledger.calls) if call.error), "no answer")
         dead = tally.ledger.totals.failed
@@ -152,11 +162,13 @@ class Maker:
     def _remembered(self, earlier: Sequence[Item], item: Item | None) -> tuple[Item, ...]:
         return (*earlier, item)[-self._config.memory :] if item is not None else tuple(earlier)
 
-    def _asking(self, model: Tally) -> MethodModel:
+    def _asking(self, model: TalliedModel) -> MethodModel:
         analyst = ModelAnalyst(model, name=self._config.analyst.model or "model", context_tokens=self._window)
         return MethodModel(analyst, model, room=room_in(self._window))
 
-    def _record(self, name: str, trajectory: Trajectory, done: Done, tally: Tally | None, failure: str = "") -> Run:
+    def _record(
+        self, name: str, trajectory: Trajectory, done: Done, tally: TalliedModel | None, failure: str = ""
+    ) -> Run:
         """What was asked and what it took, whatever came of it."""
         return run_record(
             trajectory,
@@ -191,7 +203,7 @@ def _write_failure(place: Path, record: Run) -> None:
     write_failure(free, record, "run.json")
 
 
-def _event(made: Made, message: str | None, totals: Totals) -> FeedbackMade:
+def _event(made: Made, message: str | None, totals: CallTotals) -> FeedbackMade:
     """For the store. Answers from the cache count as what they took back then: a result bears the cost of its feedback,
     whoever paid for it when."""
     return FeedbackMade(
@@ -225,11 +237,11 @@ def _window(config: Config) -> int:
     if analyst.context is not None:
         return analyst.context
     if analyst.model is None:
-        return window_of("")
-    return window_of(resolve(analyst.model, base_url=analyst.base_url, environment=os.environ).provider.name)
+        return DEFAULT_CONTEXT_WINDOW
+    return context_window(resolve(analyst.model, base_url=analyst.base_url, environment=os.environ))
 
 
-def _used(totals: Totals) -> Usage:
+def _used(totals: CallTotals) -> Usage:
     return replace(totals.usage + totals.cached_usage, cost_usd=_sum(totals.usd, totals.cached_usd))
 
 

@@ -17,7 +17,7 @@ from dense.deliver.memory import Item
 from dense.errors import CallFailed, DenseError, MissingInput, ModelError, Unanswered, Unusable
 from dense.harness import Attempted, Harness, Order
 from dense.methods.faults import told
-from dense.model import Call
+from dense.model import ModelCall
 from dense.refit.feedback import Maker, Prepared, SourceAttempt
 from dense.refit.plan import Plan, seed_of
 from dense.refit.slots import Slots
@@ -245,7 +245,7 @@ class Laboratory:
         """The cell, and with it what its chain would have come to: each following round has an invalid source."""
         self._note(Invalid(reason), cell)
 
-    def _paid(self, call: Call) -> None:
+    def _paid(self, call: ModelCall) -> None:
         """Of no cell: equal questions of several are asked once."""
         usage = replace(call.usage, cost_usd=call.usd)
         # A call that failed before it was answered is not billed unless it says so.

@@ -15,7 +15,7 @@ from dense.errors import ModelError, NotRecorded
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
 
 
-class Line(Struct, frozen=True):
+class RecordedReply(Struct, frozen=True):
     """One answer on record."""
 
     request: str
@@ -26,7 +26,7 @@ class Line(Struct, frozen=True):
     """The answer."""
 
 
-class Recorded:
+class RecordingModel:
     """Writes down every answer, as it comes. Each line is written whole or, by a crash, cut: then it does not count."""
 
     def __init__(self, inner: ChatModel, path: Path) -> None:
@@ -39,14 +39,14 @@ class Recorded:
         reply = await self._inner.complete(request)
         if request.digest not in self._written:
             self._written.add(request.digest)
-            line = msgspec.json.encode(Line(request.digest, request.label, replace(reply, is_cached=False)))
+            line = msgspec.json.encode(RecordedReply(request.digest, request.label, replace(reply, is_cached=False)))
             with self._path.open("ab") as file:
                 # After a crash the last line may have no end.
                 file.write(b"\n" * _is_cut(self._path) + line + b"\n")
         return reply
 
 
-class Replayed:
+class ReplayModel:
     """Answers from a record, and from nothing else."""
 
     def __init__(self, path: Path) -> None:
@@ -81,7 +81,7 @@ def _lines(path: Path) -> dict[str, ChatReply]:
         raise ModelError(f"{path}: cannot be read ({error.strerror})") from error
     for number, text in enumerate(content.split(b"\n"), 1):
         try:
-            line = msgspec.json.decode(text, type=Line) if text.strip() else None
+            line = msgspec.json.decode(text, type=RecordedReply) if text.strip() else None
         except msgspec.MsgspecError as error:
             if number == 1:
                 raise ModelError(f"{path}: no record of a run ({error})") from error

@@ -8,7 +8,7 @@ from dense.errors import CallFailed
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
 
 
-class Lengthened:
+class LengthRetryModel:
     """Asks once more, with twice the limit, where an answer was cut. If that fails, the cut answer stands."""
 
     def __init__(self, inner: ChatModel) -> None:

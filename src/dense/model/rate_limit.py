@@ -8,7 +8,7 @@ import time
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
 
 
-class Limited:
+class RateLimitedModel:
     """One limit for a whole run: at most `concurrency` calls at a time, and `per_minute` begun, evenly spaced."""
 
     def __init__(self, inner: ChatModel, concurrency: int, per_minute: float | None = None) -> None:
