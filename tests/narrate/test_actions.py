@@ -14,8 +14,10 @@ from dense.evidence.actions import effects
 from dense.evidence.facts.facts import ActionFacts, facts
 from dense.evidence.observations import observe
 from dense.narrate.actions import describe_action, describe_output
-from dense.narrate.messages import first_sentence, intent, says_nothing, telling_sentence
-from dense.narrate.quoting import listed, one_line, quoted, sentence, ticked
+from dense.narrate.messages import intent, says_nothing, telling_sentence
+from dense.narrate.quoting import listed, sentence
+from dense.text.quoting import one_line, quoted, ticked
+from dense.text.sentences import first_sentence
 from dense.trajectory import Observation, Origin, Source, Step, ToolCall
 from dense.tree import Leaf
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
+from dense.text.clip import clip_end
+
 
 def printable(text: str) -> str:
     """The text on one line, with nothing in it that a terminal would obey."""
@@ -23,7 +25,7 @@ def _visible(character: str) -> str:
 def shortened(text: str, width: int) -> str:
     """The beginning of the text, at most this long."""
     clean = printable(text[: width * 4])
-    return clean if len(clean) <= width else clean[: width - 1] + "…"
+    return clip_end(clean, width)
 
 
 def size(count: int) -> str:

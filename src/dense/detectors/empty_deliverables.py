@@ -14,7 +14,7 @@ from dense.evidence.deliverables.tracking import Tracked
 from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import Case
-from dense.narrate.quoting import ticked
+from dense.text.quoting import ticked
 
 LONGEST = 4_000
 """Characters of an output that are looked at: one that shows a file that is wrong is short, or begins with it."""

@@ -9,8 +9,7 @@ from dense.evidence.checks.reruns import Reruns
 from dense.evidence.facts.files import base_name
 from dense.evidence.facts.remarks import find_excuse
 from dense.evidence.trace import Case
-from dense.narrate.actions import one_line
-from dense.narrate.quoting import ticked
+from dense.text.quoting import one_line, ticked
 
 SOON = 2
 """So many actions after a failed check, the agent may say what it thinks of it."""

@@ -9,7 +9,7 @@ from dense.evidence.facts.files import base_name
 from dense.evidence.facts.remarks import is_raised_in, says_expected
 from dense.evidence.observations.setting import last_program
 from dense.evidence.trace import Case
-from dense.narrate.quoting import ticked
+from dense.text.quoting import ticked
 
 STOPPED = frozenset({"time_out", "killed"})
 """Families that say that somebody ended a program."""

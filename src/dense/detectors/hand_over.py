@@ -9,8 +9,7 @@ from dense.evidence.ending.handovers import prints_work
 from dense.evidence.ending.refusals import handed_in, refused_told
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import Case
-from dense.narrate.actions import one_line
-from dense.narrate.quoting import ticked
+from dense.text.quoting import one_line, ticked
 
 
 def refused(case: Case) -> list[Finding]:

@@ -12,8 +12,8 @@ from dense.evidence.deliverables.tracking import Tracked, is_edit, may_be_made
 from dense.evidence.facts.facts import same_file
 from dense.evidence.requirements.cues import CUES
 from dense.evidence.trace import Case
-from dense.narrate.actions import one_line
 from dense.narrate.outputs import ABSENT, absent_told, main_failure
+from dense.text.quoting import one_line
 
 TRIES = 3
 """How many tries an issue tells."""

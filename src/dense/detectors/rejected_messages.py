@@ -12,7 +12,8 @@ from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.families import LOOKERS
 from dense.evidence.facts.files import is_temporary
 from dense.evidence.trace import Case
-from dense.narrate.quoting import paths_told, ticked
+from dense.narrate.quoting import paths_told
+from dense.text.quoting import ticked
 from dense.trajectory import Step, ToolCall
 
 FENCE = "```"

@@ -10,7 +10,7 @@ from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.remarks import says_expected
 from dense.evidence.links.action_links import LOCAL
 from dense.evidence.trace import Case
-from dense.narrate.quoting import ticked
+from dense.text.quoting import ticked
 
 FEW = 8
 """How many addresses of one action are looked at."""

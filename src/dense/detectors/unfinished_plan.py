@@ -10,7 +10,8 @@ from dense.evidence.ending.done import is_shown_done
 from dense.evidence.facts.tool_names import plain_name
 from dense.evidence.facts.topic_changes import PLAN_TOOLS
 from dense.evidence.trace import Case
-from dense.narrate.quoting import listed, quoted
+from dense.narrate.quoting import listed
+from dense.text.quoting import quoted
 from dense.trajectory import Step
 
 WAITING = frozenset({"pending", "todo", "not_started", "open", "queued"})

@@ -10,7 +10,7 @@ from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.files import PROGRAMS, base_name
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import Case
-from dense.narrate.actions import one_line
+from dense.text.quoting import one_line
 
 PRODUCTS = 5
 """How many names an issue lists."""

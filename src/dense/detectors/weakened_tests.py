@@ -13,9 +13,9 @@ from dense.evidence.checks.scopes import Scope
 from dense.evidence.checks.touched_tests import Touched, is_wide
 from dense.evidence.facts.files import base_name, is_temporary
 from dense.evidence.trace import Case
-from dense.narrate.actions import one_line
 from dense.narrate.outputs import test_name
-from dense.narrate.quoting import listed, ticked
+from dense.narrate.quoting import listed
+from dense.text.quoting import one_line, ticked
 
 SELECTING = re.compile(
     r" -(?:-?(?:t|g|run|filter|grep|test)\b|m (?!\w*(?:test|nose|tox|nox))"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from traceback import walk_tb
 
+from dense.text.clip import clip_end
+
 MOST = 300
 """Characters of an exception's own words."""
 
@@ -28,4 +30,4 @@ def _words(error: BaseException) -> str:
         text = " ".join(str(error)[: 4 * MOST].split())
     except Exception:
         return ""
-    return text if len(text) <= MOST else text[: MOST - 1] + "…"
+    return clip_end(text, MOST)

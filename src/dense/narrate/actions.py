@@ -32,8 +32,9 @@ from dense.narrate.outputs import (
     shown,
     tests_told,
 )
-from dense.narrate.quoting import capital, listed, one_line, paths_told, quoted, ticked
+from dense.narrate.quoting import capital, listed, paths_told
 from dense.narrate.tools import tool_deeds
+from dense.text.quoting import one_line, quoted, ticked
 from dense.trajectory import Step
 
 __all__ = [

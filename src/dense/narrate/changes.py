@@ -10,8 +10,9 @@ from dense.narrate.action_traits import is_change, is_silent
 from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import SUBSTITUTION
 from dense.narrate.messages import intent
-from dense.narrate.quoting import HEAD, paths_told, quoted, ticked
+from dense.narrate.quoting import HEAD, paths_told
 from dense.narrate.tools import NEW_KEYS, OLD_KEYS, change_told
+from dense.text.quoting import quoted, ticked
 
 LONGEST_CHANGE = 80
 MOST_TEXT = 10 * HEAD

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE
 from dense.evidence.facts.facts import ActionFacts
 from dense.narrate.inline_programs import program_told
-from dense.narrate.quoting import HEAD, line_count, lines_told, listed, paths_told, ticked
+from dense.narrate.quoting import HEAD, lines_told, listed, paths_told
 from dense.narrate.statements import program, statements, trimmed
 from dense.text.differences import differing
+from dense.text.quoting import line_count, ticked
 
 SHOWING = frozenset("cat head tail less more nl bat sed zcat".split())
 SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep".split())

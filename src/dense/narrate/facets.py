@@ -17,8 +17,9 @@ from dense.narrate.changes import MOST_TEXT, small_changes, standing
 from dense.narrate.commands import LOOKING, SHOWING, short_command
 from dense.narrate.elsewhere import Elsewhere, TellsElsewhere, nowhere
 from dense.narrate.outputs import main_failure
-from dense.narrate.quoting import listed, one_line, paths_told, plain_text, ticked
+from dense.narrate.quoting import listed, paths_told
 from dense.narrate.stretch import ABSENT, Stretch
+from dense.text.quoting import one_line, plain_text, ticked
 from dense.tree import NONE
 
 ITEMS = 5

@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.narrate.messages import first_sentence, intent, sentences
-from dense.narrate.quoting import HEAD, last_line, line_count, lines_told, paths_told, quoted, ticked
+from dense.narrate.messages import intent
+from dense.narrate.quoting import HEAD, lines_told, paths_told
 from dense.narrate.statements import trimmed
+from dense.text.quoting import last_line, line_count, quoted, ticked
+from dense.text.sentences import first_sentence, sentences
 
 LONGEST_PURPOSE = 110
 SHORTEST_PURPOSE = 32

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any, cast
 
 import msgspec
 
 from dense.evidence.actions.tools import is_shell, known
-from dense.narrate.quoting import capital, one_line, plain_text, quoted
+from dense.narrate.quoting import capital
+from dense.text.quoting import plain_text, quoted
+from dense.text.sentences import LIST_ITEM, SHORTEST_SENTENCE, first_sentence, sentences
 from dense.trajectory import Step
-
-LABEL = re.compile(
-    r"[#*>\s-]{0,8}(?:(?:thought|analysis|plan|task|answer|response|discussion|reasoning)s?\**:\**\s+)?", re.IGNORECASE
-)
-SENTENCE_END = re.compile(r"[.!?。！？\n](?:(?<=[.!?])(?=\s)(?<!\n\d\.)(?<!: \d\.)|(?<=[。！？])|(?<=\n)(?<![:\n]\n))")
-"""A stop behind the number of a list's item ends no sentence. The signs come first, so that what lies between them is
-passed over quickly."""
-MARKS = "*#_> \n\t"
-"""Marks of headings and of stress."""
-SHORTEST_SENTENCE = 24
-"""A greeting or a heading is no sentence: what follows belongs to it."""
 
 
 def said(step: Step, limit: int = 100) -> str:
@@ -78,24 +68,6 @@ def unwrapped(message: str) -> str:
     return message
 
 
-def sentences(message: str, limit: int) -> Iterator[str]:
-    """The first sentences of a message, without marks of lists and labels before them."""
-    head = message[: max(4 * limit, 600)].strip()
-    found = LABEL.match(head)
-    start = found.end() if found else 0
-    for end in SENTENCE_END.finditer(head, start):
-        if end.end() - start >= SHORTEST_SENTENCE:
-            yield one_line(head[start : end.end()].strip(MARKS), limit)
-            start = end.end()
-    if start < len(head):
-        yield one_line(head[start:].strip(MARKS), limit)
-
-
-def first_sentence(message: str, limit: int = 100) -> str:
-    """What a message begins with."""
-    return next((one for one in sentences(message, limit) if one), "")
-
-
 NEXT = re.compile(
     r"(?:(?:now|so|next|then|finally|ok(?:ay)?|great|good|perfect|first)[,.!:]?\s+)*"
     r"(?:let(?:'s| me| us)\b|calling\b|time to\b"
@@ -118,8 +90,6 @@ CONTENT = re.compile(r"\d|`|\w\.[a-zA-Z]|_|/\w|[\"“«「]\w|[a-z][A-Z]")
 OPENING = re.compile(
     r"(?:(?:done|ready|great|perfect|finished)|i(?:'m| am) (?:done|ready)[^.!]{0,30})[.!]\s+", re.IGNORECASE
 )
-ITEM = re.compile(r"[-•·+]\s|\(?\d{1,2}[.)]\s")
-"""How an item of a list begins: it names things, and says nothing of them."""
 MOST_SENTENCES = 8
 LONGEST_CLAIM = 70
 
@@ -134,7 +104,7 @@ def telling_sentence(message: str, limit: int = 100) -> str:
             continue
         has_content = CONTENT.search(one) is not None
         is_claim = not has_content and len(one) < LONGEST_CLAIM and CLAIM.search(one) is not None
-        score = 2 * has_content - is_claim - 2 * (ITEM.match(one) is not None or one.endswith(":"))
+        score = 2 * has_content - is_claim - 2 * (LIST_ITEM.match(one) is not None or one.endswith(":"))
         if score > most:
             best, most = one, score
     rest = best[found.end() :] if (found := OPENING.match(best)) is not None else ""

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dense.evidence.observations.result import ObservedFailure, TestRun
-from dense.narrate.quoting import HEAD, last_line, lines_told, listed, ticked
+from dense.narrate.quoting import HEAD, lines_told, listed
+from dense.text.quoting import last_line, ticked
 
 
 def tests_told(runs: Sequence[TestRun]) -> str:

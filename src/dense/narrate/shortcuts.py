@@ -10,9 +10,10 @@ from typing import Any
 from dense.evidence.actions.tools import known
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import change, small_changes, standing
-from dense.narrate.quoting import HEAD, listed, plain_text, quoted, ticked
+from dense.narrate.quoting import HEAD, listed
 from dense.narrate.stretch import is_bare
 from dense.text.differences import differing, leaves
+from dense.text.quoting import plain_text, quoted, ticked
 
 LESSONS = 4
 """How many failures a dead end tells."""

@@ -7,7 +7,8 @@ import re
 
 from dense.evidence.actions.shell.heredocs import HEREDOC, HEREDOC_PLACE
 from dense.evidence.actions.shell.interpret import without_edit_blocks
-from dense.narrate.quoting import HEAD, flat
+from dense.narrate.quoting import HEAD
+from dense.text.quoting import flat
 
 SEPARATOR = re.compile(r"""'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.|&&|\|\||;;?|\n|&(?<![>&]&)(?![>&])""", re.DOTALL)
 """What ends a statement, or what is quoted and ends none. Each alternative begins with a character of its own, so that

@@ -12,7 +12,7 @@ from dense.evidence.links.origins import Origins
 from dense.narrate.action_traits import check_name, is_change, is_silent, is_success, only_looks
 from dense.narrate.actions import NarratedAction
 from dense.narrate.outputs import main_failure
-from dense.narrate.quoting import ticked
+from dense.text.quoting import ticked
 
 ABSENT = {"no_such_command": "command not found", "no_such_module": "no such module"}
 SHORTEST_ECHO = 24

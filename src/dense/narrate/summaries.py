@@ -20,8 +20,9 @@ from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import change, standing
 from dense.narrate.commands import short_command
 from dense.narrate.messages import says_nothing
-from dense.narrate.quoting import capital, listed, paths_told, sentence, ticked
+from dense.narrate.quoting import capital, listed, paths_told, sentence
 from dense.narrate.stretch import Stretch, is_bare
+from dense.text.quoting import ticked
 
 LONGEST = 500
 LONGEST_WHOLE = 700

@@ -21,9 +21,11 @@ from dense.evidence.facts.teams import instruction
 from dense.narrate.action_traits import check_name
 from dense.narrate.actions import NarratedAction
 from dense.narrate.inline_programs import purpose
-from dense.narrate.messages import first_sentence, question
+from dense.narrate.messages import question
 from dense.narrate.outputs import ABSENT, lack
-from dense.narrate.quoting import capital, listed, more, one_line, quoted
+from dense.narrate.quoting import capital, listed, more
+from dense.text.quoting import one_line, quoted
+from dense.text.sentences import first_sentence
 
 LONGEST = 60
 SHORTEST_WORDS = 20

@@ -30,7 +30,8 @@ from dense.evidence.actions.tools import (
 )
 from dense.narrate.inline_programs import on_what
 from dense.narrate.messages import said
-from dense.narrate.quoting import HEAD, line_count, lines_told, one_line, paths_told, plain_text, quoted, ticked
+from dense.narrate.quoting import HEAD, lines_told, paths_told
+from dense.text.quoting import line_count, one_line, plain_text, quoted, ticked
 from dense.trajectory import Step
 
 OLD_KEYS = ("old_string", "old_str", "oldtext", "old_text", "search", "find", "old", "old_code")

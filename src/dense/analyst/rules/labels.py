@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from dense.evidence.facts.facts import ActionFacts, Phase, is_scratch, same_file
 from dense.evidence.facts.files import base_name
 from dense.evidence.links.action_links import ActionLinks
-from dense.narrate.quoting import flat
+from dense.text.quoting import flat
 from dense.trajectory import Step
 from dense.tree import Label
 

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.files import base_name
-from dense.narrate.quoting import listed, more, path_told
+from dense.narrate.quoting import listed, more
+from dense.text.quoting import ticked_path
 from dense.trajectory import Step
 
 LAST = 2
@@ -40,10 +41,10 @@ class Change(Struct, frozen=True):
     @property
     def told(self) -> str:
         if self.is_gone:
-            return f"{path_told(self.path)} (removed)"
+            return f"{ticked_path(self.path)} (removed)"
         if self.is_new:
-            return f"{path_told(self.path)} (new, {self.added} line{'' if self.added == 1 else 's'})"
-        return f"{path_told(self.path)} (+{self.added} −{self.removed})"
+            return f"{ticked_path(self.path)} (new, {self.added} line{'' if self.added == 1 else 's'})"
+        return f"{ticked_path(self.path)} (+{self.added} −{self.removed})"
 
 
 class Submission(Struct, frozen=True, dict=True):
@@ -127,5 +128,5 @@ def _importance(one: Change) -> tuple[bool, bool]:
 def _places(left: Sequence[Change]) -> str:
     """Files at the top by their names, others by their folders."""
     places = list(dict.fromkeys(f"{one.path.split('/')[0]}/" if "/" in one.path else one.path for one in left))
-    told = [path_told(place) for place in places[:NAMED]]
+    told = [ticked_path(place) for place in places[:NAMED]]
     return listed(told, NAMED) + (f" and {more(len(places) - NAMED)}" if len(places) > NAMED else "")

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from dense.evidence.facts.facts import ActionFacts
 from dense.narrate.actions import NarratedAction
-from dense.narrate.messages import ITEM, sentences, telling_sentence
-from dense.narrate.quoting import quoted
+from dense.narrate.messages import telling_sentence
+from dense.text.quoting import quoted
+from dense.text.sentences import LIST_ITEM, sentences
 from dense.trajectory import Step
 
 LACKING = re.compile(
@@ -119,7 +120,7 @@ def lacking_in(message: str) -> str:
     """The sentence of a last message that says what is missing: among the first ones; else one that turns to it, which
     may stand at the end of a long report."""
     said = sentences(message, LONGEST_WORD)
-    if lacking := next((one for one in said if LACKING.search(one) and not ITEM.match(one)), ""):
+    if lacking := next((one for one in said if LACKING.search(one) and not LIST_ITEM.match(one)), ""):
         return lacking
     if len(message) <= 4 * LONGEST_WORD:
         return ""  # these were all

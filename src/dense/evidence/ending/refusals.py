@@ -11,7 +11,8 @@ from msgspec import Struct
 from dense.evidence.ending.handovers import prints_work
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.links.origins import Origins
-from dense.narrate.quoting import listed, plain_text, ticked
+from dense.narrate.quoting import listed
+from dense.text.quoting import plain_text, ticked
 from dense.trajectory import Step
 
 _NO = r"(?:incorrect|not (?:\w+ )?correct|wrong|rejected|not accepted)"

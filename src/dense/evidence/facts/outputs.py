@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dense.evidence.actions.programs.files import UNNAMED
 from dense.evidence.actions.tools import PATH_KEYS, known
 from dense.evidence.facts.facts import ActionFacts
-from dense.narrate.quoting import HEAD
 from dense.trajectory import Observation, Step
 
+HEAD = 2000
+"""Characters of an output that are read at once."""
 FRAME_HEAD = re.compile(
     r"\s*(?:<returncode>-?\d+</returncode>\s*(?:<output>\n?)?"
     r"|(?:Chunk ID|Exit code|Wall time|Command)\b[^\n]*\n(?:[A-Z][^\n]{0,80}\n){0,6}?Output:[ \t]*\n?"

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from dense.narrate.messages import sentences
 from dense.text.search import contains_any
+from dense.text.sentences import sentences
 
 HEAD = 1_500
 """Characters of a message that are looked at: what was seen last is spoken of first."""

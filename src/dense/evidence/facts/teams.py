@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from dense.evidence.actions.shell.arguments import values
 from dense.evidence.facts.tool_names import plain_name
-from dense.narrate.messages import first_sentence
-from dense.narrate.quoting import plain_text, quoted, ticked
+from dense.text.quoting import plain_text, quoted, ticked
+from dense.text.sentences import first_sentence
 from dense.trajectory import Step
 
 HEAD = 600

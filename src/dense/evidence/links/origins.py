@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.narrate.quoting import plain_text
+from dense.text.quoting import plain_text
 from dense.trajectory import Step, Task
 
 LONGEST = 200

@@ -1,0 +1,38 @@
+"""The sentences of a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dense.text.quoting import one_line
+
+LABEL = re.compile(
+    r"[#*>\s-]{0,8}(?:(?:thought|analysis|plan|task|answer|response|discussion|reasoning)s?\**:\**\s+)?", re.IGNORECASE
+)
+SENTENCE_END = re.compile(r"[.!?。！？\n](?:(?<=[.!?])(?=\s)(?<!\n\d\.)(?<!: \d\.)|(?<=[。！？])|(?<=\n)(?<![:\n]\n))")
+"""The full stop behind the number of a list item ends no sentence."""
+MARKS = "*#_> \n\t"
+"""Markdown of headings and emphasis."""
+SHORTEST_SENTENCE = 24
+"""Anything shorter, such as a greeting or a heading, belongs to the sentence behind it."""
+LIST_ITEM = re.compile(r"[-•·+]\s|\(?\d{1,2}[.)]\s")
+"""The beginning of a list item."""
+
+
+def sentences(message: str, limit: int) -> Iterator[str]:
+    """The first sentences of a message, without Markdown and without a label before them."""
+    head = message[: max(4 * limit, 600)].strip()
+    found = LABEL.match(head)
+    start = found.end() if found else 0
+    for end in SENTENCE_END.finditer(head, start):
+        if end.end() - start >= SHORTEST_SENTENCE:
+            yield one_line(head[start : end.end()].strip(MARKS), limit)
+            start = end.end()
+    if start < len(head):
+        yield one_line(head[start:].strip(MARKS), limit)
+
+
+def first_sentence(message: str, limit: int = 100) -> str:
+    """The first sentence of a message that is not empty."""
+    return next((one for one in sentences(message, limit) if one), "")
