@@ -28,6 +28,7 @@ LAYERS = [
     "model",
     "readers",
     "text",
+    "knowledge",
     "nouns",
 ]
 """From the user down to the nouns. A room may import from those behind it in this list, and from itself."""

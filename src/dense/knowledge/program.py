@@ -1,0 +1,155 @@
+"""What can be known of a program: the shape of the rows in `programs`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+TRAITS = {
+    "looks": "prints what is there and changes nothing",
+    "shows": "looks: prints the contents of the files that it is given",
+    "lists": "looks: prints names and properties of files, and says so if there is no such file",
+    "searches": "looks: prints what matches a pattern; exit code 1 means that nothing does",
+    "finds": "prints nothing if it finds nothing",
+    "filters": "works on its input in the middle of a pipe",
+    "walks": "goes through folders: that it may not enter some of them is no failure",
+    "probes": "asks whether another machine or name is there",
+    "fetches": "prints or saves what is at an address",
+    "answers": "says no by exit code 1",
+    "quiet": "prints nothing but its own complaints",
+    "complains": "begins a line with its own name only to complain",
+    "builtin": "word of the shell, not counted among the programs that ran",
+    "idle": "does nothing to speak of",
+    "decorates": "prepares or decorates what the rest of a command line is about",
+    "sets_up": "only prepares the machine if nothing else runs beside it",
+    "archives": "packs and unpacks archives, lists what is in them",
+    "subcommands": "its first operand says what it does",
+    "tests": "checks: runs tests",
+    "lints": "checks: looks at the text of programs and not at what they do",
+    "compares": "checks: compares files",
+    "formats": "rewrites the text of programs",
+    "module_check": "checks if it is run as a module of Python",
+    "module": "module of Python that is a tool, not a program of the task's own",
+    "builds": "its operands are targets with names of the project's own",
+    "node_packager": "runs the scripts of package.json and installs packages",
+    "local_install": "installs what the project asks for if no package is named",
+    "interpreter": "runs a program file that it is given",
+    "shell": "interprets shell text",
+    "serves": "keeps running",
+    "detaches": "leaves what it runs in the background",
+    "never_serves": "is over soon, also if it is put into the background",
+    "contains": "runs containers",
+    "word": "its name is an ordinary word, or too short to be sure of",
+}
+IMPLIED = {
+    "shows": ("looks",),
+    "lists": ("looks",),
+    "searches": ("looks", "answers", "finds"),
+    "tests": ("checks",),
+    "lints": ("checks",),
+    "compares": ("checks", "answers"),
+}
+
+Operands = Literal[
+    "",  # not files, or for a function of its own
+    "read",  # files that are read
+    "listed",  # files and folders that are read, the current folder if there is none
+    "searched",  # a pattern or a program, then files that are read
+    "written",  # files that are made or changed
+    "changed",  # a mode or an owner, then files that are changed
+    "deleted",  # files that are removed
+    "copied",  # files that are read, and where they go
+    "moved",  # files that are removed, and where they go
+    "linked",  # what a link is to, and the link
+    "archived",  # an archive that is written, and files that are read
+    "converted",  # the first is read, the last is written
+    "asked",  # another machine, and a port
+]
+
+
+class Wrapper(Struct, frozen=True):
+    """How a program runs the program behind it."""
+
+    valued: frozenset[str] = frozenset()
+    """Its options that take a value."""
+    leading: int = 0
+    """Its own operands before the other program: the seconds of `timeout`."""
+    verbs: tuple[str, ...] = ()
+    """Words that must follow for it to be a wrapper at all: `run` of `uv run`."""
+    takes_text: bool = False
+    """Whether the rest is shell text in itself, as with `eval` and `ssh`."""
+
+
+class Program(Struct, frozen=True):
+    """What is known of a program. Options and subcommands are sets of words."""
+
+    names: tuple[str, ...] = ()
+    traits: frozenset[str] = frozenset()
+    """Some of `TRAITS`, and what they imply."""
+    operands: Operands = ""
+    wrappers: tuple[Wrapper, ...] = ()
+    """How it runs another program, in one or several ways."""
+    product: str = ""
+    """What it writes if no option names it; with a dot in front: a file of each operand's name with this ending."""
+    valued: frozenset[str] = frozenset()
+    """Options whose value is the next word."""
+    script_options: frozenset[str] = frozenset()
+    """Options that give the pattern or the program, so that all operands are files."""
+    output_options: frozenset[str] = frozenset()
+    """Options that name a file that is written."""
+    input_options: frozenset[str] = frozenset()
+    """Options that name a file that is read."""
+    host_options: frozenset[str] = frozenset()
+    """Options that name another machine."""
+    write_options: frozenset[str] = frozenset()
+    """If there are any: without one of these it only reads its operands."""
+    dry_options: frozenset[str] = frozenset()
+    """With one of these it changes nothing."""
+    check_verbs: frozenset[str] = frozenset()
+    """Subcommands that test or check."""
+    check_options: frozenset[str] = frozenset()
+    """Options with which it only checks."""
+    install_verbs: frozenset[str] = frozenset()
+    """Subcommands, of one word or two, that install the packages behind them; `*`: it does nothing else."""
+    serve_verbs: frozenset[str] = frozenset()
+    """Subcommands that keep running, or start something that does."""
+    setup_verbs: frozenset[str] = frozenset()
+    """Subcommands that only prepare."""
+    store_verbs: frozenset[str] = frozenset()
+    """Subcommands that record a state of the work."""
+    lasting_verbs: frozenset[str] = frozenset()
+    """Subcommands that cannot be taken back."""
+    undo_verbs: frozenset[str] = frozenset()
+    """Subcommands that take changes back."""
+    code_options: frozenset[str] = frozenset()
+    """Options of an interpreter that are followed by code."""
+    extensions: frozenset[str] = frozenset()
+    """How the names of program files end that it runs."""
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, or the parts between its commas."""
+    return frozenset([part.strip() for part in text.split(",")] if "," in text else text.split())
+
+
+def row(
+    names: str,
+    traits: str = "",
+    operands: Operands = "",
+    *wrappers: Wrapper,
+    product: str = "",
+    **sets: str,
+) -> Program:
+    """A row of the table; everything in words."""
+    given = frozenset(traits.split())
+    if unknown := given.difference(TRAITS):
+        raise ValueError(f"{names}: no such trait: {', '.join(sorted(unknown))}")
+    traits_implied = given.union(*[IMPLIED[trait] for trait in given if trait in IMPLIED])
+    parsed = {name: words(text) for name, text in sets.items()}
+    return Program(tuple(names.split()), traits_implied, operands, wrappers, product, **parsed)
+
+
+def behind(valued: str = "", leading: int = 0, verbs: str = "", *, takes_text: bool = False) -> Wrapper:
+    """How a program runs the one behind it."""
+    return Wrapper(words(valued), leading, tuple(verbs.split()), takes_text)
