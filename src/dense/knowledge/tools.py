@@ -88,8 +88,8 @@ ROWS: tuple[Tool, ...] = (
         "look",
         """read readfile view viewfile cat readmanyfiles readfiles glob grep search searchfile searchdir findfile
         findfiles codebasesearch grepsearch filesearch searchfiles searchfilecontent viewimage fileread fsread
-        readtextfile readmultiplefiles getfileinfo notebookread viewcodeitem searchcode ripgrep globfilesearch find readimage
-        viewrange filesurfer getfilecontents readlints printcodecontext printdefinition""",
+        readtextfile readmultiplefiles getfileinfo notebookread viewcodeitem searchcode ripgrep globfilesearch find
+        readimage viewrange filesurfer getfilecontents readlints printcodecontext printdefinition""",
     ),
     _row("look", "open openfile", "opens"),
     _row("look", "ls list listdir listdirectory listfiles directorytree tree", "lists"),
