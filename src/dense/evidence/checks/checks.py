@@ -19,17 +19,12 @@ from dense.evidence.facts.files import base_name
 from dense.evidence.observations import observe
 from dense.evidence.observations.exits import printed_exit
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
+from dense.knowledge.programs import named
+from dense.knowledge.test_runners import RUNNERS
 from dense.trajectory import Step
 
-RUNNERS = frozenset("pytest unittest jest vitest mocha tox nox rspec phpunit ctest".split())
-"""Runners that say at the end how many tests failed. Where that is not to be seen, because they broke off or their
-output was cut, the run tells nothing."""
-
-STATIC = frozenset(
-    """tsc vue-tsc mypy pyright basedpyright pylint flake8 ruff eslint oxlint biome stylelint shellcheck bandit vulture
-    pycodestyle pydocstyle pyflakes yamllint markdownlint golangci-lint staticcheck clippy cppcheck clang-tidy rubocop
-    black isort prettier gofmt rustfmt clang-format diff cmp pre-commit lint linter linting typecheck typing types
-    format formatting fmt style stylecheck""".split()
+STATIC = named("lints", "compares", "formats").union(
+    """clippy pre-commit lint linter linting typecheck typing types format formatting fmt style stylecheck""".split()
 )
 """Checks that look at the text of programs and not at what they do: they complain about much that was there before.
 Also what such a check is called where a project gives it a name of its own: `make lint`, `npm run lint:types`."""
@@ -168,7 +163,7 @@ def _check(action: int, commands: Sequence[str], family: str, came: ObservedResu
     told = [failure for failure in came.failures if not is_no_run(failure, family)]
     if not came.failures and command and (printed := _printed(command, step)) is not None and printed[0]:
         return Check(action, command, looks_at, family, False, 1, (), printed[1] or f"exit {printed[0]}")
-    is_silent = family in RUNNERS and not any(_names_a_test(failure) for failure in told)
+    is_silent = family in RUNNERS.counting and not any(_names_a_test(failure) for failure in told)
     if len(told) < len(came.failures) or came.is_empty or is_silent:
         return Check(action, command, looks_at, family, None)
     line = (told[-1].line if told[-1].family != "exit" else _last_line(step) or told[-1].line) if told else ""

@@ -8,15 +8,15 @@ from typing import Literal
 
 from dense.evidence.checks.checks import Check
 from dense.evidence.facts.files import base_name
+from dense.knowledge.test_runners import RUNNERS
 
 Relation = Literal["same", "part", "none"]
 MOST_SUBJECTS = 50
 """How many different things that one runner checked are kept in mind."""
-PYTHON_RUNNERS = frozenset(
-    """pytest,unittest,tox,nox,nose,nose2,nosetests,trial,green,hatch test,python runtests.py,python run_tests.py,
-    python manage.py,python setup.py""".replace("\n    ", "").split(",")
+PYTHON_RUNNERS = RUNNERS.of_language("python").union(
+    ["python runtests.py", "python run_tests.py", "python manage.py", "python setup.py"]
 )
-SCRIPT_RUNNERS = frozenset(["jest", "vitest", "mocha", "npm test", "npm t", "yarn test", "pnpm test", "bun test"])
+SCRIPT_RUNNERS = RUNNERS.of_language("javascript").union(["npm test", "npm t", "yarn test", "pnpm test"])
 MADE_RUNNERS = frozenset(["make test", "make check", "just test", "task test", "rake test"])
 """Runners of one kind of tests each, and those that may run any."""
 

@@ -11,11 +11,9 @@ from dense.evidence.actions.tests import is_test_file
 from dense.evidence.deliverables.tracking import IN_PLACE, OLD_TEXTS, UPDATES
 from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.files import base_name, is_temporary
+from dense.knowledge.test_runners import RUNNERS
 from dense.trajectory import Step
 
-SETTINGS = frozenset("conftest.py pytest.ini .rspec phpunit.xml phpunit.xml.dist karma.conf.js .mocharc".split())
-"""Files that are there to say how tests run."""
-SETTING_STEMS = ("jest.config", "vitest.config", "playwright.config", "cypress.config", ".mocharc.")
 WIDE = frozenset("tox.ini setup.cfg pyproject.toml noxfile.py package.json makefile justfile cmakelists.txt".split())
 """Files that say that among other things."""
 
@@ -60,7 +58,7 @@ def touched_tests(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list[T
 
 def is_setting(name: str) -> bool:
     """Whether a file says which tests run, by its base name."""
-    return name in SETTINGS or name.lower() in WIDE or name.startswith(SETTING_STEMS)
+    return name.startswith(RUNNERS.config_files) or name.lower() in WIDE
 
 
 def is_wide(path: str) -> bool:

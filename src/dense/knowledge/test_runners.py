@@ -1,0 +1,303 @@
+"""Test runners: one row each, with all that the package knows of it.
+
+To add one, write a row here and put it into `TEST_RUNNERS`. Summaries are tried in the order of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+MODULE = "python -m "
+"""How a call of a module of Python begins."""
+ABOUT_TESTS = r"(?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun)"
+"""What pytest counts."""
+
+
+class TestRunner(Struct, frozen=True, eq=False, kw_only=True):
+    """A program that runs tests: how it is called, and how it reports.
+
+    `total`, `passed`, `failed`, `skipped` and `nothing` are regular expressions that are searched in the summary, each
+    with one group: a number, or a word that counts as one. Several matches are added up."""
+
+    __test__ = False
+
+    name: str
+    calls: tuple[str, ...] = ()
+    """How it is called: `pytest`, `go test`, `python -m unittest`, `node --test`."""
+    language: str = ""
+    config_files: tuple[str, ...] = ()
+    """How names of files begin that are only there to configure it."""
+    is_counting: bool = False
+    """Whether every finished run ends with counts: a run without them broke off, or its output was cut."""
+
+    summary: str = ""
+    """A regular expression for the summary of a run, from the beginning of a line; it may span lines."""
+    total: str = ""
+    """How many tests there are. Without it and `passed`, it is not known how many passed."""
+    passed: str = ""
+    """How many passed. Without it, those that neither failed nor were skipped."""
+    failed: str = ""
+    """How many failed or broke off. If this is a word, the names of failed tests are counted."""
+    skipped: str = ""
+    """How many of the total were skipped."""
+    nothing: str = ""
+    """That there was no test to run."""
+    failed_name: str = ""
+    """A regular expression for a line that names a failed test, from its beginning; the name is the only group."""
+    repeats_names: bool = False
+    """Whether it names and counts a failed test once for each failed subtest."""
+
+
+def _known_by_call(language: str, calls: str) -> Iterator[TestRunner]:
+    """Rows for programs of which nothing but the call is known; the calls are separated by commas."""
+    for call in calls.split(","):
+        call = " ".join(call.split())
+        yield TestRunner(name=call.removeprefix(MODULE), calls=(call,), language=language)
+
+
+TEST_RUNNERS: tuple[TestRunner, ...] = (
+    TestRunner(
+        name="pytest",
+        calls=("pytest", "py.test", "python -m pytest"),
+        language="python",
+        config_files=("conftest.py", "pytest.ini"),
+        is_counting=True,
+        summary=rf"(?:=+ )?(?:\d+ {ABOUT_TESTS}\b.{{0,200}}|no tests (?:ran|collected).{{0,100}}) in [\d.:]+ ?s",
+        passed=r"(\d+) passed",
+        failed=r"(\d+) (?:failed|error)",
+        failed_name=r"(?:FAILED|ERROR) (?!\()(\S{1,200}(?:\[[^\n\]]{0,80}\])?)(?: - [^\n]*)?(?=\n|$)",
+    ),
+    TestRunner(
+        name="unittest",
+        calls=("python -m unittest", "python -m green", "python -m testtools.run", "python -m test"),
+        language="python",
+        is_counting=True,
+        summary=r"Ran \d+ tests? in [^\n]*(?:\n{1,4}(?:OK|FAILED|NO TESTS RAN)\b[^\n]*)?",
+        total=r"Ran (\d+)",
+        failed=r"(?:failures|errors|unexpected successes)=(\d+)",
+        skipped=r"skipped=(\d+)",
+        failed_name=r"(?:FAIL|ERROR): (\w[^\n]{0,160})",
+        repeats_names=True,
+    ),
+    TestRunner(
+        name="doctest",
+        calls=("doctest", "python -m doctest"),
+        language="python",
+        summary=r"\*\*\*Test Failed\*\*\* \d",
+        failed=r"(\d+) failures?",
+    ),
+    TestRunner(
+        name="cargo",
+        calls=("cargo test", "cargo t", "cargo nextest", "cargo-nextest", "cargo miri"),
+        language="rust",
+        summary=r"test result: ",
+        passed=r"(\d+) passed",
+        failed=r"(\d+) failed",
+        failed_name=r"test (\S{1,160}) \.\.\. FAILED",
+    ),
+    TestRunner(
+        name="go",
+        calls=("go test", "gotestsum", "ginkgo"),
+        language="go",
+        summary=r"(?:ok  |FAIL|\?   )\t",
+        failed=r"^(FAIL)",
+        nothing=r"(\[no test)",
+        failed_name=r"[ \t]*--- FAIL: (\S{1,160})",
+    ),
+    TestRunner(
+        name="jest",
+        calls=("jest",),
+        language="javascript",
+        config_files=("jest.config",),
+        is_counting=True,
+        summary=r"Tests:[ \t]+[^\n]*total",
+        passed=r"(\d+) passed",
+        failed=r"(\d+) failed",
+        failed_name=r"[ \t]*[✕✗×✖] ([^\n]{1,160})",
+    ),
+    TestRunner(
+        name="vitest",
+        calls=("vitest",),
+        language="javascript",
+        config_files=("vitest.config",),
+        is_counting=True,
+        summary=r"[ \t]*Tests  \d",
+        passed=r"(\d+) passed",
+        failed=r"(\d+) failed",
+    ),
+    TestRunner(
+        name="mocha",
+        calls=("mocha",),
+        language="javascript",
+        config_files=(".mocharc",),
+        is_counting=True,
+        summary=r"[ \t]+\d+ passing\b[^\n]*(?:\n[ \t]+\d+ (?:pending|failing)\b)*",
+        passed=r"(\d+) passing",
+        failed=r"(\d+) failing",
+        failed_name=r"  {1,6}\d+\) ([^\n]{1,160})",
+    ),
+    TestRunner(
+        name="playwright",
+        calls=("playwright test",),
+        language="javascript",
+        config_files=("playwright.config",),
+        summary=r"(?:  \d+ failed\n(?:    [^\n]*\n|  \d+ \w[^\n]*\n){1,40})?  \d+ passed(?: \([\d.]+m?s\))?(?=\n|\Z)",
+        passed=r"(\d+) passed",
+        failed=r"(\d+) failed",
+    ),
+    TestRunner(
+        name="bun",
+        calls=("bun test",),
+        language="javascript",
+        summary=r" \d+ pass(?:\n \d+ \w+)?\n \d+ fail",
+        passed=r"(\d+) pass",
+        failed=r"(\d+) fail",
+    ),
+    TestRunner(
+        name="deno",
+        calls=("deno test",),
+        language="javascript",
+        summary=r"(?:ok|FAILED) \| \d+ passed",
+        passed=r"(\d+) passed",
+        failed=r"(\d+) failed",
+    ),
+    TestRunner(
+        name="tap",
+        calls=("tap", "node --test"),
+        language="javascript",
+        summary=r"[#ℹ] pass +\d+[^\n]*(?:\n[#ℹ] fail +\d+)?",
+        passed=r"pass +(\d+)",
+        failed=r"fail +(\d+)",
+        failed_name=r"not ok \d+ -? ?([^\n]{1,160})",
+    ),
+    TestRunner(
+        name="ctest",
+        calls=("ctest",),
+        language="c",
+        is_counting=True,
+        summary=r"\d+% tests passed, ",
+        total=r"out of (\d+)",
+        failed=r"(\d+) tests failed",
+        failed_name=r"[ \t]+\d+ - (\S{1,160}) \((?:Failed|SEGFAULT|Timeout|\*\*\*)",
+    ),
+    TestRunner(
+        name="gtest",
+        language="c",
+        summary=r"\[  (?:PASSED|FAILED)  \] \d+ tests?",
+        passed=r"PASSED  \] (\d+)",
+        failed=r"FAILED  \] (\d+)",
+        failed_name=r"\[  FAILED  \] ([A-Za-z_][\w./]{0,160})",
+    ),
+    TestRunner(
+        name="catch2",
+        language="c",
+        summary=r"test cases: +\d|All tests passed \(",
+        passed=r"(\d+) (?:passed|test case)",
+        failed=r"(\d+) failed",
+    ),
+    TestRunner(
+        name="rspec",
+        calls=("rspec",),
+        language="ruby",
+        config_files=(".rspec",),
+        is_counting=True,
+        summary=r"\d+ examples?, ",
+        total=r"(\d+) example",
+        failed=r"(\d+) (?:failure|error)",
+        failed_name=r"rspec (\S{1,160}) #",
+    ),
+    TestRunner(
+        name="minitest",
+        calls=("rails test", "rails spec"),
+        language="ruby",
+        summary=r"\d+ runs, ",
+        total=r"(\d+) runs",
+        failed=r"(\d+) (?:failure|error)",
+        skipped=r"(\d+) skip",
+    ),
+    TestRunner(
+        name="bats",
+        calls=("bats",),
+        language="shell",
+        summary=r"\d+ tests?, ",
+        total=r"(\d+) test",
+        failed=r"(\d+) failure",
+        skipped=r"(\d+) skipped",
+    ),
+    TestRunner(
+        name="phpunit",
+        calls=("phpunit", "pest", "artisan test"),
+        language="php",
+        config_files=("phpunit.xml",),
+        is_counting=True,
+        summary=r"Tests: \d+, Assertions: |OK \(\d+ tests?, ",
+        total=r"(?:Tests: |OK \()(\d+)",
+        failed=r"(?:Failures|Errors): (\d+)",
+    ),
+    TestRunner(
+        name="junit",
+        language="java",
+        summary=r"(?:\[\w{1,9}\] )?Tests run: *\d|OK \(\d+ tests?\)",
+        total=r"(?:Tests run: *|OK \()(\d+)",
+        failed=r"(?:Failures|Errors): *(\d+)",
+        skipped=r"Skipped: *(\d+)",
+        failed_name=r"\[ERROR\] {1,4}(\w[\w.]{0,120}:\d+)",
+    ),
+    TestRunner(
+        name="prove", calls=("prove",), language="perl", summary=r"Result: (?:PASS|FAIL)", failed=r"Result: (FAIL)"
+    ),
+    TestRunner(name="tox", calls=("tox", "python -m tox"), language="python", is_counting=True),
+    TestRunner(name="nox", calls=("nox", "python -m nox"), language="python", is_counting=True),
+    *_known_by_call(
+        "python",
+        """nosetests, nose2, behave, trial, stestr, hatch test, python -m nose, python -m nose2, python -m behave,
+        python -m twisted.trial, python -m trial, python -m coverage""",
+    ),
+    TestRunner(name="karma", calls=("karma",), language="javascript", config_files=("karma.conf.js",)),
+    TestRunner(name="cypress", calls=("cypress run",), language="javascript", config_files=("cypress.config",)),
+    *_known_by_call("javascript", "ava, cucumber, c8, nyc, ng test, ng e2e"),
+    *_known_by_call(
+        "",
+        """busted, invoke-pester, zig test, dotnet test, dotnet vstest, swift test, flutter test, dart test, mix test,
+        lein test, stack test, cabal test, bazel test, buck test, pants test, meson test, forge test, sui test,
+        dbt test, foundry test, lake test""",
+    ),
+)
+
+
+class RunnerTable:
+    """Test runners, ready to be looked up by how they are called."""
+
+    def __init__(self, runners: Sequence[TestRunner]) -> None:
+        calls = [call for runner in runners for call in runner.calls]
+        self.runners = tuple(runners)
+        self.programs = frozenset(call for call in calls if " " not in call)
+        """Programs that do nothing but test."""
+        self.modules = frozenset(call.removeprefix(MODULE) for call in calls if call.startswith(MODULE))
+        """Modules of Python that test."""
+        self.verbs = _by_program(call for call in calls if " -" not in call)
+        """Programs that test if their first operand is one of these."""
+        self.options = _by_program(call for call in calls if " -" in call and not call.startswith(MODULE))
+        """Programs that test if they get one of these options."""
+        self.counting = frozenset(runner.name for runner in runners if runner.is_counting)
+        """Runners whose finished runs all end with counts."""
+        self.config_files = tuple(name for runner in runners for name in runner.config_files)
+        """How names of files begin that are only there to configure a runner."""
+
+    def of_language(self, language: str) -> frozenset[str]:
+        """Calls of the runners that run tests of a language, without `python -m`."""
+        own = [runner for runner in self.runners if runner.language == language]
+        return frozenset(call.removeprefix(MODULE) for runner in own for call in runner.calls)
+
+
+def _by_program(calls: Iterable[str]) -> dict[str, frozenset[str]]:
+    """What stands behind each program in its calls."""
+    found: dict[str, set[str]] = {}
+    for program, space, rest in (call.partition(" ") for call in calls):
+        if space:
+            found.setdefault(program, set()).add(rest)
+    return {program: frozenset(words) for program, words in found.items()}
+
+
+RUNNERS = RunnerTable(TEST_RUNNERS)
