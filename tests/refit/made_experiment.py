@@ -1,4 +1,4 @@
-"""Small experiments for tests of the run loop: a configuration, its tasks, and a laboratory on a made harness."""
+"""Small experiments for tests of the run loop: a configuration, its tasks, and a executor on a made harness."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 
 from made_harness import MadeHarness, write_task
 
-from dense.refit.config import Config
-from dense.refit.experiment import join
+from dense.refit.config import ExperimentConfig
+from dense.refit.executor import CellExecutor
+from dense.refit.experiment import start_session
 from dense.refit.feedback import Maker
 from dense.refit.identity import facts_of, identity_of
-from dense.refit.laboratory import Laboratory
-from dense.refit.lock import writing
 from dense.refit.plan import Plan, plan_of
 from dense.refit.run import run
-from dense.refit.store import Store
+from dense.refit.store.events import EventStore
+from dense.refit.store.lock import writing
 from dense.results import Result
 
 METHODS = ("none", "advisor", "self-reflection", "all-at-once", "dense", "verifier-feedback")
 
 
-def config(**changes: Any) -> Config:
+def config(**changes: Any) -> ExperimentConfig:
     """An experiment of two tasks."""
-    return Config.model_validate(
+    return ExperimentConfig.model_validate(
         {
             "name": "made",
             "tasks": "tasks",
@@ -44,18 +44,18 @@ def made_plan(base: Path, *, count: int = 2, **changes: Any) -> Plan:
     return plan_of(config(**changes), base, base / "experiment")
 
 
-def opened(plan: Plan, **options: bool) -> Store:
+def opened(plan: Plan, **options: bool) -> EventStore:
     """The experiment's store, joined."""
-    store = Store(plan.folder)
+    store = EventStore(plan.folder)
     tasks = tuple(plan.tasks.values())
     identity, facts = identity_of(plan.config, tasks, plan.base), facts_of(plan.config, tasks, "made")
-    join(store, plan.config.name, identity, facts, **options)
+    start_session(store, plan.config.name, identity, facts, **options)
     return store
 
 
 def run_all(plan: Plan, harness: MadeHarness) -> tuple[Result, ...]:
     """Runs what is missing, as `dense refit run` does."""
     with writing(plan.folder, "test"), opened(plan) as store:
-        laboratory = Laboratory(plan, store, harness, Maker(plan.config, None), waits=(0.0,))
-        asyncio.run(run(laboratory))
-        return laboratory.state.results
+        executor = CellExecutor(plan, store, harness, Maker(plan.config, None), waits=(0.0,))
+        asyncio.run(run(executor))
+        return executor.state.results

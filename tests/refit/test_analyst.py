@@ -17,12 +17,12 @@ from made_harness import MadeHarness
 from dense.cli.refitting import status
 from dense.distillation.record import Run
 from dense.errors import DenseError, SpendingLimit
+from dense.refit.executor import CellExecutor
 from dense.refit.experiment import reopen_invalid
 from dense.refit.feedback import Maker, SourceAttempt, analyst_model
-from dense.refit.laboratory import Laboratory
 from dense.refit.plan import Plan
 from dense.refit.run import run
-from dense.refit.state import state_in, state_of
+from dense.refit.store.state import fold_events, load_state
 from dense.results import Result
 
 OWN = """
@@ -63,13 +63,13 @@ def plan_with(base: Path, address: str, methods: tuple[str, ...] = ("none", "adv
 def run_with_model(plan: Plan, *, again: bool = False, extend: bool = False) -> tuple[Result, ...]:
     async def go() -> tuple[Result, ...]:
         with opened(plan, extend=extend) as store:
-            state = state_of(store)
+            state = fold_events(store)
             if again:
                 reopen_invalid(store, state)
             async with analyst_model(plan.config, plan.folder, state.spent.feedback) as model:
-                laboratory = Laboratory(plan, store, MadeHarness(), Maker(plan.config, model), waits=(0.0,))
-                await run(laboratory)
-                return laboratory.state.results
+                executor = CellExecutor(plan, store, MadeHarness(), Maker(plan.config, model), waits=(0.0,))
+                await run(executor)
+                return executor.state.results
 
     return asyncio.run(go())
 
@@ -169,7 +169,7 @@ def test_failed_feedback_leaves_a_record_of_what_was_asked_and_paid(tmp_path: Pa
     found = records(plan)
     assert [(run.method, run.fallbacks, len(run.calls)) for run in found] == [("advisor", 1, 2)] * 2
     assert all(run.totals.usd == pytest.approx(0.22) and run.asked[0].problems for run in found)
-    state = state_in(plan.folder)
+    state = load_state(plan.folder)
     assert state is not None and state.spent.feedback == pytest.approx(0.44)
 
 
@@ -183,7 +183,7 @@ def test_an_analyst_without_a_usable_answer_stops_the_run(tmp_path: Path) -> Non
 def test_the_limit_counts_what_was_paid_in_earlier_sessions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Loopback(default=advised) as server:
         run_with_model(plan_with(tmp_path, server.url, max_usd=100.0))
-        state = state_in(tmp_path / "experiment")
+        state = load_state(tmp_path / "experiment")
         assert state is not None
         # Two cells bear 0.11 USD each, and one call was paid for.
         borne = [result.feedback.cost_usd for result in state.results if result.feedback and result.cell.round]
@@ -205,13 +205,13 @@ def test_what_was_paid_before_a_kill_is_counted(tmp_path: Path) -> None:
         async def go() -> None:
             with opened(plan) as store:
                 async with analyst_model(plan.config, plan.folder) as model:
-                    laboratory = Laboratory(plan, store, MadeHarness(), Maker(plan.config, model), waits=(0.0,))
-                    running = asyncio.create_task(run(laboratory))
+                    executor = CellExecutor(plan, store, MadeHarness(), Maker(plan.config, model), waits=(0.0,))
+                    running = asyncio.create_task(run(executor))
                     while len(server.received) < 2:
                         await asyncio.sleep(0.01)
                     running.cancel()
                     await asyncio.gather(running, return_exceptions=True)
 
         asyncio.run(go())
-    state = state_in(plan.folder)
+    state = load_state(plan.folder)
     assert state is not None and state.spent.feedback == pytest.approx(0.11)

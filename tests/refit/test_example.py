@@ -21,7 +21,7 @@ import yaml
 from dense.errors import DenseError
 from dense.harness.sandbox import preflight_now
 from dense.refit.experiment import experiment_of
-from dense.refit.store import Ended, Store
+from dense.refit.store.events import EventStore, ExecutionEnded
 from dense.results import Cell, Result
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "refit"
@@ -66,10 +66,10 @@ def table(results: tuple[Result, ...]) -> dict[Cell, tuple[Any, ...]]:
 
 
 def scored_once(folder: Path) -> None:
-    with Store(folder / "out") as store:
+    with EventStore(folder / "out") as store:
         entries = list(store)
     scores = Counter(
-        entry.cell for entry in entries if isinstance(entry.event, Ended) and entry.event.attempted.is_scored
+        entry.cell for entry in entries if isinstance(entry.event, ExecutionEnded) and entry.event.attempted.is_scored
     )
     assert set(scores.values()) == {1}
 

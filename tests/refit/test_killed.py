@@ -12,9 +12,9 @@ import pytest
 from made_experiment import made_plan, run_all
 from made_harness import MadeHarness
 
-from dense.refit.lock import holder_of
-from dense.refit.state import state_of
-from dense.refit.store import Ended, Store
+from dense.refit.store.events import EventStore, ExecutionEnded
+from dense.refit.store.lock import holder_of
+from dense.refit.store.state import fold_events
 
 KILLS = 20
 
@@ -44,8 +44,8 @@ def test_killed_twenty_times_it_comes_to_the_same_table(tmp_path: Path) -> None:
     assert results == expected
     scored = Counter(
         entry.cell
-        for entry in Store(killed.folder)
-        if isinstance(entry.event, Ended) and entry.event.attempted.is_scored
+        for entry in EventStore(killed.folder)
+        if isinstance(entry.event, ExecutionEnded) and entry.event.attempted.is_scored
     )
     assert set(scored) == set(killed.cells) and set(scored.values()) == {1}
     # An execution whose record was complete is taken up, not repeated.
@@ -61,11 +61,11 @@ def test_a_score_that_was_not_noted_before_the_kill_is_taken_up(tmp_path: Path) 
     # The store as it was just before the last event was written.
     short = made_plan(tmp_path / "copy", methods=["none"], repetitions=1, count=1)
     shutil.copytree(plan.folder / "cells", short.folder / "cells")
-    copy = Store(short.folder)
-    entries = list(Store(plan.folder))
-    assert isinstance(entries[-1].event, Ended)
+    copy = EventStore(short.folder)
+    entries = list(EventStore(plan.folder))
+    assert isinstance(entries[-1].event, ExecutionEnded)
     copy.extend([(entry.event, entry.cell) for entry in entries[:-1]])
-    assert not state_of(copy).of(plan.cells[-1]).is_done
+    assert not fold_events(copy).of(plan.cells[-1]).is_done
     again = MadeHarness()
     assert len(run_all(short, again)) == 2
     assert again.orders == []

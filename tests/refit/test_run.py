@@ -15,12 +15,12 @@ from made_harness import MadeHarness
 from dense.cli.refitting import status
 from dense.errors import DenseError
 from dense.harness import Attempted, Order
+from dense.refit.executor import CellExecutor
 from dense.refit.experiment import reopen_invalid
 from dense.refit.feedback import Maker
-from dense.refit.laboratory import Laboratory
 from dense.refit.run import run
-from dense.refit.state import state_of
-from dense.refit.store import Store
+from dense.refit.store.events import EventStore
+from dense.refit.store.state import fold_events
 from dense.results import RUN0
 
 
@@ -142,8 +142,8 @@ def test_invalid_cells_can_be_tried_again(tmp_path: Path) -> None:
     before = run_all(plan, MadeHarness(fails=fails))
     assert sum(result.reward is None for result in before) == 1 + len(METHODS)
     is_dead = False
-    with Store(plan.folder) as store:
-        assert reopen_invalid(store, state_of(store)) == 1 + len(METHODS)
+    with EventStore(plan.folder) as store:
+        assert reopen_invalid(store, fold_events(store)) == 1 + len(METHODS)
     after = run_all(plan, MadeHarness(fails=fails))
     assert all(result.reward is not None for result in after)
 
@@ -218,14 +218,14 @@ def test_agents_that_ran_out_of_context_are_told_apart(tmp_path: Path, capsys: p
 def test_cancelling_loses_nothing(tmp_path: Path) -> None:
     plan = made_plan(tmp_path)
     slow = MadeHarness(delay=0.05)
-    laboratory = Laboratory(plan, opened(plan), slow, Maker(plan.config, None))
+    executor = CellExecutor(plan, opened(plan), slow, Maker(plan.config, None))
 
     async def interrupted() -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(run(laboratory), 0.2)
+            await asyncio.wait_for(run(executor), 0.2)
 
     asyncio.run(interrupted())
-    done = sum(laboratory.state.of(cell).is_done for cell in plan.cells)
+    done = sum(executor.state.of(cell).is_done for cell in plan.cells)
     assert 0 < done < len(plan.cells)
     rest = MadeHarness()
     results = run_all(plan, rest)

@@ -18,19 +18,27 @@ from dense.cli.text import printable
 from dense.errors import DenseError
 from dense.harness.harbor import EnvironmentSettings, HarborHarness
 from dense.harness.servers import serving
-from dense.refit.config import Config, read_config
-from dense.refit.costs import expected
-from dense.refit.experiment import IMPORT_NOTE, IMPORTED, compare, experiment_of, join, reopen_invalid, take_in
+from dense.refit.config import ExperimentConfig, read_config
+from dense.refit.costs import describe_costs
+from dense.refit.executor import INVALID_SOURCE, NO_FEEDBACK, CellExecutor, RunProgress
+from dense.refit.experiment import (
+    IMPORT_NOTE,
+    IMPORTED,
+    check_same_experiment,
+    experiment_of,
+    import_table,
+    reopen_invalid,
+    start_session,
+)
 from dense.refit.feedback import Maker, analyst_model
 from dense.refit.identity import facts_of, identity_of
-from dense.refit.importing import import_any, parse_methods
-from dense.refit.laboratory import NO_FEEDBACK, NO_SOURCE, Laboratory, Moment
-from dense.refit.lock import holder_of, writing
 from dense.refit.plan import Plan, plan_of
+from dense.refit.results_table.files import write_table
+from dense.refit.results_table.imports import import_sources, parse_methods
 from dense.refit.run import run as run_cells
-from dense.refit.state import State, dollars, state_in, state_of
-from dense.refit.store import Store
-from dense.refit.table import write_table
+from dense.refit.store.events import EventStore
+from dense.refit.store.lock import holder_of, writing
+from dense.refit.store.state import ExperimentState, fold_events, format_usd, load_state
 from dense.report.numbers import counted
 from dense.results import ANALYST, Experiment, Prices, Result
 
@@ -38,7 +46,7 @@ EVERY, LINE_EVERY = 0.25, 20.0
 """Seconds between two looks at the progress in a terminal, and between two lines of it where nobody watches."""
 
 
-def folder_of(config: Config, out: Path | None) -> Path:
+def folder_of(config: ExperimentConfig, out: Path | None) -> Path:
     """Where an experiment lies."""
     return out if out is not None else Path("out") / "refit" / config.name
 
@@ -52,7 +60,7 @@ def _errors() -> Console:
     return Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
-def _config(file: Path) -> Config:
+def _config(file: Path) -> ExperimentConfig:
     base = str(file.expanduser().resolve().parent)
     if base not in sys.path:
         sys.path.append(base)  # a method, an agent or an environment of the user's own is most likely there
@@ -77,7 +85,7 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
     """Tells what would run."""
     made, console = _planned(file, out), _console()
     config = made.config
-    known = state_in(made.folder)
+    known = load_state(made.folder)
     done = sum(known.of(cell).is_done for cell in made.cells) if known is not None else 0
     reruns = len(config.methods) * config.rounds
     console.print(
@@ -89,7 +97,7 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
     )
     console.print(f"tasks: {printable(', '.join(made.tasks))}", markup=False)
     console.print(f"folder: {folder_of(config, out)}", markup=False)
-    for line in expected(made, like):
+    for line in describe_costs(made, like):
         console.print(line[: len(line) - len(line.lstrip())] + printable(line), markup=False)
 
 
@@ -98,13 +106,13 @@ def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> N
     made = _planned(file, out)
     with writing(made.folder, f"dense refit run {file}"):
         identity = identity_of(made.config, tuple(made.tasks.values()), made.base)
-        with Store(made.folder) as store:
-            compare(state_of(store), identity, made.folder, extend=extend)
+        with EventStore(made.folder) as store:
+            check_same_experiment(fold_events(store), identity, made.folder, extend=extend)
 
             def begin(harness: HarborHarness) -> None:
                 """When everything is found to be in order, and not before."""
                 facts = facts_of(made.config, tuple(made.tasks.values()), harness.name)
-                state = join(store, made.config.name, identity, facts, extend=extend)
+                state = start_session(store, made.config.name, identity, facts, extend=extend)
                 if retry_invalid:
                     reopen_invalid(store, state)
 
@@ -115,7 +123,7 @@ def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> N
     show_report(experiment_of(made.folder), _console())
 
 
-async def _run(made: Plan, store: Store, begin: Callable[[HarborHarness], None]) -> None:
+async def _run(made: Plan, store: EventStore, begin: Callable[[HarborHarness], None]) -> None:
     config = made.config
     recipients = list(made.recipients.values())
     place = config.environment
@@ -128,22 +136,22 @@ async def _run(made: Plan, store: Store, begin: Callable[[HarborHarness], None])
                 timeout_multiplier=config.timeout_multiplier,
                 hidden=[made.folder, made.base, *(task.folder for task in made.tasks.values())],
             ) as harness,
-            analyst_model(config, made.folder, state_of(store).spent.feedback) as model,
+            analyst_model(config, made.folder, fold_events(store).spent.feedback) as model,
         ):
             for notice in await harness.check(recipients, [task.folder for task in made.tasks.values()]):
                 _errors().print(f"note: {printable(notice)}", markup=False)
             begin(harness)
             with Display(config.concurrency) as display:
-                laboratory = Laboratory(made, store, harness, Maker(config, model), watch=display.tick)
-                display.laboratory = laboratory
-                await run_cells(laboratory)
+                executor = CellExecutor(made, store, harness, Maker(config, model), watch=display.tick)
+                display.executor = executor
+                await run_cells(executor)
 
 
 class Display:
     """Progress of the whole experiment: a bar in a terminal, a line now and then elsewhere."""
 
     def __init__(self, concurrency: int) -> None:
-        self.laboratory: Laboratory | None = None
+        self.executor: CellExecutor | None = None
         self._concurrency = concurrency
         self._console = _errors()
         self._is_terminal = sys.stderr.isatty()
@@ -162,9 +170,9 @@ class Display:
     def tick(self) -> None:
         """Something happened."""
         now = time.monotonic()
-        if self.laboratory is None or now - self._last < (EVERY if self._is_terminal else LINE_EVERY):
+        if self.executor is None or now - self._last < (EVERY if self._is_terminal else LINE_EVERY):
             return
-        moment = self.laboratory.moment()
+        moment = self.executor.progress()
         # A look at tens of thousands of cells takes its time: the bigger the experiment, the rarer.
         self._last = now + moment.total / 20_000
         words = told(moment, self._concurrency)
@@ -173,13 +181,13 @@ class Display:
             self._console.print(f"{moment.done + moment.invalid}/{moment.total} cells, {words}", markup=False)
 
 
-def told(moment: Moment, concurrency: int) -> str:
+def told(moment: RunProgress, concurrency: int) -> str:
     """The moment in words."""
     parts = [f"{moment.running} running", f"{moment.invalid} invalid"]
     if moment.distilling:
         parts.append(f"{moment.distilling} feedback")
     if paid := moment.spent.attempts + moment.spent.feedback:
-        parts.append(f"{dollars(paid)} paid")
+        parts.append(f"{format_usd(paid)} paid")
     left = moment.total - moment.done - moment.invalid
     if moment.seconds_each is not None and left:
         parts.append(f"about {_duration(left * moment.seconds_each / concurrency)} left")
@@ -200,7 +208,7 @@ def status(place: Path, out: Path | None) -> None:
     invalid = [result for result in experiment.results if result.reward is None]
     total = len(experiment.planned) or len(experiment.results)
     missing = total - len(scored) - len(invalid)
-    holder, state = holder_of(folder), state_in(folder)
+    holder, state = holder_of(folder), load_state(folder)
     console.print(
         f"{experiment.name}: {total} cells, {len(scored)} scored, {len(invalid)} invalid, {missing} missing",
         markup=False,
@@ -231,13 +239,13 @@ def _lost_to(result: Result) -> str:
         return "the agent ran out of its model's context"
     if reason.startswith(NO_FEEDBACK):
         return "no feedback could be made"
-    return "its source is invalid" if reason.startswith(NO_SOURCE) else "not scored for other reasons"
+    return "its source is invalid" if reason.startswith(INVALID_SOURCE) else "not scored for other reasons"
 
 
-def _limit(state: State) -> str:
+def _limit(state: ExperimentState) -> str:
     """How much of what feedback may cost is left to spend, where there is a limit."""
     most = state.facts.get("config", {}).get("max_usd")
-    return "" if most is None else f"; max_usd: {dollars(state.spent.feedback)} of {dollars(most)} for feedback"
+    return "" if most is None else f"; max_usd: {format_usd(state.spent.feedback)} of {format_usd(most)} for feedback"
 
 
 def report(
@@ -298,10 +306,10 @@ def export(place: Path, to: Path, out: Path | None) -> None:
 def import_results(sources: list[Path], out: Path, name: str | None, methods: tuple[str, ...]) -> None:
     """Takes results in."""
     console, errors = _console(), _errors()
-    table = import_any(sources, parse_methods(methods))
+    table = import_sources(sources, parse_methods(methods))
     for notice in table.notices:
         errors.print(f"note: {printable(notice)}", markup=False)
-    with writing(out, "dense refit import"), Store(out) as store:
-        fresh, known = take_in(store, name or out.resolve().name, table, ", ".join(map(str, sources)))
+    with writing(out, "dense refit import"), EventStore(out) as store:
+        fresh, known = import_table(store, name or out.resolve().name, table, ", ".join(map(str, sources)))
     there = f", {known} were there before" if known else ""
     console.print(f"{out}: {fresh} results taken in{there}", markup=False)

@@ -35,13 +35,13 @@ type Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=512)]
 type Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\S([^\x00-\x1f\x7f]*\S)?$")]
 
 
-class Strict(BaseModel):
+class StrictConfig(BaseModel):
     """A part of the file: an unknown key is an error, since it is a mistyped one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Tasks(Strict):
+class TasksConfig(StrictConfig):
     """Which tasks: a folder of them, or a dataset that Harbor knows."""
 
     path: Path | None = None
@@ -63,13 +63,13 @@ class Tasks(Strict):
         return (value,) if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _one_source(self) -> Tasks:
+    def _one_source(self) -> TasksConfig:
         if (self.path is None) == (self.dataset is None):
             raise ValueError("give either `path` or `dataset`")
         return self
 
 
-class Environment(Strict):
+class EnvironmentConfig(StrictConfig):
     """Where attempts run: the sandbox, or whatever Harbor has, with its options."""
 
     type: str = SANDBOX
@@ -82,7 +82,7 @@ class Environment(Strict):
     """Use the sandbox for a dataset whose published numbers it cannot be compared with."""
 
 
-class PricesConfig(Strict):
+class PricesConfig(StrictConfig):
     """What a million tokens cost, in USD."""
 
     input: float = Field(ge=0)
@@ -96,7 +96,7 @@ class PricesConfig(Strict):
         return Prices(self.input, self.output, self.cache_read, self.cache_write)
 
 
-class RecipientConfig(Strict):
+class RecipientConfig(StrictConfig):
     """An agent that makes attempts."""
 
     name: Name
@@ -124,7 +124,7 @@ class RecipientConfig(Strict):
         return Recipient(self.name, self.agent, self.model, dict(self.options), dict(self.env), server)
 
 
-class Analyst(Strict):
+class AnalystConfig(StrictConfig):
     """Who judges attempts for the methods: a language model, or the built-in rules."""
 
     model: str | None = None
@@ -141,7 +141,7 @@ class Analyst(Strict):
     """USD for a million tokens, where no table knows them."""
 
 
-class Budget(Strict):
+class BudgetConfig(StrictConfig):
     """How long feedback may be, the same for all methods."""
 
     complete: Bytes = Budgets().complete
@@ -150,7 +150,7 @@ class Budget(Strict):
     """Of the report; as much of its usual 180 KiB as the whole allows, if not told."""
 
     @model_validator(mode="after")
-    def _a_part_of_the_whole(self) -> Budget:
+    def _a_part_of_the_whole(self) -> BudgetConfig:
         if self.tree > self.complete:
             raise ValueError(
                 f"`tree` is {self.tree:,} bytes and `complete` {self.complete:,}: "
@@ -159,23 +159,23 @@ class Budget(Strict):
         return self
 
 
-class Config(Strict):
+class ExperimentConfig(StrictConfig):
     """An experiment."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$")]
     """Also the name of its folder: letters, digits, `_`, `-`, `.`."""
-    tasks: Tasks
-    environment: Environment = Environment()
+    tasks: TasksConfig
+    environment: EnvironmentConfig = EnvironmentConfig()
     recipients: Annotated[tuple[RecipientConfig, ...], Field(min_length=1)]
     methods: Annotated[tuple[str, ...], Field(min_length=1)]
     """`dense methods` lists them; or `module:Class`."""
-    analyst: Analyst = Analyst()
+    analyst: AnalystConfig = AnalystConfig()
     repetitions: int = Field(default=3, ge=1)
     rounds: int = Field(default=1, ge=1)
     """1 for a single rerun, more for iterative refinement."""
     memory: int = Field(default=3, ge=1)
     """Of how many preceding attempts a message carries the feedback."""
-    budget: Budget = Budget()
+    budget: BudgetConfig = BudgetConfig()
     concurrency: int = Field(default=4, ge=1)
     """Attempts at once."""
     retries: int = Field(default=2, ge=0)
@@ -228,7 +228,7 @@ class Config(Strict):
         return value
 
     @model_validator(mode="after")
-    def _comparable(self) -> Config:
+    def _comparable(self) -> ExperimentConfig:
         dataset = self.tasks.dataset or ""
         if self.environment.type == SANDBOX and not self.environment.force and "terminal-bench" in dataset.lower():
             raise ValueError(
@@ -249,7 +249,7 @@ def _unique(names: tuple[str, ...] | list[str], what: str) -> None:
         raise ValueError(f"{what} {twice[0]!r} is there twice")
 
 
-def read_config(path: Path) -> Config:
+def read_config(path: Path) -> ExperimentConfig:
     """The experiment in a file. All that is wrong with it is told at once, by place."""
     import yaml
 
@@ -264,7 +264,7 @@ def read_config(path: Path) -> Config:
     if not isinstance(data, dict):
         raise BadConfig(f"{path}: an experiment maps name, tasks, recipients and methods; see docs/refit.md")
     try:
-        return Config.model_validate(data)
+        return ExperimentConfig.model_validate(data)
     except ValidationError as error:
         raise BadConfig(f"{path}: {_told(error)}") from None
 
@@ -287,7 +287,7 @@ def _told(error: ValidationError) -> str:
     return lines[0] if len(lines) == 1 else "\n  " + "\n  ".join(lines)
 
 
-def as_data(config: Config) -> dict[str, Any]:
+def as_data(config: ExperimentConfig) -> dict[str, Any]:
     """The experiment as plain values, for the record: what looks like a credential is there as a hash only."""
     return _masked(config.model_dump(mode="json"))
 

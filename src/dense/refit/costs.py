@@ -22,18 +22,18 @@ from dense.methods.estimate import estimate
 from dense.model import GivenPrices, PriceSource, context_window, prices_of, resolve
 from dense.readers import read
 from dense.refit.plan import Plan
-from dense.refit.state import dollars, state_in
+from dense.refit.store.state import format_usd, load_state
 from dense.results import Cell
 from dense.trajectory import Trajectory, Usage
 
-MOST_TRACES = 12
+MAX_EXAMPLE_TRACES = 12
 """So many examples are looked at."""
 
 
-def expected(plan: Plan, like: Path | None) -> Iterator[str]:
+def describe_costs(plan: Plan, like: Path | None) -> Iterator[str]:
     """Lines on what the feedback would take, and on recipients where attempts tell."""
     config = plan.config
-    state = state_in(plan.folder)
+    state = load_state(plan.folder)
     left = [cell for cell in plan.cells if state is None or not state.of(cell).is_done]
     if not left:
         yield "nothing is left to run"
@@ -57,15 +57,15 @@ def expected(plan: Plan, like: Path | None) -> Iterator[str]:
         found, each = _estimated(plan, name, examples), times / len(examples)
         yield f"  {name}, {times} times: {found.calls * each:,.0f} calls, {_usd(found.usd, each)}"
         total = None if total is None or found.usd is None else total + found.usd * each
-    yield f"  together: {'price unknown' if total is None else f'about {dollars(total)}'}"
+    yield f"  together: {'price unknown' if total is None else f'about {format_usd(total)}'}"
     if config.max_usd is not None:
         paid = state.spent.feedback if state is not None else 0.0
         enough = "" if total is None or paid + total <= config.max_usd else ": not enough, the run would stop"
-        yield f"  max_usd: {dollars(config.max_usd)}, of which {dollars(paid)} are paid{enough}"
+        yield f"  max_usd: {format_usd(config.max_usd)}, of which {format_usd(paid)} are paid{enough}"
 
 
 def _usd(usd: float | None, times: float) -> str:
-    return "price unknown" if usd is None else f"about {dollars(usd * times)}"
+    return "price unknown" if usd is None else f"about {format_usd(usd * times)}"
 
 
 def _estimated(plan: Plan, name: str, examples: Sequence[Trajectory]) -> Estimate:
@@ -87,12 +87,12 @@ def _estimated(plan: Plan, name: str, examples: Sequence[Trajectory]) -> Estimat
 
 def _examples(plan: Plan, like: Path | None) -> Iterator[Trajectory]:
     if like is not None:
-        yield from islice((trajectory for trajectory in read(like) if trajectory.steps), MOST_TRACES)
+        yield from islice((trajectory for trajectory in read(like) if trajectory.steps), MAX_EXAMPLE_TRACES)
         return
-    state = state_in(plan.folder)
+    state = load_state(plan.folder)
     results = state.results if state is not None else ()
     traces = [result.trace for result in results if result.cell.round == 0 and result.trace]
-    for trace in traces[:MOST_TRACES]:
+    for trace in traces[:MAX_EXAMPLE_TRACES]:
         try:
             yield next(iter(read(plan.folder / trace)))
         except (DenseError, StopIteration):
@@ -101,13 +101,15 @@ def _examples(plan: Plan, like: Path | None) -> Iterator[Trajectory]:
 
 def _recipients(plan: Plan, cells: Sequence[Cell]) -> Iterator[str]:
     """What attempts of each recipient took so far, for those to come."""
-    state = state_in(plan.folder)
+    state = load_state(plan.folder)
     results = state.results if state is not None else ()
     for recipient in plan.config.recipients:
         own = [result for result in results if result.cell.recipient == recipient.name]
         left = sum(cell.recipient == recipient.name for cell in cells)
         costs = [result.usage.cost_usd for result in own if result.usage and result.usage.cost_usd is not None]
         known = (
-            f"about {dollars(left * sum(costs) / len(costs))} by the {len(costs)} so far" if costs else "cost unknown"
+            f"about {format_usd(left * sum(costs) / len(costs))} by the {len(costs)} so far"
+            if costs
+            else "cost unknown"
         )
         yield f"{recipient.name}: {left} attempts to make, {known}"

@@ -14,36 +14,46 @@ from dense.harness.sandbox import LABEL
 from dense.methods import METHODS, method
 from dense.model import prices_of, resolve
 from dense.refit.config import SANDBOX
-from dense.refit.identity import differences
-from dense.refit.plan import Pair
-from dense.refit.state import State, state_in, state_of
-from dense.refit.store import Event, Extended, Imported, Opened, Reopened, Session, Store
-from dense.refit.table import Table
+from dense.refit.identity import identity_differences
+from dense.refit.plan import ComparedPair
+from dense.refit.results_table.files import ResultTable
+from dense.refit.store.events import (
+    CellReopened,
+    Event,
+    EventStore,
+    ExperimentExtended,
+    ExperimentOpened,
+    ResultImported,
+    SessionStarted,
+)
+from dense.refit.store.state import ExperimentState, fold_events, load_state
 from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
 from dense.trajectory import Usage
 
-MOST_DIFFERENCES = 20
+MAX_SHOWN_DIFFERENCES = 20
 IMPORT_NOTE = "Results were imported: how they were run is known here only as far as it is said."
 IMPORTED = {"imported": True}
 """The identity of an experiment that was not run here."""
 
 
-def join(
-    store: Store, name: str, identity: dict[str, Any], facts: dict[str, Any] | None = None, *, extend: bool = False
-) -> State:
+def start_session(
+    store: EventStore, name: str, identity: dict[str, Any], facts: dict[str, Any] | None = None, *, extend: bool = False
+) -> ExperimentState:
     """Begins a session of this experiment in the store: all of what that takes is written at once, or nothing is."""
-    state = state_of(store)
-    compare(state, identity, store.path.parent, extend=extend)
-    begun: list[Event] = [Session(facts or {})]
+    state = fold_events(store)
+    check_same_experiment(state, identity, store.path.parent, extend=extend)
+    begun: list[Event] = [SessionStarted(facts or {})]
     if not state.name:
-        begun.insert(0, Opened(name, identity))
+        begun.insert(0, ExperimentOpened(name, identity))
     elif state.identity != identity:
-        begun.insert(0, Extended(identity))
+        begun.insert(0, ExperimentExtended(identity))
     store.extend([(event, None) for event in begun])
-    return state_of(store)
+    return fold_events(store)
 
 
-def compare(state: State, identity: dict[str, Any], folder: Path, *, extend: bool = False) -> None:
+def check_same_experiment(
+    state: ExperimentState, identity: dict[str, Any], folder: Path, *, extend: bool = False
+) -> None:
     """Refuses to mix results of two experiments. Where no cell was begun yet there is nothing to mix, and a task of
     which nothing was scored may be mended. With `extend`, what only adds cells (methods, recipients, tasks,
     repetitions, rounds) is taken in."""
@@ -52,14 +62,14 @@ def compare(state: State, identity: dict[str, Any], folder: Path, *, extend: boo
     if state.identity == IMPORTED:
         raise Changed(f"{folder}: holds imported results; run into another folder with --out")
     scored = {cell.task for cell, known in state.cells.items() if known.scored}
-    found = differences(_mendable(state.identity, identity, scored), identity)
+    found = identity_differences(_mendable(state.identity, identity, scored), identity)
     changed = [words for words, is_addition in found if not (extend and is_addition)]
     if changed:
         hint = ""
         if all(is_addition for _, is_addition in found):
             hint = "\nThese only add cells: `--extend` keeps what is there and runs the new ones."
-        more = len(changed) - MOST_DIFFERENCES
-        lines = "\n  ".join([*changed[:MOST_DIFFERENCES], *([f"… and {more} more"] if more > 0 else [])])
+        more = len(changed) - MAX_SHOWN_DIFFERENCES
+        lines = "\n  ".join([*changed[:MAX_SHOWN_DIFFERENCES], *([f"… and {more} more"] if more > 0 else [])])
         raise Changed(
             f"{folder}: its results come from another experiment than the one that is asked for now, and "
             f"the two are not mixed. What differs:\n  {lines}{hint}\nUndo that, or run into another folder with --out."
@@ -72,18 +82,18 @@ def _mendable(before: dict[str, Any], now: dict[str, Any], scored: set[str]) -> 
     return {**before, "tasks": {name: old[name] if name in scored else new.get(name, old[name]) for name in old}}
 
 
-def reopen_invalid(store: Store, state: State) -> int:
+def reopen_invalid(store: EventStore, state: ExperimentState) -> int:
     """Lets every cell that was given up be tried again; how many these are."""
     cells = [cell for cell, known in state.cells.items() if known.invalid is not None]
-    store.extend([(Reopened(), cell) for cell in cells])
+    store.extend([(CellReopened(), cell) for cell in cells])
     return len(cells)
 
 
-def take_in(store: Store, name: str, table: Table, source: str) -> tuple[int, int]:
+def import_table(store: EventStore, name: str, table: ResultTable, source: str) -> tuple[int, int]:
     """Imports results: how many are new, how many were there. A result that contradicts a known one is refused."""
-    state = state_of(store)
+    state = fold_events(store)
     if not state.name:
-        store.append(Opened(name, IMPORTED))
+        store.append(ExperimentOpened(name, IMPORTED))
     elif state.identity != IMPORTED:
         raise Changed(
             f"{store.path.parent}: holds an experiment that was run here; import into another folder with --out"
@@ -98,7 +108,7 @@ def take_in(store: Store, name: str, table: Table, source: str) -> tuple[int, in
         elif known[result.cell] != result:
             raise DenseError(f"{source}: {result.cell}: another result of this cell was imported before")
     facts = {"notes": list(dict.fromkeys(notes)), "privileged": sorted(set(privileged)), "source": source}
-    store.extend([(Session(facts), None), *((Imported(result, source), result.cell) for result in fresh)])
+    store.extend([(SessionStarted(facts), None), *((ResultImported(result, source), result.cell) for result in fresh)])
     return len(fresh), len(table.results) - len(fresh)
 
 
@@ -107,7 +117,7 @@ def experiment_of(
 ) -> Experiment:
     """Everything that a folder's store holds. `prices` by recipient, or `analyst`, go before those that are known;
     `privileged` names methods that saw outcomes, besides those that are known to."""
-    state = state_in(folder)
+    state = load_state(folder)
     if state is None or not state.name:
         raise DenseError(f"{folder}: no experiment here, or nothing has happened in it yet")
     given = dict(prices or {})
@@ -143,7 +153,7 @@ class _Recorded(Struct, frozen=True):
     rounds: int
 
 
-def _imported(state: State, folder: Path, prices: dict[str, Prices], named: frozenset[str]) -> Experiment:
+def _imported(state: ExperimentState, folder: Path, prices: dict[str, Prices], named: frozenset[str]) -> Experiment:
     results = state.results
     order = list(METHODS)
     # Known methods as `dense methods` lists them, then others, and recipients, as they first appeared.
@@ -170,7 +180,7 @@ def _imported(state: State, folder: Path, prices: dict[str, Prices], named: froz
     )
 
 
-def _planned(state: State, config: _Recorded) -> set[Cell]:
+def _planned(state: ExperimentState, config: _Recorded) -> set[Cell]:
     """All cells, by what the store says of tasks: the folder of tasks need not be there any more."""
     tasks = cast("dict[str, Any]", state.identity.get("tasks", {}))
     return {
@@ -178,12 +188,12 @@ def _planned(state: State, config: _Recorded) -> set[Cell]:
         for recipient in config.recipients
         for task in tasks
         for repetition in range(config.repetitions)
-        for pair in [Pair(recipient["name"], task, repetition)]
+        for pair in [ComparedPair(recipient["name"], task, repetition)]
         for number, name in [(0, RUN0), *((n, m) for m in config.methods for n in range(1, config.rounds + 1))]
     }
 
 
-def _notes(config: _Recorded, state: State) -> tuple[str, ...]:
+def _notes(config: _Recorded, state: ExperimentState) -> tuple[str, ...]:
     notes: list[str] = [LABEL] if config.environment["type"] == SANDBOX else []
     notes += [f"{one['name']}: {one['note']}" for one in config.recipients if one["note"]]
     fallen = sum(known.feedback is not None and known.feedback.fallbacks > 0 for known in state.cells.values())

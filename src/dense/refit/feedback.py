@@ -41,9 +41,9 @@ from dense.model import (
 from dense.outcome import Outcome
 from dense.readers import read
 from dense.readers.outcomes import read_outcomes
-from dense.refit.config import Config
-from dense.refit.state import FREE
-from dense.refit.store import FeedbackMade
+from dense.refit.config import ExperimentConfig
+from dense.refit.store.events import FeedbackMade
+from dense.refit.store.state import FREE
 from dense.refit.tasks import TaskFolder
 from dense.trajectory import Source, Task, Trajectory, Usage
 
@@ -76,7 +76,7 @@ class Prepared(Struct, frozen=True):
 class Maker:
     """Makes feedback with one analyst, for all methods alike."""
 
-    def __init__(self, config: Config, model: OpenModel | None) -> None:
+    def __init__(self, config: ExperimentConfig, model: OpenModel | None) -> None:
         self._config, self._model = config, model
         self._methods = {name: method(name) for name in config.methods}
         self._window = _window(config)
@@ -231,7 +231,7 @@ def _outcome(trial: Path) -> Outcome:
     return next(read_outcomes(trial))
 
 
-def _window(config: Config) -> int:
+def _window(config: ExperimentConfig) -> int:
     """How many tokens the analyst's model takes at once."""
     analyst = config.analyst
     if analyst.context is not None:
@@ -250,7 +250,7 @@ def _sum(first: float | None, second: float | None) -> float | None:
 
 
 @asynccontextmanager
-async def analyst_model(config: Config, folder: Path, spent: float = 0.0) -> AsyncGenerator[OpenModel | None]:
+async def analyst_model(config: ExperimentConfig, folder: Path, spent: float = 0.0) -> AsyncGenerator[OpenModel | None]:
     """The analyst's model, with a cache in the experiment's folder: no answer is paid for twice. None for the rules.
     What was `spent` on calls before counts towards the limit."""
     analyst = config.analyst

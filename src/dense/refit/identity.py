@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from dense.methods import method
 from dense.methods.files import prompt_hashes
-from dense.refit.config import Config, as_data, is_masked
+from dense.refit.config import ExperimentConfig, as_data, is_masked
 from dense.refit.tasks import TaskFolder
 from dense.version import __version__
 
@@ -30,7 +30,7 @@ NUMBERS = ("repetitions", "rounds")
 """Parts that may grow."""
 
 
-def identity_of(config: Config, tasks: Sequence[TaskFolder], base: Path) -> dict[str, Any]:
+def identity_of(config: ExperimentConfig, tasks: Sequence[TaskFolder], base: Path) -> dict[str, Any]:
     """What results depend on, as plain values by part."""
     data = as_data(config)
     recipients = {entry["name"]: _recipient(entry, base) for entry in data["recipients"]}
@@ -87,7 +87,7 @@ def _packages_beside(script: Path) -> list[Path]:
     return sorted(file for package in script.parent.glob("*/__init__.py") for file in package.parent.rglob("*.py"))
 
 
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, bool]]:
+def identity_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, bool]]:
     """What differs, in words, and whether it only adds cells to the experiment."""
     found: list[tuple[str, bool]] = []
     for part in sorted({*before, *now}):
@@ -121,7 +121,9 @@ def _short(value: object, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def facts_of(config: Config, tasks: Sequence[TaskFolder], harness: str, packages: Sequence[str] = ()) -> dict[str, Any]:
+def facts_of(
+    config: ExperimentConfig, tasks: Sequence[TaskFolder], harness: str, packages: Sequence[str] = ()
+) -> dict[str, Any]:
     """Everything that a session is recorded with."""
     from importlib.metadata import PackageNotFoundError, version
 

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from dense.refit.config import Config
-from dense.refit.tasks import TaskFolder, resolved
+from dense.refit.config import ExperimentConfig
+from dense.refit.tasks import TaskFolder, resolve_tasks
 from dense.results import RUN0, Cell
 
 
-class Pair(NamedTuple):
+class ComparedPair(NamedTuple):
     """What is compared: one repetition of one recipient at one task."""
 
     recipient: str
@@ -28,17 +28,17 @@ class Pair(NamedTuple):
 class Plan:
     """An experiment that is ready to be run: its configuration, its tasks, its folder."""
 
-    def __init__(self, config: Config, tasks: tuple[TaskFolder, ...], folder: Path, base: Path) -> None:
+    def __init__(self, config: ExperimentConfig, tasks: tuple[TaskFolder, ...], folder: Path, base: Path) -> None:
         self.config, self.folder, self.base = config, folder.absolute(), base
         """`base` is the folder of the experiment's file: what it names is relative to it."""
         self.tasks = {task.name: task for task in tasks}
         self.recipients = {entry.name: entry.recipient(base) for entry in config.recipients}
 
     @cached_property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[ComparedPair, ...]:
         """Repetition by repetition, so that a run that is stopped early has whole repetitions."""
         return tuple(
-            Pair(recipient.name, task, repetition)
+            ComparedPair(recipient.name, task, repetition)
             for repetition in range(self.config.repetitions)
             for task in self.tasks
             for recipient in self.config.recipients
@@ -49,7 +49,7 @@ class Plan:
         """All of them, in order."""
         return tuple(sorted(cell for pair in self.pairs for cell in self.of(pair)))
 
-    def of(self, pair: Pair) -> Iterator[Cell]:
+    def of(self, pair: ComparedPair) -> Iterator[Cell]:
         """The cells of a pair: the shared attempt, then each method's rounds."""
         yield pair.cell(0)
         for method in self.config.methods:
@@ -61,9 +61,9 @@ class Plan:
         return self.folder / "cells" / cell.key
 
 
-def plan_of(config: Config, base: Path, folder: Path) -> Plan:
+def plan_of(config: ExperimentConfig, base: Path, folder: Path) -> Plan:
     """The plan of a configuration whose file lies in `base`."""
-    return Plan(config, resolved(config.tasks, base), folder, base)
+    return Plan(config, resolve_tasks(config.tasks, base), folder, base)
 
 
 def seed_of(cell: Cell) -> int:

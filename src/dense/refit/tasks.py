@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from dense.errors import DenseError
 from dense.harness.derived import digest, instruction_of
-from dense.refit.config import Tasks
+from dense.refit.config import TasksConfig
 
 DEFINITION = "task.toml"
 
@@ -31,7 +31,7 @@ class TaskFolder(Struct, frozen=True):
     """A hash of all its files."""
 
 
-def resolved(tasks: Tasks, base: Path) -> tuple[TaskFolder, ...]:
+def resolve_tasks(tasks: TasksConfig, base: Path) -> tuple[TaskFolder, ...]:
     """The tasks that the experiment names, in the order of their names; `base` is the folder of its file."""
     folders = _of_dataset(tasks, base) if tasks.dataset is not None else _of_folder(base / (tasks.path or ""))
     chosen = [(name, folder) for name, folder in sorted(folders.items()) if _is_wanted(name, folder, tasks)]
@@ -59,7 +59,7 @@ def _of_folder(path: Path) -> Mapping[str, Path]:
     return found
 
 
-def _of_dataset(tasks: Tasks, base: Path) -> Mapping[str, Path]:
+def _of_dataset(tasks: TasksConfig, base: Path) -> Mapping[str, Path]:
     from dense.harness.datasets import resolve_dataset
 
     registry = tasks.registry
@@ -68,7 +68,7 @@ def _of_dataset(tasks: Tasks, base: Path) -> Mapping[str, Path]:
     return dict(asyncio.run(resolve_dataset(tasks.dataset or "", registry)))
 
 
-def _is_wanted(name: str, folder: Path, tasks: Tasks) -> bool:
+def _is_wanted(name: str, folder: Path, tasks: TasksConfig) -> bool:
     if tasks.names and not any(fnmatchcase(name, wanted) for wanted in tasks.names):
         return False
     return not tasks.difficulty or _difficulty(folder) in tasks.difficulty

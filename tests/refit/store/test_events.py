@@ -19,25 +19,30 @@ from msgspec.structs import replace
 
 from dense.errors import Changed, DenseError, Held
 from dense.harness import Attempted, Order
-from dense.refit.experiment import experiment_of, join, reopen_invalid, take_in
+from dense.refit.experiment import experiment_of, import_table, reopen_invalid, start_session
 from dense.refit.identity import facts_of, identity_of
-from dense.refit.lock import holder_of, writing
 from dense.refit.plan import Plan
-from dense.refit.state import state_in, state_of
-from dense.refit.store import Began, Ended, Invalid, Opened, Store
-from dense.refit.table import Table
+from dense.refit.results_table.files import ResultTable
+from dense.refit.store.events import CellGivenUp, EventStore, ExecutionEnded, ExecutionStarted, ExperimentOpened
+from dense.refit.store.lock import holder_of, writing
+from dense.refit.store.state import fold_events, load_state
 from dense.results import RUN0, Cell, Result
 
 CELL = Cell("r", "t", 0, 0, RUN0)
 
 
 def test_events_come_back_as_they_went_in(tmp_path: Path) -> None:
-    events = [Began(1), Ended(1, Attempted("trial", exception="X")), Began(2), Ended(2, Attempted("t", reward=0.5))]
-    with Store(tmp_path) as store:
+    events = [
+        ExecutionStarted(1),
+        ExecutionEnded(1, Attempted("trial", exception="X")),
+        ExecutionStarted(2),
+        ExecutionEnded(2, Attempted("t", reward=0.5)),
+    ]
+    with EventStore(tmp_path) as store:
         for event in events:
             store.append(event, CELL)
         assert [entry.event for entry in store] == events
-    with Store(tmp_path) as again:
+    with EventStore(tmp_path) as again:
         assert [(entry.event, entry.cell) for entry in again] == [(event, CELL) for event in events]
 
 
@@ -45,8 +50,8 @@ def test_events_come_back_as_they_went_in(tmp_path: Path) -> None:
     "change", ["UPDATE events SET kind = 'x'", "DELETE FROM events", "REPLACE INTO events SELECT * FROM events"]
 )
 def test_nothing_can_be_changed_or_deleted(tmp_path: Path, change: str) -> None:
-    with Store(tmp_path) as store:
-        store.append(Began(1), CELL)
+    with EventStore(tmp_path) as store:
+        store.append(ExecutionStarted(1), CELL)
         connection = sqlite3.connect(store.path)
         connection.execute("PRAGMA recursive_triggers = ON")
         with pytest.raises(sqlite3.Error):
@@ -56,20 +61,20 @@ def test_nothing_can_be_changed_or_deleted(tmp_path: Path, change: str) -> None:
 
 
 def test_the_first_score_stands(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        store.append(Began(1), CELL)
-        store.append(Ended(1, Attempted("a", reward=0.0)), CELL)
-        store.append(Ended(2, Attempted("b", reward=1.0)), CELL)
-        store.append(Invalid("late"), CELL)
-        (result,) = state_of(store).results
+    with EventStore(tmp_path) as store:
+        store.append(ExecutionStarted(1), CELL)
+        store.append(ExecutionEnded(1, Attempted("a", reward=0.0)), CELL)
+        store.append(ExecutionEnded(2, Attempted("b", reward=1.0)), CELL)
+        store.append(CellGivenUp("late"), CELL)
+        (result,) = fold_events(store).results
     assert result.reward == 0.0 and result.exception is None
 
 
 def test_a_damaged_store_is_told_by_name(tmp_path: Path) -> None:
     (tmp_path / "store.sqlite").write_bytes(b"no database at all, by any means" * 40)
     with pytest.raises(DenseError, match=r"store\.sqlite: the store cannot be used"):
-        Store(tmp_path)
-    assert state_in(tmp_path / "elsewhere") is None
+        EventStore(tmp_path)
+    assert load_state(tmp_path / "elsewhere") is None
 
 
 def held(folder: Path, ready: Connection) -> None:
@@ -133,10 +138,10 @@ def test_what_only_adds_cells_can_be_taken_in(tmp_path: Path) -> None:
     large = made_plan(tmp_path, methods=["none", "dense"], repetitions=2)
     with pytest.raises(Changed, match="--extend"):
         run_all(large, MadeHarness())
-    with Store(large.folder) as store:
+    with EventStore(large.folder) as store:
         tasks = tuple(large.tasks.values())
         facts = facts_of(large.config, tasks, "made")
-        join(store, "made", identity_of(large.config, tasks, large.base), facts, extend=True)
+        start_session(store, "made", identity_of(large.config, tasks, large.base), facts, extend=True)
     harness = MadeHarness()
     results = run_all(large, harness)
     assert set(before) < set(results)
@@ -159,18 +164,18 @@ def test_an_experiment_as_one_noun(tmp_path: Path) -> None:
 
 
 def test_imported_results_are_apart_and_told_once(tmp_path: Path) -> None:
-    table = Table((Result(CELL, reward=1.0), Result(Cell("r", "t", 0, 1, "dense"), reward=0.0)), ())
-    with Store(tmp_path / "in") as store:
-        assert take_in(store, "x", table, "a.csv") == (2, 0)
-        assert take_in(store, "x", table, "a.csv") == (0, 2)
+    table = ResultTable((Result(CELL, reward=1.0), Result(Cell("r", "t", 0, 1, "dense"), reward=0.0)), ())
+    with EventStore(tmp_path / "in") as store:
+        assert import_table(store, "x", table, "a.csv") == (2, 0)
+        assert import_table(store, "x", table, "a.csv") == (0, 2)
         with pytest.raises(DenseError, match="another result of this cell"):
-            take_in(store, "x", Table((Result(CELL, reward=0.0),), ()), "b.csv")
+            import_table(store, "x", ResultTable((Result(CELL, reward=0.0),), ()), "b.csv")
     found = experiment_of(tmp_path / "in")
     assert found.methods == ("dense",) and found.results == table.results
-    with Store(tmp_path / "run") as store:
-        store.append(Opened("y", {"tasks": {}}))
+    with EventStore(tmp_path / "run") as store:
+        store.append(ExperimentOpened("y", {"tasks": {}}))
         with pytest.raises(Changed, match="import into another folder"):
-            take_in(store, "x", table, "a.csv")
+            import_table(store, "x", table, "a.csv")
 
 
 def test_a_changed_server_is_not_mixed_in(tmp_path: Path) -> None:
@@ -198,7 +203,7 @@ def test_a_task_of_which_nothing_was_scored_can_be_mended(tmp_path: Path) -> Non
     (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("echo mended\n")
     mended = made_plan(tmp_path, methods=["none"], retries=0)
     with opened(mended) as store:
-        reopen_invalid(store, state_of(store))
+        reopen_invalid(store, fold_events(store))
     assert all(result.reward is not None for result in run_all(mended, MadeHarness()))
     (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("echo again\n")
     with pytest.raises(Changed, match="task-1 changed"):
@@ -236,7 +241,7 @@ def test_all_that_was_spent_is_counted(tmp_path: Path) -> None:
 
     plan = made_plan(tmp_path, methods=["none"], repetitions=1, count=1, stop_after=9)
     run_all(plan, Paid())
-    state = state_in(plan.folder)
+    state = load_state(plan.folder)
     assert state is not None and state.running == frozenset()
     assert str(state.spent) == "0.0400 USD for attempts, 0.00 USD for feedback"
 
@@ -246,9 +251,9 @@ def test_a_reader_without_permission_reads(tmp_path: Path) -> None:
     run_all(plan, MadeHarness())
     program = (
         "import os, sys; from pathlib import Path\n"
-        "from dense.refit.state import state_in; from dense.refit.lock import holder_of\n"
+        "from dense.refit.store.state import load_state; from dense.refit.store.lock import holder_of\n"
         "os.setgid(65534); os.setuid(65534)\n"
-        "print(len(state_in(Path(sys.argv[1])).results), holder_of(Path(sys.argv[1])))\n"
+        "print(len(load_state(Path(sys.argv[1])).results), holder_of(Path(sys.argv[1])))\n"
     )
     if os.geteuid():
         pytest.skip("only root can become somebody without permission")

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from itertools import count
 
 
-class Slots:
+class PrioritySlots:
     """A semaphore with an order."""
 
     def __init__(self, number: int) -> None:

@@ -20,18 +20,18 @@ from dense.harness.finished import read_trial
 from dense.readers.files import TraceFile
 from dense.readers.json_value import obj, string
 from dense.refit.experiment import IMPORT_NOTE, experiment_of
-from dense.refit.state import state_in
-from dense.refit.store import FILE
-from dense.refit.table import Table, read_table
+from dense.refit.results_table.files import ResultTable, read_table
+from dense.refit.store.events import STORE_FILE
+from dense.refit.store.state import load_state
 from dense.results import RUN0, Cell, Experiment, Result
 
-SHOWN = 20
+MAX_SHOWN_NAMES = 20
 NEVER = datetime.max.replace(tzinfo=UTC)
 """When an attempt started that does not say."""
 _METHOD = re.compile(r"(?P<job>.+?)=(?P<method>[^=]*?)(?::(?P<round>\d{1,4}))?")
 
 
-class Arm(Struct, frozen=True):
+class JobArm(Struct, frozen=True):
     """What the attempts of a job were told."""
 
     method: str = RUN0
@@ -40,7 +40,7 @@ class Arm(Struct, frozen=True):
     """In which round; 0 without feedback."""
 
 
-class Trial(Struct, frozen=True):
+class HarborTrial(Struct, frozen=True):
     """A folder of Harbor's with one attempt in it, as far as it says which."""
 
     folder: Path
@@ -57,7 +57,7 @@ class Trial(Struct, frozen=True):
     """When."""
 
 
-def import_any(paths: Sequence[Path], methods: Mapping[str, Arm] | None = None) -> Table:
+def import_sources(paths: Sequence[Path], methods: Mapping[str, JobArm] | None = None) -> ResultTable:
     """All results of tables, folders of Harbor jobs and experiments. What is told twice must be told alike."""
     if missing := [path for path in paths if not path.exists()]:
         raise DenseError(f"{missing[0]}: no such file or folder")
@@ -70,12 +70,12 @@ def import_any(paths: Sequence[Path], methods: Mapping[str, Arm] | None = None) 
     return _together(told)
 
 
-def import_jobs(folders: Iterable[Path], methods: Mapping[str, Arm] | None = None) -> Table:
+def import_jobs(folders: Iterable[Path], methods: Mapping[str, JobArm] | None = None) -> ResultTable:
     """The attempts of finished Harbor jobs at or below some folders, and the results of experiments of ours there.
 
     `methods` says of a job, by its folder's name or path, what its attempts were told."""
-    trials: dict[Path, Trial] = {}
-    experiments: dict[Path, Table] = {}
+    trials: dict[Path, HarborTrial] = {}
+    experiments: dict[Path, ResultTable] = {}
     for root in folders:
         found = list(_found(_folder(root), set()))
         if not found:
@@ -83,15 +83,15 @@ def import_jobs(folders: Iterable[Path], methods: Mapping[str, Arm] | None = Non
                 f"{root}: no Harbor trial here; give a job, or the folder around jobs: JOB/TRIAL/result.json"
             )
         experiments |= {item: _experiment(item) for item in found if isinstance(item, Path)}
-        trials |= {item.folder: item for item in found if isinstance(item, Trial)}
+        trials |= {item.folder: item for item in found if isinstance(item, HarborTrial)}
     arms = _arms({trial.folder.parent for trial in trials.values()}, methods or {})
     told = [(str(folder), table) for folder, table in experiments.items()]
     return _together([*told, ("Harbor jobs", _results(list(trials.values()), arms))])
 
 
-def parse_methods(texts: Iterable[str]) -> dict[str, Arm]:
+def parse_methods(texts: Iterable[str]) -> dict[str, JobArm]:
     """What the user says of jobs, `JOB=METHOD[:ROUND]` each; the round is 1 unless it is given."""
-    arms: dict[str, Arm] = {}
+    arms: dict[str, JobArm] = {}
     for text in texts:
         found = _METHOD.fullmatch(text.strip())
         method = found["method"].strip() if found else ""
@@ -102,7 +102,7 @@ def parse_methods(texts: Iterable[str]) -> dict[str, Arm]:
             raise DenseError(f"{text!r}: something else was said of this job before")
         if method == RUN0 and number:
             raise DenseError(f"{text!r}: {RUN0} is round 0; a rerun without feedback is the method none")
-        arms[found["job"]] = Arm(method, number) if number else Arm()
+        arms[found["job"]] = JobArm(method, number) if number else JobArm()
     return arms
 
 
@@ -113,18 +113,18 @@ def _folder(root: Path) -> Path:
     if not root.is_dir():
         raise DenseError(f"{root}: no such folder")
     whole = root.resolve()
-    if around := next((parent for parent in whole.parents if (parent / FILE).is_file()), None):
+    if around := next((parent for parent in whole.parents if (parent / STORE_FILE).is_file()), None):
         raise DenseError(f"{root}: a part of the experiment in {around}, which knows its cells; give all of it")
     return whole
 
 
-def _found(folder: Path, seen: set[Path]) -> Iterator[Trial | Path]:
+def _found(folder: Path, seen: set[Path]) -> Iterator[HarborTrial | Path]:
     """The trials and experiments at or below a folder, in the order of their names; loops of links are cut."""
     if folder in seen:
         return
     seen.add(folder)
     try:
-        is_experiment = (folder / FILE).is_file()
+        is_experiment = (folder / STORE_FILE).is_file()
         inner = sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
     except OSError as error:
         raise DenseError(f"{folder}: cannot be read ({error.strerror or error})") from None
@@ -147,13 +147,13 @@ def _object(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _trial(folder: Path, result: dict[str, Any], config: dict[str, Any]) -> Trial:
+def _trial(folder: Path, result: dict[str, Any], config: dict[str, Any]) -> HarborTrial:
     config = obj(result.get("config")) or config
     agent, task = obj(config.get("agent")), obj(config.get("task"))
     full = string(result.get("task_name")) or string(task.get("name")) or ""
     place = string(task.get("path")) or string(task.get("name")) or full
     name = re.split(r"[\\/]", place.rstrip("\\/"))[-1]
-    return Trial(
+    return HarborTrial(
         folder,
         _recipient(agent, obj(result.get("agent_info"))),
         name if name.strip(". ") else folder.name.rpartition("__")[0] or folder.name,
@@ -184,9 +184,9 @@ def _time(value: Any) -> datetime:
 # From trials to results
 
 
-def _arms(jobs: set[Path], methods: Mapping[str, Arm]) -> dict[Path, Arm]:
+def _arms(jobs: set[Path], methods: Mapping[str, JobArm]) -> dict[Path, JobArm]:
     """What each job's attempts were told."""
-    arms = dict.fromkeys(sorted(jobs), Arm())
+    arms = dict.fromkeys(sorted(jobs), JobArm())
     for name, arm in methods.items():
         fitting = [job for job in arms if name in (job.name, str(job)) or Path(name).resolve() == job]
         if len(fitting) != 1:
@@ -197,7 +197,7 @@ def _arms(jobs: set[Path], methods: Mapping[str, Arm]) -> dict[Path, Arm]:
     return arms
 
 
-def _results(trials: Sequence[Trial], arms: Mapping[Path, Arm]) -> Table:
+def _results(trials: Sequence[HarborTrial], arms: Mapping[Path, JobArm]) -> ResultTable:
     """The results of all finished trials, in the order of their cells."""
     results: list[Result] = []
     unfinished: list[str] = []
@@ -210,10 +210,10 @@ def _results(trials: Sequence[Trial], arms: Mapping[Path, Arm]) -> Table:
     notices = _notices(trials, arms, results)
     if unfinished:
         notices.insert(0, f"trials left out, since they have no complete result.json: {_some(unfinished)}")
-    return Table(tuple(sorted(results, key=lambda result: result.cell)), tuple(notices))
+    return ResultTable(tuple(sorted(results, key=lambda result: result.cell)), tuple(notices))
 
 
-def _cells(trials: Sequence[Trial], arms: Mapping[Path, Arm]) -> Iterator[tuple[Trial, Cell]]:
+def _cells(trials: Sequence[HarborTrial], arms: Mapping[Path, JobArm]) -> Iterator[tuple[HarborTrial, Cell]]:
     """Numbers the attempts of each arm at a task: jobs by when they began, within a job by when each attempt did.
 
     An attempt that never ended has a number too: those after it keep their partners."""
@@ -222,9 +222,9 @@ def _cells(trials: Sequence[Trial], arms: Mapping[Path, Arm]) -> Iterator[tuple[
         job = trial.folder.parent
         began[job] = min(trial.started, began.get(job, NEVER))
     names = _task_names(trials)
-    numbers: dict[tuple[Arm, str, str], int] = {}
+    numbers: dict[tuple[JobArm, str, str], int] = {}
 
-    def order(trial: Trial) -> tuple[datetime, Path, datetime, str]:
+    def order(trial: HarborTrial) -> tuple[datetime, Path, datetime, str]:
         return began[trial.folder.parent], trial.folder.parent, trial.started, trial.folder.name
 
     for trial in sorted(trials, key=order):
@@ -234,7 +234,7 @@ def _cells(trials: Sequence[Trial], arms: Mapping[Path, Arm]) -> Iterator[tuple[
         yield trial, Cell(trial.recipient, task, number, arm.round, arm.method)
 
 
-def _task_names(trials: Sequence[Trial]) -> dict[Path, str]:
+def _task_names(trials: Sequence[HarborTrial]) -> dict[Path, str]:
     """Tasks by the names of their folders; by their full names where two tasks have one name."""
     full: dict[str, set[str]] = {}
     for trial in trials:
@@ -246,7 +246,7 @@ def _task_names(trials: Sequence[Trial]) -> dict[Path, str]:
     }
 
 
-def _result(trial: Trial, cell: Cell) -> Result | None:
+def _result(trial: HarborTrial, cell: Cell) -> Result | None:
     attempted = read_trial(trial.folder, trial.folder)
     if attempted is None:
         return None
@@ -262,7 +262,7 @@ def _result(trial: Trial, cell: Cell) -> Result | None:
     )
 
 
-def _notices(trials: Sequence[Trial], arms: Mapping[Path, Arm], results: Sequence[Result]) -> list[str]:
+def _notices(trials: Sequence[HarborTrial], arms: Mapping[Path, JobArm], results: Sequence[Result]) -> list[str]:
     """What the user should know before believing a comparison."""
     told: list[str] = []
     told_arms = set(arms.values())
@@ -282,16 +282,16 @@ def _notices(trials: Sequence[Trial], arms: Mapping[Path, Arm], results: Sequenc
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    more = f" and {len(names) - MAX_SHOWN_NAMES} more" if len(names) > MAX_SHOWN_NAMES else ""
+    return ", ".join(names[:MAX_SHOWN_NAMES]) + more
 
 
 # Putting together
 
 
-def _experiment(folder: Path) -> Table:
+def _experiment(folder: Path) -> ResultTable:
     """What an experiment of ours came to: it knows its cells."""
-    state = state_in(folder)
+    state = load_state(folder)
     told = state.results if state is not None else ()
     # What must be said of them is known from the first session on.
     known = experiment_of(folder) if state is not None and state.sessions else Experiment("", ())
@@ -310,10 +310,10 @@ def _experiment(folder: Path) -> Table:
     )
     notices = () if results else (f"{folder}: the experiment has no results yet",)
     notes = tuple(note for note in known.notes if note != IMPORT_NOTE)
-    return Table(results, notices, notes, tuple(sorted(known.privileged)))
+    return ResultTable(results, notices, notes, tuple(sorted(known.privileged)))
 
 
-def _together(told: Sequence[tuple[str, Table]]) -> Table:
+def _together(told: Sequence[tuple[str, ResultTable]]) -> ResultTable:
     """Several tables as one."""
     kept: dict[Cell, tuple[str, Result]] = {}
     twice: list[str] = []
@@ -327,12 +327,12 @@ def _together(told: Sequence[tuple[str, Table]]) -> Table:
             "\n  ".join(
                 [
                     "the same cell is told more than once; leave out one source, or give it other repetitions",
-                    *twice[:SHOWN],
-                    *([f"… and {len(twice) - SHOWN} more"] if len(twice) > SHOWN else []),
+                    *twice[:MAX_SHOWN_NAMES],
+                    *([f"… and {len(twice) - MAX_SHOWN_NAMES} more"] if len(twice) > MAX_SHOWN_NAMES else []),
                 ]
             )
         )
-    return Table(
+    return ResultTable(
         tuple(result for _, result in kept.values()),
         tuple(notice for _, table in told for notice in table.notices),
         tuple(dict.fromkeys(note for _, table in told for note in table.notes)),

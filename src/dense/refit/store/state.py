@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.harness import Attempted
-from dense.refit import store as events
-from dense.refit.store import Entry, FeedbackMade
+from dense.refit.store import events
+from dense.refit.store.events import FeedbackMade, StoredEvent
 from dense.results import RUN0, Cell, Result
 from dense.trajectory import Usage
 
@@ -76,12 +76,12 @@ class CellState(Struct, frozen=True):
         )
 
 
-def dollars(usd: float) -> str:
+def format_usd(usd: float) -> str:
     """An amount for people: little is not nothing."""
     return f"{usd:.2f} USD" if usd >= 0.1 or not usd else f"{usd:.4f} USD"
 
 
-class Spent(Struct, frozen=True):
+class Spending(Struct, frozen=True):
     """USD that were really paid, as far as they are known. Answers from the cache cost nothing: what results bear of
     them is the report's business."""
 
@@ -94,13 +94,13 @@ class Spent(Struct, frozen=True):
     unknown_calls: int = 0
     """Calls of the analyst that do not tell, or not all."""
 
-    def after(self, event: events.Event) -> Spent:
+    def including(self, event: events.Event) -> Spending:
         """The same with one more event."""
         match event:
-            case events.Ended(_, attempted):
+            case events.ExecutionEnded(_, attempted):
                 usd = attempted.usage.cost_usd if attempted.usage is not None else None
                 return replace(self, attempts=self.attempts + (usd or 0.0), unknown=self.unknown + (usd is None))
-            case events.Paid(usage, is_partial):
+            case events.CallPaid(usage, is_partial):
                 return replace(
                     self,
                     feedback=self.feedback + (usage.cost_usd or 0.0),
@@ -118,11 +118,11 @@ class Spent(Struct, frozen=True):
         rest = f"what {' and '.join(untold)} cost is not known".replace("call of the analysts", "calls of the analyst")
         if not self.attempts + self.feedback:
             return rest if untold else "0.00 USD"
-        known = f"{dollars(self.attempts)} for attempts, {dollars(self.feedback)} for feedback"
+        known = f"{format_usd(self.attempts)} for attempts, {format_usd(self.feedback)} for feedback"
         return f"{known}; {rest}" if untold else known
 
 
-class State(Struct, frozen=True):
+class ExperimentState(Struct, frozen=True):
     """What is known of an experiment."""
 
     name: str
@@ -139,7 +139,7 @@ class State(Struct, frozen=True):
     """Every cell that something happened to."""
     running: frozenset[Cell] = frozenset()
     """Cells whose execution began in the last session and has not ended."""
-    spent: Spent = Spent()
+    spent: Spending = Spending()
     """What everything took that happened, executions without a score and failed feedback included."""
 
     def of(self, cell: Cell) -> CellState:
@@ -153,63 +153,63 @@ class State(Struct, frozen=True):
         return tuple(result for result in found if result is not None)
 
 
-def state_in(folder: Path) -> State | None:
+def load_state(folder: Path) -> ExperimentState | None:
     """What the store in a folder adds up to; None where there is none."""
-    if not (folder / events.FILE).is_file():
+    if not (folder / events.STORE_FILE).is_file():
         return None
-    with events.Store(folder) as store:
-        return state_of(store)
+    with events.EventStore(folder) as store:
+        return fold_events(store)
 
 
-def state_of(entries: Iterable[Entry]) -> State:
+def fold_events(entries: Iterable[StoredEvent]) -> ExperimentState:
     """The sum of all events."""
     name, identity, facts = "", dict[str, Any](), dict[str, Any]()
     sessions, versions = list[str](), list[dict[str, str]]()
     cells: dict[Cell, CellState] = {}
-    running, spent = set[Cell](), Spent()
+    running, spent = set[Cell](), Spending()
     for entry in entries:
-        spent = spent.after(entry.event)
+        spent = spent.including(entry.event)
         match entry.event:
-            case events.Opened(name, identity):
+            case events.ExperimentOpened(name, identity):
                 pass
-            case events.Extended(identity):
+            case events.ExperimentExtended(identity):
                 pass
-            case events.Session(facts):
+            case events.SessionStarted(facts):
                 running.clear()
                 sessions.append(entry.at)
                 if (found := facts.get("versions", {})) and found not in versions:
                     versions.append(found)
             case event if entry.cell is not None:
-                if isinstance(event, events.Began):
+                if isinstance(event, events.ExecutionStarted):
                     running.add(entry.cell)
-                elif isinstance(event, events.Ended):
+                elif isinstance(event, events.ExecutionEnded):
                     running.discard(entry.cell)
-                cells[entry.cell] = after(cells.get(entry.cell, CellState()), event)
+                cells[entry.cell] = apply_event(cells.get(entry.cell, CellState()), event)
             case _:
                 pass
     found = frozenset(running)
-    return State(name, identity, facts, tuple(sessions), tuple(versions), cells, found, spent)
+    return ExperimentState(name, identity, facts, tuple(sessions), tuple(versions), cells, found, spent)
 
 
-def after(state: CellState, event: events.Event) -> CellState:
+def apply_event(state: CellState, event: events.Event) -> CellState:
     """A cell after one more event. The first scored result stands: what comes after it changes nothing."""
     if state.scored or state.imported is not None:
         return state
     match event:
-        case events.Began(number):
+        case events.ExecutionStarted(number):
             return replace(state, executions=max(state.executions, number))
-        case events.Ended(number, attempted):
+        case events.ExecutionEnded(number, attempted):
             ended = replace(state, ended=state.ended + 1, attempted=attempted)
             return replace(ended, scored=number) if attempted.is_scored else replace(ended, unscored=state.unscored + 1)
         case events.FeedbackMade():
             return replace(state, feedback=event)
         case events.FeedbackFailed():
             return replace(state, failures=state.failures + 1)
-        case events.Invalid(reason):
+        case events.CellGivenUp(reason):
             return replace(state, invalid=reason)
-        case events.Reopened():
+        case events.CellReopened():
             return replace(state, invalid=None, unscored=0, failures=0)
-        case events.Imported(result):
+        case events.ResultImported(result):
             return replace(state, imported=result)
         case _:
             return state

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from dense.errors import DenseError
-from dense.refit.importing import Arm, import_any, import_jobs, parse_methods
-from dense.refit.store import Imported, Opened, Store
-from dense.refit.table import read_table, write_table
+from dense.refit.results_table.files import read_table, write_table
+from dense.refit.results_table.imports import JobArm, import_jobs, import_sources, parse_methods
+from dense.refit.store.events import EventStore, ExperimentOpened, ResultImported
 from dense.results import RUN0, Cell, Result
 from dense.trajectory import Usage
 
@@ -60,7 +60,9 @@ def test_all_recorded_releases(jobs: Path) -> None:
 
 
 def test_what_a_trial_tells(jobs: Path) -> None:
-    read = import_jobs([jobs / "basic", jobs / "timed-out"], {"basic": Arm("dense", 1), "timed-out": Arm("dense", 2)})
+    read = import_jobs(
+        [jobs / "basic", jobs / "timed-out"], {"basic": JobArm("dense", 1), "timed-out": JobArm("dense", 2)}
+    )
     first, second = read.results
     assert first == Result(
         Cell(TERMINUS, "count-words", 0, 1, "dense"),
@@ -89,7 +91,7 @@ def test_repetitions_are_numbered_by_their_start(jobs: Path, tmp_path: Path) -> 
     for name, day in days.items():
         copied(jobs, "oracle", tmp_path / "first" / f"x__{name}", started_at=f"2026-01-0{day}T10:00:00Z")
         copied(jobs, "oracle", tmp_path / "again" / f"x__{name}", started_at=f"2026-02-0{4 - day}T10:00:00Z")
-    read = import_jobs([tmp_path], {"again": Arm("dense", 1)})
+    read = import_jobs([tmp_path], {"again": JobArm("dense", 1)})
     assert sorted((result.cell.repetition, result.cell.method) for result in read.results) == [
         (number, method) for number in range(3) for method in ("dense", RUN0)
     ]
@@ -97,7 +99,7 @@ def test_repetitions_are_numbered_by_their_start(jobs: Path, tmp_path: Path) -> 
     # by the start, not by the name of the folder
     change(tmp_path / "first" / "x__b", verifier_result__rewards={"reward": 0.5})
     change(tmp_path / "again" / "x__b", verifier_result__rewards={"reward": 0.25})
-    read = import_jobs([tmp_path], {"again": Arm("dense", 1)})
+    read = import_jobs([tmp_path], {"again": JobArm("dense", 1)})
     assert [result.reward for result in read.results if result.cell.round == 0] == [1.0, 1.0, 0.5]
     assert [result.reward for result in read.results if result.cell.round == 1] == [0.25, 1.0, 1.0]
 
@@ -196,16 +198,16 @@ def test_folders_with_nothing_in_them(jobs: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "job", "arm"),
     [
-        ("night=dense", "night", Arm("dense", 1)),
-        ("night=dense:3", "night", Arm("dense", 3)),
-        ("night=own.methods:Mine", "night", Arm("own.methods:Mine", 1)),
-        ("night=own.methods:Mine:2", "night", Arm("own.methods:Mine", 2)),
-        ("a=b=none", "a=b", Arm("none", 1)),
-        ("night=run0", "night", Arm()),
-        ("night=dense:0", "night", Arm()),
+        ("night=dense", "night", JobArm("dense", 1)),
+        ("night=dense:3", "night", JobArm("dense", 3)),
+        ("night=own.methods:Mine", "night", JobArm("own.methods:Mine", 1)),
+        ("night=own.methods:Mine:2", "night", JobArm("own.methods:Mine", 2)),
+        ("a=b=none", "a=b", JobArm("none", 1)),
+        ("night=run0", "night", JobArm()),
+        ("night=dense:0", "night", JobArm()),
     ],
 )
-def test_methods_of_jobs(text: str, job: str, arm: Arm) -> None:
+def test_methods_of_jobs(text: str, job: str, arm: JobArm) -> None:
     assert parse_methods([text]) == {job: arm}
 
 
@@ -222,12 +224,12 @@ def test_a_job_is_told_of_once() -> None:
 
 def test_jobs_are_found_by_name_or_path(jobs: Path, tmp_path: Path) -> None:
     with pytest.raises(DenseError, match=r"nigth: no such job \(there is oracle\)"):
-        import_jobs([jobs / "oracle"], {"nigth": Arm("dense", 1)})
+        import_jobs([jobs / "oracle"], {"nigth": JobArm("dense", 1)})
     for place in ("one", "two"):
         copied(jobs, "oracle", tmp_path / place / "night" / "x__1")
     with pytest.raises(DenseError, match="several jobs are called that"):
-        import_jobs([tmp_path], {"night": Arm("dense", 1)})
-    read = import_jobs([tmp_path], {str(tmp_path / "two" / "night"): Arm("dense", 1)})
+        import_jobs([tmp_path], {"night": JobArm("dense", 1)})
+    read = import_jobs([tmp_path], {str(tmp_path / "two" / "night"): JobArm("dense", 1)})
     assert [result.cell.method for result in read.results] == [RUN0, "dense"]
 
 
@@ -237,29 +239,29 @@ def test_jobs_are_found_by_name_or_path(jobs: Path, tmp_path: Path) -> None:
 def test_a_table_and_jobs_together(jobs: Path, tmp_path: Path) -> None:
     told = Result(Cell(TERMINUS, "count-words", 0, 1, "none"), 0.0, feedback=Usage(0, 0, 0, 0, 0.0))
     write_table([told], tmp_path / "more.csv")
-    read = import_any([tmp_path / "more.csv", jobs / "basic"])
+    read = import_sources([tmp_path / "more.csv", jobs / "basic"])
     assert [result.cell.method for result in read.results] == ["none", RUN0]
     assert read.results[0] == told
     write_table(read.results, tmp_path / "all.parquet")
     assert read_table(tmp_path / "all.parquet").results == read.results
     with pytest.raises(DenseError, match=r"told more than once.*\n  .*round 1 · none: in .*more.csv and in .*more.csv"):
-        import_any([tmp_path / "more.csv", tmp_path / "more.csv"])
+        import_sources([tmp_path / "more.csv", tmp_path / "more.csv"])
     with pytest.raises(
         DenseError, match=r"count-words · repetition 0 · round 0 · run0: in .*other.jsonl and in .*basic"
     ):
         write_table([Result(Cell(TERMINUS, "count-words", 0, 0, RUN0), 0.0)], tmp_path / "other.jsonl")
-        import_any([tmp_path / "other.jsonl", jobs / "basic"])
+        import_sources([tmp_path / "other.jsonl", jobs / "basic"])
 
 
 def test_what_cannot_be_imported(tmp_path: Path) -> None:
     with pytest.raises(DenseError, match="missing: no such file or folder"):
-        import_any([tmp_path / "missing"])
+        import_sources([tmp_path / "missing"])
     (tmp_path / "result.json").write_text("{}")
     with pytest.raises(DenseError, match=r"a table ends in \.csv"):
-        import_any([tmp_path / "result.json"])
+        import_sources([tmp_path / "result.json"])
     write_table([], tmp_path / "a.csv")
     with pytest.raises(DenseError, match="for folders of Harbor jobs only"):
-        import_any([tmp_path / "a.csv"], {"night": Arm("dense", 1)})
+        import_sources([tmp_path / "a.csv"], {"night": JobArm("dense", 1)})
 
 
 def test_an_experiment_knows_its_cells(jobs: Path, tmp_path: Path) -> None:
@@ -267,21 +269,21 @@ def test_an_experiment_knows_its_cells(jobs: Path, tmp_path: Path) -> None:
     rerun = Result(
         Cell("kimi", "t", 0, 1, "dense"), 1.0, feedback_folder="cells/b/feedback", message="cells/b/message.txt"
     )
-    store = Store(tmp_path / "demo")
-    store.append(Opened("demo", {}))
+    store = EventStore(tmp_path / "demo")
+    store.append(ExperimentOpened("demo", {}))
     for result in (shared, rerun):
-        store.append(Imported(result, "elsewhere"), result.cell)
+        store.append(ResultImported(result, "elsewhere"), result.cell)
     shutil.copytree(jobs / "oracle", tmp_path / "demo" / "cells" / "oracle")
-    first, second = import_any([tmp_path / "demo"]).results
+    first, second = import_sources([tmp_path / "demo"]).results
     assert (first.cell, first.trace) == (shared.cell, str(tmp_path / "demo/cells/a/trajectory.json"))
     assert second.feedback_folder == str(tmp_path / "demo/cells/b/feedback")
     assert second.message == str(tmp_path / "demo/cells/b/message.txt")
-    assert len(import_any([tmp_path, tmp_path / "demo"]).results) == 2
+    assert len(import_sources([tmp_path, tmp_path / "demo"]).results) == 2
     with pytest.raises(DenseError, match=r"a part of the experiment in .*demo, which knows its cells"):
-        import_any([tmp_path / "demo" / "cells"])
+        import_sources([tmp_path / "demo" / "cells"])
 
 
 def test_an_experiment_without_results_says_so(tmp_path: Path) -> None:
-    Store(tmp_path / "demo").append(Opened("demo", {}))
-    read = import_any([tmp_path / "demo"])
+    EventStore(tmp_path / "demo").append(ExperimentOpened("demo", {}))
+    read = import_sources([tmp_path / "demo"])
     assert read.results == () and read.notices == (f"{tmp_path / 'demo'}: the experiment has no results yet",)

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from dense.errors import Held
 
-FILE = "lock"
+LOCK_FILE = "lock"
 
 
 @contextmanager
 def writing(folder: Path, what: str) -> Generator[None]:
     """Holds the experiment for as long as the block runs; says who holds it where somebody does."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / FILE).open("a+", encoding="utf-8") as file:
+    with (folder / LOCK_FILE).open("a+", encoding="utf-8") as file:
         if not _taken(file.fileno()):
             raise Held(f"{folder}: {_holder(folder)}; wait for it to end, or end it")
         file.truncate(0)
@@ -48,7 +48,7 @@ def _taken(file: int) -> bool:
 
 def _holder(folder: Path) -> str:
     try:
-        told = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        told = json.loads((folder / LOCK_FILE).read_text(encoding="utf-8"))
         return f"process {told['pid']} on {told['host']} holds it since {told['since']} (`{told['what']}`)"
     except (OSError, ValueError, LookupError, TypeError):
         return "another process holds it"
@@ -57,7 +57,7 @@ def _holder(folder: Path) -> str:
 def holder_of(folder: Path) -> str | None:
     """Who holds the experiment now, in words; None where nobody does."""
     try:
-        with (folder / FILE).open(encoding="utf-8") as file:
+        with (folder / LOCK_FILE).open(encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return None

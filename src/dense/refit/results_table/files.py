@@ -22,14 +22,14 @@ from msgspec import Struct
 from dense.errors import DenseError
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import is_obj
-from dense.refit.columns import REQUIRED, WRITTEN, Column, Kind, match
-from dense.refit.rows import Problems, Reading, row_of
+from dense.refit.results_table.columns import EXPORTED_COLUMNS, REQUIRED, Column, Kind, match_columns
+from dense.refit.results_table.rows import RowReader, TableProblems, row_of
 from dense.results import Result
 
 type Format = Literal["csv", "tsv", "jsonl", "parquet"]
-type Row = tuple[int, Iterable[tuple[Column | None, Any]]]
+type PlacedRow = tuple[int, Iterable[tuple[Column | None, Any]]]
 """Where it stands in the file, and its values."""
-type Source = tuple[tuple[str, ...] | None, Iterable[Row]]
+type TableSource = tuple[tuple[str, ...] | None, Iterable[PlacedRow]]
 """What is to be said of a file's columns, None for a file without any; and its rows."""
 
 FORMATS: dict[str, Format] = {
@@ -39,13 +39,13 @@ FORMATS: dict[str, Format] = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
 }
-PLACES: dict[Format, str] = {"csv": "row", "tsv": "row", "jsonl": "line", "parquet": "row"}
-HEAD = 1 << 16
+PLACE_WORDS: dict[Format, str] = {"csv": "row", "tsv": "row", "jsonl": "line", "parquet": "row"}
+MAX_HEADER_CHARS = 1 << 16
 """Within so many characters the first line of a CSV file ends."""
 DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 
 
-class Table(Struct, frozen=True):
+class ResultTable(Struct, frozen=True):
     """What a file or a folder told."""
 
     results: tuple[Result, ...]
@@ -63,10 +63,10 @@ def is_table(path: Path) -> bool:
     return _format(path) is not None
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> ResultTable:
     """The results in a table. All that is wrong with it is told in one error."""
     kind = _required_format(path)
-    problems = Problems(path, PLACES[kind])
+    problems = TableProblems(path, PLACE_WORDS[kind])
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -76,14 +76,14 @@ def read_table(path: Path) -> Table:
     header, rows = _SOURCES[kind](data, problems, kind)
     problems.stop_here()
     if header is None:
-        return Table((), (f"{path}: no rows",))
-    reading = Reading(problems)
+        return ResultTable((), (f"{path}: no rows",))
+    reading = RowReader(problems)
     for place, values in rows:
         reading.take(place, values)
     problems.stop_here()
     notices = (*header, *reading.notices())
     told = tuple(f"{path}: {notice}" for notice in notices)
-    return Table(tuple(reading.results), told, reading.notes, reading.privileged)
+    return ResultTable(tuple(reading.results), told, reading.notes, reading.privileged)
 
 
 def write_table(
@@ -124,7 +124,7 @@ def _unpacked(data: bytes, path: Path) -> bytes:
         raise DenseError(f"{path}: not a whole gzip file ({error})") from None
 
 
-def _decoded(data: bytes, problems: Problems) -> str:
+def _decoded(data: bytes, problems: TableProblems) -> str:
     """Text in UTF-8, with or without a mark in front."""
     if _is_utf_16(data, problems):
         return ""
@@ -136,21 +136,21 @@ def _decoded(data: bytes, problems: Problems) -> str:
         return ""
 
 
-def _is_utf_16(data: bytes, problems: Problems) -> bool:
+def _is_utf_16(data: bytes, problems: TableProblems) -> bool:
     found = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if found:
         problems.add("is in UTF-16; save it as UTF-8 (in a spreadsheet: CSV UTF-8)")
     return found
 
 
-def _columns(headers: Sequence[str], problems: Problems) -> tuple[tuple[Column | None, ...], tuple[str, ...]]:
-    matched = match(headers)
+def _columns(headers: Sequence[str], problems: TableProblems) -> tuple[tuple[Column | None, ...], tuple[str, ...]]:
+    matched = match_columns(headers)
     for problem in matched.problems:
         problems.add(problem)
     return matched.columns, matched.notices
 
 
-def _from_csv(data: bytes, problems: Problems, kind: Format) -> Source:
+def _from_csv(data: bytes, problems: TableProblems, kind: Format) -> TableSource:
     text = _decoded(data, problems)
     if not problems.count and not text.strip():
         problems.add("is empty; the first row names the columns")
@@ -162,7 +162,7 @@ def _from_csv(data: bytes, problems: Problems, kind: Format) -> Source:
     headers = next((line for _, line in lines if any(map(str.strip, line))), list[str]())
     columns, notices = _columns(headers, problems)
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[PlacedRow]:
         for place, line in lines:
             if len(line) == len(columns):
                 yield place, zip(columns, line, strict=True)
@@ -175,13 +175,13 @@ def _from_csv(data: bytes, problems: Problems, kind: Format) -> Source:
 def _known(text: str, delimiter: str) -> int:
     """How many columns of the first line are known, if this is what stands between them."""
     try:
-        headers = next(csv.reader(text[:HEAD].lstrip().splitlines()[:1], delimiter=delimiter), list[str]())
+        headers = next(csv.reader(text[:MAX_HEADER_CHARS].lstrip().splitlines()[:1], delimiter=delimiter), list[str]())
     except csv.Error:
         return 0
-    return sum(column is not None for column in match(headers).columns)
+    return sum(column is not None for column in match_columns(headers).columns)
 
 
-def _lines(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+def _lines(reader: Any, problems: TableProblems) -> Iterator[tuple[int, list[str]]]:
     """The rows as a spreadsheet counts them."""
     place = 0
     while True:
@@ -196,7 +196,7 @@ def _lines(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
         yield place, line
 
 
-def _from_jsonl(data: bytes, problems: Problems, _: Format) -> Source:
+def _from_jsonl(data: bytes, problems: TableProblems, _: Format) -> TableSource:
     if _is_utf_16(data, problems):
         return None, ()
     lines = list(_objects(data.removeprefix(codecs.BOM_UTF8)))
@@ -205,7 +205,7 @@ def _from_jsonl(data: bytes, problems: Problems, _: Format) -> Source:
     known = dict(zip(headers, columns, strict=True))
     can_be_read = headers and not problems.count
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[PlacedRow]:
         for place, line in lines:
             if isinstance(line, str):
                 problems.add(line, place)
@@ -234,7 +234,7 @@ def _objects(data: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
             yield place, value if is_obj(value) else "is no object; write one for each result, {…}"
 
 
-def _from_parquet(data: bytes, problems: Problems, _: Format) -> Source:
+def _from_parquet(data: bytes, problems: TableProblems, _: Format) -> TableSource:
     arrow, parquet = _pyarrow()
     try:
         table = parquet.read_table(arrow.BufferReader(data))
@@ -261,7 +261,7 @@ def _pyarrow() -> tuple[Any, Any]:
     return cast("Any", pyarrow), cast("Any", pyarrow.parquet)
 
 
-_SOURCES: dict[Format, Callable[[bytes, Problems, Format], Source]] = {
+_SOURCES: dict[Format, Callable[[bytes, TableProblems, Format], TableSource]] = {
     "csv": _from_csv,
     "tsv": _from_csv,
     "jsonl": _from_jsonl,
@@ -273,7 +273,7 @@ def _to_csv(rows: Iterable[dict[str, Any]], delimiter: str = ",") -> bytes:
     file = io.StringIO(newline="")
     # With this end of a line, a lone carriage return in a text is quoted too.
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\r\n")
-    writer.writerow(column.name for column in WRITTEN)
+    writer.writerow(column.name for column in EXPORTED_COLUMNS)
     for row in rows:
         writer.writerow(str(value).lower() if isinstance(value, bool) else value for value in row.values())
     return file.getvalue().encode()
@@ -300,7 +300,7 @@ def _to_parquet(rows: Iterable[dict[str, Any]]) -> bytes:
         "reward": arrow.float64(),
         "flag": arrow.bool_(),
     }
-    schema = arrow.schema([(column.name, types[column.kind]) for column in WRITTEN])
+    schema = arrow.schema([(column.name, types[column.kind]) for column in EXPORTED_COLUMNS])
     sink = arrow.BufferOutputStream()
     parquet.write_table(arrow.Table.from_pylist(list(rows), schema=schema), sink)
     return sink.getvalue().to_pybytes()

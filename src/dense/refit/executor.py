@@ -20,24 +20,32 @@ from dense.methods.faults import told
 from dense.model import ModelCall
 from dense.refit.feedback import Maker, Prepared, SourceAttempt
 from dense.refit.plan import Plan, seed_of
-from dense.refit.slots import Slots
-from dense.refit.state import CellState, Spent, State, after, state_of
-from dense.refit.store import Began, Ended, Event, FeedbackFailed, Invalid, Paid, Store
+from dense.refit.priority_slots import PrioritySlots
+from dense.refit.store.events import (
+    CallPaid,
+    CellGivenUp,
+    Event,
+    EventStore,
+    ExecutionEnded,
+    ExecutionStarted,
+    FeedbackFailed,
+)
+from dense.refit.store.state import CellState, ExperimentState, Spending, apply_event, fold_events
 from dense.results import Cell, Result
 from dense.trajectory import Usage
 
-WAITS = (1.0, 5.0, 15.0, 60.0)
+RETRY_WAITS = (1.0, 5.0, 15.0, 60.0)
 """Seconds before an execution that was not scored is tried again, by how often it was."""
 
-NO_SOURCE, NO_FEEDBACK = "its source is invalid", "its feedback could not be made"
+INVALID_SOURCE, NO_FEEDBACK = "its source is invalid", "its feedback could not be made"
 """How reasons begin for which a cell is given up before it is executed."""
 
 
-class Stopped(Exception):
+class RunStopped(Exception):
     """The run ends: nothing new is begun."""
 
 
-class Moment(Struct, frozen=True):
+class RunProgress(Struct, frozen=True):
     """How far the experiment is: what a progress display shows."""
 
     total: int
@@ -50,35 +58,35 @@ class Moment(Struct, frozen=True):
     """Executions under way."""
     distilling: int
     """Feedback under way."""
-    spent: Spent
+    spent: Spending
     """What everything took so far."""
     seconds_each: float | None
     """How long an execution takes on average, of those that ended."""
 
 
-type Watch = Callable[[], None]
-"""Is called whenever something happened; asks the laboratory for the moment when it wants to know."""
+type OnChange = Callable[[], None]
+"""Is called whenever something happened; asks the executor for the moment when it wants to know."""
 
 
-class Laboratory:
+class CellExecutor:
     """What a run works with: the plan, what was done before, and the means to do the rest."""
 
     def __init__(
         self,
         plan: Plan,
-        store: Store,
+        store: EventStore,
         harness: Harness,
         maker: Maker,
         *,
-        watch: Watch | None = None,
-        waits: Sequence[float] = WAITS,
+        watch: OnChange | None = None,
+        waits: Sequence[float] = RETRY_WAITS,
     ) -> None:
         self.plan = plan
         self._store, self._harness, self._maker = store, harness, maker
         self._watch, self._waits = watch, waits
-        self.state: State = state_of(store)
+        self.state: ExperimentState = fold_events(store)
         self._spent = self.state.spent
-        self._slots = Slots(plan.config.concurrency)
+        self._slots = PrioritySlots(plan.config.concurrency)
         self._stop: DenseError | None = None
         self._in_a_row = 0
         self._running = self._distilling = 0
@@ -91,7 +99,7 @@ class Laboratory:
         while not (known := self.state.of(cell)).is_done:
             if known.unscored > self.plan.config.retries:
                 often = "1 execution" if known.unscored == 1 else f"{known.unscored} executions"
-                self._note(Invalid(f"not scored in {often}; the last: {_why(known)}"), cell)
+                self._note(CellGivenUp(f"not scored in {often}; the last: {_why(known)}"), cell)
                 break
             await sleep(0 if not known.unscored else self._waits[min(known.unscored, len(self._waits)) - 1])
             await self._execute(cell, message)
@@ -111,7 +119,7 @@ class Laboratory:
         if known.invalid is not None or (known.is_done and is_last):
             return None
         if source.reward is None:
-            return self._give_up(cell, f"{NO_SOURCE} ({source.cell.method}, round {source.cell.round})")
+            return self._give_up(cell, f"{INVALID_SOURCE} ({source.cell.method}, round {source.cell.round})")
         problem = "tried before"
         while self.state.of(cell).failures <= self.plan.config.retries:
             self._check_stopped()
@@ -130,12 +138,12 @@ class Laboratory:
         if self._stop is not None:
             raise self._stop
 
-    def moment(self) -> Moment:
+    def progress(self) -> RunProgress:
         """How far the experiment is."""
         states = {cell: self.state.of(cell) for cell in self.plan.cells}
         results = [known.result(cell) for cell, known in states.items() if known.is_done]
         seconds = [result.seconds for result in results if result is not None and result.seconds is not None]
-        return Moment(
+        return RunProgress(
             len(states),
             sum(result is not None and result.reward is not None for result in results),
             sum(result is not None and result.reward is None for result in results),
@@ -159,13 +167,13 @@ class Laboratory:
             if known.executions > known.ended:
                 self._harness.tidy(last)  # what a killed run left of it stays, without what must not stay
             number = known.executions + 1
-            self._note(Began(number), cell)
+            self._note(ExecutionStarted(number), cell)
             self._running += 1
             try:
                 self._ended(cell, number, await self._attempted(self._order(cell, number, message)))
             except DenseError as error:  # every other attempt would end the same way
                 self._halt(error)
-                raise Stopped from None
+                raise RunStopped from None
             finally:
                 self._running -= 1
                 self._tell()
@@ -179,7 +187,7 @@ class Laboratory:
             return Attempted("", exception=type(error).__name__, problem=told(error, type(self._harness).__module__))
 
     def _ended(self, cell: Cell, number: int, attempted: Attempted) -> None:
-        self._note(Ended(number, attempted), cell)
+        self._note(ExecutionEnded(number, attempted), cell)
         if attempted.is_scored:
             self._in_a_row = 0
         else:
@@ -205,7 +213,7 @@ class Laboratory:
         except ModelError as error:
             if not isinstance(error, CallFailed):
                 self._halt(error)
-                raise Stopped from None
+                raise RunStopped from None
             problem: DenseError = error
         except DenseError as error:
             problem = error
@@ -243,21 +251,21 @@ class Laboratory:
 
     def _give_up(self, cell: Cell, reason: str) -> None:
         """The cell, and with it what its chain would have come to: each following round has an invalid source."""
-        self._note(Invalid(reason), cell)
+        self._note(CellGivenUp(reason), cell)
 
     def _paid(self, call: ModelCall) -> None:
         """Of no cell: equal questions of several are asked once."""
         usage = replace(call.usage, cost_usd=call.usd)
         # A call that failed before it was answered is not billed unless it says so.
         if call.error is None or call.unknown_tries or usage != Usage():
-            self._note(Paid(usage, is_partial=call.unknown_tries > 0))
+            self._note(CallPaid(usage, is_partial=call.unknown_tries > 0))
 
     def _note(self, event: Event, cell: Cell | None = None) -> None:
         """On disk first, then in what is known."""
         self._store.append(event, cell)
         if cell is not None:
-            self.state.cells[cell] = after(self.state.of(cell), event)
-        self._spent = self._spent.after(event)
+            self.state.cells[cell] = apply_event(self.state.of(cell), event)
+        self._spent = self._spent.including(event)
         self._tell()
 
     def _halt(self, error: DenseError) -> None:
@@ -265,7 +273,7 @@ class Laboratory:
 
     def _check_stopped(self) -> None:
         if self._stop is not None:
-            raise Stopped
+            raise RunStopped
 
     def _tell(self) -> None:
         if self._watch is not None:

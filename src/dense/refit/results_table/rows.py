@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 
 from dense.errors import DenseError
-from dense.refit.columns import READ, WRITTEN, Column, Unreadable, shown
+from dense.refit.results_table.columns import EXPORTED_COLUMNS, PARSERS, Column, UnreadableValue, quote_value
 from dense.results import RUN0, Cell, Result, total_of
 from dense.trajectory import Usage
 
-SHOWN_PROBLEMS = 20
+MAX_SHOWN_PROBLEMS = 20
 BETWEEN_NOTES = " | "
-SHARED = frozenset({RUN0, "round0", "baseline", ""})
+ROUND0_NAMES = frozenset({RUN0, "round0", "baseline", ""})
 """Names of methods, squeezed, that say, where a row has no round, that it is the shared attempt."""
 _SIGNS = str.maketrans("", "", " -_")
 
@@ -60,7 +60,7 @@ def _usage_row(prefix: str, usage: Usage | None, total: int | None) -> dict[str,
     }
 
 
-class Problems:
+class TableProblems:
     """What is wrong with a file, collected, so that it can be mended at one go."""
 
     def __init__(self, path: Path, place: str) -> None:
@@ -72,7 +72,7 @@ class Problems:
     def add(self, problem: str, place: int | None = None) -> None:
         """Notes one."""
         self.count += 1
-        if self.count <= SHOWN_PROBLEMS:
+        if self.count <= MAX_SHOWN_PROBLEMS:
             self.lines.append(problem if place is None else f"{self.place} {place}: {problem}")
 
     def stop_here(self) -> None:
@@ -87,10 +87,10 @@ class Problems:
         )
 
 
-class Reading:
+class RowReader:
     """Turns rows into results, and keeps what must be said about them."""
 
-    def __init__(self, problems: Problems) -> None:
+    def __init__(self, problems: TableProblems) -> None:
         self.problems = problems
         self.results: list[Result] = []
         self._seen: dict[Cell, tuple[int, Result]] = {}
@@ -168,9 +168,9 @@ class Reading:
             if column is None or value is None or value == "":
                 continue
             try:
-                read = READ[column.kind](value)
-            except Unreadable as error:
-                self.problems.add(f"{column.name} {shown(value)} {error}", place)
+                read = PARSERS[column.kind](value)
+            except UnreadableValue as error:
+                self.problems.add(f"{column.name} {quote_value(value)} {error}", place)
                 row[column.name] = None
                 continue
             if read is not None:
@@ -185,7 +185,7 @@ class Reading:
         method: str = row.get("method") or ""
         number: int | None = row.get("round")
         if number is None:
-            number = 0 if _squeezed(method) in SHARED else 1
+            number = 0 if _squeezed(method) in ROUND0_NAMES else 1
             self._controls += method.casefold() == "none"
         if number == 0:
             method = RUN0
@@ -195,7 +195,7 @@ class Reading:
             )
         elif _squeezed(method) == RUN0:
             self.problems.add(
-                f"method {shown(method)} is the shared attempt of round 0 and cannot be in round {number}; "
+                f"method {quote_value(method)} is the shared attempt of round 0 and cannot be in round {number}; "
                 "a rerun without feedback is the method none",
                 place,
             )
@@ -210,7 +210,7 @@ class Reading:
         first, before = self._privileged.setdefault(cell.method, (place, said))
         if said is not before:
             self.problems.add(
-                f"privileged is {str(said).lower()} for {shown(cell.method)}, and {str(before).lower()} in "
+                f"privileged is {str(said).lower()} for {quote_value(cell.method)}, and {str(before).lower()} in "
                 f"{self.problems.place} {first}; a method saw outcomes or it did not",
                 place,
             )
@@ -219,7 +219,7 @@ class Reading:
         """The tokens in buckets, and their sum where the buckets do not tell it."""
         try:
             return _usage_of(row, prefix)
-        except Unreadable as error:
+        except UnreadableValue as error:
             self.problems.add(str(error), place)
             return None, None
 
@@ -247,7 +247,7 @@ def _usage_of(row: dict[str, Any], prefix: str) -> tuple[Usage | None, int | Non
     if everything is not None:
         rest = everything - (read or 0) - (write or 0)
         if rest < 0 or uncached not in (None, rest):
-            raise Unreadable(
+            raise UnreadableValue(
                 f"{prefix}all_input_tokens {everything} is not the sum of input and cache tokens; correct or remove one"
             )
         uncached = rest
@@ -255,7 +255,7 @@ def _usage_of(row: dict[str, Any], prefix: str) -> tuple[Usage | None, int | Non
     told, total = value("tokens"), total_of(usage)
     known = sum(part or 0 for part in (usage.input, usage.cache_read, usage.cache_write, usage.output))
     if told is not None and (told < known or total not in (None, told)):
-        raise Unreadable(
+        raise UnreadableValue(
             f"{prefix}tokens {told} is not the sum {known} of input, cache and output tokens; correct or remove one"
         )
     return (usage if usage != Usage() else None), (told if total is None else None)
@@ -266,7 +266,7 @@ def _twice(first: Result, second: Result, place: str) -> str:
     if second.cell.round > 0:
         return f"the same cell as {place} ({second.cell}); remove one, or give it another repetition"
     one, other = row_of(first), row_of(second)
-    differs = ", ".join(column.name for column in WRITTEN if one[column.name] != other[column.name])
+    differs = ", ".join(column.name for column in EXPORTED_COLUMNS if one[column.name] != other[column.name])
     return (
         f"another round 0 than {place} for the same repetition ({second.cell.recipient} · {second.cell.task} · "
         f"repetition {second.cell.repetition}): {differs} differ; all methods share one round 0"

@@ -19,13 +19,13 @@ type Kind = Literal["name", "text", "count", "amount", "reward", "flag"]
 BLANKS = frozenset({"", "nan", "null", "none", "na", "n/a", "<na>"})
 """How programs write that something is not known, in lower case."""
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-LARGEST = 2**63 - 1
+MAX_COUNT = 2**63 - 1
 """What a database and a Parquet file can still hold."""
-SHOWN = 60
+MAX_QUOTED_CHARS = 60
 """So many characters of a value that is refused are shown."""
 
 
-class Unreadable(ValueError):
+class UnreadableValue(ValueError):
     """A value that cannot stand in its column. The text says why, and what would do."""
 
 
@@ -39,7 +39,7 @@ class Column(Struct, frozen=True):
     meaning: str
     """For people."""
     spellings: tuple[str, ...] = ()
-    """Other names that are understood, in the form that `plain` gives."""
+    """Other names that are understood, in the form that `normalize_header` gives."""
     is_written: bool = True
     """Whether an export has it; the others are only understood."""
 
@@ -111,18 +111,18 @@ COLUMNS: tuple[Column, ...] = (
     Column("message", "text", "where the message lies that the recipient got"),
     Column("experiment_note", "text", "what must be said wherever a number of it is shown"),
 )
-WRITTEN = tuple(column for column in COLUMNS if column.is_written)
+EXPORTED_COLUMNS = tuple(column for column in COLUMNS if column.is_written)
 REQUIRED = ("recipient", "task", "method", "reward")
 
 _BY_SPELLING = {spelling: column for column in COLUMNS for spelling in (column.name, *column.spellings)}
 
 
-def plain(header: str) -> str:
+def normalize_header(header: str) -> str:
     """A column's name without the choices of who wrote it: `Cache-read tokens ` is `cache_read_tokens`."""
     return re.sub(r"[^a-z0-9]+", "_", header.casefold()).strip("_")
 
 
-class Matched(Struct, frozen=True):
+class ColumnMatch(Struct, frozen=True):
     """Which columns a table has."""
 
     columns: tuple[Column | None, ...]
@@ -133,13 +133,13 @@ class Matched(Struct, frozen=True):
     """Why the table cannot be read."""
 
 
-def match(headers: Sequence[str]) -> Matched:
+def match_columns(headers: Sequence[str]) -> ColumnMatch:
     """Finds our columns among a table's. One in its own spelling goes before one in another."""
-    found = [_BY_SPELLING.get(plain(header)) for header in headers]
+    found = [_BY_SPELLING.get(normalize_header(header)) for header in headers]
     problems: list[str] = []
     for column in {column.name: column for column in found if column is not None}.values():
         places = [place for place, other in enumerate(found) if other is column]
-        own = [place for place in places if plain(headers[place]) == column.name]
+        own = [place for place in places if normalize_header(headers[place]) == column.name]
         if len(places) > 1 and len(own) != 1:
             names = " and ".join(repr(headers[place]) for place in places)
             problems.append(f"columns {names} are both read as {column.name}: rename or remove all but one")
@@ -152,13 +152,13 @@ def match(headers: Sequence[str]) -> Matched:
         problems.append(f"no column {', '.join(missing)} (there is {has}); docs/results-table.md lists the names")
     unused = [header for header, column in zip(headers, found, strict=True) if column is None and header.strip()]
     notices = (f"columns that are not used: {', '.join(unused)}",) if unused else ()
-    return Matched(tuple(found), notices, tuple(problems))
+    return ColumnMatch(tuple(found), notices, tuple(problems))
 
 
-def shown(value: object) -> str:
+def quote_value(value: object) -> str:
     """A value in a message: quoted, not too long."""
     text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+    return text if len(text) <= MAX_QUOTED_CHARS else f"{text[: MAX_QUOTED_CHARS - 1]}…"
 
 
 def name(value: Any) -> str | None:
@@ -169,7 +169,7 @@ def name(value: Any) -> str | None:
         return None
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise Unreadable("is no name; write text")
+    raise UnreadableValue("is no name; write text")
 
 
 def text(value: Any) -> str | None:
@@ -188,17 +188,17 @@ def number(value: Any) -> float | None:
             # Python reads 1_000 as a number; no other program does.
             value = float("" if "_" in value else value)
         except ValueError:
-            raise Unreadable(
+            raise UnreadableValue(
                 "is no number; write it with a decimal point and without separators, or leave it blank"
             ) from None
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise Unreadable("is no number; write one, or leave it blank")
+        raise UnreadableValue("is no number; write one, or leave it blank")
     try:
         read = float(value)
     except OverflowError:
         read = math.inf
     if math.isinf(read):
-        raise Unreadable("is not finite; leave it blank where it is not known")
+        raise UnreadableValue("is not finite; leave it blank where it is not known")
     return None if math.isnan(read) else read
 
 
@@ -215,12 +215,12 @@ def count(value: Any) -> int | None:
         if read is None:
             return None
         if not read.is_integer():
-            raise Unreadable("is no whole number; write one, or leave it blank")
+            raise UnreadableValue("is no whole number; write one, or leave it blank")
         whole = int(read)
     if whole < 0:
-        raise Unreadable("is negative; leave it blank where it is not known")
-    if whole > LARGEST:
-        raise Unreadable("is too large")
+        raise UnreadableValue("is negative; leave it blank where it is not known")
+    if whole > MAX_COUNT:
+        raise UnreadableValue("is too large")
     return whole
 
 
@@ -228,7 +228,7 @@ def amount(value: Any) -> float | None:
     """A number from zero up."""
     read = number(value)
     if read is not None and read < 0:
-        raise Unreadable("is negative; leave it blank where it is not known")
+        raise UnreadableValue("is negative; leave it blank where it is not known")
     return read
 
 
@@ -240,9 +240,9 @@ def reward(value: Any) -> float | None:
         return float(word == "true")
     try:
         return number(value)
-    except Unreadable as error:
+    except UnreadableValue as error:
         words = "is not finite" if "finite" in str(error) else "is no reward"
-        raise Unreadable(
+        raise UnreadableValue(
             f"{words}; write a number, true or false, or leave it blank where nothing was scored"
         ) from None
 
@@ -262,10 +262,10 @@ def flag(value: Any) -> bool | None:
         return bool(read)
     if math.isnan(read):
         return None
-    raise Unreadable("is neither true nor false")
+    raise UnreadableValue("is neither true nor false")
 
 
-READ: dict[Kind, Callable[[Any], Any]] = {
+PARSERS: dict[Kind, Callable[[Any], Any]] = {
     "name": name,
     "text": text,
     "count": count,
@@ -273,4 +273,4 @@ READ: dict[Kind, Callable[[Any], Any]] = {
     "reward": reward,
     "flag": flag,
 }
-"""How a value of each kind is read: None where it is blank, `Unreadable` where it is neither."""
+"""How a value of each kind is read: None where it is blank, `UnreadableValue` where it is neither."""

@@ -22,7 +22,7 @@ from dense.harness import Attempted
 from dense.results import Cell, Result
 from dense.trajectory import Usage
 
-FILE = "store.sqlite"
+STORE_FILE = "store.sqlite"
 SCHEMA_VERSION = 1
 _SCHEMA = """
 CREATE TABLE events (
@@ -37,7 +37,7 @@ CREATE TRIGGER never_deleted BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, '
 """
 
 
-class Opened(Struct, frozen=True, tag="opened"):
+class ExperimentOpened(Struct, frozen=True, tag="opened"):
     """The experiment was made."""
 
     name: str
@@ -46,28 +46,28 @@ class Opened(Struct, frozen=True, tag="opened"):
     """What its results depend on, by part; see `identity`."""
 
 
-class Extended(Struct, frozen=True, tag="extended"):
+class ExperimentExtended(Struct, frozen=True, tag="extended"):
     """Cells were added to the experiment; those that it had stay as they were."""
 
     identity: dict[str, Any]
     """What its results depend on from here on."""
 
 
-class Session(Struct, frozen=True, tag="session"):
+class SessionStarted(Struct, frozen=True, tag="session"):
     """A run began, or went on."""
 
     facts: dict[str, Any]
     """Configuration, versions, prompt hashes, task digests, machine."""
 
 
-class Began(Struct, frozen=True, tag="began"):
+class ExecutionStarted(Struct, frozen=True, tag="began"):
     """An execution of a cell was started."""
 
     number: int
     """1-based: which try."""
 
 
-class Ended(Struct, frozen=True, tag="ended"):
+class ExecutionEnded(Struct, frozen=True, tag="ended"):
     """An execution ended, scored or not."""
 
     number: int
@@ -80,7 +80,7 @@ class FeedbackMade(Struct, frozen=True, tag="feedback"):
     """The feedback that a cell starts with is made, and lies in its folder."""
 
     usage: Usage
-    """What it took, whoever paid when: answers from the cache count as back then. What was spent is told by `Paid`."""
+    """What it took, cached answers at what they once cost. What was really spent is in `CallPaid`."""
     seconds: float
     """How long."""
     bytes: int
@@ -100,7 +100,7 @@ class FeedbackFailed(Struct, frozen=True, tag="feedback-failed"):
     """Why. What was asked and paid for it stands in its record; see `feedback.FAILED`."""
 
 
-class Paid(Struct, frozen=True, tag="paid", omit_defaults=True):
+class CallPaid(Struct, frozen=True, tag="paid", omit_defaults=True):
     """The analyst's provider was asked: written when the call ends, so that no kill loses what was spent."""
 
     usage: Usage
@@ -109,18 +109,18 @@ class Paid(Struct, frozen=True, tag="paid", omit_defaults=True):
     """Whether it may have cost more than that: tries that were cut off do not tell."""
 
 
-class Invalid(Struct, frozen=True, tag="invalid"):
+class CellGivenUp(Struct, frozen=True, tag="invalid"):
     """A cell is given up: it is excluded, and counted as such."""
 
     reason: str
     """Why."""
 
 
-class Reopened(Struct, frozen=True, tag="reopened"):
+class CellReopened(Struct, frozen=True, tag="reopened"):
     """An invalid cell may be tried again."""
 
 
-class Imported(Struct, frozen=True, tag="imported"):
+class ResultImported(Struct, frozen=True, tag="imported"):
     """A result from elsewhere."""
 
     result: Result
@@ -130,11 +130,21 @@ class Imported(Struct, frozen=True, tag="imported"):
 
 
 type Event = (
-    Opened | Extended | Session | Began | Ended | FeedbackMade | FeedbackFailed | Paid | Invalid | Reopened | Imported
+    ExperimentOpened
+    | ExperimentExtended
+    | SessionStarted
+    | ExecutionStarted
+    | ExecutionEnded
+    | FeedbackMade
+    | FeedbackFailed
+    | CallPaid
+    | CellGivenUp
+    | CellReopened
+    | ResultImported
 )
 
 
-class Entry(Struct, frozen=True):
+class StoredEvent(Struct, frozen=True):
     """One row."""
 
     at: str
@@ -149,13 +159,13 @@ _events: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _cells: msgspec.json.Decoder[Cell] = msgspec.json.Decoder(Cell)
 
 
-class Store:
+class EventStore:
     """The file. One process writes at a time (`lock`); any number may read."""
 
     def __init__(self, folder: Path, *, must_exist: bool = False) -> None:
-        self.path = folder / FILE
+        self.path = folder / STORE_FILE
         if must_exist and not self.path.is_file():
-            raise DenseError(f"{folder}: no experiment here ({FILE} is missing)")
+            raise DenseError(f"{folder}: no experiment here ({STORE_FILE} is missing)")
         folder.mkdir(parents=True, exist_ok=True)
         self._connection: sqlite3.Connection | None = None
         with self._using() as connection:
@@ -175,11 +185,11 @@ class Store:
         with self._using() as connection, connection:
             connection.executemany("INSERT INTO events (at, kind, cell, data) VALUES (?, ?, ?, ?)", rows)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[StoredEvent]:
         """All events, in the order in which they were written."""
         with self._using() as connection:
             for at, cell, data in connection.execute("SELECT at, cell, data FROM events ORDER BY seq"):
-                yield Entry(at, None if cell is None else _cells.decode(cell), _events.decode(data))
+                yield StoredEvent(at, None if cell is None else _cells.decode(cell), _events.decode(data))
 
     def close(self) -> None:
         """Nothing is lost without it."""
@@ -187,7 +197,7 @@ class Store:
             self._connection.close()
             self._connection = None
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> EventStore:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -18,13 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.errors import DenseError
-from dense.refit.columns import COLUMNS, REQUIRED, WRITTEN
-from dense.refit.rows import row_of
-from dense.refit.table import Table, is_table, read_table, write_table
+from dense.refit.results_table.columns import COLUMNS, EXPORTED_COLUMNS, REQUIRED
+from dense.refit.results_table.files import ResultTable, is_table, read_table, write_table
+from dense.refit.results_table.rows import row_of
 from dense.results import RUN0, Cell, Result, total_of
 from dense.trajectory import Usage
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".jsonl", ".jsonl.gz", ".parquet")
 BLANK = re.compile(r"\s*(nan|null|none|na|n/a|<na>)?\s*", re.IGNORECASE)
 
@@ -118,11 +118,13 @@ def test_a_full_row_is_read_back(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / f"results{suffix}"
     write_table([first, second], path)
     read = read_table(path)
-    assert read == Table((first, second))
+    assert read == ResultTable((first, second))
     assert (read.results[0].tokens, read.results[0].feedback_tokens) == (10, 0)
     assert (read.results[1].tokens, read.results[1].feedback_tokens) == (7, 9)
-    assert first != Result(first.cell) and {*row_of(first)} == {column.name for column in WRITTEN}
-    assert [*row_of(first)] == [column.name for column in WRITTEN], "rows are written in the order of the header"
+    assert first != Result(first.cell) and {*row_of(first)} == {column.name for column in EXPORTED_COLUMNS}
+    assert [*row_of(first)] == [column.name for column in EXPORTED_COLUMNS], (
+        "rows are written in the order of the header"
+    )
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -130,7 +132,7 @@ def test_privileged_methods_and_notes_are_read_back(suffix: str, tmp_path: Path)
     cells = [Cell("r", "t", 0, 0, RUN0), Cell("r", "t", 0, 1, "own:Peeks"), Cell("r", "t", 0, 1, "dense")]
     told, path = tuple(Result(cell, 1.0) for cell in cells), tmp_path / f"a{suffix}"
     write_table(told, path, {"own:Peeks", RUN0}, ("sandbox: not comparable", "a: is a script"))
-    assert read_table(path) == Table(
+    assert read_table(path) == ResultTable(
         told, notes=("sandbox: not comparable", "a: is a script"), privileged=("own:Peeks",)
     )
 
@@ -156,7 +158,7 @@ def test_nothing_scored_is_read_back(tmp_path: Path) -> None:
 def test_an_empty_table_says_so(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"a{suffix}"
     write_table([], path)
-    assert read_table(path) == Table((), (f"{path}: no rows",))
+    assert read_table(path) == ResultTable((), (f"{path}: no rows",))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
@@ -208,7 +210,7 @@ def problem(path: Path) -> str:
 
 def test_the_smallest_table_of_the_docs(tmp_path: Path) -> None:
     (example,) = re.findall(r"```csv\n(.*?)```", (ROOT / "docs/results-table.md").read_text(), re.DOTALL)
-    assert read_table(table(tmp_path, example)) == Table(
+    assert read_table(table(tmp_path, example)) == ResultTable(
         (
             Result(Cell("kimi", "csv-report", 0, 0, RUN0), 0.0),
             Result(Cell("kimi", "csv-report", 0, 1, "none"), 0.0),
@@ -238,7 +240,7 @@ def test_spellings_of_columns(header: str, tmp_path: Path) -> None:
     sign = next(sign for sign in ";\t," if sign in header)
     line = sign.join(["kimi", "t", "1", "2", "dense", "1", "10", "20", "30", "40", "50"])
     read = read_table(rows(tmp_path, line, header=header))
-    assert read == Table(
+    assert read == ResultTable(
         (Result(Cell("kimi", "t", 1, 2, "dense"), 1.0, usage=Usage(10, 20, 30, 40), feedback_total=50),)
     )
 
@@ -267,7 +269,7 @@ def test_blank_is_unknown(blank: str, tmp_path: Path) -> None:
         "recipient,task,repetition,round,method,reward,input,output,tokens,cost_usd,seconds,exception,is_partial,tries"
     )
     path = rows(tmp_path, f"r,t,0,1,dense,{','.join([blank] * 9)}", header=header)
-    assert read_table(path) == Table((Result(Cell("r", "t", 0, 1, "dense")),))
+    assert read_table(path) == ResultTable((Result(Cell("r", "t", 0, 1, "dense")),))
 
 
 def test_names_are_never_blank_by_chance(tmp_path: Path) -> None:
@@ -480,7 +482,7 @@ def test_json_lines(tmp_path: Path) -> None:
     told = problem(table(tmp_path, "\n".join(lines), "a.jsonl"))
     assert "columns 'recipient' and 'Recipient' are both read as recipient" in told
     path = table(tmp_path, "\n".join(lines).replace("Recipient", "recipient"), "a.jsonl")
-    assert read_table(path) == Table(
+    assert read_table(path) == ResultTable(
         (Result(Cell("7", "12", 0, 1, "m"), 1.0), Result(Cell("r", "t", 0, 0, RUN0), is_partial=True)),
         (f"{path}: columns that are not used: extra",),
     )
@@ -541,7 +543,7 @@ def test_parquet_of_others(tmp_path: Path) -> None:
         }
     )
     parquet.write_table(data, path)
-    assert read_table(path) == Table(
+    assert read_table(path) == ResultTable(
         (
             Result(Cell("r", "1", 0, 1, "m"), 1.0, usage=Usage(12, output=3, cost_usd=0.25)),
             Result(Cell("r", "2", 0, 0, RUN0)),
