@@ -10,8 +10,8 @@ from dense.detectors.failed_runs import LACKS, may_be_meant
 from dense.detectors.finding import Finding
 from dense.evidence.ending.done import is_shown_done
 from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.phases import IRREVERSIBLE_FAMILIES
 from dense.evidence.trace import Case
+from dense.knowledge.programs import LASTING_COMMANDS
 
 DOING = frozenset({"produce", "setup", "run"})
 """Phases in which something is to be got done."""
@@ -69,7 +69,7 @@ def _counts(case: Case, fact: ActionFacts) -> bool:
         return True
     if fact.family in STOPPERS or (fact.effects.deletes and not fact.effects.writes):
         return False
-    if fact.family in IRREVERSIBLE_FAMILIES or fact.phase == "produce":
+    if fact.family in LASTING_COMMANDS or fact.phase == "produce":
         return True
     if fact.phase == "setup":
         return bool(fact.effects.runs or fact.effects.writes)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dense.detectors.finding import Finding
 from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.families import LOOKERS
 from dense.evidence.facts.files import base_name
 from dense.evidence.facts.remarks import is_raised_in, says_expected
 from dense.evidence.observations.setting import last_program
 from dense.evidence.trace import Case
+from dense.knowledge.programs import LOOKERS
 from dense.text.quoting import ticked
 
 STOPPED = frozenset({"time_out", "killed"})

@@ -12,6 +12,7 @@ from dense.evidence.deliverables.tracking import Tracked, is_edit, may_be_made
 from dense.evidence.facts.facts import same_file
 from dense.evidence.requirements.cues import CUES
 from dense.evidence.trace import Case
+from dense.knowledge.programs import LOOKERS
 from dense.narrate.outputs import ABSENT, absent_told, main_failure
 from dense.text.quoting import one_line
 
@@ -32,7 +33,7 @@ CARRIES = re.compile(
     r"|Copy-Item|Move-Item)\b"
 )
 """What may bring a file from one place to another."""
-HARMLESS = frozenset("rm ls cat cd echo find mkdir wc head tail stat file pwd true test grep git du tree [".split())
+HARMLESS = LOOKERS | {"git", "mkdir", "rm"}
 """Programs that make no file of results."""
 PASSING = frozenset({"tmp", "shm"})
 """Folders for what does not stay, near the root: no other one is the same by another name."""

@@ -6,12 +6,11 @@ import re
 
 from dense.detectors.finding import Finding
 from dense.evidence.actions import Effects, effects
-from dense.evidence.actions.shell.arguments import program_name
 from dense.evidence.ending.done import is_shown_done
 from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.families import LOOKERS
 from dense.evidence.facts.files import is_temporary
 from dense.evidence.trace import Case
+from dense.knowledge.programs import LOOKERS, program_name
 from dense.narrate.quoting import paths_told
 from dense.text.quoting import ticked
 from dense.trajectory import Step, ToolCall

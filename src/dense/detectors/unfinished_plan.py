@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from dense.detectors.finding import Finding
 from dense.evidence.ending.done import is_shown_done
-from dense.evidence.facts.tool_names import plain_name
 from dense.evidence.facts.topic_changes import PLAN_TOOLS
 from dense.evidence.trace import Case
+from dense.knowledge.tools import plain_name
 from dense.narrate.quoting import listed
 from dense.text.quoting import quoted
 from dense.trajectory import Step

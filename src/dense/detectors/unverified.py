@@ -10,12 +10,13 @@ from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.files import PROGRAMS, base_name
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import Case
+from dense.knowledge.programs import programs_that
 from dense.text.quoting import one_line
 
 PRODUCTS = 5
 """How many names an issue lists."""
 STORING = frozenset({"git add", "git commit", "git push"})
-LOOKING = frozenset("ls cat git head tail find tree stat wc file diff grep du sed less md5sum sha256sum".split())
+LOOKING = programs_that("looks") | {"git"}
 """Programs whose output shows a file."""
 LONGEST_LISTING = 20_000
 NOT_TO_RUN = re.compile(

@@ -23,12 +23,15 @@ from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
 from dense.evidence.observations import observe
 from dense.evidence.requirements import requirements
+from dense.knowledge.programs import LOOKERS, programs_that
 from dense.narrate.actions import LONGEST_DEED, describe_action, describe_output
 from dense.trajectory import Step, Trajectory
 
 MOST_CHECKS = 50
 """How many checks from before the first change are kept in mind."""
-LOOKS = frozenset("curl wget nc ping ssh cat ls cd git echo pip npm docker".split())
+LOOKS = (LOOKERS | programs_that("fetches", "contains", "node_packager") | {"git", "nc", "pip", "ssh"}) - programs_that(
+    "compares"
+)
 """Commands that a task names for other reasons than to check by them."""
 
 

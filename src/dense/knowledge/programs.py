@@ -81,7 +81,7 @@ ROWS: tuple[Program, ...] = (
     row("uname id groups hostname df ps top htop free lscpu nproc lsblk uptime printenv lsof ss netstat", "looks"),
     row("lsmod dmesg journalctl locale getent man info basename dirname crontab ip ifconfig route git-grep", "looks"),
     row("pgrep", "looks answers"),
-    row("seq", "looks idle"),
+    row("seq", "idle"),
     row("expr", "answers"),
     row("kill pkill killall", "quiet answers never_serves"),
     row("tput stty", "decorates"),
@@ -96,7 +96,7 @@ ROWS: tuple[Program, ...] = (
     row("echo", "builtin idle decorates never_serves word"),
     row("printf sleep true :", "builtin idle decorates never_serves"),
     row("export", "builtin quiet decorates sets_up never_serves word"),
-    row("pwd clear", "builtin looks idle decorates"),
+    row("pwd clear", "builtin idle decorates"),
     row("history", "builtin looks"),
     row("false", "builtin idle answers never_serves"),
     row("test [ [[", "builtin lists idle answers filters"),
@@ -133,7 +133,7 @@ ROWS: tuple[Program, ...] = (
     row("ssh", "complains", "", behind("-i -p -l -o -F -L -R -D -J -b -c -E -m -S -W -w", 1, takes_text=True)),
     row("sshpass wsl", "", "", behind("-p -f -d -e -u")),
     row("rye pixi", "", "", behind(verbs="run")),
-    row("xargs parallel", "looks idle filters complains"),
+    row("xargs parallel", "idle filters complains"),
     # Files that are made, moved, removed
     row("cp copy gcp copy-item", "quiet complains sets_up never_serves", "copied",
         valued="-t --target-directory -S --suffix"),
@@ -325,12 +325,19 @@ _BY_NAME = {name: row for row in ROWS for name in row.names}
 
 
 @lru_cache(4096)
-def program(name: str) -> Program:
+def program_name(word: str) -> str:
+    """The name by which a program is known: no folder, no `.exe`, small letters."""
+    name = word[-200:].replace("\\", "/").rsplit("/", 1)[-1].lower()
+    return name.removesuffix(".exe").removesuffix(".cmd")
+
+
+@lru_cache(4096)
+def known_program(name: str) -> Program:
     """The row of a program, also of one with a version behind its name; `UNKNOWN` if there is none."""
     return _BY_NAME.get(name) or _BY_NAME.get(_VERSION.sub("", name), UNKNOWN)
 
 
-def named(*traits: str) -> frozenset[str]:
+def programs_that(*traits: str) -> frozenset[str]:
     """The names of all programs with one of these traits."""
     return frozenset(name for row in ROWS if not row.traits.isdisjoint(traits) for name in row.names)
 
@@ -340,9 +347,9 @@ def _commands(field: str) -> frozenset[str]:
     return frozenset(f"{name} {verb}" for row in ROWS for name in row.names for verb in getattr(row, field))
 
 
-LOOKERS = named("looks", "probes", "idle")
+LOOKERS = programs_that("looks", "probes", "idle")
 """Programs that a command line is not about if there is any other."""
-SHOWERS = named("looks", "idle", "quiet", "fetches")
+SHOWERS = programs_that("looks", "idle", "quiet", "fetches")
 """Programs that show what is there, or say nothing but their own complaints: error words in what they print are
 contents."""
 SETUP_COMMANDS = _commands("setup_verbs") | {"cmake", "venv"}
@@ -360,8 +367,14 @@ INTERPRETER_OF = {ending: row.names[0] for row in ROWS for ending in row.extensi
 
 
 def is_python(name: str) -> bool:
-    return "py" in program(name).extensions
+    return "py" in known_program(name).extensions
 
 
 def is_interpreter(name: str) -> bool:
-    return "interpreter" in program(name).traits
+    return "interpreter" in known_program(name).traits
+
+
+def has_subcommands(name: str) -> bool:
+    """Whether the first operand of a program says what it does."""
+    row = known_program(name)
+    return bool(row.check_verbs) or not row.traits.isdisjoint(("subcommands", "builds"))

@@ -172,17 +172,17 @@ UNKNOWN = Tool()
 _BY_NAME = {name: row for row in ROWS for name in row.names}
 
 
-def tool(name: str) -> Tool:
+def known_tool(name: str) -> Tool:
     """The row of a tool by its plain name; `UNKNOWN` if there is none."""
     return _BY_NAME.get(name, UNKNOWN)
 
 
-def of_kind(*kinds: Kind) -> frozenset[str]:
+def tools_of_kind(*kinds: Kind) -> frozenset[str]:
     """The plain names of all tools of these kinds."""
     return frozenset(name for row in ROWS if row.kind in kinds for name in row.names)
 
 
-def named(*traits: str) -> frozenset[str]:
+def tools_that(*traits: str) -> frozenset[str]:
     """The plain names of all tools with one of these traits."""
     return frozenset(name for row in ROWS if not row.traits.isdisjoint(traits) for name in row.names)
 
@@ -202,7 +202,7 @@ def plain_name(name: str) -> str:
     return "".join([letter for letter in own_name(name).lower() if letter.isalnum()])
 
 
-SHELLS = of_kind("shell")
-PYTHONS = of_kind("python")
-TALKERS = of_kind("talk")
-HAND_OVERS = named("hands_over")
+SHELLS = tools_of_kind("shell")
+PYTHONS = tools_of_kind("python")
+TALKERS = tools_of_kind("talk")
+HAND_OVERS = tools_that("hands_over")

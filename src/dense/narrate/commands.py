@@ -7,17 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE
 from dense.evidence.facts.facts import ActionFacts
+from dense.knowledge.programs import programs_that
 from dense.narrate.inline_programs import program_told
 from dense.narrate.quoting import HEAD, lines_told, listed, paths_told
 from dense.narrate.statements import program, statements, trimmed
 from dense.text.differences import differing
 from dense.text.quoting import line_count, ticked
 
-SHOWING = frozenset("cat head tail less more nl bat sed zcat".split())
-SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep".split())
-LOOKING = (
-    SHOWING | SEARCHING | frozenset("ls tree dir find fd stat file du wc which type xxd hexdump od strings".split())
-)
+SHOWING, SEARCHING = programs_that("shows"), programs_that("searches")
+LOOKING = programs_that("shows", "searches", "lists")
 PLACE = re.compile(rf"<{HEREDOC_PLACE}(\d{{1,6}})")
 HEREDOC_PLACED = re.compile(rf" ?{PLACE.pattern} ?")
 WRITTEN = re.compile(r"(?:cat|tee)(?: -a)?[^|;&]{0,20}?(?:>>?\s*|\btee (?:-a )?)(\"[^\"]*\"|'[^']*'|[^\s<>|;&]+)")

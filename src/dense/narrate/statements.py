@@ -7,6 +7,7 @@ import re
 
 from dense.evidence.actions.shell.heredocs import HEREDOC, HEREDOC_PLACE
 from dense.evidence.actions.shell.interpret import without_edit_blocks
+from dense.knowledge.programs import programs_that
 from dense.narrate.quoting import HEAD
 from dense.text.quoting import flat
 
@@ -25,10 +26,7 @@ TAIL_ENDS = "12l;&"
 """What is redirected or ended so ends with one of these; what is shortened has a pipe."""
 BLOCK = re.compile(r"\s*(?:for|while|until|if|case|select)\s")
 BLOCK_END = re.compile(r"\s*(?:done|fi|esac)\b")
-IDLE = frozenset(
-    "cd pushd popd export set unset source . echo printf sleep pwd true : clear date mkdir wait alias shopt ulimit "
-    "EOF stty tput whoami".split()
-)
+IDLE = programs_that("decorates") | {"EOF"}
 """Programs that prepare or decorate what the rest of the text is about."""
 
 

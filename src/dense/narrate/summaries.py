@@ -14,7 +14,7 @@ from dense.evidence.ending.handovers import Handovers, handover
 from dense.evidence.ending.refusals import handed_in, is_value, refusals, refused_told
 from dense.evidence.facts.files import base_name
 from dense.evidence.facts.fruitless_searches import is_vain
-from dense.evidence.facts.phases import IRREVERSIBLE_FAMILIES
+from dense.knowledge.programs import LASTING_COMMANDS
 from dense.narrate.action_traits import check_name, is_change, is_found, is_quotable, is_setup, is_telling
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import change, standing
@@ -242,7 +242,7 @@ class Summary:
             deed for deed in self.stretch.worked if deed.phase == "run" and deed.action > after and not deed.is_check
         ]
         if after:
-            runs = [deed for deed in runs if deed.facts.family not in IRREVERSIBLE_FAMILIES]
+            runs = [deed for deed in runs if deed.facts.family not in LASTING_COMMANDS]
         told: list[str] = []
         for deed in reversed(runs[-4:]):
             if len(told) < 2 and not is_bare(deed.output_text):

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from dense.evidence.actions.shell.arguments import has_flag, operands, program_name, values
+from dense.evidence.actions.shell.arguments import has_flag, operands, values
+from dense.knowledge.programs import program_name
 
 TESTING = values("""
     test tests testing check checks verify verifier verification validate validator validation selftest runtests

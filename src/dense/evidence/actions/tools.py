@@ -15,8 +15,9 @@ from dense.evidence.actions.patches import note_patch
 from dense.evidence.actions.programs.files import UNNAMED
 from dense.evidence.actions.programs.network import ask
 from dense.evidence.actions.python_code import scan_python
-from dense.evidence.actions.shell.arguments import Remembering, program_name, values
+from dense.evidence.actions.shell.arguments import Remembering, values
 from dense.evidence.actions.shell.interpret import run_shell
+from dense.knowledge.programs import program_name
 from dense.trajectory import ToolCall
 
 SHELLS = values("""

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from dense.evidence.actions import commands as shell_texts
 from dense.evidence.actions import effects
-from dense.evidence.actions.tests import BUILDERS, PACKAGERS
 from dense.evidence.checks.no_runs import is_no_run, is_no_test_run, is_stopped
 from dense.evidence.checks.scopes import Scope, scope
 from dense.evidence.checks.spellings import program_of, runs_alike
@@ -19,16 +18,17 @@ from dense.evidence.facts.files import base_name
 from dense.evidence.observations import observe
 from dense.evidence.observations.exits import printed_exit
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
-from dense.knowledge.programs import named
+from dense.knowledge.program import words
+from dense.knowledge.programs import programs_that
 from dense.knowledge.test_runners import RUNNERS
 from dense.trajectory import Step
 
-STATIC = named("lints", "compares", "formats").union(
-    """clippy pre-commit lint linter linting typecheck typing types format formatting fmt style stylecheck""".split()
+STATIC = programs_that("lints", "formats", "compares") | words(
+    "clippy pre-commit lint linter linting typecheck typing types format formatting fmt style stylecheck"
 )
 """Checks that look at the text of programs and not at what they do: they complain about much that was there before.
 Also what such a check is called where a project gives it a name of its own: `make lint`, `npm run lint:types`."""
-NAMING = BUILDERS | PACKAGERS
+NAMING = programs_that("builds", "node_packager")
 """Programs whose targets have names of the project's own."""
 SEPARATED = re.compile(r"[-:_./]")
 ENDED = re.compile(r"\s*(?:\Z|[;&|<>)\n\"'`#]|[012]>)")

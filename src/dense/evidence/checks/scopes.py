@@ -8,25 +8,25 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from dense.evidence.actions.shell.arguments import program_name, values
-from dense.evidence.actions.tests import BUILDERS, PACKAGERS, PYTHON, VERBS
 from dense.evidence.facts.families import strip_wrappers
 from dense.evidence.facts.files import base_name
+from dense.knowledge.program import words
+from dense.knowledge.programs import has_subcommands, is_python, program_name
 
 LONGEST = 1_000
 """Characters of a command that are looked at."""
-VALUED = values("""
+VALUED = words("""
     -W -X -p -o -c -n -e --tb --rootdir --settings --ds --confcutdir --reporter --config --color --log-level --junitxml
     --cov-report -C --directory --prefix
 """)
 """Options whose value is a word of its own, and no subject."""
-OMITTING = values("--deselect --ignore --ignore-glob --exclude --exclude-tag --skip --testPathIgnorePatterns")
+OMITTING = words("--deselect --ignore --ignore-glob --exclude --exclude-tag --skip --testPathIgnorePatterns")
 """Options that name what is left out."""
 CHOSEN = re.compile(r" -k[ =]?(?:'([^']*)'|\"([^\"]*)\"|(\S+))")
 LEFT_OUT = re.compile(r"\bnot\s+\(?\s*([\w.\[\]-]+)")
-LABELLED = values("unittest manage.py runtests.py run_tests.py setup.py nose nose2 trial test")
+LABELLED = words("unittest manage.py runtests.py run_tests.py setup.py nose nose2 trial test")
 """Runners that are told modules by their dotted names."""
-GENERAL = values("tests test testing src lib spec specs __tests__")
+GENERAL = words("tests test testing src lib spec specs __tests__")
 """Parts of names that tell nothing about which tests are meant."""
 
 
@@ -59,11 +59,11 @@ def scope(command: str) -> Scope:
         return Scope()
     program = program_name(words[0])
     start = 1
-    if PYTHON.match(program):
+    if is_python(program):
         start, program = _behind_python(words)
     elif "." in program and program != "py.test" and program not in LABELLED:
         reader.file(words[0])
-    if program in PACKAGERS or program in BUILDERS or program in VERBS:
+    if has_subcommands(program):
         start += 2 if words[start : start + 1] in (["run"], ["run-script"]) else 1
     elif program in ("manage.py", "setup.py"):
         start += 1

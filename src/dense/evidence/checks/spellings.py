@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from dense.evidence.actions.shell.arguments import program_name
-from dense.evidence.actions.tests import is_interpreter
 from dense.evidence.facts.families import strip_wrappers
 from dense.evidence.facts.files import base_name
+from dense.knowledge.programs import is_interpreter, program_name
 from dense.narrate.statements import blocks
 
 LONGEST = 4_000

@@ -10,6 +10,7 @@ from dense.evidence.actions.programs.files import UNNAMED
 from dense.evidence.facts.files import base_name, is_temporary
 from dense.evidence.facts.outputs import open_file
 from dense.evidence.facts.targets import same_file
+from dense.knowledge.programs import programs_that
 from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import SHOWING
 from dense.narrate.outputs import shown
@@ -33,7 +34,7 @@ class Products(Struct, frozen=True):
 
 
 LONGEST_CONTENTS = 160
-BARE = frozenset("ls file stat find test which du wc [ tree".split())
+BARE = programs_that("lists")
 """Programs that say something of a file that is not there without failing."""
 
 

@@ -13,6 +13,7 @@ from dense.evidence.facts.facts import ActionFacts, same_file
 from dense.evidence.facts.files import base_name
 from dense.evidence.facts.targets import normalise_path
 from dense.evidence.requirements.requirement import Requirement
+from dense.knowledge.programs import programs_that
 from dense.text.search import contains_any, lower_ascii, one_byte_each
 from dense.trajectory import Step
 
@@ -36,7 +37,7 @@ LISTING = re.compile(r"(?:^|&&|;|\n)\s*ls((?:\s+-[A-Za-z1]+)*)\s+['\"]?(/[^\s;&|
 """A plain listing of one folder: its options, its path."""
 PARTS = re.compile(r"&&|[;|\n]")
 REMOVES = re.compile(r"\b(?:rm|mv|unlink|shred|del|remove)\b")
-SHELLS = frozenset(["bash", "sh", "zsh", "dash", "-bash", "/bin/sh", "/bin/bash", "sudo", "env"])
+SHELLS = programs_that("shell") | {"-bash", "/bin/sh", "/bin/bash", "sudo", "env"}
 CUT = ("runcated", "omitted", "elided", "...", "erminal", "more lines")
 """Words of what is not all there."""
 LONGEST_MESSAGE = 300

@@ -15,12 +15,13 @@ from dense.evidence.actions import commands
 from dense.evidence.actions.effects import Effects
 from dense.evidence.facts.families import command_family, family_of
 from dense.evidence.facts.gists import gist_of
-from dense.evidence.facts.phases import IRREVERSIBLE_FAMILIES, Phase, is_scratch, phase_of
+from dense.evidence.facts.phases import Phase, is_scratch, phase_of
 from dense.evidence.facts.targets import NO_TARGETS, same_file, targets_of
 from dense.evidence.facts.teams import acts_unseen, address_of, handed_to, runs_code, team_of
-from dense.evidence.facts.tool_names import plain_name
 from dense.evidence.facts.topic_changes import TopicChange, opening
 from dense.evidence.observations.result import ObservedResult
+from dense.knowledge.programs import LASTING_COMMANDS
+from dense.knowledge.tools import plain_name
 from dense.trajectory import Step
 from dense.tree import Leaf
 
@@ -110,7 +111,7 @@ def collect_facts(
     opens = list(map(opening, steps, names))
     answered = ["user" in [seen.origin for seen in step.observations] for step in steps]
     lasting = [
-        phase == "deliver" or bool(done.deletes or done.services) or family in IRREVERSIBLE_FAMILIES
+        phase == "deliver" or bool(done.deletes or done.services) or family in LASTING_COMMANDS
         for phase, done, family in zip(phases, effects, families, strict=True)
     ]
     handed = [""] * len(steps)

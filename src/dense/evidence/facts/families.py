@@ -7,44 +7,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dense.evidence.actions.effects import Effects
-from dense.evidence.actions.shell.arguments import ASSIGNMENT, WRAPPERS, behind, operands, program_name, values
-from dense.evidence.actions.tests import BUILDERS, PACKAGERS, PYTHON, VERBS
-from dense.evidence.actions.tools import EDITORS, SHELLS, SILENT
+from dense.evidence.actions.shell.arguments import ASSIGNMENT, behind, operands
 from dense.evidence.facts.files import base_name
-from dense.evidence.facts.tool_names import own_name
+from dense.knowledge.program import words
+from dense.knowledge.programs import (
+    INTERPRETER_OF,
+    LOOKERS,
+    has_subcommands,
+    is_interpreter,
+    is_python,
+    known_program,
+    program_name,
+    programs_that,
+)
+from dense.knowledge.tools import SHELLS, TALKERS, known_tool, own_name
 from dense.trajectory import ToolCall
 
-LOOKERS = values("""
-    ls cat head tail grep egrep fgrep zgrep rg ag ack find fd wc file stat tree which whereis type pwd env printenv
-    uname whoami id groups hostname df du ps top htop free lscpu nproc lsblk blkid date uptime strings xxd od hexdump
-    nm objdump readelf ldd jq yq awk gawk sed cut sort uniq tr less more man info column paste tac nl rev fold basename
-    dirname realpath readlink ss netstat lsof pgrep lsmod dmesg journalctl history locale getent dir findstr zcat bat
-    exa identify exiftool ffprobe mediainfo pdftotext pdfinfo debugfs dig nslookup ping host ip ifconfig route crontab
-    get-content get-childitem select-string git-grep cd xargs parallel echo printf true false seq sleep test timeout
-""")
-SUBCOMMANDS = values("""
-    git pip pip3 npm yarn pnpm bun cargo go docker podman kubectl apt apt-get brew conda mamba uv poetry systemctl
-    service gh aws gcloud terraform helm dotnet mvn gradle make gmake flutter rails mix tmux openssl dnf yum apk pacman
-    7z supervisorctl docker-compose rustup cmake hg svn gem composer bundle dpkg launchctl nvm opam stack cabal sbt
-""")
-INTERPRETERS = {
-    "py": "python",
-    "sh": "bash",
-    "bash": "bash",
-    "js": "node",
-    "mjs": "node",
-    "cjs": "node",
-    "ts": "node",
-    "rb": "ruby",
-    "pl": "perl",
-    "php": "php",
-    "r": "Rscript",
-    "jl": "julia",
-    "lua": "lua",
-    "java": "java",
-    "go": "go",
-}
-FILTERS = values("head tail grep sort uniq wc cut tr awk sed column less more tee xargs cd nl rev test")
+FILTERS = programs_that("filters")
+VALUED_OPTIONS = words("-C -c -f -p --prefix --git-dir --file --context --namespace -n")
+"""Options before a subcommand whose value is the next word."""
 SHELL_WRITERS = {"": "cat >", "cat": "cat >", "sed": "sed -i"}
 ENVIRONMENTS = ("activate", ".bashrc", ".profile", ".bash_profile", ".zshrc", ".env", "env.sh", "setup.bash", "nvm.sh")
 """Files that a shell takes in to prepare itself: no program of the task's own."""
@@ -68,7 +49,7 @@ def family_of(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[s
             return SHELL_WRITERS.get(program, program)
     if not SHELLS.issuperset(names):
         for call, name in zip(calls, names, strict=True):
-            if name not in SHELLS and (name not in SILENT or not texts):
+            if name not in SHELLS and (name not in TALKERS or not texts):
                 return tool_family(call, name)
     if texts:
         return program_family(program, known, texts) if program else command_family(texts[0])
@@ -95,17 +76,17 @@ def telling_program(runs: Sequence[str]) -> tuple[str, str]:
 
 
 def tool_family(call: ToolCall, name: str) -> str:
-    if name in EDITORS and isinstance(verb := call.arguments.get("command"), str) and len(verb) < 40:
+    if known_tool(name).kind == "editor" and isinstance(verb := call.arguments.get("command"), str) and len(verb) < 40:
         return verb
     return own_name(call.name)
 
 
 def program_family(program: str, name: str, texts: Sequence[str]) -> str:
     """A program with its subcommand, which the text around it tells."""
-    if name not in SUBCOMMANDS:
-        if "py" not in name or not PYTHON.match(name):
-            return name
-        return "venv" if True in [" -m venv" in text for text in texts] else "python -"
+    if is_python(name):
+        return "venv" if any(" -m venv" in text for text in texts) else "python -"
+    if not has_subcommands(name):
+        return name
     for text in texts:
         position = text.find(program)
         for _ in range(8):  # its name may stand within other words first
@@ -120,9 +101,9 @@ def program_family(program: str, name: str, texts: Sequence[str]) -> str:
 
 
 def with_subcommand(name: str, words: Sequence[str]) -> str:
-    rest = operands(words, values("-C -c -f -p --prefix --git-dir --file --context --namespace -n"))
+    rest = operands(words, VALUED_OPTIONS)
     verb = rest[0].strip("'\"`;&|)") if rest else ""
-    if verb == "run" and len(rest) > 1 and name in PACKAGERS:
+    if verb == "run" and len(rest) > 1 and "node_packager" in known_program(name).traits:
         verb = rest[1].strip("'\"`;&|)")
     if not verb or not verb[0].isalnum() or len(verb) > 40:
         return name
@@ -131,7 +112,7 @@ def with_subcommand(name: str, words: Sequence[str]) -> str:
 
 def script_family(path: str) -> str:
     name = base_name(path)
-    program = INTERPRETERS.get(name.rpartition(".")[2].lower()) if "." in name[1:] else None
+    program = INTERPRETER_OF.get(name.rpartition(".")[2].lower()) if "." in name[1:] else None
     return f"{program} {name}" if program else name
 
 
@@ -141,7 +122,7 @@ def command_family(text: str) -> str:
     if not words:
         return ""
     name = program_name(words[0])
-    if PYTHON.match(name):
+    if is_python(name):
         for position, word in enumerate(words[1:], 1):
             if word == "-m" and position + 1 < len(words):
                 return words[position + 1].partition(".")[0]
@@ -152,9 +133,9 @@ def command_family(text: str) -> str:
             if word in ("-c", "-"):
                 break
         return "python -"
-    if name in VERBS or name in BUILDERS or name in PACKAGERS or name in SUBCOMMANDS:
+    if has_subcommands(name):
         return with_subcommand(name, words)
-    if name in ("bash", "sh", "zsh", "node", "ruby", "perl") and (rest := operands(words)):
+    if is_interpreter(name) and (rest := operands(words)):
         return script_family(rest[0].strip("'\""))
     if name == "py.test":
         return "pytest"
@@ -165,8 +146,8 @@ def strip_wrappers(words: list[str]) -> list[str]:
     for _ in range(8):
         while words and "=" in words[0] and ASSIGNMENT.match(words[0]):
             words = words[1:]
-        wrappers = WRAPPERS.get(program_name(words[0])) if words else None
-        inner = next((found for wrapper in wrappers if (found := behind(words, wrapper))), None) if wrappers else None
+        wrappers = known_program(program_name(words[0])).wrappers if words else ()
+        inner = next((found for wrapper in wrappers if (found := behind(words, wrapper))), None)
         if inner is None:
             return words
         words = inner

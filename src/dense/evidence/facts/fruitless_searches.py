@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from dense.knowledge.programs import programs_that
 from dense.narrate.actions import NarratedAction
-from dense.narrate.commands import LOOKING, SEARCHING
+from dense.narrate.commands import LOOKING
 
-FINDING = SEARCHING | frozenset("strings find fd locate".split())
+FINDING = programs_that("finds")
 """Programs that give back nothing where they find nothing."""
 LONGEST = 200
 """What a command says by itself is not longer."""

@@ -7,8 +7,8 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from dense.evidence.actions.tools import SHELLS
 from dense.evidence.facts.families import LONGEST
+from dense.knowledge.tools import SHELLS
 from dense.trajectory import ToolCall
 
 CUT_OUTPUT = re.compile(r" ?(?:head|tail)(?: -n)?(?: -?\d{1,6})?$")

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from dense.evidence.actions.programs.files import UNNAMED
-from dense.evidence.actions.tools import PATH_KEYS, known
+from dense.evidence.actions.tools import known
 from dense.evidence.facts.facts import ActionFacts
+from dense.knowledge.tools import PATH_KEYS
 from dense.trajectory import Observation, Step
 
 HEAD = 2000

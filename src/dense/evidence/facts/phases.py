@@ -8,12 +8,28 @@ from functools import lru_cache
 from typing import Literal
 
 from dense.evidence.actions.effects import Effects
-from dense.evidence.actions.shell.arguments import program_name, values
-from dense.evidence.actions.tests import PYTHON
-from dense.evidence.actions.tools import CHAT_TERMINALS, PYTHONS, SILENT
-from dense.evidence.facts.families import LOOKERS, SUBCOMMANDS, own_scripts
+from dense.evidence.facts.families import own_scripts
 from dense.evidence.facts.files import base_name
-from dense.evidence.facts.tool_names import own_name
+from dense.knowledge.programs import (
+    LASTING_COMMANDS,
+    LOOKERS,
+    LOOKING_SUBCOMMANDS,
+    SETUP_COMMANDS,
+    has_subcommands,
+    is_python,
+    program_name,
+    programs_that,
+)
+from dense.knowledge.tools import (
+    CHANGING_VERBS,
+    HAND_OVERS,
+    LOOKING_VERBS,
+    PYTHONS,
+    TALKERS,
+    own_name,
+    tools_of_kind,
+    tools_that,
+)
 from dense.trajectory import ToolCall
 
 Phase = Literal[
@@ -25,48 +41,14 @@ Phase = Literal[
     "deliver",  # hands over: submits, answers, marks the task as done
     "talk",  # says something and does nothing
 ]
-HAND_OVERS = values("""
-    submit finish finalanswer marktaskcomplete taskcomplete attemptcompletion reporttaskcompletion complete done
-    agentfinish agentfinishaction finished completetask finishtask submitanswer submitsolution submitfinalanswer
-    finalresponse submitpatch terminate endtask taskdone giveanswer answer stop structuredoutput giveup
-    transfertohumanagents transfertohuman provideanswer returnanswer submitresult submittask finishaction
-    sendmsgtouser sendmessagetouser reportinfeasible endconversation endsession endchat endcall exit
-""")
 MAY_HAND_OVER = HAND_OVERS | PYTHONS
-DELEGATES = values("task agent spawnagent delegate newtask")
+DELEGATES = tools_that("delegates")
+CODE_RUNNERS = tools_of_kind("python", "chat_terminal")
 SHELL_HAND_OVER = "FINAL_OUTPUT"
 SHELL_HAND_OVERS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
 VERB_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-LOOKING_VERBS = values("""
-    get list search find lookup look read check show view describe fetch query calculate count count retrieve inspect
-    browse scroll screenshot snapshot extract navigate goto visit open scan watch hover help wait status info explain
-    compare analyze summarize is has load locate detect identify
-""")
-CHANGING_VERBS = values("""
-    update create add book cancel modify delete set exchange return send post put remove edit write insert replace save
-    upload move rename reserve order pay place register assign apply enable disable schedule approve reject change
-    refund append patch commit push merge publish deploy transfer toggle mark grant revoke
-""")
-LOOKING_SUBCOMMANDS = values("""
-    status log diff show branch blame ls-files ls-tree ls-remote remote rev-parse describe shortlog reflog cat-file grep
-    list freeze check-ignore rev-list search info view ps images logs inspect get describe ls version outdated tree why
-    top stats whoami name-rev metadata cache env config policy help -l --list
-""")
-SETTERS = values("""
-    mkdir chmod chown chgrp export source . ln useradd groupadd usermod passwd ufw sysctl mount umount swapon virtualenv
-    update-alternatives ldconfig locale-gen timedatectl wget aria2c touch cp mv tar unzip gunzip ssh-keygen adduser
-""")
-"""Programs that only prepare, where nothing else is run beside them."""
-ARCHIVERS = values("tar unzip zipinfo 7z 7za gunzip bsdtar unrar lsar")
-SETTING_FAMILIES = frozenset(
-    """git clone,git init,git config,git submodule,git checkout,git switch,git fetch,git worktree,apt update,
-    apt-get update,docker pull,docker build,npm init,cargo init,cargo new,go mod,uv venv,uv init,conda create,
-    conda activate,systemctl start,systemctl restart,rustup update,systemctl enable,service start,docker-compose up,
-    poetry init,cmake,venv""".replace("\n    ", "").split(",")
-)
-IRREVERSIBLE_FAMILIES = frozenset(
-    ["git commit", "git push", "git merge", "git tag", "gh pr", "npm publish", "cargo publish", "rm"]
-)
+SETTERS = programs_that("sets_up")
+ARCHIVERS = programs_that("archives")
 QUESTIONS = (" --version", " --help")
 LOGS = (".log", ".out", ".err", ".pid", ".lock")
 PLACES = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - recognised, not used
@@ -77,8 +59,8 @@ def phase_of(
 ) -> Phase:
     if hands_over(calls, names, texts):
         return "deliver"
-    if not names or (not texts and SILENT.issuperset(names) and effects == NOTHING):
-        return "run" if any(name in DELEGATES for name in names) else "talk"
+    if not names or (not texts and TALKERS.issuperset(names) and effects == NOTHING):
+        return "run" if not DELEGATES.isdisjoint(names) else "talk"
     if effects.tests:
         is_product = any(not is_scratch(path) and "test" not in path for path in effects.writes)
         return "produce" if is_product else "verify"
@@ -127,7 +109,7 @@ def first_text(call: ToolCall) -> str:
 def changing_phase(effects: Effects, family: str) -> Phase:
     if not effects.deletes and False not in [path.endswith(LOGS) for path in effects.writes]:
         return "run"
-    only_sets = family in SETTING_FAMILIES
+    only_sets = family in SETUP_COMMANDS
     if not only_sets and effects.runs:
         only_sets = program_name(effects.runs[0]) in SETTERS and SETTERS.issuperset(map(program_name, effects.runs))
     return "setup" if only_sets and not own_scripts(effects) else "produce"
@@ -141,22 +123,22 @@ def looking_phase(names: Sequence[str], texts: Sequence[str], effects: Effects, 
         is_setting = bool(texts) and not (effects.reads or effects.network or effects.runs)
         return "setup" if is_setting else "explore"
     if not texts and len(telling) == len(effects.runs):
-        if any(name in PYTHONS or name in CHAT_TERMINALS for name in names):
+        if not CODE_RUNNERS.isdisjoint(names):
             return "explore" if effects.reads else "run"
         return verb_phase(effects.runs[0])
     if ARCHIVERS.issuperset(telling):
         return "explore"  # nothing is written: contents are listed
-    if family in SETTING_FAMILIES or SETTERS.issuperset(telling):
+    if family in SETUP_COMMANDS or SETTERS.issuperset(telling):
         return "setup"
     program, _, verb = family.partition(" ")
-    if verb in LOOKING_SUBCOMMANDS and program in SUBCOMMANDS:
+    if verb in LOOKING_SUBCOMMANDS and has_subcommands(program):
         return "explore"
-    if family in IRREVERSIBLE_FAMILIES:
+    if family in LASTING_COMMANDS:
         return "run"
     # Code on the command line that reads files and writes none looks at them; so does what asks an address.
     if len(telling) == 1 and (effects.network or True in [mark in text for text in texts for mark in QUESTIONS]):
         return "explore"
-    return "explore" if effects.reads and None not in [PYTHON.match(name) for name in telling] else "run"
+    return "explore" if effects.reads and all(map(is_python, telling)) else "run"
 
 
 def is_scratch(path: str) -> bool:

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any
 
 from dense.evidence.actions.effects import Effects
-from dense.evidence.actions.tools import PYTHONS, SHELLS, SILENT
 from dense.evidence.facts.families import LONGEST
+from dense.knowledge.tools import PYTHONS, SHELLS, TALKERS
 from dense.trajectory import ToolCall
 
 MOST_TARGETS = 24
@@ -32,7 +32,7 @@ def targets_of(calls: Sequence[ToolCall], names: Sequence[str], effects: Effects
         found |= dict.fromkeys([*effects.installs[:MOST_TARGETS], *map(host_of, effects.network[:MOST_TARGETS])])
     if not found and not SHELLS.issuperset(names):
         for call, name in zip(calls, names, strict=True):
-            if name not in SHELLS and name not in SILENT and name not in PYTHONS:
+            if name not in SHELLS and name not in TALKERS and name not in PYTHONS:
                 found |= dict.fromkeys(short_values(call.arguments))
     return tuple(found) if len(found) <= MOST_TARGETS else tuple(islice(found, MOST_TARGETS))
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.shell.arguments import values
-from dense.evidence.facts.tool_names import plain_name
+from dense.knowledge.program import words
+from dense.knowledge.tools import plain_name
 from dense.text.quoting import plain_text, quoted, ticked
 from dense.text.sentences import first_sentence
 from dense.trajectory import Step
@@ -20,7 +20,7 @@ HEAD = 600
 ADDRESS = re.compile(r"\b(?:https?|file)://[^\s<>\"'`\])}]{1,400}")
 LONGEST_QUERY = 40
 FENCE = "```"
-PLAYERS = values("user human userproxy admin")
+PLAYERS = words("user human userproxy admin")
 """Speakers to whom nothing is handed over to be done."""
 
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from dense.evidence.actions.shell.arguments import values
+from dense.knowledge.program import words
+from dense.knowledge.tools import tools_that
 from dense.trajectory import Step
 
 TopicChange = Literal[0, 1, 2]
-PLAN_TOOLS = values("todowrite updateplan tasktracker taskcreate taskupdate plan managetodolist updatetodos writetodos")
+PLAN_TOOLS = tools_that("plans")
 VIEW = 240
 """How much of a message is looked at: what is said first is about what is done next."""
 NUMBERED = re.compile(
@@ -20,7 +21,7 @@ NUMBERED = re.compile(
 )
 SENTENCE_END = re.compile(r"[.!?:\n。！？：]+")
 MARKUP = " \t*_#>-\"'`(…—"
-TURNS = values("""
+TURNS = words("""
     now next finally moving jetzt nun weiter schließlich maintenant ensuite passons enfin ahora luego agora adesso ora
     poi теперь далее затем наконец nu şimdi sekarang teraz następnie
 """)

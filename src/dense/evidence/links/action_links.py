@@ -12,10 +12,10 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from dense.evidence.actions.shell.arguments import values
 from dense.evidence.facts.facts import NO_TARGETS, ActionFacts, Phase, plain_name, same_file
 from dense.evidence.facts.files import base_name
 from dense.evidence.facts.targets import normalise_path
+from dense.knowledge.program import words
 
 REACH = 10
 """How many actions may lie between a failure and what belongs to it."""
@@ -29,7 +29,7 @@ FEW = 12
 """How many paths of one action are looked up."""
 MOST_WIDE = 40
 """How many removed folders and patterns are kept in mind."""
-MOVING = values("""
+MOVING = words("""
     scroll scrolldown scrollup pagedown pageup wait sleep snapshot browsersnapshot browserscroll browserwaitfor
     screenshot takescreenshot browsertakescreenshot next goback back press presskey browserpresskey bashoutput
     taskoutput writestdin sendkeys typekeys sendinput taskget tasklist todoread getstatus

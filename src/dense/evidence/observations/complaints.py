@@ -25,6 +25,7 @@ from dense.evidence.observations.speakers import (
     may_complain,
     named,
 )
+from dense.knowledge.programs import programs_that
 
 LONGEST = 600
 """Characters of a line that are looked at."""
@@ -81,7 +82,7 @@ FAMILIES: dict[str, Family] = {
     "http": "http",
     "tool": "tool",
 }
-FETCHERS = frozenset("curl wget http https".split())
+FETCHERS = programs_that("fetches")
 FETCHED = re.compile(
     r"\n(?:HTTP/[\d.]{1,4} [45]\d\d\b|< HTTP/[\d.]{1,4} [45]\d\d\b|Connecting to [^\n]{1,200} failed: "
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ERROR [45]\d\d: )[^\n]*"

@@ -17,9 +17,10 @@ from dense.evidence.observations.pieces import pieces
 from dense.evidence.observations.result import Family, ObservedFailure, TestRun
 from dense.evidence.observations.runners import runs
 from dense.evidence.observations.screen import first_words, new_part, plain, prompts, typed_before
-from dense.evidence.observations.setting import SHOWERS, Setting, answers_by_code, decides
+from dense.evidence.observations.setting import Setting, answers_by_code, decides
 from dense.evidence.observations.speakers import Complaint
 from dense.evidence.observations.tracebacks import tracebacks
+from dense.knowledge.programs import SHOWERS
 from dense.text.search import fast_search
 from dense.trajectory import Observation
 

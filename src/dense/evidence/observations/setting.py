@@ -9,41 +9,18 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.evidence.actions import Effects, commands, effects
+from dense.knowledge.programs import LOOKING_SUBCOMMANDS, SHOWERS, programs_that
 from dense.trajectory import Observation, Step, ToolCall
 
 Kind = Literal["ran", "shown", "answered"]
 
-SHOWERS = frozenset(
-    """
-    cat head tail sed grep egrep fgrep zgrep rg ag ack fd find ls dir tree less more bat nl tac rev awk gawk mawk jq yq
-    wc sort uniq cut tr tee column xxd od hexdump strings base64 md5sum sha1sum sha256sum cksum stat file du df free ps
-    env printenv uname id whoami date which type command whereis pwd hostname uptime echo printf diff cmp comm join
-    paste fold zcat bzcat xzcat readelf objdump nm ldd lsof netstat ss history man pdftotext clear readlink realpath
-    basename dirname test [ true false cd export sleep seq xargs cp mv mkdir touch ln chmod chown rm rmdir locate
-    journalctl dmesg curl wget http pgrep pkill kill lsblk mount get-content select-string get-childitem gc gci
-    get-item test-path findstr view open goto scroll_up scroll_down search_dir search_file find_file exiftool
-    identify pdfinfo tmux watch xmllint
-    """.split()
-)
-"""Programs that show what is there, or say nothing but their own complaints: error words in what they print are
-contents."""
-GIT_LOOKS = frozenset(
-    """
-    diff log show status blame grep ls-files branch cat-file ls-tree rev-parse remote config describe shortlog reflog
-    tag rev-list
-    """.split()
-)
 GIT = re.compile(r"git(?<!\wgit)(?: -C \S+| --no-pager| -c \S+| -P)* ([a-z-]+)")
 LOG_READERS = frozenset("docker docker-compose podman kubectl systemctl service supervisorctl".split())
 LOGS = re.compile(
     r"\b(?:docker|podman|kubectl|compose|docker-compose|systemctl|service|supervisorctl)\b[^|;&\n]{0,200}?"
     r" (?:logs?|status|describe)\b"
 )
-ANSWERERS = frozenset(
-    """
-    grep egrep fgrep zgrep rg ag ack pgrep pkill diff cmp test [ [[ which command type whereis kill killall expr false
-    """.split()
-)
+ANSWERERS = programs_that("answers")
 """Programs whose exit code 1 says no."""
 HIDDEN = ("2>/dev/null", "2> /dev/null", "&>/dev/null", "&> /dev/null")
 LAST_PROGRAM = re.compile(r"(?:^|&&|\|\||[|;\n&(!])\s*(?:(?:sudo|time|then|do|else|if|command)\s+)*([\w./\[-]+)")
@@ -107,7 +84,7 @@ def setting_of(step: Step, call: ToolCall) -> Setting:
 def shows(name: str, texts: tuple[str, ...]) -> bool:
     """Whether a program that is not known to only show things does so as it was called here."""
     if name == "git":
-        return GIT_LOOKS.issuperset([verb for text in texts for verb in GIT.findall(text)])
+        return LOOKING_SUBCOMMANDS.issuperset([verb for text in texts for verb in GIT.findall(text)])
     return name in LOG_READERS and any(LOGS.search(text) for text in texts)
 
 

@@ -9,9 +9,10 @@ from msgspec import Struct
 from dense.evidence.observations.families import LONGEST_LINE, failure, family_of
 from dense.evidence.observations.harmless import is_harmless, is_measure
 from dense.evidence.observations.result import Family, ObservedFailure
+from dense.knowledge.programs import programs_that
 from dense.text.search import contains_any
 
-SHELLS = frozenset("bash sh dash zsh ksh fish ash -bash -sh -zsh (eval) busybox".split())
+SHELLS = programs_that("shell") | {"-bash", "-sh", "-zsh", "(eval)", "busybox"}
 SEVERITIES = frozenset("error fatal failure panic e fail failed critical".split())
 EXCEPTION = re.compile(r"(?:\w{1,80}[./\\]){0,12}\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure)$")
 COMPILED = re.compile(r"\d[\d:,.() -]{0,40}+(?:fatal |syntax )?(?:[Ee]rror|ERROR)\b")
@@ -43,17 +44,9 @@ LOUD = SEVERITIES | SHELLS | {"(eval)", "psql"}
 """Names that are looked at whatever stands behind them."""
 ENDINGS = (".sh", "error", "exception", "interrupt", "exit", "failure")
 """How the names of scripts and of exceptions end, in lower case."""
-WALKERS = frozenset("find du grep egrep fgrep rg ls tree".split())
+WALKERS = programs_that("walks")
 """Programs that walk over trees: that they may not look everywhere is no failure."""
-COMPLAINERS = frozenset(
-    """
-    cat ls cp mv rm mkdir rmdir touch chmod chown ln head tail sed grep egrep fgrep awk gawk mawk cut sort uniq wc tee
-    stat diff cmp tar unzip zip gzip gunzip xz bzip2 mount umount su date env xargs find readlink realpath mktemp split
-    comm join paste tr od xxd strings less python python3 node curl wget ssh scp rsync git jq sqlite3 psql mysql docker
-    kubectl systemctl service apt-get dd install base64 ld make gcc g++ cc clang perl ruby java javac cmake npm npx pip
-    pip3 cd
-    """.split()
-)
+COMPLAINERS = programs_that("complains")
 """Programs that speak of themselves by name only to complain."""
 SYSTEM_FAMILIES: frozenset[Family | None] = frozenset(
     (

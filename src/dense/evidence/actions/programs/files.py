@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from dense.evidence.actions.ledger import Ledger, note
-from dense.evidence.actions.shell.arguments import NOTHING, has_flag, operands, option, program_name, values
+from dense.evidence.actions.shell.arguments import NOTHING, has_flag, operands, option, values
 from dense.evidence.actions.shell.command import Command
+from dense.knowledge.programs import program_name
 
 UNNAMED = "{open file}"
 """For editors that change the file they have open, which is named in an earlier step."""

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from dense.evidence.actions.ledger import Ledger, located
-from dense.evidence.actions.shell.arguments import NOTHING, operands, option, program_name, values
+from dense.evidence.actions.shell.arguments import NOTHING, operands, option, values
 from dense.evidence.actions.shell.command import Command
+from dense.knowledge.programs import program_name
 
 INSTALLERS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "pip": (

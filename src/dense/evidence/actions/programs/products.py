@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dense.evidence.actions.code_texts import note_code_texts
 from dense.evidence.actions.ledger import Ledger
 from dense.evidence.actions.patches import note_patch
-from dense.evidence.actions.shell.arguments import has_flag, operands, option, program_name, values
+from dense.evidence.actions.shell.arguments import has_flag, operands, option, values
 from dense.evidence.actions.shell.command import Command
+from dense.knowledge.programs import program_name
 
 
 def note_perl(words: Sequence[str], command: Command, ledger: Ledger) -> None:

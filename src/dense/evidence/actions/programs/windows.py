@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from dense.evidence.actions.ledger import Ledger
 from dense.evidence.actions.programs.network import ask
-from dense.evidence.actions.shell.arguments import operands, option, program_name, values
+from dense.evidence.actions.shell.arguments import operands, option, values
 from dense.evidence.actions.shell.command import Command
+from dense.knowledge.programs import program_name
 
 
 def note_powershell(words: Sequence[str], command: Command, ledger: Ledger) -> None:

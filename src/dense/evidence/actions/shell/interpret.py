@@ -15,19 +15,11 @@ from dense.evidence.actions.programs.network import ask
 from dense.evidence.actions.programs.services import is_service, may_serve, may_stay
 from dense.evidence.actions.programs.table import HANDLERS, SILENT, Handler, note_program
 from dense.evidence.actions.python_code import scan_python
-from dense.evidence.actions.shell.arguments import (
-    WRAPPERS,
-    Remembering,
-    behind,
-    has_flag,
-    operands,
-    option,
-    program_name,
-    values,
-)
+from dense.evidence.actions.shell.arguments import Remembering, behind, has_flag, operands, option, values
 from dense.evidence.actions.shell.command import Command
 from dense.evidence.actions.shell.grammar import parse
 from dense.evidence.actions.tests import is_check, is_interpreter, is_python, may_check
+from dense.knowledge.programs import ROWS, known_program, program_name
 
 DEEPEST = 6
 """Shells within shells."""
@@ -56,7 +48,8 @@ CODE_FLAG = re.compile(r"-[a-zA-Z]*c$")
 LONGEST_PROGRAM = 200
 PROGRAM_FILE = re.compile(r"(?!/(?:usr|bin|sbin|opt)/)[^\s$]*/")
 WRAPPING = SHELLS.union(
-    WRAPPERS, values("xargs parallel docker podman powershell pwsh cmd tmux screen nohup setsid daemonize")
+    [name for row in ROWS if row.wrappers for name in row.names],
+    values("xargs parallel docker podman powershell pwsh cmd tmux screen nohup setsid daemonize"),
 )
 """Programs that may run another one."""
 
@@ -187,12 +180,12 @@ def unwrapped(name: str, words: list[str], command: Command, ledger: Ledger, dep
     """The words behind a wrapper; an empty list where its text was gone through; None where it is no wrapper."""
     if name == "env" and "-S" in words:
         return shlex_words(option(words, "-S") or "")
-    for wrapper in WRAPPERS.get(name, ()):
+    for wrapper in known_program(name).wrappers:
         inner = behind(words, wrapper)
         if inner is None:
             continue
         if name == "ssh":
-            ask(ledger, next(iter(operands(words, wrapper.with_value)), ""))
+            ask(ledger, next(iter(operands(words, wrapper.valued)), ""))
         if name == "coverage" and inner:
             return ["python", *(["-m", *inner[:]] if "-m" in words[:3] else inner)]
         if wrapper.takes_text:
