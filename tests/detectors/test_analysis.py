@@ -405,4 +405,4 @@ def test_what_subagents_wrote_is_a_product() -> None:
     whole = Trajectory("made", "made", Source("made"), steps=(step, Step(Source("made"), DONE)))
     run = Analysis(whole, Remembered())
     assert run.products == {"part.py": 1}
-    assert run.did(1) == 'started an agent for "Build the part" (the agent did 3 actions, which are not told here)'
+    assert run.did(1) == 'started an agent for "Build the part" (the agent did 3 actions, which are not shown here)'

@@ -207,11 +207,6 @@ def test_a_failure_that_the_agent_wanted_is_none() -> None:
     assert [f for f in said_after(made, 2, "Let me look at the diff.").findings if f.kind == "failed_run"]
 
 
-def test_a_failure_that_the_task_wants_is_none() -> None:
-    assert not serious(EDIT, ("python run.py", CRASH, 1), task="Bad input must raise `ValueError`.")
-    assert serious(EDIT, ("python run.py", CRASH, 1), task="The program crashes with `ValueError`. Mend it.")
-
-
 def test_a_failure_of_what_was_changed_since_is_not_held_against_it() -> None:
     assert not serious(EDIT, ("python app.py", CRASH, 1), EDIT)
 

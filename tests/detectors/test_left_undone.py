@@ -170,10 +170,6 @@ def test_a_status_that_the_task_wants_is_no_failure() -> None:
     assert not found(analysed(task, STARTED, asked, DONE), "unanswered")
 
 
-def test_the_answer_of_a_service_is_told() -> None:
-    assert "hello" in summary(attempt("Start a web server on port 8080.", STARTED, HEARD, DONE))
-
-
 # Messages that the harness did not take
 
 

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_facts import facts
 
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import ActionFacts, facts
+from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.observations import observe
 from dense.narrate.actions import describe_action, describe_output
 from dense.narrate.messages import intent, says_nothing, telling_sentence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from made_facts import facts
 
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import facts
 from dense.evidence.observations import observe
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import standing

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_facts import facts
 
 import dense
 from dense.analyst.answers import SummaryAnswer
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import facts
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
 from dense.narrate.narrator import Narrator

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from made_facts import facts
 
 from dense.evidence.actions import effects
 from dense.evidence.deliverables.products import products
-from dense.evidence.facts.facts import facts
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
 from dense.narrate.actions import NarratedAction

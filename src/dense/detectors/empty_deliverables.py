@@ -11,8 +11,9 @@ from dense.detectors.finding import Finding
 from dense.detectors.since import goes_on, is_under_way
 from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.deliverables.tracking import Tracked
-from dense.evidence.facts.facts import ActionFacts, same_file
+from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
+from dense.evidence.facts.paths import same_file
 from dense.evidence.trace import Case
 from dense.text.quoting import ticked
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dense.detectors.failed_runs import LACKS, may_be_meant
 from dense.detectors.finding import Finding
 from dense.evidence.ending.done import is_shown_done
-from dense.evidence.facts.facts import ActionFacts, same_file
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import same_file
 from dense.evidence.trace import Case
 from dense.knowledge.programs import LASTING_COMMANDS
 

@@ -6,7 +6,7 @@ from dense.detectors.finding import Finding
 from dense.evidence.checks.checks import Check, is_static
 from dense.evidence.checks.expectations import Expectation, wants_failing_test
 from dense.evidence.checks.reruns import Reruns
-from dense.evidence.facts.files import base_name
+from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.remarks import find_excuse
 from dense.evidence.trace import Case
 from dense.text.quoting import one_line, ticked

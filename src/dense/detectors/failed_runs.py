@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dense.detectors.finding import Finding
-from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.files import base_name
-from dense.evidence.facts.remarks import is_raised_in, says_expected
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import base_name, same_file
+from dense.evidence.facts.remarks import says_expected
 from dense.evidence.observations.setting import last_program
 from dense.evidence.trace import Case
 from dense.knowledge.programs import LOOKERS
@@ -88,9 +88,6 @@ def may_be_meant(case: Case, run: ActionFacts) -> bool:
         return True
     around = case.steps[run.action - 1 : run.action + 1]
     if any(says_expected(step.message) or says_expected(step.reasoning) for step in around):
-        return True
-    name = failure.line.partition(":")[0].rpartition(".")[2].strip()
-    if case.task is not None and name.isidentifier() and is_raised_in(case.task.instruction, name):
         return True
     told = "\n".join(seen.text[-FRAMES:] for seen in case.step(run.action).observations)
     since = (path for path, action in case.products.items() if action > run.action)

@@ -21,9 +21,9 @@ from dense.detectors.unverified import unverified
 from dense.detectors.weakened_tests import weakened
 from dense.evidence.actions.tests import is_test_file
 from dense.evidence.ending.done import is_shown_done
-from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.files import PROGRAMS, base_name, is_temporary
+from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
+from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_temporary, same_file
 from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import Case
 from dense.trajectory import Step
@@ -106,7 +106,7 @@ class Analysis(Case):
 
     def _reads(self, action: int, path: str) -> bool:
         """Whether an action looks at a file with results, as against a program, or against only naming it."""
-        return not path.endswith(PROGRAMS) and any(same_file(path, one) for one in self.of(action).effects.reads)
+        return not path.endswith(PROGRAM_ENDINGS) and any(same_file(path, one) for one in self.of(action).effects.reads)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -9,7 +9,7 @@ from dense.detectors.finding import Finding
 from dense.detectors.since import goes_on, is_under_way
 from dense.evidence.deliverables.candidates import candidates
 from dense.evidence.deliverables.tracking import Tracked, is_edit, may_be_made
-from dense.evidence.facts.facts import same_file
+from dense.evidence.facts.paths import same_file
 from dense.evidence.requirements.cues import CUES
 from dense.evidence.trace import Case
 from dense.knowledge.programs import LOOKERS

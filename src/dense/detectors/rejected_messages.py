@@ -7,8 +7,8 @@ import re
 from dense.detectors.finding import Finding
 from dense.evidence.actions import Effects, effects
 from dense.evidence.ending.done import is_shown_done
-from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.files import is_temporary
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import is_temporary, same_file
 from dense.evidence.trace import Case
 from dense.knowledge.programs import LOOKERS, program_name
 from dense.narrate.quoting import paths_told

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dense.detectors.finding import Finding
-from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.files import base_name, is_temporary, is_trial_file
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import base_name, is_temporary, is_trial_file, same_file
 from dense.evidence.trace import Case
 from dense.narrate.quoting import paths_told
 

@@ -8,7 +8,7 @@ from dense.detectors.finding import Finding
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.remarks import says_expected
-from dense.evidence.links.action_links import LOCAL
+from dense.evidence.links.action_links import LOCAL_HOSTS
 from dense.evidence.trace import Case
 from dense.text.quoting import ticked
 
@@ -90,7 +90,7 @@ def _is_at(address: str, port: str) -> bool:
     host, colon, own = place.rpartition(":")
     if not colon or not own.isdigit():
         host, own = place, "443" if address.startswith("https") else "80"
-    return own == port and host in LOCAL
+    return own == port and host in LOCAL_HOSTS
 
 
 def _status(case: Case, fact: ActionFacts) -> int | None:

@@ -7,9 +7,8 @@ from typing import Any, cast
 
 from dense.detectors.finding import Finding
 from dense.evidence.ending.done import is_shown_done
-from dense.evidence.facts.topic_changes import PLAN_TOOLS
 from dense.evidence.trace import Case
-from dense.knowledge.tools import plain_name
+from dense.knowledge.tools import known_tool, plain_name
 from dense.narrate.quoting import listed
 from dense.text.quoting import quoted
 from dense.trajectory import Step
@@ -43,7 +42,7 @@ def left_of_plan(case: Case) -> list[Finding]:
 def _items(step: Step) -> Iterator[tuple[str, str]]:
     """The entries of a list that a step writes: status and words."""
     for call in step.calls:
-        if plain_name(call.name) not in PLAN_TOOLS:
+        if "plans" not in known_tool(plain_name(call.name)).traits:
             continue
         for value in call.arguments.values():
             for item in cast("list[Any]", value)[:MOST] if isinstance(value, list) else ():

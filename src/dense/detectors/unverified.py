@@ -6,9 +6,9 @@ import re
 
 from dense.detectors.finding import Finding
 from dense.evidence.deliverables.sightings import is_named
-from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.files import PROGRAMS, base_name
+from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
+from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, same_file
 from dense.evidence.trace import Case
 from dense.knowledge.programs import programs_that
 from dense.text.quoting import one_line
@@ -31,7 +31,7 @@ def unverified(case: Case) -> list[Finding]:
     What else nobody looked at is told in the summary of its part."""
     names = [path for path, action in case.products.items() if action == case.last_change][:PRODUCTS]
     names = [path for path in names if not _is_only_tried(case, path)]
-    if not any(path.endswith(PROGRAMS) or any(same_file(path, one) for one in case.wanted) for path in names):
+    if not any(path.endswith(PROGRAM_ENDINGS) or any(same_file(path, one) for one in case.wanted) for path in names):
         return []
     if any(_looks_at_products(case, f) for f in case.facts[case.last_change - 1 :]):
         return []

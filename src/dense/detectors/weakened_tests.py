@@ -11,7 +11,7 @@ from dense.evidence.actions.tests import is_test_file
 from dense.evidence.checks.checks import Check
 from dense.evidence.checks.scopes import Scope
 from dense.evidence.checks.touched_tests import Touched, is_wide
-from dense.evidence.facts.files import base_name, is_temporary
+from dense.evidence.facts.paths import base_name, is_temporary
 from dense.evidence.trace import Case
 from dense.narrate.outputs import test_name
 from dense.narrate.quoting import listed

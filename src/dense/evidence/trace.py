@@ -15,10 +15,10 @@ from dense.evidence.deliverables.submission import Submission, submission
 from dense.evidence.deliverables.tracking import Tracked, track
 from dense.evidence.ending.ending import Ending, ending
 from dense.evidence.ending.refusals import Refusal, refusals
-from dense.evidence.facts.facts import ActionFacts, collect_facts, same_file
-from dense.evidence.facts.files import base_name, is_temporary, is_trial_file
+from dense.evidence.facts.agents import with_subagents
+from dense.evidence.facts.facts import ActionFacts, collect_facts
+from dense.evidence.facts.paths import base_name, is_temporary, is_trial_file, same_file
 from dense.evidence.facts.remarks import find_complaint
-from dense.evidence.facts.subagents import with_subagents
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
 from dense.evidence.observations import observe

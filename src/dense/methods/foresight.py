@@ -5,14 +5,13 @@ that came later, changes nothing here (`tests/methods/test_foresight.py` holds i
 
 from __future__ import annotations
 
-from dense.evidence.actions import EffectsOf
-from dense.evidence.facts.facts import ActionFacts, facts
+from dense.evidence.actions import EffectsOf, commands
+from dense.evidence.facts.facts import ActionFacts, collect_facts
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
 from dense.methods.answers import DecisionAnswer
 from dense.narrate.actions import describe_action, describe_output
 from dense.trajectory import Trajectory
-from dense.tree import Leaf
 
 
 class Foresight:
@@ -20,8 +19,9 @@ class Foresight:
 
     def __init__(self, trajectory: Trajectory, effects: EffectsOf) -> None:
         self._steps = trajectory.steps
-        leaves = [Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)]
-        self._facts = [facts(leaf, done := effects(leaf.step), observe(leaf.step, done)) for leaf in leaves]
+        done = [effects(step) for step in self._steps]
+        results = [observe(step, own) for step, own in zip(self._steps, done, strict=True)]
+        self._facts = collect_facts(self._steps, done, results, list(map(commands, self._steps)))
         self._history = ActionLinks(self._facts)
         self._unchecked = _unchecked(self._facts, self._history)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dense.evidence.facts.files import base_name, is_temporary
 from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file
+from dense.evidence.facts.paths import base_name, is_temporary
 from dense.narrate.actions import NarratedAction
 
 CODE = (".py", ".js", ".ts", ".tsx", ".c", ".h", ".cpp", ".go", ".rs", ".java", ".rb", ".sh", ".php", ".cs", ".md")

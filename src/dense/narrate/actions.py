@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dense.evidence.actions.programs.files import UNNAMED
 from dense.evidence.actions.tools import is_shell, known
 from dense.evidence.checks.no_runs import cannot_start, could_not_run
-from dense.evidence.facts.facts import ActionFacts, Phase, command_family
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.families import command_family
 from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, program_output
-from dense.evidence.facts.subagents import agents_told
-from dense.evidence.facts.teams import instructed, without_query
+from dense.evidence.facts.phases import Phase
 from dense.evidence.observations.result import ObservedFailure
 from dense.narrate.commands import shell_deed
-from dense.narrate.messages import delivered, said
+from dense.narrate.messages import delivered, describe_delegation, describe_subagents, said, without_query
 from dense.narrate.outputs import (
     ABSENT,
     absent_told,
@@ -100,7 +100,7 @@ def describe_action(facts: ActionFacts, step: Step, limit: int = LONGEST_DEED) -
     if not step.calls:
         return said(step)
     if facts.delegates_to:
-        return instructed(step)
+        return describe_delegation(step)
     deeds: list[str] = []
     if facts.family in OPEN_EDITS and edits_open_file(facts, step):
         where = paths_told([*facts.effects.writes[:1], *filter(UNNAMED.__ne__, [open_file(step)])][-1:])
@@ -119,7 +119,7 @@ def describe_action(facts: ActionFacts, step: Step, limit: int = LONGEST_DEED) -
     if not deeds:
         return said(step) if step.message.strip() else "pressed keys"
     told = joined(deeds, limit)
-    return f"{told} ({agents_told(step)})" if step.subagents else told
+    return f"{told} ({describe_subagents(step)})" if step.subagents else told
 
 
 def tried(deed: str) -> str:

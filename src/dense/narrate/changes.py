@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dense.evidence.actions.tools import PATCHES, Call, known
-from dense.evidence.facts.targets import same_file
+from dense.evidence.facts.paths import same_file
 from dense.narrate.action_traits import is_change, is_silent
 from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import SUBSTITUTION

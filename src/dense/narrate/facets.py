@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from dense.evidence.facts.files import base_name, is_temporary
 from dense.evidence.facts.fruitless_searches import is_vain
-from dense.evidence.facts.targets import same_file
+from dense.evidence.facts.paths import base_name, is_temporary, same_file
 from dense.evidence.links.origins import has_word
 from dense.evidence.observations import values
 from dense.narrate.action_traits import is_change, is_quotable, only_looks, shows_data

@@ -9,8 +9,9 @@ from typing import Any, cast
 import msgspec
 
 from dense.evidence.actions.tools import is_shell, known
+from dense.evidence.facts.agents import subagent_steps
 from dense.narrate.quoting import capital
-from dense.text.quoting import plain_text, quoted
+from dense.text.quoting import plain_text, quoted, ticked
 from dense.text.sentences import LIST_ITEM, SHORTEST_SENTENCE, first_sentence, sentences
 from dense.trajectory import Step
 
@@ -120,6 +121,35 @@ def intent(message: str, limit: int = 90) -> str:
 def question(message: str, limit: int = 100) -> str:
     """The first question of a message, in any language that has a mark for it."""
     return next((one for one in sentences(message, limit) if one.endswith(("?", "？", "؟"))), "")
+
+
+MAX_QUERY_CHARS = 40
+
+
+def without_query(address: str) -> str:
+    """An address without a long query behind it."""
+    page, mark, query = address.partition("?")
+    return f"{page}?…" if mark and len(query) > MAX_QUERY_CHARS else address
+
+
+def instruction(step: Step) -> str:
+    """What an agent asks another one to do, as it is in the call."""
+    texts = (plain_text(value) for call in step.calls for value in call.arguments.values())
+    return next((text for text in texts if text.strip()), "")
+
+
+def describe_delegation(step: Step, limit: int = 100) -> str:
+    """A delegation to another agent as a clause."""
+    words = first_sentence(instruction(step), limit)
+    who = ticked(step.calls[0].name, 30)
+    return f"asked {who} {quoted(words, limit)}" if words else f"turned to {who}"
+
+
+def describe_subagents(step: Step) -> str:
+    """How much the agents of an action did."""
+    count = sum(1 for _ in subagent_steps(step.subagents))
+    who = "the agent" if len(step.subagents) == 1 else f"{len(step.subagents)} agents"
+    return f"{who} did {count} action{'' if count == 1 else 's'}, which are not shown here"
 
 
 ANSWER_KEYS = ("answer", "result", "output", "final_answer", "args", "message", "summary", "text", "input", "content")

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from dense.evidence.ending.handovers import Handovers, handover
 from dense.evidence.ending.refusals import handed_in, is_value, refusals, refused_told
-from dense.evidence.facts.files import base_name
 from dense.evidence.facts.fruitless_searches import is_vain
+from dense.evidence.facts.paths import base_name
 from dense.knowledge.programs import LASTING_COMMANDS
 from dense.narrate.action_traits import check_name, is_change, is_found, is_quotable, is_setup, is_telling
 from dense.narrate.actions import NarratedAction

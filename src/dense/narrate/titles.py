@@ -14,14 +14,13 @@ from dense.evidence.checks.no_runs import is_stopped
 from dense.evidence.checks.scopes import scope
 from dense.evidence.checks.touched_tests import is_setting
 from dense.evidence.deliverables.products import Products, products
-from dense.evidence.facts.files import base_name
+from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.targets import host_of
-from dense.evidence.facts.teams import instruction
 from dense.knowledge.test_runners import RUNNERS
 from dense.narrate.action_traits import check_name
 from dense.narrate.actions import NarratedAction
 from dense.narrate.inline_programs import purpose
-from dense.narrate.messages import question
+from dense.narrate.messages import instruction, question
 from dense.narrate.outputs import ABSENT, lack
 from dense.narrate.quoting import capital, listed, more
 from dense.text.quoting import one_line, quoted

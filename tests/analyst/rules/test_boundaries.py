@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_facts import facts
 
 import dense
 from dense.analyst.rules.boundaries import (
@@ -25,7 +26,7 @@ from dense.analyst.rules.boundaries import (
     stretch,
 )
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import ActionFacts, facts
+from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
@@ -183,10 +184,11 @@ def test_no_cut_between_a_failure_and_its_repair(actions: list[tuple[str, Observ
     history = ActionLinks(found)
     start = 0
     for end in ends(found, history)[:-1]:
-        crossing = [n for n in range(start, end) if history.held_until(n) >= end]
+        crossing = [n for n in range(start, end) if history.failure_end(n) >= end]
         # only where the stretch would have grown too long
         assert (
-            not crossing or max(history.held_until(n) for n in range(start, start + LONGEST - 1)) >= start + LONGEST - 1
+            not crossing
+            or max(history.failure_end(n) for n in range(start, start + LONGEST - 1)) >= start + LONGEST - 1
         )
         start = end
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_facts import facts
 
 from dense.analyst.rules.labels import LONGEST, in_ticks, label
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import facts
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
 from dense.evidence.observations.result import TestRun as Run
@@ -53,7 +53,6 @@ def history(actions: list[tuple[str, ObservedResult]]) -> ActionLinks:
         ([("echo 1 > a", OK), ("cat a", OK)], 2, 0, "looks at what a1 made"),
         ([("pytest", PASSED), (EDIT, OK), ("pytest", BROKEN)], 2, -2, "passed at a1 fails at a3"),
         ([("pytest", PASSED), (EDIT, OK), ("pytest", BROKEN), (EDIT, OK), ("pytest", PASSED)], 2, -1, "mended later"),
-        ([(EDIT, OK), ("pytest", PASSED), ("git reset --hard", OK)], 3, -2, "takes back all changes"),
         ([("echo 1 > out.json", OK), ("rm out.json", OK)], 2, -2, "which the task asks for and a1 had made"),
         ([("cat in.csv", OK), ("rm /app/in.csv", OK)], 2, -2, "which the task gives"),
         ([("echo 1 > try.py", OK), ("rm try.py", OK)], 2, 0, "changes files"),

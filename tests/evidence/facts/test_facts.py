@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_facts import facts
 
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import ActionFacts, Phase, TopicChange, facts, same_file
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import same_file
+from dense.evidence.facts.phases import Phase
+from dense.evidence.facts.topic_changes import TopicChange
 from dense.evidence.observations.result import ObservedResult
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf

@@ -6,11 +6,11 @@ import time
 
 import pytest
 from made_attempt import attempt
+from made_facts import facts
 
 from dense.analyst.rules import RulesAnalyst
 from dense.distillation import distill_sync
 from dense.evidence.actions import effects
-from dense.evidence.facts.facts import facts
 from dense.evidence.facts.fruitless_searches import is_vain
 from dense.evidence.observations import observe
 from dense.narrate.actions import NarratedAction

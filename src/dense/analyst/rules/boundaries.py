@@ -17,8 +17,9 @@ from math import ceil
 
 from msgspec import Struct
 
-from dense.evidence.facts.facts import ActionFacts, Phase
-from dense.evidence.facts.files import base_name
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import base_name
+from dense.evidence.facts.phases import Phase
 from dense.evidence.links.action_links import ActionLinks
 
 WINDOW = 40
@@ -70,7 +71,7 @@ def first_end(facts: Sequence[ActionFacts], history: ActionLinks, head: int = 0)
     for length in range(1, count - 1):  # a last action is never left alone
         position = head + length - 1
         things.update(history.worked_on(position))
-        until = history.held_until(position)
+        until = history.failure_end(position)
         held = until if until > held else held
         if length >= LONGEST:
             return best or length
@@ -115,7 +116,7 @@ def weigh(facts: Sequence[ActionFacts], history: ActionLinks, head: int, positio
         weight -= 0.5
     if following.family in SEALING:
         weight -= 1.5  # a commit belongs to what it commits
-    if head <= history.wrote_before(after) <= position and is_fresh(facts, history, after, position):
+    if head <= history.write_position(after) <= position and is_fresh(facts, history, after, position):
         weight -= 1.5  # what was made here is looked at or run next for the first time
     return weight
 
@@ -137,8 +138,8 @@ def next_acting(facts: Sequence[ActionFacts], position: int) -> int:
 
 def is_fresh(facts: Sequence[ActionFacts], history: ActionLinks, after: int, position: int) -> bool:
     """Whether nothing has looked yet at what the next action looks at."""
-    written = history.wrote_before(after)
-    return not any(facts[n].is_check or history.wrote_before(n) == written for n in range(written + 1, position + 1))
+    written = history.write_position(after)
+    return not any(facts[n].is_check or history.write_position(n) == written for n in range(written + 1, position + 1))
 
 
 def is_done(facts: Sequence[ActionFacts], position: int) -> bool:
@@ -182,7 +183,7 @@ def seen_from(history: ActionLinks, fact: ActionFacts, head: int, position: int)
     phase = fact.phase
     if phase == "run" and fact.family in INLINE and not fact.products:
         phase = "explore"
-    return "verify" if phase == "explore" and history.wrote_before(position) >= head else phase
+    return "verify" if phase == "explore" and history.write_position(position) >= head else phase
 
 
 # Stretches

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from dense.evidence.facts.facts import ActionFacts, Phase, is_scratch, same_file
-from dense.evidence.facts.files import base_name
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import base_name, is_scratch, same_file
+from dense.evidence.facts.phases import Phase
 from dense.evidence.links.action_links import ActionLinks
 from dense.text.quoting import flat
 from dense.trajectory import Step
@@ -52,9 +53,6 @@ def harm(fact: ActionFacts, history: ActionLinks, wanted: Collection[str], given
         after = history.of(broken[1])
         line = evidence(after) if after is not None else ""
         return f"The check that passed at a{broken[0]} fails at a{broken[1]} after this change{line}."
-    undone = history.undoes(action)
-    if undone is not None:
-        return f"{ran(fact)} takes back all changes, a{undone}'s too, though a check had passed since."
     lost = history.loses(action)
     if lost is not None and not fact.has_failed and not is_passing(lost[0]):
         path, writer = lost

@@ -13,8 +13,9 @@ from dense.evidence.actions import effects
 from dense.evidence.checks.no_runs import is_no_run, is_no_test_run, is_stopped
 from dense.evidence.checks.scopes import Scope, scope
 from dense.evidence.checks.spellings import program_of, runs_alike
-from dense.evidence.facts.facts import ActionFacts, command_family, same_file
-from dense.evidence.facts.files import base_name
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.families import command_family
+from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.observations import observe
 from dense.evidence.observations.exits import printed_exit
 from dense.evidence.observations.result import ObservedFailure, ObservedResult

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from dense.evidence.checks.checks import Check
-from dense.evidence.facts.files import base_name
+from dense.evidence.facts.paths import base_name
 from dense.knowledge.test_runners import RUNNERS
 
 Relation = Literal["same", "part", "none"]

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from dense.evidence.checks.checks import Check
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.files import base_name, is_temporary
+from dense.evidence.facts.paths import base_name, is_temporary
 
 STASHED = re.compile(r"\bgit stash(?!\s+(?:pop|apply|list|show|drop|clear|branch|create)\b)")
 CHECKED_OUT = re.compile(r"\bgit (?:checkout|restore|reset --hard)\b(?!\s+-[bB]\b)(?! --staged)")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from dense.evidence.facts.families import strip_wrappers
-from dense.evidence.facts.files import base_name
+from dense.evidence.facts.paths import base_name
 from dense.knowledge.programs import is_interpreter, program_name
 from dense.narrate.statements import blocks
 

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from dense.evidence.actions.tests import is_test_file
 from dense.evidence.deliverables.tracking import IN_PLACE, OLD_TEXTS, UPDATES
-from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.files import base_name, is_temporary
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import base_name, is_temporary, same_file
 from dense.knowledge.test_runners import RUNNERS
 from dense.trajectory import Step
 

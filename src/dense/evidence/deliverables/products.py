@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from dense.evidence.actions.programs.files import UNNAMED
-from dense.evidence.facts.files import base_name, is_temporary
 from dense.evidence.facts.outputs import open_file
-from dense.evidence.facts.targets import same_file
+from dense.evidence.facts.paths import base_name, is_temporary, same_file
 from dense.knowledge.programs import programs_that
 from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import SHOWING

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dense.evidence.facts.files import base_name
-from dense.evidence.facts.targets import same_file
+from dense.evidence.facts.paths import base_name, same_file
 
 MOST = 500
 """How many places of one text are looked at."""

@@ -10,8 +10,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.files import base_name
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import base_name, same_file
 from dense.narrate.quoting import listed, more
 from dense.text.quoting import ticked_path
 from dense.trajectory import Step

@@ -9,9 +9,8 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 
 from dense.evidence.deliverables.sightings import count, is_named, is_named_more, may_be, sightings
-from dense.evidence.facts.facts import ActionFacts, same_file
-from dense.evidence.facts.files import base_name
-from dense.evidence.facts.targets import normalise_path
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import base_name, normalise_path, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.knowledge.programs import programs_that
 from dense.text.search import contains_any, lower_ascii, one_byte_each

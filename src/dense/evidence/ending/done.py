@@ -7,9 +7,8 @@ from functools import partial
 from dense.evidence.checks.checks import Check
 from dense.evidence.checks.touched_tests import is_wide
 from dense.evidence.deliverables.tracking import Tracked, is_plain
-from dense.evidence.facts.facts import same_file
-from dense.evidence.facts.files import base_name
 from dense.evidence.facts.outputs import program_output
+from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.trace import MOST_CHECKS, Case
 from dense.trajectory import Step
 

@@ -12,8 +12,8 @@ from msgspec import Struct
 from dense.evidence.ending.admissions import admission
 from dense.evidence.ending.handovers import answer_given, lacking_in, longest_text
 from dense.evidence.ending.ledgers import Ledger, last_ledger
+from dense.evidence.facts.agents import team_of
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.teams import team_of
 from dense.trajectory import Step
 
 EndingKind = Literal["handed_over", "broken_off", "given_up", "continued"]

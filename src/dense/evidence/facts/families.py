@@ -1,6 +1,5 @@
-"""What kind of thing an action did: the program or tool that tells most, with its subcommand.
-
-Two actions of one family do the same thing to something."""
+"""The family of an action: the program or tool that it is about, with its subcommand (`pytest`, `git diff`,
+`python solve.py`, `str_replace`). Two actions of one family do the same thing to something."""
 
 from __future__ import annotations
 
@@ -8,13 +7,12 @@ from collections.abc import Sequence
 
 from dense.evidence.actions.effects import Effects
 from dense.evidence.actions.shell.arguments import ASSIGNMENT, behind, operands
-from dense.evidence.facts.files import base_name
-from dense.knowledge.program import words
+from dense.evidence.facts.paths import base_name
+from dense.evidence.facts.targets import MAX_COMMAND_CHARS
 from dense.knowledge.programs import (
     INTERPRETER_OF,
     LOOKERS,
     has_subcommands,
-    is_interpreter,
     is_python,
     known_program,
     program_name,
@@ -24,131 +22,118 @@ from dense.knowledge.tools import SHELLS, TALKERS, known_tool, own_name
 from dense.trajectory import ToolCall
 
 FILTERS = programs_that("filters")
-VALUED_OPTIONS = words("-C -c -f -p --prefix --git-dir --file --context --namespace -n")
-"""Options before a subcommand whose value is the next word."""
 SHELL_WRITERS = {"": "cat >", "cat": "cat >", "sed": "sed -i"}
-ENVIRONMENTS = ("activate", ".bashrc", ".profile", ".bash_profile", ".zshrc", ".env", "env.sh", "setup.bash", "nvm.sh")
-"""Files that a shell takes in to prepare itself: no program of the task's own."""
-LONGEST = 300
-"""How much of a command is looked at for its name."""
+SHELL_STARTUP_FILES = tuple("activate .bashrc .profile .bash_profile .zshrc .env env.sh setup.bash nvm.sh".split())
+"""Files that a shell sources to prepare itself: no program of the task's own."""
+SUBCOMMAND_VALUES = frozenset("-C -c -f -p --prefix --git-dir --file --context --namespace -n".split())
+MAX_VERB_CHARS = 40
+QUOTES = "'\"`;&|)"
 
 
-def family_of(calls: Sequence[ToolCall], names: Sequence[str], texts: Sequence[str], effects: Effects) -> str:
+def family_of(calls: Sequence[ToolCall], names: Sequence[str], commands: Sequence[str], effects: Effects) -> str:
     if effects.tests:
         return command_family(effects.tests[0])
-    own = own_scripts(effects)
-    if own:
-        return script_family(own[-1])
-    program, known = telling_program(effects.runs) if texts else ("", "")
-    if texts:
-        if effects.installs and program:
-            return f"{known} install"
-        if program and known not in LOOKERS:
-            return program_family(program, known, texts)
+    if own := own_scripts(effects):
+        return _script_family(own[-1])
+    word, name = _main_program(effects.runs) if commands else ("", "")
+    if commands:
+        if effects.installs and word:
+            return f"{name} install"
+        if word and name not in LOOKERS:
+            return _program_family(word, name, commands)
         if effects.writes:
-            return SHELL_WRITERS.get(program, program)
-    if not SHELLS.issuperset(names):
-        for call, name in zip(calls, names, strict=True):
-            if name not in SHELLS and (name not in TALKERS or not texts):
-                return tool_family(call, name)
-    if texts:
-        return program_family(program, known, texts) if program else command_family(texts[0])
+            return SHELL_WRITERS.get(word, word)
+    for call, plain in zip(calls, names, strict=True):
+        if plain not in SHELLS and (plain not in TALKERS or not commands):
+            verb = call.arguments.get("command") if known_tool(plain).kind == "editor" else None
+            return verb if isinstance(verb, str) and len(verb) < MAX_VERB_CHARS else own_name(call.name)
+    if commands:
+        return _program_family(word, name, commands) if word else command_family(commands[0])
     return own_name(calls[0].name) if calls else ""
 
 
-def own_scripts(effects: Effects) -> Sequence[str]:
+def own_scripts(effects: Effects) -> list[str]:
     """The programs that were run, without what only prepares the shell."""
-    scripts = effects.scripts
-    return [path for path in scripts if not path.endswith(ENVIRONMENTS)] if scripts else scripts
+    return [path for path in effects.scripts if not path.endswith(SHELL_STARTUP_FILES)]
 
 
-def telling_program(runs: Sequence[str]) -> tuple[str, str]:
-    """The program that a chain is about, as it is written and by its name: no filter and nothing that only looks, where
-    there is something else."""
-    looking, known, is_filter = "", "", True
-    for word in runs:
-        name = program_name(word)
-        if name not in LOOKERS:
-            return word, name
-        if is_filter and (not looking or name not in FILTERS):
-            looking, known, is_filter = word, name, name in FILTERS
-    return looking, known
+def _main_program(runs: Sequence[str]) -> tuple[str, str]:
+    """The program that a chain is about, as written and by its name: if there is another, no filter and no program
+    that only looks."""
+    pairs = [(word, program_name(word)) for word in runs]
+    return max(pairs, key=lambda pair: (pair[1] not in LOOKERS, pair[1] not in FILTERS), default=("", ""))
 
 
-def tool_family(call: ToolCall, name: str) -> str:
-    if known_tool(name).kind == "editor" and isinstance(verb := call.arguments.get("command"), str) and len(verb) < 40:
-        return verb
-    return own_name(call.name)
-
-
-def program_family(program: str, name: str, texts: Sequence[str]) -> str:
-    """A program with its subcommand, which the text around it tells."""
-    if is_python(name):
-        return "venv" if any(" -m venv" in text for text in texts) else "python -"
+def _program_family(word: str, name: str, commands: Sequence[str]) -> str:
+    """A program with its subcommand, which is read from the command."""
     if not has_subcommands(name):
-        return name
-    for text in texts:
-        position = text.find(program)
-        for _ in range(8):  # its name may stand within other words first
+        if not is_python(name):
+            return name
+        return "venv" if any(" -m venv" in text for text in commands) else "python -"
+    for text in commands:
+        position = text.find(word)
+        for _ in range(8):  # its name may be part of other words first
             if position < 0:
                 break
             before = text[position - 1] if position else " "
-            after = text[position + len(program) : position + len(program) + 1]
-            if (before in " \t\n;&|(`\"'/$") and after.isspace():
-                return with_subcommand(name, text[position : position + LONGEST].split("\n", 1)[0].split())
-            position = text.find(program, position + 1)
+            after = text[position + len(word) : position + len(word) + 1]
+            if before in " \t\n;&|(`\"'/$" and after.isspace():
+                return _with_subcommand(name, text[position : position + MAX_COMMAND_CHARS].split("\n", 1)[0].split())
+            position = text.find(word, position + 1)
     return name
 
 
-def with_subcommand(name: str, words: Sequence[str]) -> str:
-    rest = operands(words, VALUED_OPTIONS)
-    verb = rest[0].strip("'\"`;&|)") if rest else ""
+def _with_subcommand(name: str, words: Sequence[str]) -> str:
+    rest = [word.strip(QUOTES) for word in operands(words, SUBCOMMAND_VALUES)]
+    verb = rest[0] if rest else ""
     if verb == "run" and len(rest) > 1 and "node_packager" in known_program(name).traits:
-        verb = rest[1].strip("'\"`;&|)")
-    if not verb or not verb[0].isalnum() or len(verb) > 40:
-        return name
-    return f"{name} {verb}"
+        verb = rest[1]
+    return f"{name} {verb}" if verb[:1].isalnum() and len(verb) <= MAX_VERB_CHARS else name
 
 
-def script_family(path: str) -> str:
+def _script_family(path: str) -> str:
     name = base_name(path)
-    program = INTERPRETER_OF.get(name.rpartition(".")[2].lower()) if "." in name[1:] else None
-    return f"{program} {name}" if program else name
+    interpreter = INTERPRETER_OF.get(name.rpartition(".")[2].lower()) if "." in name[1:] else None
+    return f"{interpreter} {name}" if interpreter else name
 
 
 def command_family(text: str) -> str:
     """A command's name, out of the programs around it: `sudo timeout 5 python3 -m pytest -q` is `pytest`."""
-    words = strip_wrappers(text[:LONGEST].split())
+    words = strip_wrappers(text[:MAX_COMMAND_CHARS].split())
     if not words:
         return ""
     name = program_name(words[0])
     if is_python(name):
-        for position, word in enumerate(words[1:], 1):
-            if word == "-m" and position + 1 < len(words):
-                return words[position + 1].partition(".")[0]
-            if words[position - 1] in ("-W", "-X"):
-                continue  # the value of an option
-            if not word.startswith("-"):
-                return script_family(word.strip("'\""))
-            if word in ("-c", "-"):
-                break
-        return "python -"
-    if has_subcommands(name):
-        return with_subcommand(name, words)
-    if is_interpreter(name) and (rest := operands(words)):
-        return script_family(rest[0].strip("'\""))
-    if name == "py.test":
-        return "pytest"
-    return script_family(words[0]) if "." in name[1:] else name  # `./runtests.py` is `python runtests.py`
+        return _python_family(words)
+    row = known_program(name)
+    if row.check_verbs or not row.traits.isdisjoint(("builds", "subcommands")):
+        return _with_subcommand(name, words)
+    if name in ("bash", "sh", "zsh", "node", "ruby", "perl") and (rest := operands(words)):
+        return _script_family(rest[0].strip("'\""))
+    return _script_family(words[0]) if "." in name[1:] else name  # `./runtests.py` is `python runtests.py`
+
+
+def _python_family(words: Sequence[str]) -> str:
+    for position, word in enumerate(words[1:], 1):
+        if word == "-m" and position + 1 < len(words):
+            return words[position + 1].partition(".")[0]
+        if words[position - 1] in ("-W", "-X"):
+            continue  # the value of an option
+        if not word.startswith("-"):
+            return _script_family(word.strip("'\""))
+        if word in ("-c", "-"):
+            break
+    return "python -"
 
 
 def strip_wrappers(words: list[str]) -> list[str]:
+    """The words of a command without assignments and programs around it, such as `sudo` and `timeout 5`."""
     for _ in range(8):
-        while words and "=" in words[0] and ASSIGNMENT.match(words[0]):
+        while words and ASSIGNMENT.match(words[0]):
             words = words[1:]
         wrappers = known_program(program_name(words[0])).wrappers if words else ()
         inner = next((found for wrapper in wrappers if (found := behind(words, wrapper))), None)
         if inner is None:
-            return words
+            break
         words = inner
     return words

@@ -1,16 +1,17 @@
-"""What the agent itself says of a result that it has just seen: that it is wrong, that it was to be expected, that it
-has nothing to do with its changes. Its word that all is well is no evidence; these are hints that speak against
-something, and where nothing refutes them they are reason to be careful."""
+"""What the agent says of a result that it has just seen: that it is wrong, that it was expected, that it has nothing to
+do with its changes. That all is well is no evidence; these remarks speak against something, and are reason to be
+careful as long as nothing refutes them."""
 
 from __future__ import annotations
 
 import re
 
-from dense.text.search import contains_any
 from dense.text.sentences import sentences
 
-HEAD = 1_500
-"""Characters of a message that are looked at: what was seen last is spoken of first."""
+MAX_REMARK_CHARS = 1_500
+"""How much of a message is read: it begins with what was seen last."""
+MAX_COMPLAINT_CHARS = 500
+"""How much of a message is about the last result, before it goes on to what is done next."""
 EXCUSES = re.compile(
     r"""\bpre-?existing\b | \bunrelated\b | \bflaky\b | \b(?:not|n['’]t)\s+(?:related|caused|due)\s+(?:to|by)\b
     | \b(?:without|before|prior\s+to|independent\s+of|nothing\s+to\s+do\s+with)
@@ -21,13 +22,7 @@ EXCUSES = re.compile(
     | 无关 | 無関係 | 関係ありません | 관련\s*없""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Words by which a failure is put down to something else than the changes."""
-EXCUSING = (
-    *("existing", "related", "flaky", "caused", " due ", " change", "already ", "also fail", "network", "environment"),
-    *("sandbox", "unabhängig", "vorher", "relación", "rapport", "связан", "无关", "関係", "관련"),
-)
-"""Without one of these there is none of them."""
-
+"""A failure is ascribed to something other than the changes."""
 EXPECTED = re.compile(
     r"""(?<!not\s)\bas\s+(?:we\s+|i\s+|was\s+|is\s+|the\s+\w+\s+)?(?:expected|wanted|wants|intended|desired|required|planned)\b
     | \bexpected\s+(?:error|failure|exception|behaviou?r|result)\b | \b(?:is|was|are)\s+expected\b
@@ -37,30 +32,8 @@ EXPECTED = re.compile(
     | \bкак\s+и\s+ожидалось\b | 如预期 | 符合预期 | 想定(?:通り|どおり) | 期待(?:通り|どおり) | 예상대로""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Words by which a failure is what was wanted."""
-
-
-def says_expected(message: str) -> bool:
-    """Whether a message says of a failure that it is what was wanted."""
-    return EXPECTED.search(message[:HEAD]) is not None
-
-
-def is_raised_in(task: str, name: str) -> bool:
-    """Whether a task wants an exception to be raised, by its name."""
-    place = task.find(name)
-    while place >= 0:
-        if RAISED.search(task, max(place - 60, 0), place):
-            return True
-        place = task.find(name, place + 1)
-    return False
-
-
-RAISED = re.compile(
-    r"\b(?:should|must|shall|to|will|and)\s+(?:\w+\s+)?(?:raise|throw|fail\s+with|exit\s+with)\b", re.IGNORECASE
-)
-
-
-WRONG = re.compile(
+"""A failure is what was wanted."""
+COMPLAINTS = re.compile(
     r"""\b(?:which|this|that|it|results?|outputs?|values?|answer|numbers?|prices?)\s+(?:\w+\s+)?(?:is|are|looks?|seems?)
         \s+(?:still\s+|clearly\s+|obviously\s+|completely\s+)?(?:wrong|incorrect|off|not\s+(?:right|correct))\b
     | \A\W{0,8}(?:THOUGHT:\s*)?(?:better,?\s+but\s+)?still
@@ -80,53 +53,27 @@ WRONG = re.compile(
     | まだ(?:失敗|間違|正しくな) | 여전히\s*(?:틀|실패|잘못)""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Words by which the agent says that what came back is wrong."""
-WRONGING = (
-    *(
-        "wrong",
-        "still",
-        "incorrect",
-        "not right",
-        "not correct",
-        " off",
-        "n't",
-        "n’t",
-        "not ",
-        "broke",
-        "worse",
-        "too ",
-    ),
-    *("need", "ame ", "noch", "toujours", "sigue", "ещё", "еще", "仍然", "还是", "まだ", "여전히"),
-)
-"""Without one of these there is none of them."""
-FIRST = 500
-"""Characters of a message in which the agent speaks of what came back, before it goes on to what it will do."""
+"""The result is wrong."""
+
+
+def says_expected(message: str) -> bool:
+    """Whether a message says of a failure that it is what was wanted."""
+    return EXPECTED.search(message[:MAX_REMARK_CHARS]) is not None
 
 
 def find_complaint(message: str) -> str:
-    """The sentence in which the agent says of what has just come back that it is wrong; empty for none."""
-    head = message[:FIRST]
-    if not head or not _has_any(head, WRONGING):
-        return ""
-    found = WRONG.search(head)
-    return _sentence(head, found.start()) if found else ""
+    """The sentence that says of the last result that it is wrong; empty if there is none."""
+    return _sentence_with(COMPLAINTS, message[:MAX_COMPLAINT_CHARS])
 
 
 def find_excuse(message: str) -> str:
-    """The sentence in which a failure is put down to something else than the changes; empty for none."""
-    head = message[:HEAD]
-    if not head or not _has_any(head, EXCUSING):
+    """The sentence that ascribes a failure to something other than the changes; empty if there is none."""
+    return _sentence_with(EXCUSES, message[:MAX_REMARK_CHARS])
+
+
+def _sentence_with(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    if found is None:
         return ""
-    found = EXCUSES.search(head)
-    return _sentence(head, found.start()) if found else ""
-
-
-def _has_any(text: str, signs: tuple[str, ...]) -> bool:
-    """Whether one of a few signs is in a text, in small letters or large ones."""
-    return contains_any(text.casefold(), signs)
-
-
-def _sentence(text: str, place: int) -> str:
-    """The sentence that stands at a place."""
-    start = max(text.rfind(mark, 0, place) for mark in ("\n", ". ", "! ", "? ", "。")) + 1
+    start = max(text.rfind(mark, 0, found.start()) for mark in ("\n", ". ", "! ", "? ", "。")) + 1
     return next(iter(sentences(text[start:], 200)), "").strip()

@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from dense.evidence.facts.facts import ActionFacts, Phase
+from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import NO_TARGETS, base_name, normalise_path, same_file
+from dense.evidence.facts.phases import Phase
 from dense.evidence.links.relations import (
     MAX_PATHS,
     attempted_things,

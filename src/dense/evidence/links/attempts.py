@@ -1,4 +1,4 @@
-"""Stretches that pursue one thing: from the first failure to the recovery, or to where it was given up."""
+"""Attempts: stretches that pursue one thing, from the first failure to the recovery or to where it was given up."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.links.action_links import ActionLinks, is_retry
+from dense.evidence.links.action_links import ActionLinks
+from dense.evidence.links.relations import ABSENT_FAMILIES, is_retry
 
 PATIENCE = 6
 """So many actions in a row that have nothing to do with a failure mean that it was given up."""
-LONGEST = 40
-"""No stretch is longer."""
-NEAR = 2
+MAX_ATTEMPT_ACTIONS = 40
+MAX_TRY_DISTANCE = 2
 """Two tries that fail so close to each other are tries at one thing."""
-ABSENT = frozenset({"no_such_command", "no_such_module"})
-"""Families that say that a tool is not there."""
 
 
 class Attempt(Struct, frozen=True):
@@ -27,98 +25,93 @@ class Attempt(Struct, frozen=True):
     failed: tuple[int, ...]
     """The actions that failed, by what came back or by the agent's own word."""
     recovery: int | None
-    """The action that shows the recovery; None where it was given up."""
-
-
-def _trusts(_action: int) -> str:
-    return ""
+    """The action that shows the recovery; None if it was given up."""
 
 
 def attempts(
     facts: Sequence[ActionFacts],
-    history: ActionLinks,
-    unsettled: frozenset[int] = frozenset(),
-    first_change: int = 0,
-    wrong: Callable[[int], str] = _trusts,
+    links: ActionLinks,
+    unsettled: frozenset[int],
+    first_change: int,
+    complaint: Callable[[int], str],
 ) -> list[Attempt]:
-    """All of them, in order, none overlapping another. `unsettled`: actions with a check that failed and never passed
-    since, whatever else they did that works now. A check that fails before anything was changed tells what the task
-    is, and is no try at it. `wrong`: what the agent says is wrong with what an action gave, empty for nothing: such a
-    run is no recovery, whatever else says that it went well."""
+    """All attempts, in order, none overlapping another.
+
+    `unsettled`: actions with a check that failed and never passed afterwards, whatever else of them works now.
+    `first_change`: a check that fails before it says what the task is, and is no try at it.
+    `complaint`: what the agent says is wrong with the result of an action; with one, it is no recovery."""
     found: list[Attempt] = []
     place = 0
     while place < len(facts):
         fact = facts[place]
-        if not fact.has_failed or not _is_try(fact) or _is_baseline(fact, first_change):
+        if not _is_failed_try(fact) or _is_baseline(fact, first_change):
             place += 1
             continue
-        attempt = _from(facts, history, place, unsettled, wrong)
+        attempt = _attempt_from(facts, links, place, unsettled, complaint)
         if attempt.last > attempt.first:
             found.append(attempt)
         place = attempt.last
     return found
 
 
+def _lacks_tool(fact: ActionFacts) -> bool:
+    return any(failure.family in ABSENT_FAMILIES for failure in fact.result.failures)
+
+
 def _is_baseline(fact: ActionFacts, first_change: int) -> bool:
-    if not fact.is_check or fact.action >= first_change:
-        return False
-    return not any(failure.family in ABSENT for failure in fact.result.failures)
+    return fact.is_check and fact.action < first_change and not _lacks_tool(fact)
 
 
-def _is_try(fact: ActionFacts) -> bool:
-    """Whether an action tried something and failed. A look at something that is not there is a question, and that is
-    the answer; a tool that is not there is not."""
+def _is_failed_try(fact: ActionFacts) -> bool:
+    """Whether an action tried something and failed. That a file is not there answers a look; that a tool is not
+    installed is a failure."""
     if not fact.has_failed or fact.phase in {"talk", "deliver"}:
         return False
-    return fact.phase != "explore" or any(failure.family in ABSENT for failure in fact.result.failures)
+    return fact.phase != "explore" or _lacks_tool(fact)
 
 
-def _from(
+def _attempt_from(
     facts: Sequence[ActionFacts],
-    history: ActionLinks,
+    links: ActionLinks,
     start: int,
     unsettled: frozenset[int],
-    wrong: Callable[[int], str],
+    complaint: Callable[[int], str],
 ) -> Attempt:
-    """The stretch that begins with a failure. It goes on as long as actions repair, retry or recover one of its
+    """The attempt that begins with a failure. It goes on as long as actions repair, retry or recover one of its
     failures, and ends with the recovery of the last one."""
     first = facts[start].action
     members, failed = {first}, [first]
-    last, recovery, doubtful = first, None, None
-    awaited: dict[int, bool] = {}  # the actions at which something that failed works again; whether that settles it
-    _await(awaited, first, history, unsettled)
-    for fact in facts[start + 1 : start + LONGEST]:
+    last, recovery, doubted = first, None, None
+    recoveries: dict[int, bool] = {}  # the actions at which something that failed works again; whether that settles it
+
+    def note_recovery(action: int) -> None:
+        if (back := links.recovered_by(action)) is not None:
+            recoveries[back] = recoveries.get(back, False) or action not in unsettled
+
+    note_recovery(first)
+    for fact in facts[start + 1 : start + MAX_ATTEMPT_ACTIONS]:
         action = fact.action
         if fact.phase == "deliver":
             break
-        if action - last > PATIENCE and not any(action <= at <= failed[-1] + 2 * PATIENCE for at in awaited):
-            break  # looks in between do not mean that it was given up, where it works again soon
-        recovers = awaited.get(action, False)
-        if doubtful is not None and fact.result.is_fine and not recovers:
-            recovers = is_retry(doubtful, fact, action - doubtful.action)
-        belongs = recovers or history.repairs(action) in members or history.retries(action) in members
-        is_near = recovery is None and action - failed[-1] <= NEAR and _is_try(fact)
+        if action - last > PATIENCE and not any(action <= at <= failed[-1] + 2 * PATIENCE for at in recoveries):
+            break  # looks in between do not mean that it was given up if it works again soon
+        recovers = recoveries.get(action, False)
+        if doubted is not None and fact.result.is_fine and not recovers:
+            recovers = is_retry(doubted, fact)
+        belongs = recovers or links.repairs(action) in members or links.retries(action) in members
+        is_near = recovery is None and action - failed[-1] <= MAX_TRY_DISTANCE and _is_failed_try(fact)
         if not belongs and not is_near:
             if recovery is not None:
                 break
             continue
         members.add(action)
         last = action
-        if fact.has_failed:
+        if fact.has_failed or (recovers and complaint(action)):
+            doubted = doubted if fact.has_failed else fact
             failed.append(action)
             recovery = None
-        elif recovers and wrong(action):
-            failed.append(action)
-            recovery, doubtful = None, fact
+            note_recovery(action)
         elif recovers:
             recovery = action
-        if failed[-1] == action:
-            _await(awaited, action, history, unsettled)
     end = recovery or last
     return Attempt(first, end, tuple([one for one in failed if one <= end]), recovery)
-
-
-def _await(awaited: dict[int, bool], failed: int, history: ActionLinks, unsettled: frozenset[int]) -> None:
-    """Notes at which action something that failed works again."""
-    if (back := history.recovered_by(failed)) is not None:
-        awaited[back] = awaited.get(back, False) or failed not in unsettled

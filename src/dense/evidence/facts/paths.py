@@ -1,0 +1,71 @@
+"""Paths as they are written in commands and tasks: their names, what kind of file they are, whether two may be one."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from dense.evidence.actions.tests import is_test_file
+
+NO_TARGETS = frozenset(["", ".", "..", "/", "~", "*", ".git", "{}", "?"])
+"""Paths that name no single file."""
+TEMPORARY_FOLDERS = frozenset({"tmp", ".git", "__pycache__", "node_modules", ".venv", "venv", ".cache"})
+TEMPORARY_ENDINGS = (".log", ".pyc", ".tmp", ".bak", ".orig")
+LOG_ENDINGS = (".log", ".out", ".err", ".pid", ".lock")
+SCRATCH_FOLDERS = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - recognised, not used
+PROGRAM_ENDINGS = tuple(".py .js .ts .c .cpp .go .rs .java .rb .sh .php .cs .pl .r .jl".split())
+TRIAL_PREFIXES = ("repro", "debug", "demo", "try_", "tmp", "temp", "scratch")
+
+
+def base_name(path: str) -> str:
+    """The last part of a path, whatever slashes it is written with."""
+    return path.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def is_temporary(path: str) -> bool:
+    """Whether a file is not meant to stay, or is no single file: in a temporary folder, a device, a log, a pattern."""
+    parts = path.replace("\\", "/").split("/")
+    if not TEMPORARY_FOLDERS.isdisjoint(parts) or parts[:2] == ["", "dev"] or not set(path).isdisjoint("{}$*<>"):
+        return True
+    return parts[-1].endswith(TEMPORARY_ENDINGS)
+
+
+def is_scratch(path: str) -> bool:
+    """Whether a file is a log or is in a folder for temporary files."""
+    return path.endswith(LOG_ENDINGS) or path.startswith(SCRATCH_FOLDERS)
+
+
+def is_trial_file(name: str) -> bool:
+    """Whether a file is named like what agents write to try something out: a test, a reproduction."""
+    return is_test_file(name) or name.lower().startswith(TRIAL_PREFIXES)
+
+
+@lru_cache(4096)
+def normalise_path(path: str) -> str:
+    """A path by its components: no quotes, no `./`, no doubled or last slash, no backslashes."""
+    path = path.strip("'\"").replace("\\", "/")
+    if "//" in path or "/./" in path:
+        root = "/" if path.startswith("/") else ""
+        path = root + "/".join([part for part in path.split("/") if part not in ("", ".")])
+    while path.startswith("./"):
+        path = path[2:]
+    return path.rstrip("/") or path[:1]
+
+
+def same_file(a: str, b: str) -> bool:
+    """Whether two paths, as written, may be the same file: one is the end of the other, component by component. Two
+    absolute paths must be equal."""
+    a, b = normalise_path(a), normalise_path(b)
+    if a == b:
+        return a not in NO_TARGETS
+    a, b = _without_prefix(a), _without_prefix(b)
+    if len(a) < len(b):
+        a, b = b, a
+    if b in NO_TARGETS or (a.startswith("/") and b.startswith("/") and a != b):
+        return False
+    return a == b or a.endswith(f"/{b}")
+
+
+def _without_prefix(path: str) -> str:
+    """A path without a beginning that does not say where it is: `../`, `~/`, `$PWD/`."""
+    head, slash, rest = path.partition("/")
+    return _without_prefix(rest) if slash and (head in ("..", ".", "~") or head.startswith("$")) else path
