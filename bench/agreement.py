@@ -33,12 +33,12 @@ from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
 from dense.analyst.rules import RulesAnalyst
 from dense.cli.text import printable, shortened
-from dense.distillation import distill_sync
 from dense.errors import NoTrajectory
 from dense.evidence.actions import effects
 from dense.evidence.observations import observe
 from dense.readers import Stream, read_streams
 from dense.readers.walk import is_harbor_trial
+from dense.service import distill_sync
 from dense.trajectory import Source, Step, Trajectory
 from dense.tree import ReconciledTree
 

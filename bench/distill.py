@@ -23,10 +23,12 @@ from aiohttp import web
 from dense.analyst.model import ModelAnalyst
 from dense.analyst.outline import OutlineAnalyst
 from dense.analyst.questions import AnyQuestion, Correction
-from dense.distillation import Profile, distill
-from dense.distillation.estimate import Measuring, Nobody
+from dense.distillation import Profile
 from dense.model import open_model
 from dense.readers import Stream, read_streams
+from dense.service import distill
+from dense.service.analysts import ModelSettings
+from dense.service.estimate import MeasuringAnalyst
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -180,7 +182,7 @@ def measure_tokens() -> dict[str, float]:
             continue
         count += 1
         for profile in PROFILES:
-            measuring = Measuring(ModelAnalyst(Nobody()))
+            measuring = MeasuringAnalyst(ModelSettings())
             asyncio.run(distill(found, measuring, profile=profile))
             totals[profile] += measuring.usage.input or 0
     return {"traces": count, **totals, "ratio": totals["fast"] / totals["paper"]}

@@ -47,7 +47,7 @@ from agreement import (
 from msgspec import Struct
 
 from dense.cli.text import printable
-from dense.distillation import distill_sync
+from dense.service import distill_sync
 from dense.trajectory import Trajectory
 
 FORMATS = ("who-and-when", "agentrx")

@@ -20,14 +20,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from dense.analyst.model import ModelAnalyst
-from dense.distillation.estimate import Estimate, Nobody
 from dense.distillation.pipeline import Profile
 from dense.methods import METHODS, method
-from dense.methods.asking import room_in
-from dense.methods.estimate import estimate
 from dense.model import DEFAULT_CONTEXT_WINDOW, PROVIDERS, GivenPrices
 from dense.readers import Stream, read_streams
+from dense.service.analysts import ModelSettings
+from dense.service.estimate import CostEstimate, estimate
 from dense.trajectory import Trajectory, Usage
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +36,7 @@ MOST = 2.5
 LONG = 30
 """From so many actions on a trace is a long one."""
 
-type Rows = dict[str, Estimate]
+type Rows = dict[str, CostEstimate]
 
 
 def variants() -> Iterator[tuple[str, str, Profile]]:
@@ -62,16 +60,15 @@ def measure(trajectory: Trajectory, context: int) -> Rows:
     """What each method would take for one trajectory, of a model with this window."""
     rows: Rows = {}
     for shown, name, profile in variants():
-        analyst = ModelAnalyst(Nobody(), context_tokens=context)
-        work = estimate(method(name), trajectory, analyst, PRICES, profile, "", room_in(context))
+        work = estimate(method(name), trajectory, ModelSettings(context), PRICES, "", profile=profile)
         rows[shown] = asyncio.run(work)
     return rows
 
 
-def total(found: list[Rows], name: str) -> Estimate:
+def total(found: list[Rows], name: str) -> CostEstimate:
     rows = [rows[name] for rows in found]
     usage = sum((row.usage for row in rows), Usage(0, None, None, 0))
-    return Estimate(sum(row.calls for row in rows), usage, sum(row.usd or 0.0 for row in rows))
+    return CostEstimate(sum(row.calls for row in rows), usage, sum(row.usd or 0.0 for row in rows))
 
 
 def summary(found: list[Rows]) -> dict[str, dict[str, float]]:

@@ -30,11 +30,11 @@ import dense
 from dense.analyst.instant import InstantAnalyst
 from dense.analyst.questions import Analyst
 from dense.analyst.rules import RulesAnalyst
-from dense.deliver import deliver
-from dense.distillation import Distillation, distill_sync
+from dense.deliver.delivery import deliver
 from dense.evidence.actions import effects, remembered
 from dense.readers import Stream, files_of, read_streams
 from dense.redact import redact
+from dense.service import Distillation, distill_sync
 from dense.trajectory import Trajectory
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -17,6 +17,7 @@ LAYERS = [
     "refit",
     "report",
     "harness",
+    "service",
     "methods",
     "distillation",
     "deliver",

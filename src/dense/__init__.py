@@ -9,7 +9,8 @@ from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, 
 from dense.version import __version__
 
 if TYPE_CHECKING:
-    from dense.distillation import Budgets, Distillation, distill, distill_sync
+    from dense.deliver.budget import Budgets
+    from dense.service import Distillation, distill, distill_sync
 
 __all__ = [
     "Budgets",
@@ -40,6 +41,7 @@ _LATER = frozenset({"Budgets", "Distillation", "distill", "distill_sync"})
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'dense' has no attribute {name!r}")
-    from dense import distillation
+    from dense import service
+    from dense.deliver.budget import Budgets
 
-    return getattr(distillation, name)
+    return Budgets if name == "Budgets" else getattr(service, name)

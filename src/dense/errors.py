@@ -17,7 +17,7 @@
     │   └── Unreachable     the server was never reached; stops the run
     ├── NoTrajectory        a path holds no trajectory that can be read: missing, empty, unknown, or no step in it
     │   └── NotATrace       a file whose content no reader claims
-    ├── Unanswered          calls for feedback stayed dead, so that it is not what its method would have made
+    ├── Unanswered          calls for feedback failed for good: what fallbacks make of it is not the method's feedback
     ├── Unusable            answers came, and none of them could be used; a new try asks anew
     ├── SkippedRecords      `strict` was asked for and a record was skipped
     ├── UnknownFormat       a format was named that does not exist
@@ -28,7 +28,14 @@ A damaged record is no exception: it becomes a `Notice` on the trajectory, and r
 
 from __future__ import annotations
 
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any
+
+DISTRIBUTION = "dense-feedback"
+"""The name of this package on PyPI."""
+MAX_EXCEPTION_CHARS = 300
+"""Characters of an exception's own words in one line."""
 
 
 class DenseError(Exception):
@@ -103,7 +110,7 @@ class NotRecorded(ModelError):
 
 
 class Unanswered(DenseError):
-    """Feedback for which calls stayed dead: what stands in for their answers is not the method's."""
+    """Calls for feedback failed for good. The text says how many of how many, and why. A new try asks them again."""
 
 
 class Unusable(DenseError):
@@ -124,3 +131,31 @@ class UnknownPrice(ModelError):
 
 class Unreachable(ModelError):
     """No connection to the provider's server was ever made."""
+
+
+def install_hint(extra: str = "") -> str:
+    """The command that installs this package with an optional part: `pip install 'dense-feedback[harbor]'`."""
+    return f"pip install '{DISTRIBUTION}[{extra}]'" if extra else f"pip install {DISTRIBUTION}"
+
+
+def describe_exception(error: BaseException, module: str) -> str:
+    """One line on an exception of somebody else's code: its type, its text, and the last line of `module` in its trace.
+
+    If a method calls us or a library wrongly, its own line is what its author looks for. Without such a line, the last
+    line of all is named."""
+    text = f"{type(error).__name__}: {_text_of(error)}".removesuffix(": ")
+    frames = list(walk_tb(error.__traceback__))
+    own = [entry for entry in frames if entry[0].f_globals.get("__name__") == module]
+    if not frames:
+        return text
+    frame, line = (own or frames)[-1]
+    return f"{text} ({Path(frame.f_code.co_filename).name}:{line}, in {frame.f_code.co_name})"
+
+
+def _text_of(error: BaseException) -> str:
+    """Its text on one line. An exception of somebody's own may fail even at that."""
+    try:
+        text = " ".join(str(error)[: 4 * MAX_EXCEPTION_CHARS].split())
+    except Exception:
+        return ""
+    return text if len(text) <= MAX_EXCEPTION_CHARS else text[: MAX_EXCEPTION_CHARS - 1] + "…"

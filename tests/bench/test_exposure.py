@@ -14,7 +14,7 @@ import pytest
 
 import dense
 from dense.analyst.outline import OutlineAnalyst
-from dense.deliver import deliver
+from dense.deliver.delivery import deliver
 from dense.trajectory import Observation, Source, Step
 from dense.tree import Issue, Leaf, ReconciledTree, Subtask, Verdict
 

@@ -19,8 +19,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from dense.deliver import deliver
-from dense.distillation.record import Run, read_reconciled, read_tree
+from dense.deliver.delivery import deliver
+from dense.service.files import read_reconciled, read_tree
+from dense.service.record import RunRecord
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "clean-success"
@@ -113,7 +114,7 @@ def test_five_files_and_what_they_say(tmp_path: Path) -> None:
     folder = only(tmp_path)
     assert sorted(path.name for path in folder.iterdir()) == FILES
     assert done.stdout.startswith(f"{folder}: incomplete\n")
-    record = msgspec.json.decode((folder / "run.json").read_bytes(), type=Run)
+    record = msgspec.json.decode((folder / "run.json").read_bytes(), type=RunRecord)
     assert (record.fallbacks, record.profile, record.format) == (0, "fast", "atif")
     assert set(record.prompts) >= {"cuts", "digest", "settlement"}
     assert record.versions["dense"]
@@ -128,7 +129,7 @@ def test_a_model_over_http(tmp_path: Path, profile: str) -> None:
     with serving(Server()) as server:
         done = run(EXAMPLE, "--model", server.url, "--profile", profile, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
-    record = msgspec.json.decode((only(tmp_path) / "run.json").read_bytes(), type=Run)
+    record = msgspec.json.decode((only(tmp_path) / "run.json").read_bytes(), type=RunRecord)
     assert record.totals.calls == len(record.calls) >= len(record.asked)
     assert record.totals.usage.input == 100 * len(server.bodies)
     assert record.totals.usd is None
@@ -219,7 +220,7 @@ def test_only_one_may_answer(tmp_path: Path) -> None:
 def test_without_a_model_the_rules_answer(tmp_path: Path) -> None:
     done = run("examples", "--out", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    records = [msgspec.json.decode(path.read_bytes(), type=Run) for path in tmp_path.glob("*/run.json")]
+    records = [msgspec.json.decode(path.read_bytes(), type=RunRecord) for path in tmp_path.glob("*/run.json")]
     assert [(record.analyst, record.fallbacks, record.totals.calls) for record in records] == [("rules", 0, 0)] * 4
 
 
@@ -251,7 +252,7 @@ def test_what_failed_for_its_answers_leaves_a_record_and_is_asked_anew(tmp_path:
         assert failed.returncode == 1
         assert "no usable advice came back" in failed.stderr
         assert [path.name for path in only(tmp_path).iterdir()] == ["failed.json"]
-        record = msgspec.json.decode((only(tmp_path) / "failed.json").read_bytes(), type=Run)
+        record = msgspec.json.decode((only(tmp_path) / "failed.json").read_bytes(), type=RunRecord)
         assert (record.fallbacks, len(record.calls), record.method) == (1, 2, "advisor")
         assert record.failure in failed.stderr
         server.says = None

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from dense.deliver import budget, deliver, markup
+from dense.deliver import fit, markup
+from dense.deliver.budget import Budgets
+from dense.deliver.delivery import deliver
 from dense.evidence.actions.effects import Effects
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import Issue, Leaf, ReconciledTree, Shortcut, Subtask, Verdict
@@ -78,11 +80,11 @@ def tree(detail: int = 1500, seen: int = 300) -> ReconciledTree:
 
 
 def full_size(of: ReconciledTree) -> int:
-    return len(deliver(of, tree_budget=10**6, complete_budget=10**7, effects=effects).report.encode())
+    return len(deliver(of, budgets=Budgets(10**6, 10**7), effects=effects).report.encode())
 
 
 def at(share: float, of: ReconciledTree) -> tuple[str, tuple[str, ...]]:
-    feedback = deliver(of, tree_budget=int(full_size(of) * share), complete_budget=10**7, effects=effects)
+    feedback = deliver(of, budgets=Budgets(int(full_size(of) * share), 10**7), effects=effects)
     return feedback.report, feedback.dropped
 
 
@@ -147,7 +149,7 @@ def test_last_a_compact_record_of_the_root(parse: Parse) -> None:
 def test_a_compact_record_shows_as_many_issues_as_fit(parse: Parse, room: int) -> None:
     issues = tuple(Issue(f"issue_{n}", f"Nr. {n} " + "é" * 150, "n0", is_fatal=n == 7) for n in range(20))
     of = ReconciledTree("t", None, Subtask("n1", 0, "t", "s" * 5000, (leaf(0),)), issues)
-    block = budget.compact(of, room)
+    block = fit.compact(of, room)
     root = parse(markup.write(block, "0" * 8)).only("task")
     assert markup.size(block) <= room
     shown = root.all("open-issue")
@@ -185,7 +187,7 @@ def test_of_many_large_bodies_as_many_stay_as_fit(parse: Parse) -> None:
         None,
         Subtask("n12", 0, "t", "s", made, verdict=Verdict("coherent", "unknown", "unknown", key_actions=keys)),
     )
-    feedback = deliver(of, tree_budget=40_000, effects=effects)
+    feedback = deliver(of, budgets=Budgets(40_000), effects=effects)
     actions = parse(feedback.report).below("key-action")
     assert len(actions) == 12
     omitted = [action.only("observation").get("omitted") is not None for action in actions]
@@ -198,12 +200,12 @@ def test_optional_sections_go_whole_notes_before_the_guide() -> None:
     notes = ["first " * 20, "second " * 20]
 
     def sections(room: int) -> tuple[list[str], tuple[str, ...]]:
-        feedback = deliver(of, tree_budget=4000, complete_budget=room, notes=notes, effects=effects)
+        feedback = deliver(of, budgets=Budgets(4000, room), notes=notes, effects=effects)
         found = re.findall(r"^(How to read it|<note )", feedback.message, re.MULTILINE)
         return found, tuple(name for name in feedback.dropped if name.startswith(("note", "reading")))
 
     assert sections(9000) == (["How to read it", "<note ", "<note "], ())
-    base = len(deliver(of, tree_budget=4000, complete_budget=9000, effects=effects).message.encode()) - len("do it")
+    base = len(deliver(of, budgets=Budgets(4000, 9000), effects=effects).message.encode()) - len("do it")
     assert sections(base + 200) == (["How to read it", "<note "], ("note 2",))
     assert sections(base) == (["How to read it"], ("note 2", "note 1"))
     assert sections(base - 1) == ([], ("note 2", "note 1", "reading guide"))

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import dense
-from dense.deliver import deliver
+from dense.deliver.delivery import deliver
 from dense.tree import Facets, Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, Verdict
 
 type Parse = Callable[[str], Any]

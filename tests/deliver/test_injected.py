@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dense
-from dense.deliver import deliver
+from dense.deliver.delivery import deliver
 from dense.deliver.injected import MARK, without_injected
 from dense.evidence.actions import effects
 from dense.redact.walk import texts_of

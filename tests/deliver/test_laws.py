@@ -10,7 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dense.deliver import deliver, evidence, markup
+from dense.deliver import evidence, markup
+from dense.deliver.budget import Budgets
+from dense.deliver.delivery import deliver
 from dense.evidence.actions.effects import Effects
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import (
@@ -188,7 +190,7 @@ def assert_bodies(report: Any, tree: ReconciledTree, *, is_whole: bool = False) 
 def test_budgets_hold_and_bodies_are_the_sources(
     parse: Parse, tree: ReconciledTree, budget: int, complete: int, notes: list[str]
 ) -> None:
-    feedback = deliver(tree, tree_budget=budget, complete_budget=complete, notes=notes, effects=effects)
+    feedback = deliver(tree, budgets=Budgets(budget, complete), notes=notes, effects=effects)
     task = tree.task.instruction if tree.task else ""
     assert size(feedback.report) <= budget
     assert size(feedback.message) - size(task) <= complete
@@ -202,7 +204,7 @@ def test_budgets_hold_and_bodies_are_the_sources(
 @given(tree=trees())
 def test_the_structure_is_what_was_meant(parse: Parse, tree: ReconciledTree) -> None:
     """With room for all of it nothing is left out, and hostile text changes nothing."""
-    feedback = deliver(tree, tree_budget=PLENTY, complete_budget=PLENTY, effects=effects)
+    feedback = deliver(tree, budgets=Budgets(PLENTY, PLENTY), effects=effects)
     selection = evidence.select(tree, effects=effects, room=PLENTY)
     assert feedback.dropped == ()
     root = parse(feedback.report).only("task")
@@ -231,7 +233,7 @@ def test_the_structure_is_what_was_meant(parse: Parse, tree: ReconciledTree) -> 
 @calm
 @given(tree=trees())
 def test_open_issues_stand_at_the_root_and_closed_ones_nowhere(parse: Parse, tree: ReconciledTree) -> None:
-    root = parse(deliver(tree, tree_budget=PLENTY, complete_budget=PLENTY, effects=effects).report).only("task")
+    root = parse(deliver(tree, budgets=Budgets(PLENTY, PLENTY), effects=effects).report).only("task")
     listed = [name for part in root.all("open-issue") for name in part["id"].split()]
     assert sorted(listed) == sorted(issue.id for issue in tree.issues if issue.resolved_at is None)
     for part in (*root.below("task"), *root.below("shortcut")):
@@ -244,10 +246,10 @@ def test_open_issues_stand_at_the_root_and_closed_ones_nowhere(parse: Parse, tre
 @calm
 @given(tree=trees(), budget=st.integers(512, 20_000))
 def test_the_same_tree_gives_the_same_bytes_also_read_back(tree: ReconciledTree, budget: int) -> None:
-    first = deliver(tree, tree_budget=budget, effects=effects)
-    assert deliver(tree, tree_budget=budget, effects=effects) == first
+    first = deliver(tree, budgets=Budgets(budget), effects=effects)
+    assert deliver(tree, budgets=Budgets(budget), effects=effects) == first
     again = msgspec.json.decode(msgspec.json.encode(tree), type=ReconciledTree)
-    assert deliver(again, tree_budget=budget, effects=effects) == first
+    assert deliver(again, budgets=Budgets(budget), effects=effects) == first
 
 
 @calm
@@ -330,4 +332,4 @@ def test_half_characters_do_not_break_a_report(parse: Parse) -> None:
 def test_a_budget_that_cannot_be_kept_is_refused() -> None:
     tree = ReconciledTree("t", None, Subtask("n1", 0, "t", "s", ()))
     with pytest.raises(ValueError, match="512 bytes"):
-        deliver(tree, tree_budget=511, effects=effects)
+        deliver(tree, budgets=Budgets(511), effects=effects)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_feedback import made_feedback
 from msgspec.structs import replace
 
 import dense
-from dense.analyst.rules import RulesAnalyst
+from dense.deliver.budget import Budgets
 from dense.deliver.injected import without_injected
 from dense.deliver.memory import Item, remembered
-from dense.distillation import Budgets
-from dense.methods import method, run
-from dense.methods.rules import MethodRules
 from dense.trajectory import Task, Trajectory
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -27,15 +24,7 @@ def trajectories() -> list[Trajectory]:
 
 
 def item(trajectory: Trajectory, name: str, complete: int = 200 * 1024) -> Item:
-    made = asyncio.run(
-        run(
-            method(name),
-            trajectory,
-            MethodRules(RulesAnalyst()),
-            budgets=Budgets(min(180 * 1024, complete), complete),
-            memory=3,
-        )
-    )
+    made = made_feedback(name, trajectory, budgets=Budgets.of(None, complete), shares=3)
     assert made.item is not None
     return made.item
 
@@ -54,7 +43,7 @@ def test_reports_stand_oldest_first_and_the_task_last() -> None:
 
 def test_one_item_is_the_method_s_own_message() -> None:
     trajectory = trajectories()[0]
-    made = asyncio.run(run(method("dense"), trajectory, MethodRules(RulesAnalyst()), memory=3))
+    made = made_feedback("dense", trajectory, shares=3)
     assert made.item is not None and trajectory.task is not None
     assert remembered([made.item], trajectory.task, 200 * 1024) == made.feedback.message
 

@@ -10,10 +10,10 @@ from made_attempt import Action, analysed, attempt
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.finding import Finding
 from dense.detectors.findings import Analysis
-from dense.distillation import distill_sync
 from dense.evidence.actions import Remembered
 from dense.evidence.checks.scopes import scope
 from dense.evidence.facts.remarks import find_complaint, find_excuse, says_expected
+from dense.service import distill_sync
 from dense.trajectory import Trajectory
 
 EDIT = ("sed -i s/a/b/ app.py", "")

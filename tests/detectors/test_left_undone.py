@@ -8,8 +8,8 @@ from made_attempt import Action, analysed, attempt
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.finding import Finding
 from dense.detectors.findings import Analysis
-from dense.distillation import distill_sync
 from dense.evidence.actions import Remembered
+from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 DONE = "It is done and works."

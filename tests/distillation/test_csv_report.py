@@ -12,7 +12,7 @@ import pytest
 
 import dense
 from dense.analyst.scripted import ScriptedAnalyst
-from dense.distillation import Distillation, distill
+from dense.service import Distillation, distill
 from dense.tree import Leaf, Shortcut, Subtask, nodes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "csv-report"
@@ -41,8 +41,8 @@ def block(report: str, identifier: str) -> str:
 
 
 def test_every_question_was_answered(done: Distillation) -> None:
-    assert [asked.key for asked in done.asked if asked.fell_back or asked.problems] == []
-    assert len(done.asked) == len(json.loads((EXAMPLE / "answers.json").read_text()))
+    assert [asked.key for asked in done.record.asked if asked.fell_back or asked.problems] == []
+    assert len(done.record.asked) == len(json.loads((EXAMPLE / "answers.json").read_text()))
 
 
 def test_the_summary_is_complete_and_folded_with_its_write_kept(done: Distillation) -> None:

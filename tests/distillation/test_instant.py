@@ -15,10 +15,11 @@ from dense.analyst.answers import MODELS, Answer, ReconciliationAnswer, ScoreAns
 from dense.analyst.instant import Answering, InstantAnalyst
 from dense.analyst.outline import OutlineAnalyst
 from dense.analyst.questions import AnyQuestion, Cuts, Digest
-from dense.distillation import Distillation, Profile, distill, distill_sync
+from dense.distillation import Profile
 from dense.distillation.panel import at_once
 from dense.errors import AnalystFailed, KeyRefused
 from dense.evidence.actions import EffectsOf, Remembered
+from dense.service import Distillation, distill, distill_sync
 from dense.trajectory import Observation, Source, Step, Trajectory
 from dense.tree import leaves
 
@@ -54,8 +55,8 @@ class Instant:
 
 def said(done: Distillation) -> Any:
     """All that does not depend on the clock."""
-    asked = [(asked.key, asked.attempts, asked.problems, asked.fell_back) for asked in done.asked]
-    return done.source, done.reconciled, done.feedback, done.redactions, asked
+    asked = [(asked.key, asked.attempts, asked.problems, asked.fell_back) for asked in done.record.asked]
+    return done.source, done.reconciled, done.feedback, done.record.redactions, asked
 
 
 @given(st.integers(1, 60), st.integers(0, 5), st.sampled_from(PROFILES))
@@ -120,7 +121,7 @@ def test_an_answer_that_cannot_be_used_is_not_asked_for_again(answer: Any, probl
     analyst = Instant(digest=answer)
     done = distill_sync(trajectory(20, 5), analyst)
     digests = [question for question in analyst.asked if isinstance(question, Digest)]
-    fallen = [asked for asked in done.asked if asked.fell_back]
+    fallen = [asked for asked in done.record.asked if asked.fell_back]
     assert digests and len(fallen) == len(digests)
     assert {(asked.attempts, asked.problems) for asked in fallen} == {(1, (problem,))}
 
@@ -130,7 +131,7 @@ def test_its_answers_are_checked_like_any_other() -> None:
     done = distill_sync(trajectory(6, 6), Instant(reconciliation=verdict), profile="paper")
     assert done.reconciled.root.verdict is not None
     assert done.reconciled.root.verdict.state == "unknown"
-    assert any("key_action_ids: n77 not among" in problem for asked in done.asked for problem in asked.problems)
+    assert any("key_action_ids: n77 not among" in problem for asked in done.record.asked for problem in asked.problems)
 
 
 def test_any_other_error_ends_the_run() -> None:

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from liars import Liar
 
 from dense.analyst.answers import CutsAnswer
-from dense.deliver import deliver
-from dense.distillation import Budgets, Distillation, Profile, distill
+from dense.deliver.budget import Budgets
+from dense.deliver.delivery import deliver
+from dense.distillation import Profile
 from dense.distillation import build as build_module
+from dense.service import Distillation, distill
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Leaf, ReconciledTree, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
 

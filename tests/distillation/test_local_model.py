@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dense.distillation.record import Run, read_reconciled
+from dense.service.files import read_reconciled
+from dense.service.record import RunRecord
 from dense.tree import leaves
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +38,7 @@ def test_a_trace_from_end_to_end(llama: str, tmp_path: Path, trace: str, actions
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    run = msgspec.json.decode((folder / "run.json").read_bytes(), type=Run)
+    run = msgspec.json.decode((folder / "run.json").read_bytes(), type=RunRecord)
     tree = read_reconciled(folder / "reconciled.json")
     assert [leaf.action for leaf in leaves(tree.root)] == list(range(1, actions + 1))
     answered = [asked for asked in run.asked if not asked.fell_back]

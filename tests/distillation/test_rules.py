@@ -12,11 +12,12 @@ from test_laws import trajectory
 from dense.analyst.answers import BadAnswer, Group, ReconciliationAnswer
 from dense.analyst.outline import OutlineAnalyst
 from dense.analyst.questions import AnyQuestion, Boundary, Correction, Score
-from dense.distillation import Distillation, Profile, distill
+from dense.distillation import Profile
 from dense.distillation import build as build_module
 from dense.distillation.state import state_of
 from dense.distillation.validate import Known, check_groups, check_verdict
 from dense.errors import AnalystFailed, KeyRefused
+from dense.service import Distillation, distill
 from dense.trajectory import Source, Step
 from dense.tree import Issue, Leaf, Shortcut, Subtask, leaves, nodes
 
@@ -57,7 +58,7 @@ def first_level(done: Distillation) -> list[list[int]]:
 
 
 def fell_back(done: Distillation, kind: str) -> list[str]:
-    return [asked.key for asked in done.asked if asked.fell_back and asked.key.startswith(kind)]
+    return [asked.key for asked in done.record.asked if asked.fell_back and asked.key.startswith(kind)]
 
 
 # Boundaries
@@ -180,7 +181,7 @@ def test_an_invalid_partition_is_corrected_once() -> None:
     assert '"groups"' in second.reply
     shortcut = next(node for node in nodes(done.reconciled.root) if isinstance(node, Shortcut))
     assert (shortcut.id, shortcut.title, len(shortcut.children)) == ("shortcut_0", "all of it", 4)
-    asked = next(asked for asked in done.asked if asked.key == "compression n5")
+    asked = next(asked for asked in done.record.asked if asked.key == "compression n5")
     assert (asked.attempts, asked.fell_back, len(asked.problems)) == (2, False, 1)
 
 

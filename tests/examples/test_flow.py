@@ -8,13 +8,11 @@ from pathlib import Path
 
 from scripted_client import REFIT, Model
 
-from dense.analyst.rules import RulesAnalyst
 from dense.harness.harbor import EnvironmentSettings, HarborHarness
 from dense.harness.harness import Attempted, Order
-from dense.methods import method, run
-from dense.methods.rules import MethodRules
 from dense.readers import read
 from dense.refit.config import read_config
+from dense.service import distill
 from dense.trajectory import Trajectory
 
 TASK = REFIT / "tasks" / "csv-report"
@@ -43,7 +41,7 @@ def test_feedback_on_an_attempt_makes_the_next_one_pass(able: None, model: Model
         (first, trajectory), (twin, same) = await asyncio.gather(attempt("first", FIRST), attempt("twin", FIRST))
         assert first.reward == twin.reward == 0
         assert typed(trajectory) == typed(same)
-        made = await run(method("dense"), trajectory, MethodRules(RulesAnalyst()))
+        made = await distill(trajectory)
         (told, with_it), (alone, without) = await asyncio.gather(
             attempt("told", SECOND, made.feedback.message), attempt("alone", SECOND)
         )

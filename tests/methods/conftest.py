@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from made_feedback import made_feedback
 
 import dense
 from dense.analyst.scripted import ScriptedAnalyst
-from dense.methods import Made, method, run
+from dense.methods import method
 from dense.outcome import Outcome
+from dense.service import FeedbackRun
 from dense.trajectory import Trajectory
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "csv-report"
 
-type Making = Callable[..., Made]
+type Making = Callable[..., FeedbackRun]
 
 
 @pytest.fixture(scope="session")
@@ -39,9 +40,9 @@ def made(trajectory: Trajectory, script: dict[str, Any]) -> Making:
     """Runs a method on the example, with the script or with another analyst."""
     outcome = Outcome(str(EXAMPLE / "trial"), 0.0, {"reward": 0.0}, "total 30\nno chart.png\n")
 
-    def make(name: str, analyst: Any = None, of: Trajectory = trajectory, **options: Any) -> Made:
+    def make(name: str, analyst: Any = None, of: Trajectory = trajectory, **options: Any) -> FeedbackRun:
         chosen = method(name)
         given = outcome if chosen.sees == "outcome" else None
-        return asyncio.run(run(chosen, of, analyst or ScriptedAnalyst(script), outcome=given, **options))
+        return made_feedback(chosen, of, analyst or ScriptedAnalyst(script), outcome=given, **options)
 
     return make

@@ -3,7 +3,6 @@ keeps all it is asked."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -15,11 +14,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 from loopback import Loopback, said
+from made_feedback import made_feedback
 
 import dense
 from dense.analyst.scripted import ScriptedAnalyst
 from dense.errors import MissingInput
-from dense.methods import METHODS, Draft, Means, listing, method, run, texts
+from dense.methods import METHODS, Draft, Means, listing, texts
 from dense.outcome import Outcome
 from dense.trajectory import Trajectory
 
@@ -139,13 +139,13 @@ def test_the_runner_hands_no_outcome_to_an_ordinary_method(trajectory: Trajector
         curious = Curious()
         curious.sees = sees
         chosen: Any = curious
-        asyncio.run(run(chosen, trajectory, ScriptedAnalyst({}), outcome=Outcome("x", 1.0)))
+        made_feedback(chosen, trajectory, ScriptedAnalyst({}), outcome=Outcome("x", 1.0))
         assert [type(one) for one in curious.given] == kinds
 
 
 def test_a_privileged_method_without_an_outcome_is_not_run(trajectory: Trajectory) -> None:
     with pytest.raises(MissingInput, match="needs the outcome"):
-        asyncio.run(run(method("verifier-feedback"), trajectory, ScriptedAnalyst({})))
+        made_feedback("verifier-feedback", trajectory, ScriptedAnalyst({}))
 
 
 def test_no_type_leads_from_a_trajectory_to_an_outcome() -> None:

@@ -15,22 +15,17 @@ from zlib import crc32
 import pytest
 from aiohttp import web
 from loopback import Loopback, said
+from made_feedback import made_feedback
 from msgspec import Struct
 
-from dense.analyst.model import ModelAnalyst
-from dense.analyst.rules import RulesAnalyst
-from dense.cli.distilling import SMALL_CONTEXT, Settings
 from dense.deliver import markup
-from dense.distillation import Budgets
-from dense.distillation.estimate import Nobody
-from dense.distillation.record import run_record
-from dense.errors import DenseError, UnknownMethod
-from dense.methods import AnyMethod, Draft, Made, Means, listing, method, run
-from dense.methods.estimate import estimate
-from dense.methods.faults import told
-from dense.methods.files import write
-from dense.methods.rules import MethodRules
+from dense.errors import DenseError, UnknownMethod, describe_exception
+from dense.methods import AnyMethod, Draft, Means, listing, method
 from dense.model import ChatRequest, GivenPrices, Message
+from dense.service.analysts import SMALL_CONTEXT_TOKENS, ModelSettings, model_settings
+from dense.service.estimate import estimate
+from dense.service.feedback import FeedbackRun
+from dense.service.files import write_run
 from dense.trajectory import Trajectory
 
 ROOT = Path(__file__).parents[2]
@@ -97,7 +92,7 @@ def distill(folder: Path, *arguments: object, **env: str) -> subprocess.Complete
     [
         ("Raises", r"csv-report\S*: raises: KeyError: 'missing\\x1b\[31m' \(own\.py:12, in feedback\)", 2),
         ("Dead", r"csv-report\S*: raises: no answer", 2),
-        ("Text", r"csv-report\S*: raises must give a `Draft` or None, and gave: str", 0),
+        ("Text", r"csv-report\S*: raises must return a `Draft` or None, not str", 0),
         ("Long", r"csv-report\S*: raises made a report of [\d,]+ bytes, and there is room for [\d,]+", 0),
     ],
 )
@@ -179,9 +174,7 @@ def test_calls_of_a_methods_own_are_in_its_estimate(trajectory: Trajectory) -> N
             assert reply.text.startswith('{"good": false, "why": "')
             return Draft(listing([]))
 
-    work = estimate(
-        cast("AnyMethod", Own()), trajectory, ModelAnalyst(Nobody()), GivenPrices(1.0, 1.0, source=""), "fast", ""
-    )
+    work = estimate(cast("AnyMethod", Own()), trajectory, ModelSettings(), GivenPrices(1.0, 1.0, source=""), "")
     found = asyncio.run(work)
     assert (found.calls, found.usage.output) == (2, 150)
     assert 1_000 < (found.usage.input or 0) < 1_100
@@ -249,8 +242,8 @@ class Giving:
         return self.draft
 
 
-def given(draft: Any, trajectory: Trajectory) -> Made:
-    return asyncio.run(run(cast("AnyMethod", Giving(draft)), trajectory, MethodRules(RulesAnalyst())))
+def given(draft: Any, trajectory: Trajectory) -> FeedbackRun:
+    return made_feedback(cast("AnyMethod", Giving(draft)), trajectory)
 
 
 FIT = listing([markup.text("summary", "fine")])
@@ -259,12 +252,12 @@ FIT = listing([markup.text("summary", "fine")])
 @pytest.mark.parametrize(
     ("draft", "words"),
     [
-        ("words", "and gave: str"),
-        (Draft(cast("Any", None)), "wrong type in fit"),
-        (Draft(FIT, cast("Any", "frame"), cast("Any", 3), cast("Any", [])), "wrong type in frame, state, files"),
-        (Draft(cast("Any", lambda _: "report")), "`fit` of giving must give a block"),
-        (Draft(cast("Any", lambda room: FIT(room)[0])), "`fit` of giving must give a block"),
-        (Draft(cast("Any", lambda room: (FIT(room)[0], [3]))), "`fit` of giving must give a block"),
+        ("words", "not str"),
+        (Draft(cast("Any", None)), "the wrong type in fit"),
+        (Draft(FIT, cast("Any", "frame"), cast("Any", 3), cast("Any", [])), "the wrong type in frame, state, files"),
+        (Draft(cast("Any", lambda _: "report")), "`fit` of giving must return a block"),
+        (Draft(cast("Any", lambda room: FIT(room)[0])), "`fit` of giving must return a block"),
+        (Draft(cast("Any", lambda room: (FIT(room)[0], [3]))), "`fit` of giving must return a block"),
         (Draft(lambda room: (markup.text("report", "x" * room), ())), "and there is room for"),
     ],
 )
@@ -279,9 +272,7 @@ class Note(Struct):
 
 
 def written(folder: Path, trajectory: Trajectory, files: Any) -> None:
-    made = given(Draft(FIT, files=files), trajectory)
-    record = run_record(trajectory, made, analyst="rules", profile="fast", budgets=cast("Any", None))
-    write(folder, made, record)
+    write_run(folder, given(Draft(FIT, files=files), trajectory))
 
 
 @pytest.mark.parametrize("name", ["note.json", "a-b_c.1.json", "0"])
@@ -318,13 +309,13 @@ def test_a_plain_file_is_kept(tmp_path: Path, trajectory: Trajectory, name: str)
     ],
 )
 def test_no_other_file_is(tmp_path: Path, trajectory: Trajectory, name: str) -> None:
-    with pytest.raises(DenseError, match="giving gives a file"):
+    with pytest.raises(DenseError, match="giving returns a file"):
         written(tmp_path / "out", trajectory, {name: Note()})
     assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_is_no_json_is_told(tmp_path: Path, trajectory: Trajectory) -> None:
-    with pytest.raises(DenseError, match="is no JSON"):
+    with pytest.raises(DenseError, match="cannot be JSON"):
         written(tmp_path, trajectory, {"note.json": Note(more=object())})
 
 
@@ -336,16 +327,14 @@ def test_a_file_that_is_no_json_is_told(tmp_path: Path, trajectory: Trajectory) 
         ("openai/any", False, None, 128_000),
         ("anthropic/claude-opus-4-1", False, None, 200_000),
         (None, False, None, 128_000),
-        ("gemini/any", True, None, SMALL_CONTEXT),
+        ("gemini/any", True, None, SMALL_CONTEXT_TOKENS),
         ("gemini/any", False, 50_000, 50_000),
         ("vllm/any", True, 4_000, 4_000),
     ],
 )
 def test_the_window_of_a_run(model: str | None, small: bool, context: int | None, window: int) -> None:
-    settings = Settings(
-        Path(), model, None, None, False, "fast", Budgets(), True, small, 1, 1, None, None, "dense", context
-    )
-    assert settings.window == window
+    settings = model_settings(model, context_tokens=context, is_small=small)
+    assert settings.context_tokens == window
 
 
 def test_an_exception_that_cannot_speak_is_told() -> None:
@@ -353,5 +342,5 @@ def test_an_exception_that_cannot_speak_is_told() -> None:
         def __str__(self) -> str:
             raise RuntimeError
 
-    assert told(Mute(), "any") == "Mute"
-    assert len(told(ValueError("x\n" * 10_000), "any")) < 400
+    assert describe_exception(Mute(), "any") == "Mute"
+    assert len(describe_exception(ValueError("x\n" * 10_000), "any")) < 400

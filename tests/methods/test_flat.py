@@ -8,10 +8,11 @@ import pytest
 
 import dense
 from dense.analyst.rules import RulesAnalyst
-from dense.deliver import fitted, markup
+from dense.deliver import markup
+from dense.deliver.delivery import fit_tree
 from dense.deliver.markup import Block
-from dense.distillation import distill_sync
 from dense.methods.flat import LIFTED, flattened
+from dense.service import distill_sync
 from dense.tree import ReconciledTree
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +31,7 @@ def said(report: Block) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.trajectory)
 @pytest.mark.parametrize("room", [2_000, 8_000, 180_000])
 def test_the_same_is_said(tree: ReconciledTree, room: int) -> None:
-    nested, _ = fitted(tree, room)
+    nested, _ = fit_tree(tree, room)
     flat = flattened(nested)
     assert said(flat) == said(nested)
     assert markup.size(flat) <= markup.size(nested) <= room
@@ -41,7 +42,7 @@ def test_the_same_is_said(tree: ReconciledTree, room: int) -> None:
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.trajectory)
 def test_nothing_stands_in_anything(tree: ReconciledTree) -> None:
-    nested, _ = fitted(tree, 180_000)
+    nested, _ = fit_tree(tree, 180_000)
     depths = {depth for part, depth in markup.walk(flattened(nested)) if part.name in LIFTED}
     assert depths == {1}
     assert {depth for part, depth in markup.walk(nested) if part.name in LIFTED} > {1}

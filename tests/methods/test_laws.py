@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_feedback import made_feedback
 
-from dense.analyst.rules import RulesAnalyst
 from dense.deliver import markup
-from dense.distillation import Budgets
-from dense.methods import METHODS, Made, listing, method, run, texts
-from dense.methods.rules import MethodRules
+from dense.deliver.budget import Budgets
+from dense.methods import METHODS, listing, method, texts
 from dense.outcome import Outcome
+from dense.service import FeedbackRun
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 WORDS = st.sampled_from(
@@ -34,10 +33,10 @@ TRAJECTORIES = st.builds(
 )
 
 
-def made(name: str, trajectory: Trajectory, **options: Any) -> Made:
+def made(name: str, trajectory: Trajectory, **options: Any) -> FeedbackRun:
     chosen = method(name)
     outcome = Outcome("x", 0.5, {"a\n": 0.1}, "é" * 9_000) if chosen.sees == "outcome" else None
-    return asyncio.run(run(chosen, trajectory, MethodRules(RulesAnalyst()), outcome=outcome, **options))
+    return made_feedback(chosen, trajectory, outcome=outcome, **options)
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))

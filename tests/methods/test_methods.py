@@ -13,14 +13,15 @@ import pytest
 
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.scripted import ScriptedAnalyst
+from dense.deliver.budget import Budgets
 from dense.deliver.message import WRAPPER
-from dense.distillation import Budgets, distill_sync
 from dense.errors import MissingInput
-from dense.methods import METHODS, Made
+from dense.methods import METHODS
 from dense.methods.rules import MethodRules
+from dense.service import FeedbackRun, distill_sync
 from dense.trajectory import Trajectory
 
-type Making = Callable[..., Made]
+type Making = Callable[..., FeedbackRun]
 NAMES = sorted(METHODS)
 BY_MODEL = {"advisor": 1, "all-at-once": 1, "step-by-step": 14, "dense-no-hierarchy": 1}
 
@@ -28,14 +29,14 @@ BY_MODEL = {"advisor": 1, "all-at-once": 1, "step-by-step": 14, "dense-no-hierar
 @pytest.mark.parametrize("name", NAMES)
 def test_golden_feedback(name: str, made: Making, golden: Callable[[str, str], None]) -> None:
     found = made(name)
-    assert [asked.key for asked in found.asked if asked.fell_back or asked.problems] == []
+    assert [asked.key for asked in found.record.asked if asked.fell_back or asked.problems] == []
     golden(f"methods/{name}.txt", found.feedback.message)
 
 
 @pytest.mark.parametrize("name", sorted(BY_MODEL))
 def test_golden_feedback_by_rule(name: str, made: Making, golden: Callable[[str, str], None]) -> None:
     found = made(name, MethodRules(RulesAnalyst()))
-    assert [asked.key for asked in found.asked if asked.fell_back or asked.problems] == []
+    assert [asked.key for asked in found.record.asked if asked.fell_back or asked.problems] == []
     golden(f"methods/{name}-by-rule.txt", found.feedback.message)
 
 
@@ -46,13 +47,13 @@ def test_golden_list(golden: Callable[[str, str], None]) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_calls_are_as_listed(name: str, made: Making, trajectory: Trajectory) -> None:
-    asked = made(name).asked
+    asked = made(name).record.asked
     if name in {"none", "self-reflection", "verifier-feedback"}:
         assert asked == ()
     elif name in BY_MODEL:
         assert len(asked) == BY_MODEL[name]
     else:
-        dense = len(made("dense").asked)
+        dense = len(made("dense").record.asked)
         assert 0.4 * len(trajectory.steps) < dense < 1.25 * len(trajectory.steps)  # "about one for each action"
         assert len(asked) < dense if name == "dense-no-shortcuts" else len(asked) == dense
 
@@ -129,7 +130,7 @@ def test_without_shortcuts_there_is_no_verdict(made: Making) -> None:
     assert not re.search(r"<shortcut|open-issue |state=|resolved", found.feedback.report)
     assert "a3 -1: pandas is not installed." in found.feedback.report
     assert list(found.files) == ["tree.json"]
-    assert not any(asked.key.startswith("settlement") for asked in found.asked)
+    assert not any(asked.key.startswith("settlement") for asked in found.record.asked)
 
 
 @pytest.mark.parametrize("name", ["none", "advisor"])
@@ -157,7 +158,7 @@ def test_the_same_every_time(name: str, made: Making) -> None:
 
 
 def test_the_script_answers_nothing_in_vain(script: dict[str, Any], made: Making) -> None:
-    asked = {asked.key for name in NAMES for asked in made(name).asked}
+    asked = {asked.key for name in NAMES for asked in made(name).record.asked}
     assert asked == set(script) - {"about"}
 
 
@@ -166,14 +167,14 @@ def test_usable_parts_of_an_incomplete_assessment_count(made: Making, script: di
     entries = script[key]["actions"]
     wrong = {"actions": [*entries[:3], entries[2], {**entries[0], "action_index": 99}]}
     once = made("all-at-once", ScriptedAnalyst({key: [wrong, json.dumps(entries)]}))
-    assert once.asked[0].attempts == 2
-    (problem,) = once.asked[0].problems
+    assert once.record.asked[0].attempts == 2
+    (problem,) = once.record.asked[0].problems
     assert "no entry for action_index: 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14" in problem
     assert "more than one entry for action_index: 3" in problem
     assert "not asked for: 99" in problem
     assert once.feedback.report.count("<assessment") == 14
     twice = made("all-at-once", ScriptedAnalyst({key: wrong}))
-    assert twice.asked[0].fell_back
+    assert twice.record.asked[0].fell_back
     assert twice.feedback.report.count("<assessment") == 3
     assert twice.feedback.report.count("<action ") == 14
 
@@ -189,5 +190,5 @@ def test_an_overview_that_cites_what_is_not_there_is_asked_again(made: Making, s
     key = "overview of 14 actions"
     bad = script[key] | {"evidence": [{"action_index": 77, "shows": "x"}]}
     found = made("dense-no-hierarchy", ScriptedAnalyst({key: [bad, script[key]]}))
-    assert (found.asked[0].attempts, found.state) == (2, "incomplete")
+    assert (found.record.asked[0].attempts, found.state) == (2, "incomplete")
     assert made("dense-no-hierarchy", ScriptedAnalyst({})).state == "unknown"

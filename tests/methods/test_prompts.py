@@ -243,7 +243,7 @@ def test_a_model_that_finds_it_too_long_is_asked_half() -> None:
             return ChatReply("{}", Usage(), "stop", "m", 0.0)
 
     model = Picky()
-    answering = MethodModel(ModelAnalyst(model), model, room=100_000)
+    answering = MethodModel(ModelAnalyst(model), model, room=100_000, max_output_tokens=8_192)
     asyncio.run(answering.ask(questions(long(40))["overview"]))
     assert len(model.sizes) == 2
     assert model.sizes[1] < 0.6 * model.sizes[0]

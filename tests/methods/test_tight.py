@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable
 from itertools import chain
@@ -10,21 +9,20 @@ from itertools import chain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_feedback import made_feedback
 
-from dense.analyst.rules import RulesAnalyst
 from dense.deliver import markup
+from dense.deliver.budget import Budgets
 from dense.deliver.markup import Block
-from dense.distillation import Budgets
 from dense.evidence.actions import effects
-from dense.methods import Made, method, run
 from dense.methods.replay import OUTPUT, grade
-from dense.methods.rules import MethodRules
 from dense.methods.scored import scored
 from dense.outcome import Outcome
+from dense.service import FeedbackRun
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Facets, Leaf, SourceTree, Subtask
 
-type Making = Callable[..., Made]
+type Making = Callable[..., FeedbackRun]
 
 
 def step(number: int) -> Step:
@@ -45,8 +43,7 @@ def trace(count: int) -> Trajectory:
 
 
 def reported(name: str, of: Trajectory, budget: int, outcome: Outcome | None = None) -> str:
-    made = run(method(name), of, MethodRules(RulesAnalyst()), outcome=outcome, budgets=Budgets(budget, budget))
-    return asyncio.run(made).feedback.report
+    return made_feedback(name, of, outcome=outcome, budgets=Budgets(budget, budget)).feedback.report
 
 
 def named(report: Block, name: str) -> list[Block]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 from pathlib import Path
@@ -10,18 +9,17 @@ from typing import Any
 
 import msgspec
 import pytest
+from made_feedback import made_feedback
 
 import dense
-from dense.analyst.model import ModelAnalyst
 from dense.analyst.rules import RulesAnalyst
-from dense.deliver import deliver
+from dense.deliver.delivery import deliver
 from dense.deliver.message import WRAPPER
-from dense.distillation import distill_sync
-from dense.methods import METHODS, method, run
-from dense.methods.asking import MethodModel
+from dense.methods import METHODS, method
 from dense.model.chat import ChatReply, ChatRequest
 from dense.outcome import Outcome
 from dense.redact.walk import texts_of
+from dense.service import ModelSettings, distill_sync
 from dense.trajectory import Task, Trajectory, Usage
 
 ROOT = Path(__file__).parents[2]
@@ -132,8 +130,8 @@ def test_no_method_sees_a_trace_of_the_first_round(format: str, tmp_path: Path) 
         model = Listening()
         chosen = method(name)
         outcome = Outcome("x", 0.0) if chosen.sees == "outcome" else None
-        analyst = MethodModel(ModelAnalyst(model), model)
-        made = asyncio.run(run(chosen, trajectory, analyst, outcome=outcome))
+        analyst = ModelSettings().method_analyst(model)
+        made = made_feedback(chosen, trajectory, analyst, outcome=outcome)
         assert found(lines, model.heard) == [], name
         own = made.feedback.message.replace(WRAPPER, "")
         assert found(lines, [own]) == [], name

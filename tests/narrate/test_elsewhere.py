@@ -8,8 +8,8 @@ import pytest
 from made_attempt import Action, analysed, attempt
 
 from dense.analyst.rules import RulesAnalyst
-from dense.distillation import distill_sync
 from dense.narrate.elsewhere import elsewhere
+from dense.service import distill_sync
 from dense.tree import NONE, Shortcut, Subtask, nodes
 
 CHART = "Draw the amounts and save the picture as `/app/chart.png`."

@@ -11,7 +11,7 @@ from made_harness import MadeHarness, write_task
 from dense.refit.config import ExperimentConfig
 from dense.refit.executor import CellExecutor
 from dense.refit.experiment import start_session
-from dense.refit.feedback import Maker
+from dense.refit.feedback import FeedbackMaker
 from dense.refit.identity import facts_of, identity_of
 from dense.refit.plan import Plan, plan_of
 from dense.refit.run import run
@@ -56,6 +56,6 @@ def opened(plan: Plan, **options: bool) -> EventStore:
 def run_all(plan: Plan, harness: MadeHarness) -> tuple[Result, ...]:
     """Runs what is missing, as `dense refit run` does."""
     with writing(plan.folder, "test"), opened(plan) as store:
-        executor = CellExecutor(plan, store, harness, Maker(plan.config, None), waits=(0.0,))
+        executor = CellExecutor(plan, store, harness, FeedbackMaker(plan.config, None), waits=(0.0,))
         asyncio.run(run(executor))
         return executor.state.results

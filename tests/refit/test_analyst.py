@@ -15,15 +15,15 @@ from made_experiment import made_plan, opened
 from made_harness import MadeHarness
 
 from dense.cli.refitting import status
-from dense.distillation.record import Run
 from dense.errors import DenseError, SpendingLimit
 from dense.refit.executor import CellExecutor
 from dense.refit.experiment import reopen_invalid
-from dense.refit.feedback import Maker, SourceAttempt, analyst_model
+from dense.refit.feedback import FeedbackMaker, SourceAttempt, analyst_model
 from dense.refit.plan import Plan
 from dense.refit.run import run
 from dense.refit.store.state import fold_events, load_state
 from dense.results import Result
+from dense.service.record import RunRecord
 
 OWN = """
 from dense.deliver import markup
@@ -49,10 +49,10 @@ def answering(*texts: str) -> Loopback:
     return Loopback(*(ok(text) for text in texts), default=advised)
 
 
-def records(plan: Plan) -> list[Run]:
+def records(plan: Plan) -> list[RunRecord]:
     """Of all tries at feedback that failed."""
-    found = sorted((plan.folder / "cells").glob("*/feedback-failed-*/run.json"))
-    return [msgspec.json.decode(path.read_bytes(), type=Run) for path in found]
+    found = sorted((plan.folder / "cells").glob("*/feedback-failed-*/failed.json"))
+    return [msgspec.json.decode(path.read_bytes(), type=RunRecord) for path in found]
 
 
 def plan_with(base: Path, address: str, methods: tuple[str, ...] = ("none", "advisor"), **changes: Any) -> Plan:
@@ -67,7 +67,7 @@ def run_with_model(plan: Plan, *, again: bool = False, extend: bool = False) -> 
             if again:
                 reopen_invalid(store, state)
             async with analyst_model(plan.config, plan.folder, state.spent.feedback) as model:
-                executor = CellExecutor(plan, store, MadeHarness(), Maker(plan.config, model), waits=(0.0,))
+                executor = CellExecutor(plan, store, MadeHarness(), FeedbackMaker(plan.config, model), waits=(0.0,))
                 await run(executor)
                 return executor.state.results
 
@@ -144,7 +144,9 @@ def test_feedback_that_was_made_is_made_again_from_the_same_answers(tmp_path: Pa
             async with analyst_model(plan.config, plan.folder) as model:
                 source = next((plan.folder / "cells").glob("*--run0/try-1/trial"))
                 attempt = SourceAttempt(source, source / "agent" / "trajectory.json")
-                await Maker(plan.config, model).make("dense-no-hierarchy", attempt, plan.tasks["task-1"], folder, ())
+                await FeedbackMaker(plan.config, model).make(
+                    "dense-no-hierarchy", attempt, plan.tasks["task-1"], folder, ()
+                )
 
         asyncio.run(go())
         assert (folder / "message.txt").read_bytes() == message
@@ -205,7 +207,7 @@ def test_what_was_paid_before_a_kill_is_counted(tmp_path: Path) -> None:
         async def go() -> None:
             with opened(plan) as store:
                 async with analyst_model(plan.config, plan.folder) as model:
-                    executor = CellExecutor(plan, store, MadeHarness(), Maker(plan.config, model), waits=(0.0,))
+                    executor = CellExecutor(plan, store, MadeHarness(), FeedbackMaker(plan.config, model), waits=(0.0,))
                     running = asyncio.create_task(run(executor))
                     while len(server.received) < 2:
                         await asyncio.sleep(0.01)

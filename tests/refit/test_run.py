@@ -17,7 +17,7 @@ from dense.errors import DenseError
 from dense.harness import Attempted, Order
 from dense.refit.executor import CellExecutor
 from dense.refit.experiment import reopen_invalid
-from dense.refit.feedback import Maker
+from dense.refit.feedback import FeedbackMaker
 from dense.refit.run import run
 from dense.refit.store.events import EventStore
 from dense.refit.store.state import fold_events
@@ -218,7 +218,7 @@ def test_agents_that_ran_out_of_context_are_told_apart(tmp_path: Path, capsys: p
 def test_cancelling_loses_nothing(tmp_path: Path) -> None:
     plan = made_plan(tmp_path)
     slow = MadeHarness(delay=0.05)
-    executor = CellExecutor(plan, opened(plan), slow, Maker(plan.config, None))
+    executor = CellExecutor(plan, opened(plan), slow, FeedbackMaker(plan.config, None))
 
     async def interrupted() -> None:
         with pytest.raises(TimeoutError):

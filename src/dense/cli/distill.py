@@ -1,7 +1,8 @@
-"""`dense distill`: the command's options. What it does is in `distilling`, loaded only when it is run."""
+"""`dense distill`: the command's options. What it does is in `distill_run`, loaded only when it is run."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,13 +10,11 @@ from typing import Annotated, Literal
 import typer
 
 from dense.cli.read import given_task
+from dense.deliver.budget import Budgets
 from dense.errors import DenseError
 
-ASK_ABOVE = 1.0
-"""USD above which a run asks before it spends."""
-TREE_BUDGET = 180 * 1024
-LEAST_CONTEXT = 2_000
-"""Tokens of the smallest window that prompts can be made for."""
+MIN_CONTEXT_TOKENS = 2_000
+"""The smallest context window that prompts can be made for."""
 
 
 def distill(
@@ -38,10 +37,8 @@ def distill(
     profile: Annotated[
         Literal["fast", "paper"], typer.Option("--profile", help="paper: exactly the paper's calls.")
     ] = "fast",
-    only_estimate: Annotated[bool, typer.Option("--estimate", help="Tell what it would cost, and stop.")] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help=f"Do not ask before spending more than {ASK_ABOVE:.0f} USD.")
-    ] = False,
+    only_estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and stop.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending more than 1 USD.")] = False,
     max_usd: Annotated[float | None, typer.Option("--max-usd", help="Stop cleanly before more is spent.")] = None,
     no_redact: Annotated[bool, typer.Option("--no-redact", help="Leave credentials in.")] = False,
     small: Annotated[bool, typer.Option("--small", help="Short prompts and answers, for small local models.")] = False,
@@ -59,9 +56,11 @@ def distill(
     ] = None,
     tree_budget: Annotated[
         int | None,
-        typer.Option("--tree-budget", help=f"Bytes of the report. [default: {TREE_BUDGET}, or as many as --budget]"),
+        typer.Option("--tree-budget", help=f"Bytes of the report. [default: {Budgets().tree}, or as many as --budget]"),
     ] = None,
-    budget: Annotated[int, typer.Option("--budget", help="Bytes of the report with what is around it.")] = 200 * 1024,
+    budget: Annotated[
+        int, typer.Option("--budget", help="Bytes of the report with what is around it.")
+    ] = Budgets().complete,
     format: Annotated[str | None, typer.Option("--format", help="Read as this format.")] = None,
     task: Annotated[
         str | None, typer.Option("--task", help="The task's instruction; @FILE reads it from a file.")
@@ -69,51 +68,45 @@ def distill(
 ) -> None:
     """Distill traces into feedback for the next attempt."""
     if model is not None and answers is not None:
-        raise DenseError("two that answer: take --model or --answers; with neither, the built-in rules answer")
-    tree_budget = min(TREE_BUDGET, budget) if tree_budget is None else tree_budget
-    _check_numbers(tree_budget, budget, context)
+        raise DenseError(
+            "--model and --answers exclude each other: choose one; with neither, the built-in rules answer"
+        )
+    if context is not None and context < MIN_CONTEXT_TOKENS:
+        raise DenseError(f"--context {context}: a window of at least {MIN_CONTEXT_TOKENS:,} tokens is needed")
+    try:
+        budgets = Budgets.of(tree_budget, budget)
+    except ValueError as error:
+        raise DenseError(f"--budget, --tree-budget: {error}") from None
     if ":" in method or ":" in (format or ""):
         sys.path.insert(0, str(Path.cwd()))  # a method or a reader of the user's own is most likely here
-    from dense.cli.distilling import Settings, Trajectories, run
-    from dense.distillation import Budgets
+    from dense.cli.distill_estimate import confirm_cost, print_estimate
+    from dense.cli.distill_run import DistillSettings, TraceInputs, run
+    from dense.service.feedback import FeedbackOptions
 
-    settings = Settings(
+    settings = DistillSettings(
         out,
+        method,
+        FeedbackOptions(profile, budgets, redacted=not no_redact),
         model,
         base_url,
-        answers,
-        record,
-        profile,
-        Budgets(tree_budget, budget),
-        not no_redact,
-        small,
-        concurrency,
-        jobs,
-        cache if cache is not None or model is None else out / "answers.sqlite",
-        max_usd,
-        method,
-        context,
+        context_tokens=context,
+        is_small=small,
+        answers=answers,
+        record=record,
+        cache=cache or out / "answers.sqlite",
+        max_usd=max_usd,
+        concurrency=concurrency,
+        jobs=jobs,
     )
-    trajectories = Trajectories(paths, format, given_task(task))
-    report = run(trajectories, settings, only_estimate=only_estimate, yes=yes)
-    if report is not None:
-        report.show()
-    if trajectories.problems and report is None:
-        raise DenseError("; ".join(trajectories.problems))
-    if report is not None and report.failures:
+    traces = TraceInputs(paths, format, given_task(task))
+    if only_estimate:
+        print_estimate(traces, settings)
+        if traces.problems:
+            raise DenseError("; ".join(traces.problems))
+        return
+    if model is not None and not yes:
+        confirm_cost(traces, settings)
+    summary = asyncio.run(run(traces, settings))
+    summary.show()
+    if summary.failures:
         raise typer.Exit(1)
-
-
-def _check_numbers(tree_budget: int, budget: int, context: int | None) -> None:
-    """What no run could keep to is told before anything is read or paid for."""
-    from dense.deliver.message import LEAST
-
-    for option, given in (("--budget", budget), ("--tree-budget", tree_budget)):
-        if given < LEAST:
-            raise DenseError(f"{option} {given}: the smallest budget that can be kept is {LEAST} bytes")
-    if tree_budget > budget:
-        raise DenseError(
-            f"--tree-budget {tree_budget}, --budget {budget}: the report is a part of the whole and cannot be longer"
-        )
-    if context is not None and context < LEAST_CONTEXT:
-        raise DenseError(f"--context {context}: a window of at least {LEAST_CONTEXT:,} tokens is needed")

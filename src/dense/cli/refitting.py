@@ -30,7 +30,7 @@ from dense.refit.experiment import (
     reopen_invalid,
     start_session,
 )
-from dense.refit.feedback import Maker, analyst_model
+from dense.refit.feedback import FeedbackMaker, analyst_model
 from dense.refit.identity import facts_of, identity_of
 from dense.refit.plan import Plan, plan_of
 from dense.refit.results_table.files import write_table
@@ -142,7 +142,7 @@ async def _run(made: Plan, store: EventStore, begin: Callable[[HarborHarness], N
                 _errors().print(f"note: {printable(notice)}", markup=False)
             begin(harness)
             with Display(config.concurrency) as display:
-                executor = CellExecutor(made, store, harness, Maker(config, model), watch=display.tick)
+                executor = CellExecutor(made, store, harness, FeedbackMaker(config, model), watch=display.tick)
                 display.executor = executor
                 await run_cells(executor)
 

@@ -1,111 +1,49 @@
-"""Keeps the report within its bytes, giving up what matters least first (spec, section 5)."""
+"""The budget policy: how many bytes feedback may have, and how they are shared out."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from typing import Self
 
-from dense.deliver import markup, render
-from dense.deliver.markup import Block
-from dense.deliver.render import Renderer
-from dense.tree import ReconciledTree
+from msgspec import Struct
 
-CUT = " […cut]"
-"""What a text ends with that was cut. Only the last resort cuts."""
-
-_STAGES: tuple[tuple[render.Detail, str], ...] = (
-    ("condensed", "text of succeeded shortcuts"),
-    ("folded", "parts below the root's parts"),
-)
-_IDENTIFIER = re.compile(r"[a-z]{1,8}_?\d{1,9}")
+MIN_BUDGET = 512
+"""The smallest budget that can be kept, in bytes."""
+TERSE_BUDGET = 4 * MIN_BUDGET
+"""Below this, the text around a report is short."""
+MEMORY_OVERHEAD = 256
+"""Bytes of a message of several reports that belong to none of them, its head apart."""
 
 
-def fit(renderer: Renderer, actions: Mapping[str, Block], budget: int) -> tuple[Block, tuple[str, ...]]:
-    """The fullest report of at most so many bytes, and what went for it, in order."""
-    report = renderer.report(actions)
-    dropped: list[str] = []
-    for detail, name in _STAGES:
-        if markup.size(report) <= budget:
-            return report, tuple(dropped)
-        shorter = renderer.report(actions, detail)
-        if markup.size(shorter) < markup.size(report):
-            dropped.append(name)
-        report = shorter
-    if markup.size(report) > budget:
-        kept, gone = without_last(report, actions, budget)
-        report = renderer.report(kept, "folded")
-        dropped += gone
-    if markup.size(report) > budget:
-        report = compact(renderer.tree, budget)
-        dropped.append("all but a compact record of the root")
-    return report, tuple(dropped)
+class Budgets(Struct, frozen=True):
+    """How many bytes of UTF-8 feedback may have."""
+
+    tree: int = 180 * 1024
+    """The report."""
+    complete: int = 200 * 1024
+    """The report with everything around it, the task's own text apart."""
+
+    @classmethod
+    def of(cls, tree: int | None = None, complete: int | None = None) -> Self:
+        """Checked budgets. Without its own, the report gets the default, or the whole budget if that is smaller.
+
+        Raises `ValueError` if a budget is too small, or the report's is larger than the whole."""
+        default = cls()
+        complete = default.complete if complete is None else complete
+        tree = min(default.tree, complete) if tree is None else tree
+        if min(tree, complete) < MIN_BUDGET:
+            raise ValueError(f"{min(tree, complete)}: the smallest budget that can be kept is {MIN_BUDGET} bytes")
+        if tree > complete:
+            raise ValueError(f"the report is part of the whole: its budget, {tree}, cannot exceed {complete}")
+        return cls(tree, complete)
+
+    def share(self, count: int, head: int) -> Self:
+        """The budgets of one report in a message of so many that begins with `head` bytes."""
+        if count < 2:
+            return self
+        each = max(MIN_BUDGET, (self.complete - head - MEMORY_OVERHEAD) // count)
+        return type(self)(min(self.tree, each), each)
 
 
-def compact(tree: ReconciledTree, budget: int) -> Block:
-    """The root's state and scope, the open issues as far as they fit, and its summary."""
-    root = tree.root
-    summary = markup.text("summary", root.summary.strip())
-    issues = render.open_issues(tree)
-    width = markup.digits(3 + len(issues))
-
-    def record(blocks: list[Block], hidden: int) -> Block:
-        task = markup.group(
-            "task",
-            blocks,
-            id=root.id if _IDENTIFIER.fullmatch(root.id) else None,
-            state=render.state_of(root),
-            completion_scope=render.SCOPE,
-            open_issues_not_shown=str(hidden) if hidden else None,
-        )
-        return markup.group("report", [task])
-
-    def needs(block: Block) -> int:
-        return markup.size(block, 2, width)
-
-    # The empty record is measured with a child, since only then its tags stand on lines of their own.
-    frame = markup.text("summary", "")
-    room = budget - markup.size(record([frame], len(issues)), 0, width) + needs(frame)
-    for_issues = room - min(needs(summary), room // 3)
-    shown: list[Block] = []
-    for issue in issues:
-        fitting = _cut(issue, for_issues, width)
-        if fitting is None:
-            break
-        shown.append(fitting)
-        for_issues -= needs(fitting)
-        room -= needs(fitting)
-        if fitting is not issue:
-            break
-    last = _cut(summary, room, width) if summary.content else None
-    return record([*shown, *([last] if last else [])], len(issues) - len(shown))
-
-
-def without_last(report: Block, actions: Mapping[str, Block], budget: int) -> tuple[dict[str, Block], list[str]]:
-    """The actions that stay when as many as it takes go from the end, by the sizes that they are known to have."""
-    width = markup.digits(report.blocks)
-    total = markup.size(report)
-    names = {id(block): name for name, block in actions.items()}
-    kept, gone = dict(actions), list[str]()
-    shown = [(block, depth) for block, depth in markup.walk(report) if block.name == "key-action"]
-    for block, depth in reversed(shown):
-        if total <= budget:
-            break
-        total -= markup.size(block, depth, width)
-        kept.pop(names[id(block)], None)
-        gone.append(f"key-action {block.attributes['action']}")
-    return kept, gone
-
-
-def _cut(block: Block, room: int, width: int) -> Block | None:
-    """The block, or as much of its text as fits with a mark; None where not even a few words do."""
-    if markup.size(block, 2, width) <= room:
-        return block
-    short = {key: value for key, value in block.attributes.items() if key == "id" and _IDENTIFIER.fullmatch(value)}
-    # One line, so that its size does not depend on where it is cut.
-    words = " ".join(block.content.split()) if isinstance(block.content, str) else ""
-    least = markup.text(block.name, CUT, **short)
-    left = room - markup.size(least, 2, width)
-    if left < min(20, markup.byte_size(words)):
-        return None
-    start = words.encode("utf-8", "replace")[:left].decode("utf-8", "ignore")
-    return markup.text(block.name, start if start == words else start + CUT, **short)
+def is_terse(budget: int, reports: int = 1) -> bool:
+    """Whether the text around so many reports must be short."""
+    return budget < TERSE_BUDGET * reports

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dense.deliver import markup
-from dense.deliver.message import BEGINS, ENDS, LEAST, REPORT, SEPARATOR, Frame, compose
+from dense.deliver.budget import Budgets, is_terse
+from dense.deliver.message import BEGINS, ENDS, REPORT, SEPARATOR, Frame, compose
 from dense.trajectory import Task
 
 HEAD = """\
@@ -37,9 +38,9 @@ class Item(Struct, frozen=True):
     """What stands around it."""
 
 
-def share_of(budget: int, count: int) -> int:
-    """Bytes of one report's share in a message of so many, with what is around it; never less than can be kept."""
-    return max(LEAST, (budget - len(HEAD) - 256) // count) if count > 1 else budget
+def share_of(budgets: Budgets, count: int) -> Budgets:
+    """The budgets of one report in a message of so many, with what is around it."""
+    return budgets.share(count, len(HEAD))
 
 
 def remembered(items: Sequence[Item], task: Task, budget: int) -> str:
@@ -61,7 +62,7 @@ def _written(items: Sequence[Item], task: Task, budget: int) -> tuple[str, int]:
     count = len(items)
     instruction = markup.encodable(task.instruction)
     key = markup.choose_key([*(item.reports[count - 1][0] for item in items), instruction])
-    head = (HEAD if budget >= 4 * LEAST * count else TERSE_HEAD).format(count=count)
+    head = (TERSE_HEAD if is_terse(budget, count) else HEAD).format(count=count)
     reports = [_report(item, number, count) for number, item in enumerate(items, 1)]
     parts = [BEGINS.format(key=key) + head, *reports, SEPARATOR + ENDS.format(key=key) + "\n"]
     size = sum(map(markup.byte_size, parts)) + len(parts) - 1

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dense.deliver import markup
+from dense.deliver.budget import is_terse
 from dense.trajectory import Task
-
-LEAST = 512
-"""The smallest budget that can be kept."""
 
 WRAPPER = """\
 # Report on an earlier attempt at your task
@@ -95,7 +93,7 @@ def compose(
 
 
 def _wrapper(budget: int, frame: Frame, key: str) -> str:
-    return BEGINS.format(key=key) + (frame.wrapper if budget >= 4 * LEAST else frame.terse)
+    return BEGINS.format(key=key) + (frame.terse if is_terse(budget) else frame.wrapper)
 
 
 def _separator(task: Task | None, key: str) -> str:

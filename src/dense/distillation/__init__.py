@@ -1,6 +1,5 @@
-"""The method itself: nested subtasks, shortcuts, reconciled issues, feedback. `pipeline` reads as the paper's
-algorithm."""
+"""DENSE's own trees: nested subtasks, shortcuts, reconciled issues. `pipeline` reads as the paper's algorithm."""
 
-from dense.distillation.pipeline import Budgets, Distillation, Profile, distill, distill_sync
+from dense.distillation.pipeline import Profile
 
-__all__ = ["Budgets", "Distillation", "Profile", "distill", "distill_sync"]
+__all__ = ["Profile"]

@@ -19,7 +19,7 @@ from msgspec import Struct
 from dense.analyst.answers import Answer, BadAnswer, parse
 from dense.analyst.instant import Answering, InstantAnalyst
 from dense.analyst.questions import Analyst, AnyQuestion, Correction
-from dense.errors import AnalystFailed
+from dense.errors import AnalystFailed, CallFailed
 from dense.evidence.actions import EffectsOf
 from dense.trajectory import Trajectory
 
@@ -81,6 +81,8 @@ class Asked(Struct, frozen=True, omit_defaults=True):
     """What was wrong with each unusable reply."""
     fell_back: bool = False
     """Whether no reply could be used."""
+    is_unanswered: bool = False
+    """Whether the last try got no reply at all because a call failed for good."""
 
 
 class Panel:
@@ -103,6 +105,7 @@ class Panel:
         problems: list[str] = []
         correction: Correction | None = None
         answer: A | None = None
+        is_unanswered = False
         for _ in range(1 if self.is_instant else tries):
             reply = ""
             try:
@@ -113,11 +116,15 @@ class Panel:
                 break
             except (BadAnswer, AnalystFailed) as error:
                 answer = None
+                is_unanswered = isinstance(error.__cause__, CallFailed)
                 problems.append(str(error))
                 correction = Correction(reply if isinstance(reply, str) else reply.json(), str(error))
         attempts = len(problems) + (answer is not None)
         took = time.perf_counter() - start
-        self.asked.append(Asked(question.key, attempts, took, tuple(problems), fell_back=answer is None))
+        fell_back = answer is None
+        self.asked.append(
+            Asked(question.key, attempts, took, tuple(problems), fell_back, is_unanswered=fell_back and is_unanswered)
+        )
         return answer
 
     async def together[T](self, work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

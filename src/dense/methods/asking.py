@@ -5,27 +5,18 @@ panel counts everything."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import cast
 
 from dense.analyst.answers import Answer
 from dense.analyst.model import ModelAnalyst
 from dense.analyst.prompt import prompt_size
 from dense.analyst.questions import AnyQuestion, Correction, Question
-from dense.distillation.panel import Asked, Panel
-from dense.errors import AnalystFailed, CallFailed, ModelError
+from dense.distillation.panel import Panel
+from dense.errors import AnalystFailed, CallFailed
 from dense.methods.prompting import Views, request_for
 from dense.methods.questions import INQUIRIES, Inquiry
-from dense.model import DEFAULT_CONTEXT_WINDOW, OpenModel, TalliedModel
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
-
-OUTPUT = 8_192
-
-
-def room_in(context_tokens: int = DEFAULT_CONTEXT_WINDOW, max_output_tokens: int = OUTPUT) -> int:
-    """How many bytes of a record a prompt may show: two a token, to be on the safe side, less what is around it."""
-    tokens = max(context_tokens - max_output_tokens, context_tokens // 4)
-    return max(2_000, 2 * tokens - 8_000)
 
 
 async def asked[A: Answer](
@@ -33,17 +24,6 @@ async def asked[A: Answer](
 ) -> A | None:
     """The answer, with one corrective call; None if none could be used. Who sits on the panel knows these questions."""
     return await panel.ask(cast("AnyQuestion", question), model, check, tries=2)
-
-
-async def disown_unusable(model: OpenModel, tally: TalliedModel, asked: Iterable[Asked], error: Exception) -> None:
-    """Lets a failed run be tried again with new answers: with the same ones it would fail again.
-
-    Those go that were judged unusable, and those to a method's own prompts, which nobody but the method can judge. All
-    others stay, and are not paid for twice. Where calls stayed dead, they are why it failed, and no answer is."""
-    if isinstance(error, ModelError) or tally.ledger.totals.failed:
-        return
-    judged = {question.key: question.fell_back for question in asked}
-    await model.discard_replies(call for call in tally.ledger.calls if judged.get(call.label, True))
 
 
 class MethodModel:
@@ -54,8 +34,8 @@ class MethodModel:
         analyst: ModelAnalyst,
         model: ChatModel,
         *,
-        room: int = room_in(),
-        max_output_tokens: int = OUTPUT,
+        room: int,
+        max_output_tokens: int,
         temperature: float | None = None,
     ) -> None:
         self.name = analyst.name

@@ -8,8 +8,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast, get_args
 
-from dense.errors import UnknownMethod
-from dense.methods.faults import told
+from dense.errors import UnknownMethod, describe_exception
 from dense.methods.method import AnyMethod, Sees
 
 METHODS = {
@@ -50,7 +49,7 @@ def method(name: str) -> AnyMethod:
     except (ImportError, AttributeError, SyntaxError) as error:  # what they say is enough
         raise UnknownMethod(f"the method {name!r} cannot be loaded: {error}") from None
     except (Exception, SystemExit) as error:  # a module of somebody's own may raise anything, or be a script
-        raise UnknownMethod(f"the method {name!r} cannot be loaded: {told(error, module)}") from None
+        raise UnknownMethod(f"the method {name!r} cannot be loaded: {describe_exception(error, module)}") from None
 
 
 def names() -> Iterator[str]:

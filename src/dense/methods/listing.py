@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dense.deliver import Fit, markup
+from dense.deliver import markup
+from dense.deliver.delivery import Fit
 from dense.deliver.markup import Block
 
 

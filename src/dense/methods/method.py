@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from dense.deliver import Fit
+from dense.deliver.delivery import Fit
 from dense.deliver.message import REPORT, Frame
 from dense.distillation.panel import Panel
 from dense.distillation.pipeline import Profile

@@ -12,9 +12,10 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from dense.deliver import Fit, evidence, markup
-from dense.deliver.budget import CUT
+from dense.deliver import evidence, markup
+from dense.deliver.delivery import Fit
 from dense.deliver.evidence import WIDTH
+from dense.deliver.fit import CUT
 from dense.deliver.markup import Block
 from dense.evidence.actions import EffectsOf
 from dense.methods.shortening import kept

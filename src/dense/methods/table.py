@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from dense.deliver import Fit, markup, quoted
+from dense.deliver import markup, quoted
+from dense.deliver.delivery import Fit
 from dense.deliver.evidence import WIDTH
 from dense.deliver.markup import Block
 from dense.methods.shortening import kept, note

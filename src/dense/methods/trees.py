@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dense.deliver import fitted
+from dense.deliver.delivery import fit_tree
 from dense.deliver.markup import Block
 from dense.deliver.message import Frame
 from dense.deliver.render import state_of
@@ -29,7 +29,7 @@ class Dense:
         """Build, compress, reconcile."""
         source, tree = await _trees(trajectory, means)
         effects, files = means.panel.effects, {"tree.json": source, "reconciled.json": tree}
-        return Draft(lambda room: fitted(tree, room, effects=effects), state=state_of(tree.root), files=files)
+        return Draft(lambda room: fit_tree(tree, room, effects=effects), state=state_of(tree.root), files=files)
 
 
 class Flat:
@@ -44,7 +44,7 @@ class Flat:
         source, tree = await _trees(trajectory, means)
 
         def fit(room: int) -> tuple[Block, tuple[str, ...]]:
-            report, dropped = fitted(tree, room, effects=means.panel.effects)
+            report, dropped = fit_tree(tree, room, effects=means.panel.effects)
             return flattened(report), dropped
 
         files = {"tree.json": source, "reconciled.json": tree}

@@ -13,17 +13,15 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from dense.analyst.model import ModelAnalyst
-from dense.distillation.estimate import Estimate, Nobody
 from dense.errors import DenseError
 from dense.methods import method
-from dense.methods.asking import room_in
-from dense.methods.estimate import estimate
-from dense.model import GivenPrices, PriceSource, context_window, prices_of, resolve
+from dense.model import GivenPrices, PriceSource, prices_of, resolve
 from dense.readers import read
 from dense.refit.plan import Plan
 from dense.refit.store.state import format_usd, load_state
 from dense.results import Cell
+from dense.service.analysts import model_settings
+from dense.service.estimate import CostEstimate, estimate
 from dense.trajectory import Trajectory, Usage
 
 MAX_EXAMPLE_TRACES = 12
@@ -68,20 +66,19 @@ def _usd(usd: float | None, times: float) -> str:
     return "price unknown" if usd is None else f"about {format_usd(usd * times)}"
 
 
-def _estimated(plan: Plan, name: str, examples: Sequence[Trajectory]) -> Estimate:
+def _estimated(plan: Plan, name: str, examples: Sequence[Trajectory]) -> CostEstimate:
     """What a method takes on all examples together."""
     analyst = plan.config.analyst
     spec = resolve(analyst.model or "", base_url=analyst.base_url, environment=os.environ)
     given = analyst.prices
     known = GivenPrices(given.input, given.output, given.cache_read, given.cache_write) if given else None
     prices: PriceSource = prices_of(spec, known)
-    window = analyst.context or context_window(spec)
-    judge = ModelAnalyst(Nobody(), name=analyst.model or "", context_tokens=window)
-    at, total = datetime.now(UTC).isoformat(), Estimate(0, Usage(0, None, None, 0), 0.0)
+    settings = model_settings(analyst.model, base_url=analyst.base_url, context_tokens=analyst.context)
+    at, total = datetime.now(UTC).isoformat(), CostEstimate(0, Usage(0, None, None, 0), 0.0)
     for trajectory in examples:
-        found = asyncio.run(estimate(method(name), trajectory, judge, prices, analyst.profile, at, room_in(window)))
+        found = asyncio.run(estimate(method(name), trajectory, settings, prices, at, profile=analyst.profile))
         usd = None if total.usd is None or (found.usd is None and found.calls) else total.usd + (found.usd or 0.0)
-        total = Estimate(total.calls + found.calls, total.usage + found.usage, usd)
+        total = CostEstimate(total.calls + found.calls, total.usage + found.usage, usd)
     return total
 
 

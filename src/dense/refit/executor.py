@@ -14,11 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.deliver.memory import Item
-from dense.errors import CallFailed, DenseError, MissingInput, ModelError, Unanswered, Unusable
+from dense.errors import CallFailed, DenseError, MissingInput, ModelError, Unanswered, Unusable, describe_exception
 from dense.harness import Attempted, Harness, Order
-from dense.methods.faults import told
 from dense.model import ModelCall
-from dense.refit.feedback import Maker, Prepared, SourceAttempt
+from dense.refit.feedback import FeedbackMaker, Prepared, SourceAttempt
 from dense.refit.plan import Plan, seed_of
 from dense.refit.priority_slots import PrioritySlots
 from dense.refit.store.events import (
@@ -76,7 +75,7 @@ class CellExecutor:
         plan: Plan,
         store: EventStore,
         harness: Harness,
-        maker: Maker,
+        maker: FeedbackMaker,
         *,
         watch: OnChange | None = None,
         waits: Sequence[float] = RETRY_WAITS,
@@ -184,7 +183,8 @@ class CellExecutor:
         except DenseError:
             raise
         except Exception as error:
-            return Attempted("", exception=type(error).__name__, problem=told(error, type(self._harness).__module__))
+            problem = describe_exception(error, type(self._harness).__module__)
+            return Attempted("", exception=type(error).__name__, problem=problem)
 
     def _ended(self, cell: Cell, number: int, attempted: Attempted) -> None:
         self._note(ExecutionEnded(number, attempted), cell)
@@ -218,7 +218,7 @@ class CellExecutor:
         except DenseError as error:
             problem = error
         except Exception as error:  # a method is somebody's own code
-            problem = DenseError(told(error, self._maker.module_of(cell.method)))
+            problem = DenseError(describe_exception(error, self._maker.module_of(cell.method)))
         else:
             self._note(prepared.made, cell)
             self._in_a_row = 0

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from dense.methods import method
-from dense.methods.files import prompt_hashes
 from dense.refit.config import ExperimentConfig, as_data, is_masked
 from dense.refit.tasks import TaskFolder
+from dense.service.record import prompt_hashes
 from dense.version import __version__
 
 RUNNING = {"concurrency", "retries", "stop_after", "max_usd", "name"}

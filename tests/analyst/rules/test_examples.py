@@ -11,8 +11,8 @@ import pytest
 
 import dense
 from dense.analyst.rules import RulesAnalyst
-from dense.distillation import distill_sync
-from dense.distillation.pipeline import Distillation, Profile
+from dense.distillation.pipeline import Profile
+from dense.service import Distillation, distill_sync
 from dense.tree import Issue, Shortcut, Subtask, nodes
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -48,7 +48,7 @@ def test_golden_feedback(name: str, golden: Callable[[str, str], None]) -> None:
 @pytest.mark.parametrize("name", TRACES)
 def test_every_judgement_is_usable(name: str) -> None:
     for profile in ("fast", "paper"):
-        assert [asked.problems for asked in distilled(name, profile).asked if asked.problems] == []
+        assert [asked.problems for asked in distilled(name, profile).record.asked if asked.problems] == []
 
 
 @pytest.mark.parametrize("name", TRACES)

@@ -7,7 +7,7 @@ import re
 from made_attempt import Action, attempt
 
 from dense.analyst.rules.analyst import RulesAnalyst
-from dense.distillation import distill_sync
+from dense.service import distill_sync
 
 FAILED = (
     "F...\nE       assert total([1, 2]) == 3\nFAILED t.py::test_total - assert -1 == 3\n1 failed, 3 passed in 0.1s\n"

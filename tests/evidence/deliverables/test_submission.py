@@ -5,8 +5,8 @@ from __future__ import annotations
 from made_attempt import analysed, attempt
 
 from dense.analyst.rules import RulesAnalyst
-from dense.distillation import distill_sync
 from dense.evidence.deliverables.submission import Submission
+from dense.service import distill_sync
 from dense.trajectory import Trajectory
 
 HAND_IN = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git add -A && git diff --cached"

@@ -7,9 +7,9 @@ from made_attempt import Action, analysed, attempt
 
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.finding import Finding
-from dense.distillation import distill_sync
 from dense.evidence.deliverables.sightings import is_named, sightings
 from dense.evidence.deliverables.tracking import Tracked
+from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 TASK = "Write the sum of `in.txt` to `/app/sum.txt`."

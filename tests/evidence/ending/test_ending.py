@@ -7,12 +7,12 @@ from made_attempt import Action, analysed, attempt
 
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.findings import Analysis
-from dense.distillation import distill_sync
 from dense.evidence.actions import Remembered
 from dense.evidence.ending.admissions import admission
 from dense.evidence.ending.handovers import handover_told, lacking_in
 from dense.evidence.ending.ledgers import last_ledger
 from dense.narrate.actions import NarratedAction
+from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 EDIT = ("sed -i s/a/b/ app.py", "")

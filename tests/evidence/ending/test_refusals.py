@@ -6,8 +6,8 @@ import pytest
 
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.findings import Analysis
-from dense.distillation import distill_sync
 from dense.evidence.actions import Remembered
+from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 NO = Observation("Your submission was incorrect.", origin="user")

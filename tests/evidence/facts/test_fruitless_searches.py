@@ -9,11 +9,11 @@ from made_attempt import attempt
 from made_facts import facts
 
 from dense.analyst.rules import RulesAnalyst
-from dense.distillation import distill_sync
 from dense.evidence.actions import effects
 from dense.evidence.facts.fruitless_searches import is_vain
 from dense.evidence.observations import observe
 from dense.narrate.actions import NarratedAction
+from dense.service import distill_sync
 from dense.tree import Leaf, Subtask, nodes
 
 LOOP = """python3 - <<'P'

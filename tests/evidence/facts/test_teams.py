@@ -5,8 +5,8 @@ from __future__ import annotations
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.rules.boundaries import ends
 from dense.detectors.findings import Analysis
-from dense.distillation import distill_sync
 from dense.evidence.actions import Remembered
+from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Subtask
 

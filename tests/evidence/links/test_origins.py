@@ -6,7 +6,7 @@ import pytest
 from made_attempt import Action, analysed, attempt
 
 from dense.analyst.rules import RulesAnalyst
-from dense.distillation import distill_sync
+from dense.service import distill_sync
 from dense.trajectory import Task
 from dense.tree import ReconciledTree, Subtask
 

@@ -1,0 +1,180 @@
+"""Runs `dense distill`: reads the traces, calls the service for each, writes a folder for each."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dense.analyst.scripted import ScriptedAnalyst
+from dense.cli.distill_text import DistillSummary, FinishedTrace, progress_bar
+from dense.errors import CallFailed, DenseError, ModelError
+from dense.methods import AnyMethod, method
+from dense.model import OpenModel, open_model
+from dense.readers import Unread, files_of, read_file
+from dense.readers.files import EventFolder, TraceFile
+from dense.service.analysts import AnalystChoice, ModelSettings, model_settings
+from dense.service.drafting import first_error
+from dense.service.feedback import FailedRun, FeedbackOptions, describe_failure, make_feedback
+from dense.service.files import write_failure, write_run
+from dense.service.outcomes import trial_outcome
+from dense.trajectory import Trajectory
+
+ANSWERS = "answers.jsonl"
+"""Recorded answers, in the folder of their trajectory: the keys of questions are unique within a trajectory."""
+
+
+@dataclass(frozen=True)
+class DistillSettings:
+    """The options of the command."""
+
+    out: Path
+    method: str = "dense"
+    options: FeedbackOptions = FeedbackOptions()  # noqa: RUF009 - immutable
+    model: str | None = None
+    base_url: str | None = None
+    context_tokens: int | None = None
+    is_small: bool = False
+    answers: Path | None = None
+    record: bool = False
+    cache: Path | None = None
+    max_usd: float | None = None
+    concurrency: int = 16
+    jobs: int = 4
+
+    @property
+    def model_settings(self) -> ModelSettings:
+        """How the model is asked."""
+        return model_settings(
+            self.model, base_url=self.base_url, context_tokens=self.context_tokens, is_small=self.is_small
+        )
+
+    def choice(self, model: OpenModel | None, folder: Path) -> AnalystChoice:
+        """Who answers the questions about the trajectory of this folder: a model, a script, or the rules."""
+        recording = folder / ANSWERS if self.record else None
+        if model is not None or self.answers is None:
+            return AnalystChoice(model, settings=self.model_settings, answers=recording)
+        script = self.answers / folder.name / ANSWERS if self.answers.is_dir() else self.answers
+        return AnalystChoice(
+            None, ScriptedAnalyst(script), f"scripted:{self.answers}", self.model_settings, answers=recording
+        )
+
+
+@dataclass
+class TraceInputs:
+    """The trajectories to distill, read again on each iteration: a folder of traces need not fit into memory."""
+
+    paths: list[Path]
+    format: str | None = None
+    task: str | None = None
+    problems: list[str] = field(default_factory=list[str])
+    warnings: list[str] = field(default_factory=list[str])
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        self.problems, self.warnings = [], []
+        for path in self.paths:
+            try:
+                for file in files_of(path):
+                    yield from self._trajectories(file, is_alone=not path.is_dir())
+            except DenseError as error:
+                self.problems.append(str(error))
+
+    def _trajectories(self, file: TraceFile | EventFolder, is_alone: bool) -> Iterator[Trajectory]:
+        for item in read_file(file, format=self.format, task=self.task):
+            if not isinstance(item, Unread):
+                trajectory = item.collect()
+                if trajectory.task is None:
+                    self.warnings.append(f"{trajectory.source}: no task in the trace; give it with --task")
+                yield trajectory
+            elif item.is_trace or is_alone:
+                self.problems.append(item.reason)
+
+
+class FolderNames:
+    """A folder name for each trajectory: its ID if that makes one, each only once."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, int] = {}
+
+    def of(self, trajectory: Trajectory) -> str:
+        """The name for the next trajectory."""
+        name = re.sub(r"[^\w.-]+", "-", trajectory.id, flags=re.ASCII).strip("-.")[:80] or "trajectory"
+        self._taken[name] = count = self._taken.get(name, 0) + 1
+        return name if count == 1 else f"{name}-{count}"
+
+
+async def run(traces: TraceInputs, settings: DistillSettings) -> DistillSummary:
+    """Distill all trajectories, several at once, under one limit of calls. An error of the whole model ends the run."""
+    summary = DistillSummary(settings.out)
+    with progress_bar(summary) as advance:
+        try:
+            # The model's own block ends by the error too: answers that are on their way are waited for and kept.
+            async with _model(settings) as model:
+                summary.ledger = model.ledger if model is not None else None
+                chosen, names, waiting = method(settings.method), FolderNames(), asyncio.Semaphore(settings.jobs)
+
+                async def one(trajectory: Trajectory) -> None:
+                    folder = settings.out / names.of(trajectory)
+                    try:
+                        summary.done.append(await _distill(chosen, trajectory, settings, model, folder))
+                    except Exception as error:
+                        summary.failures.append(failure_line(error, chosen, trajectory))
+                    finally:
+                        waiting.release()
+                    advance(1, None)
+
+                async with asyncio.TaskGroup() as group:
+                    for count, trajectory in enumerate(traces, 1):
+                        await waiting.acquire()
+                        advance(0, count)
+                        group.create_task(one(trajectory))
+        except* ModelError as stop:
+            summary.failures.append(str(first_error(stop)))
+    summary.failures += traces.problems
+    summary.warnings += traces.warnings
+    summary.done.sort()
+    return summary
+
+
+async def _distill(
+    chosen: AnyMethod, trajectory: Trajectory, settings: DistillSettings, model: OpenModel | None, folder: Path
+) -> FinishedTrace:
+    """One trajectory, from reading to its files. A run that failed leaves its record and raises its error."""
+    choice = settings.choice(model, folder)
+    # Only here is an outcome ever read, and only for a method that is privileged by its type.
+    outcome = trial_outcome(trajectory) if chosen.sees == "outcome" else None
+    run = await make_feedback(chosen, trajectory, choice, outcome=outcome, options=settings.options)
+    if isinstance(run, FailedRun):
+        write_failure(folder, run.record)
+        raise run.error
+    write_run(folder, run)
+    return FinishedTrace(folder.name, run.state or run.method, run.record.fallbacks, str(trajectory.source))
+
+
+def failure_line(error: Exception, chosen: AnyMethod, trajectory: Trajectory) -> str:
+    """One line on a trajectory without feedback. An error that ends the whole run is raised again."""
+    if isinstance(error, ModelError) and not isinstance(error, CallFailed):
+        raise error
+    words, source = describe_failure(error, chosen), str(trajectory.source)
+    if words.startswith(source):
+        return words
+    return f"{source}: {words}" if words.startswith(chosen.name) else f"{source}: {chosen.name}: {words}"
+
+
+@asynccontextmanager
+async def _model(settings: DistillSettings) -> AsyncGenerator[OpenModel | None]:
+    if settings.model is None:
+        yield None
+        return
+    settings.out.mkdir(parents=True, exist_ok=True)
+    async with open_model(
+        settings.model,
+        base_url=settings.base_url,
+        cache=settings.cache,
+        concurrency=settings.concurrency,
+        max_usd=settings.max_usd,
+    ) as model:
+        yield model

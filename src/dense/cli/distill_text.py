@@ -1,0 +1,116 @@
+"""What `dense distill` prints: progress, a line and a tree for each trajectory, the cost, warnings and errors."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Task as ProgressTask
+from rich.text import Text
+
+from dense.cli.outline import outline
+from dense.cli.text import printable, size
+from dense.model import CallLedger
+from dense.service.files import RECONCILED, REPORT, read_reconciled
+
+MAX_TREES = 5
+"""Up to so many trajectories, the summary shows their trees."""
+
+
+class FinishedTrace(NamedTuple):
+    """A trajectory that has feedback."""
+
+    folder: str
+    """The name of its folder."""
+    state: str
+    """The method's verdict in a word, else the method's name."""
+    fallbacks: int
+    """How many questions had no usable answer."""
+    source: str
+    """Where the trace was read."""
+
+
+@dataclass
+class DistillSummary:
+    """What the command prints at the end."""
+
+    out: Path
+    done: list[FinishedTrace] = field(default_factory=list[FinishedTrace])
+    failures: list[str] = field(default_factory=list[str])
+    warnings: list[str] = field(default_factory=list[str])
+    ledger: CallLedger | None = None
+
+    def show(self) -> None:
+        """Print results to the output, warnings and errors to the error stream."""
+        out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
+        for trace in self.done:
+            fallbacks = f", {trace.fallbacks} judgements fell back" if trace.fallbacks else ""
+            out.print(f"{self.out / trace.folder}: {printable(trace.state)}{fallbacks}", markup=False)
+            self._show_tree(out, trace)
+        if self.ledger is not None:
+            totals = self.ledger.totals
+            usd = "price unknown" if totals.usd is None else f"{totals.usd:.4f} USD"
+            spent = f"{totals.usage.input or 0:,} tokens in, {totals.usage.output or 0:,} out, {usd}"
+            out.print(
+                f"{totals.calls} calls ({totals.cached} from the cache, {totals.failed} failed), {spent}", markup=False
+            )
+        for warning in self.warnings:
+            err.print(f"warning: {printable(warning)}", markup=False)
+        for failure in self.failures:
+            err.print(f"error: {printable(failure)}", markup=False)
+
+    def _show_tree(self, out: Console, trace: FinishedTrace) -> None:
+        """The tree of a trajectory, if there are only a few, and where its feedback is."""
+        path = self.out / trace.folder
+        if len(self.done) > MAX_TREES or not (path / RECONCILED).exists():
+            return
+        out.print(outline(read_reconciled(path / RECONCILED), trace.source), soft_wrap=False)
+        feedback = path / REPORT
+        out.print(f"feedback for the next attempt ({size(feedback.stat().st_size)}): {feedback}\n", markup=False)
+
+
+class SpendingColumn(ProgressColumn):
+    """The calls, tokens and USD of the run so far."""
+
+    def __init__(self, summary: DistillSummary) -> None:
+        super().__init__()
+        self._summary = summary
+
+    def render(self, task: ProgressTask) -> Text:
+        """The column's text."""
+        del task
+        ledger = self._summary.ledger
+        if ledger is None:
+            return Text("")
+        totals = ledger.totals
+        tokens = (totals.usage.input or 0) + (totals.usage.output or 0)
+        usd = f", {totals.usd:.2f} USD" if totals.usd is not None else ""
+        return Text(f"{totals.calls} calls, {tokens:,} tokens{usd}")
+
+
+@contextmanager
+def progress_bar(summary: DistillSummary) -> Generator[Callable[[int, int | None], None]]:
+    """A bar on the error stream if it is a terminal. Yields a function that advances it and sets its total."""
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        SpendingColumn(summary),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with progress:
+        bar = progress.add_task("distilling", total=None)
+
+        def advance(count: int, total: int | None) -> None:
+            progress.update(bar, advance=count, total=total)
+
+        yield advance

@@ -1,0 +1,107 @@
+"""Who answers the questions of a method: a language model, an analyst of the caller's own, or the built-in rules."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from dense.analyst.instant import InstantAnalyst
+from dense.analyst.model import ModelAnalyst
+from dense.analyst.questions import Analyst
+from dense.analyst.rules import RulesAnalyst
+from dense.analyst.scripted import Recording
+from dense.analyst.views import FULL, SMALL, Limits
+from dense.methods.asking import MethodModel
+from dense.methods.rules import MethodRules
+from dense.model import DEFAULT_CONTEXT_WINDOW, ChatModel, OpenModel, TalliedModel, context_window, resolve
+
+OUTPUT_TOKENS = 8_192
+SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS = 8_000, 450
+"""The context window of a small local model, and the limit of its answers."""
+
+
+class ModelSettings(Struct, frozen=True):
+    """How a language model is asked: its context window, the limits of its prompts and of its answers."""
+
+    context_tokens: int = DEFAULT_CONTEXT_WINDOW
+    """How many tokens a prompt and its answer may have together."""
+    max_output_tokens: int = OUTPUT_TOKENS
+    """Where answers are cut."""
+    limits: Limits = FULL
+    """How much of each part of a trajectory DENSE's prompts show."""
+    temperature: float | None = None
+
+    @property
+    def prompt_bytes(self) -> int:
+        """How many bytes of a trajectory one prompt may show: two a token, less what is around it."""
+        tokens = max(self.context_tokens - self.max_output_tokens, self.context_tokens // 4)
+        return max(2_000, 2 * tokens - 8_000)
+
+    def analyst(self, model: ChatModel, name: str = "model") -> ModelAnalyst:
+        """The analyst that puts DENSE's questions to this model."""
+        return ModelAnalyst(
+            model,
+            name=name,
+            limits=self.limits,
+            context_tokens=self.context_tokens,
+            max_output_tokens=self.max_output_tokens,
+            temperature=self.temperature,
+        )
+
+    def method_analyst(self, model: ChatModel, name: str = "model") -> MethodModel:
+        """The same, for the questions of all methods."""
+        return MethodModel(
+            self.analyst(model, name),
+            model,
+            room=self.prompt_bytes,
+            max_output_tokens=self.max_output_tokens,
+            temperature=self.temperature,
+        )
+
+
+def model_settings(
+    model: str | None, *, base_url: str | None = None, context_tokens: int | None = None, is_small: bool = False
+) -> ModelSettings:
+    """The settings for a model by its name. Without `context_tokens`, its known context window counts."""
+    if is_small:
+        return ModelSettings(context_tokens or SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS, SMALL, 0)
+    if context_tokens is None and model is not None:
+        context_tokens = context_window(resolve(model, base_url=base_url, environment=os.environ))
+    return ModelSettings(context_tokens or DEFAULT_CONTEXT_WINDOW)
+
+
+class AnalystChoice(Struct, frozen=True):
+    """Who answers: the model if there is one, else the analyst, else the built-in rules."""
+
+    model: OpenModel | None = None
+    """A language model. Its calls are counted in the record."""
+    analyst: Analyst | InstantAnalyst | None = None
+    """Any analyst: a script, or one of the caller's own."""
+    name: str = ""
+    """The analyst's name in the record, if not its own."""
+    settings: ModelSettings = ModelSettings()
+    """How the model is asked."""
+    answers: Path | None = None
+    """Where answers are recorded, for a `ScriptedAnalyst` to repeat them."""
+
+    @property
+    def recorded_name(self) -> str:
+        """The analyst's name in the record."""
+        if self.model is not None:
+            return self.name or self.model.name
+        return self.name or (self.analyst.name if self.analyst is not None else RulesAnalyst.name)
+
+    def open(self) -> tuple[Analyst | InstantAnalyst, TalliedModel | None]:
+        """The analyst for one run, and the tally of its calls if it is a model."""
+        tally = TalliedModel(self.model, self.model.ledger.prices) if self.model is not None else None
+        if tally is not None:
+            analyst = self.settings.method_analyst(tally, self.recorded_name)
+        else:
+            analyst = self.analyst or MethodRules(RulesAnalyst())
+        if self.answers is None or isinstance(analyst, InstantAnalyst):
+            return analyst, tally
+        self.answers.parent.mkdir(parents=True, exist_ok=True)
+        self.answers.unlink(missing_ok=True)
+        return Recording(analyst, self.answers), tally

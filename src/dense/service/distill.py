@@ -1,0 +1,81 @@
+"""`dense.distill`: DENSE's own method on one trajectory, for Python programs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+from msgspec import Struct
+
+from dense.analyst.instant import InstantAnalyst
+from dense.analyst.questions import Analyst
+from dense.deliver.budget import Budgets
+from dense.distillation.panel import at_once
+from dense.distillation.pipeline import Profile
+from dense.feedback import Feedback
+from dense.methods.catalogue import method
+from dense.model import OpenModel
+from dense.service.analysts import AnalystChoice, ModelSettings
+from dense.service.feedback import FeedbackOptions, make_feedback
+from dense.service.files import RECONCILED, TREE
+from dense.service.record import RunRecord
+from dense.trajectory import Trajectory
+from dense.tree import ReconciledTree, SourceTree
+
+
+class Distillation(Struct, frozen=True):
+    """What DENSE makes of one trajectory."""
+
+    source: SourceTree
+    """The nested subtasks with labels and summaries."""
+    reconciled: ReconciledTree
+    """The same with shortcuts, verdicts and issues."""
+    feedback: Feedback
+    """What the next attempt gets."""
+    record: RunRecord
+    """Who answered, what was asked, what it cost."""
+
+
+async def distill(
+    trajectory: Trajectory,
+    analyst: Analyst | InstantAnalyst | None = None,
+    *,
+    model: OpenModel | None = None,
+    settings: ModelSettings = ModelSettings(),  # noqa: B008 - immutable
+    profile: Profile = "fast",
+    budgets: Budgets = Budgets(),  # noqa: B008 - immutable
+    redacted: bool = True,
+) -> Distillation:
+    """Distill a trajectory into feedback for the next attempt, as `dense distill` does.
+
+    A `model` (see `dense.model.open_model`) or any `analyst` answers the questions; with neither, the built-in rules
+    do. `settings` say how a model is asked. The same trajectory and the same answers give the same result, however the
+    calls overlapped. Raises `DenseError`: `Unanswered` if calls failed for good, `ModelError` if the model cannot be
+    used at all."""
+    choice = AnalystChoice(model, analyst, settings=settings)
+    options = FeedbackOptions(profile, budgets, redacted=redacted)
+    run = (await make_feedback(method("dense"), trajectory, choice, options=options)).require()
+    source, reconciled = cast("SourceTree", run.files[TREE]), cast("ReconciledTree", run.files[RECONCILED])
+    return Distillation(source, reconciled, run.feedback, run.record)
+
+
+def distill_sync(
+    trajectory: Trajectory,
+    analyst: Analyst | InstantAnalyst | None = None,
+    *,
+    profile: Profile = "fast",
+    budgets: Budgets = Budgets(),  # noqa: B008 - immutable
+    redacted: bool = True,
+) -> Distillation:
+    """`distill` for callers without an event loop. With the built-in rules it also works inside of one."""
+    work = distill(trajectory, analyst, profile=profile, budgets=budgets, redacted=redacted)
+    if analyst is None or isinstance(analyst, InstantAnalyst):
+        return at_once(work)
+    done: list[Distillation] = []
+
+    async def run() -> None:
+        # Not as the task's result: on its way out `asyncio.run` formats all of that, for a message nobody reads.
+        done.append(await work)
+
+    asyncio.run(run())
+    return done[0]

@@ -1,0 +1,137 @@
+"""Runs a method and delivers its draft: cleaning, drafting, checking, fitting into budget and frame.
+
+The same for every method. A method only drafts; what it may see is decided here, by its type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dense.deliver import markup
+from dense.deliver.budget import Budgets
+from dense.deliver.delivery import Fit, deliver_report
+from dense.deliver.injected import without_injected
+from dense.deliver.markup import Block, encodable
+from dense.deliver.memory import Item, share_of
+from dense.deliver.message import Frame
+from dense.errors import DenseError, MissingInput
+from dense.feedback import Feedback
+from dense.methods.method import AnyMethod, Draft, Means
+from dense.outcome import Outcome
+from dense.redact import Redactions, Texts, redact, redact_text
+from dense.redact.walk import texts_of
+from dense.trajectory import Task, Trajectory
+
+METHOD_DOCS = "docs/add-a-method.md"
+DRAFT_FIELDS: dict[str, Any] = {"fit": Callable, "frame": Frame, "state": str, "files": Mapping}
+"""The type of each field of a draft."""
+
+
+class Delivered(Struct, frozen=True):
+    """A method's draft, fitted into its budgets and put into its frame."""
+
+    feedback: Feedback
+    """What the recipient gets."""
+    state: str = ""
+    """The method's verdict on the attempt in a word, if it gives one."""
+    files: Mapping[str, Struct] = {}
+    """The method's own files, by name."""
+    item: Item | None = None
+    """The feedback as later rounds remember it; None for the task alone."""
+
+
+def clean(trajectory: Trajectory, *, redacted: bool = True) -> tuple[Trajectory, Redactions]:
+    """The trajectory as methods see it: without feedback that the run was given and, if asked, without credentials."""
+    texts = Texts(texts_of(trajectory))
+    own = without_injected(trajectory, texts)
+    return redact(own, texts=texts if own is trajectory else None) if redacted else (own, Redactions())
+
+
+async def draft(
+    method: AnyMethod, trajectory: Trajectory, outcome: Outcome | None, context: Means, *, redacted: bool = True
+) -> Draft | None:
+    """The draft of a method on a clean trajectory. Each kind of method gets what its type declares, and nothing else.
+
+    If calls that ran together fail, the first error is raised."""
+    try:
+        return _checked(await _drafted(method, trajectory, outcome, context, redacted=redacted), method.name)
+    except BaseExceptionGroup as errors:
+        raise first_error(errors) from None
+
+
+def deliver_draft(
+    found: Draft | None, task: Task | None, budgets: Budgets, method: str, *, shares: int = 1
+) -> Delivered:
+    """The feedback of a draft. With several `shares`, its report is also fitted for messages that carry so many."""
+    if found is None:
+        return Delivered(Feedback("", encodable(task.instruction) if task else ""))
+    fit = _within_budget(found.fit, method)
+
+    def fitted(limits: Budgets) -> Feedback:
+        return deliver_report(fit, task, limits, frame=found.frame)
+
+    feedback = fitted(budgets)
+    reports = [(feedback.report, feedback.key)]
+    for count in range(2, shares + 1):
+        part = fitted(share_of(budgets, count))
+        reports.append((part.report, part.key))
+    return Delivered(feedback, found.state, found.files, Item(tuple(reports), found.frame))
+
+
+def first_error(error: BaseException) -> BaseException:
+    """The first exception of a group: tasks that ran together end together, for one reason."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
+
+
+async def _drafted(
+    method: AnyMethod, trajectory: Trajectory, outcome: Outcome | None, context: Means, *, redacted: bool
+) -> Draft | None:
+    if method.sees == "task":
+        if trajectory.task is None:
+            raise MissingInput(f"{method.name} works on the task, and the trace has none: give it with --task")
+        return await method.feedback(trajectory.task, context)
+    if not trajectory.steps:
+        raise DenseError(f"{trajectory.source}: a trajectory without steps has nothing to learn from")
+    if method.sees == "trajectory":
+        return await method.feedback(trajectory, context)
+    if outcome is None:
+        raise MissingInput(f"{method.name} needs the outcome of the attempt: it reads those of Harbor trials")
+    if redacted:
+        outcome = replace(outcome, verifier_output=redact_text(outcome.verifier_output)[0])
+    return await method.feedback(trajectory, outcome, context)
+
+
+def _checked(found: Any, method: str) -> Draft | None:
+    """The draft, if it is one: a method need not be typed."""
+    if found is None:
+        return None
+    if not isinstance(found, Draft):
+        raise DenseError(f"{method} must return a `Draft` or None, not {type(found).__name__}; see {METHOD_DOCS}")
+    wrong = [field for field, kind in DRAFT_FIELDS.items() if not isinstance(getattr(found, field), kind)]
+    if wrong:
+        raise DenseError(f"the draft of {method} has the wrong type in {', '.join(wrong)}; see {METHOD_DOCS}")
+    return found
+
+
+def _within_budget(fit: Fit, method: str) -> Fit:
+    """The same, checked: a report that is longer than its budget is an error."""
+
+    def checked(room: int) -> tuple[Block, tuple[str, ...]]:
+        found: Any = fit(room)
+        match found:
+            case (Block() as report, [*dropped]) if all(isinstance(entry, str) for entry in dropped):
+                size = markup.size(report)
+            case _:
+                raise DenseError(
+                    f"`fit` of {method} must return a block and the names of what it left out; see {METHOD_DOCS}"
+                )
+        if size > room:
+            raise DenseError(f"{method} made a report of {size:,} bytes, and there is room for {max(room, 0):,}")
+        return report, tuple(cast("list[str]", dropped))
+
+    return checked

@@ -1,0 +1,152 @@
+"""What a run would cost, before a single call: the method with outlined answers and the real prompts, measured."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from msgspec import Struct
+
+from dense.analyst.outline import SENTENCE, OutlineAnalyst
+from dense.analyst.questions import AnyQuestion, Correction, Question
+from dense.distillation.panel import Panel
+from dense.distillation.pipeline import Profile
+from dense.evidence.actions import Remembered
+from dense.methods.asking import MethodModel
+from dense.methods.method import AnyMethod, Means
+from dense.methods.prompting import shown_actions
+from dense.methods.questions import INQUIRIES, Advice, Assessment, Decision, Inquiry, Overview
+from dense.model import ChatReply, ChatRequest, PriceSource, estimate_usage
+from dense.outcome import Outcome
+from dense.service.analysts import ModelSettings
+from dense.service.drafting import clean, draft
+from dense.trajectory import Trajectory, Usage
+
+BYTES_PER_TOKEN = 4
+"""How tokens are counted without a tokenizer."""
+
+
+class CostEstimate(Struct, frozen=True):
+    """What a run would take."""
+
+    calls: int
+    """How many questions it asks."""
+    usage: Usage
+    """Their tokens, about."""
+    usd: float | None
+    """Their price; None if it is unknown."""
+
+
+class MeasuringAnalyst:
+    """An analyst that renders every question as a model would get it, measures it, and answers by outline."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self.name = "estimate"
+        self.calls, self.usage = 0, Usage(0, None, None, 0)
+        self._outline = OutlineAnalyst()
+        self._dense = settings.analyst(UnaskedModel())
+        self._baselines = settings.method_analyst(UnaskedModel())
+
+    async def ask(self, question: Question, correction: Correction | None = None) -> str:
+        """An answer of ordinary size; the question and the answer are added to `usage`."""
+        if isinstance(question, INQUIRIES):
+            reply = json.dumps(_outlined(question, self._baselines))
+            request = self._baselines.render(question, correction)
+        else:
+            known = cast("AnyQuestion", question)
+            reply = await self._outline.ask(known, correction)
+            request = self._dense.render(known, correction)
+        self.calls += 1
+        self.usage += _usage(request, reply)
+        return reply
+
+
+class UnaskedModel:
+    """A model that is never asked: only its prompts are measured."""
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Fail: an estimate asks nobody."""
+        raise RuntimeError(f"an estimate asked a model: {request.label}")
+
+
+class MeasuringModel:
+    """A model for methods with prompts of their own: measures what it is asked, and replies in words that say nothing.
+
+    The length of real replies cannot be known: each counts up to its limit."""
+
+    def __init__(self) -> None:
+        self.calls, self.usage = 0, Usage(0, None, None, 0)
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """A reply in the form of the request's schema; the request is added to `usage`."""
+        used = estimate_usage(request)
+        self.calls += 1
+        self.usage += used
+        text = SENTENCE if request.schema is None else json.dumps(_simplest(request.schema))
+        return ChatReply(text, used, "stop", "estimate", 0.0)
+
+
+async def estimate(
+    method: AnyMethod,
+    trajectory: Trajectory,
+    settings: ModelSettings,
+    prices: PriceSource,
+    at: str,
+    *,
+    profile: Profile = "fast",
+) -> CostEstimate:
+    """What a run would cost at the prices of a time `at`. Nothing leaves the machine.
+
+    A privileged method gets an empty outcome. Raises what the method raises: `MissingInput`, or any error that the
+    outlined replies lead to."""
+    measuring, model = MeasuringAnalyst(settings), MeasuringModel()
+    outcome = Outcome("") if method.sees == "outcome" else None
+    cleaned, redactions = clean(trajectory)
+    panel = Panel(measuring, cleaned, Remembered())
+    redacted = redactions.describe() if redactions else ""
+    await draft(method, cleaned, outcome, Means(panel, model, profile, settings.prompt_bytes, redacted))
+    usage = measuring.usage + model.usage
+    return CostEstimate(measuring.calls + model.calls, usage, prices.usd(usage, at))
+
+
+def _usage(request: ChatRequest, reply: str) -> Usage:
+    """The tokens of a question and its answer, about: no answer is longer than its limit."""
+    output = len(reply.encode()) // BYTES_PER_TOKEN
+    return estimate_usage(request, output_tokens=min(output, request.max_output_tokens))
+
+
+def _simplest(schema: Any) -> Any:
+    """The simplest value of a schema's own form; references and alternatives become text."""
+    if not isinstance(schema, dict):
+        return SENTENCE
+    given = cast("dict[str, Any]", schema)
+    match given:
+        case {"enum": [first, *_]}:
+            return first
+        case {"type": "object"}:
+            return {key: _simplest(value) for key, value in cast("dict[str, Any]", given.get("properties", {})).items()}
+        case {"type": "array"}:
+            return [_simplest(given.get("items"))]
+        case {"type": "integer" | "number"}:
+            return given.get("minimum", 0)
+        case {"type": "boolean"}:
+            return False
+        case _:
+            return SENTENCE
+
+
+def _outlined(question: Inquiry, model: MethodModel) -> dict[str, Any]:
+    """An answer of ordinary size."""
+    match question:
+        case Advice():
+            return {"strategy": [SENTENCE] * 6, "risks": [SENTENCE] * 4, "checklist": [SENTENCE] * 4}
+        case Assessment():
+            wanted = shown_actions(question.actions, model.views)
+            return {"actions": [{"action_index": a.action, "reasoning": SENTENCE * 2, "label": 0} for a in wanted]}
+        case Decision():
+            number = question.target.action
+            return {"action_index": number, "known_basis": SENTENCE, "reasoning": SENTENCE * 2, "label": 0}
+        case Overview():
+            evidence = [{"action_index": leaf.action, "shows": SENTENCE} for leaf in question.actions[-8:]]
+            rest = {"lessons": [SENTENCE] * 5, "next_steps": [SENTENCE] * 5}
+            return {"evidence": evidence, "status": "unknown", "summary": SENTENCE * 4, **rest}

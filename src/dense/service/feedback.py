@@ -1,0 +1,201 @@
+"""Makes feedback: runs one method on one trajectory and returns the feedback with its record. Read this first.
+
+    clean → draft → refuse if calls failed for good → fit and frame → record
+
+A failure is a value with its record, `FailedRun`, so that no caller loses what was paid for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from dense.deliver.budget import Budgets
+from dense.deliver.memory import Item
+from dense.distillation.panel import Asked, Panel
+from dense.distillation.pipeline import Profile
+from dense.errors import DenseError, ModelError, Unanswered, describe_exception
+from dense.evidence.actions import Remembered
+from dense.feedback import Feedback
+from dense.methods.method import AnyMethod, Means
+from dense.model import CallTotals, ModelCall, OpenModel, TalliedModel
+from dense.outcome import Outcome
+from dense.redact import Redactions
+from dense.service.analysts import AnalystChoice
+from dense.service.drafting import clean, deliver_draft, draft
+from dense.service.record import RunRecord, package_versions, prompt_hashes
+from dense.trajectory import Trajectory
+
+
+class FeedbackOptions(Struct, frozen=True):
+    """How feedback is made, the same for every method."""
+
+    profile: Profile = "fast"
+    """Which calls DENSE makes; `paper` makes exactly the paper's."""
+    budgets: Budgets = Budgets()
+    """How many bytes the feedback may have."""
+    redacted: bool = True
+    """Whether credentials are replaced before anybody sees the trajectory."""
+    shares: int = 1
+    """How many rounds one message may carry: the report is also fitted for messages of two, three … reports."""
+
+
+class FeedbackRun(Struct, frozen=True):
+    """The feedback of one method on one trajectory."""
+
+    method: str
+    """The method's name."""
+    feedback: Feedback
+    """What the recipient gets."""
+    record: RunRecord
+    """How it was made."""
+    state: str = ""
+    """The method's verdict on the attempt in a word, if it gives one."""
+    files: Mapping[str, Struct] = {}
+    """The method's own files, by name."""
+    item: Item | None = None
+    """The feedback as later rounds remember it; None for the task alone."""
+
+    def require(self) -> FeedbackRun:
+        """This run; a `FailedRun` raises its error."""
+        return self
+
+
+class FailedRun(Struct, frozen=True):
+    """A run that made no feedback."""
+
+    error: Exception
+    """Why. A method of somebody's own may raise anything."""
+    record: RunRecord
+    """What was asked and what it cost until then."""
+
+    def require(self) -> FeedbackRun:
+        """Raise the error."""
+        raise self.error
+
+
+async def make_feedback(
+    method: AnyMethod,
+    trajectory: Trajectory,
+    choice: AnalystChoice = AnalystChoice(),  # noqa: B008 - immutable
+    *,
+    outcome: Outcome | None = None,
+    options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
+) -> FeedbackRun | FailedRun:
+    """Run one method on one trajectory. An outcome reaches only a method that is privileged by its type.
+
+    A question without a usable answer is the method's to handle, and the record says so. A call that failed for good
+    fails the run: what a fallback would make of it is not the method's feedback. After a failure, unusable answers are
+    removed from the model's cache, so that the next try asks again; all others stay and are not paid for twice."""
+    start = time.perf_counter()
+    analyst, tally = choice.open()
+    redactions, panel = Redactions(), None
+
+    def record(feedback: Feedback, failure: str = "") -> RunRecord:
+        asked = panel.record() if panel is not None else ()
+        calls = tally.ledger.calls if tally is not None else ()
+        return RunRecord(
+            trajectory.id,
+            trajectory.source,
+            trajectory.format,
+            choice.recorded_name,
+            options.profile,
+            options.budgets,
+            asked,
+            sum(question.fell_back for question in asked),
+            tuple(sorted(calls, key=lambda call: (call.label, call.at))),
+            tally.ledger.totals if tally is not None else CallTotals(),
+            tally.ledger.prices.source if tally is not None else "",
+            prompt_hashes(),
+            dict(redactions.counts),
+            feedback.dropped,
+            round(time.perf_counter() - start, 3),
+            package_versions(),
+            method.name,
+            failure,
+        )
+
+    try:
+        cleaned, redactions = clean(trajectory, redacted=options.redacted)
+        panel = Panel(analyst, cleaned, Remembered())
+        context = Means(
+            panel,
+            tally,
+            options.profile,
+            choice.settings.prompt_bytes,
+            redactions.describe() if redactions else "",
+        )
+        found = await draft(method, cleaned, outcome, context, redacted=options.redacted)
+        _refuse_failed_calls(panel, tally, choice.recorded_name)
+        delivered = deliver_draft(found, cleaned.task, options.budgets, method.name, shares=options.shares)
+    except Exception as error:
+        asked = panel.record() if panel is not None else ()
+        reason = _reason(error, panel, tally, choice.recorded_name)
+        if choice.model is not None and tally is not None:
+            await _forget_unusable(choice.model, tally, asked, reason)
+        return FailedRun(reason, record(Feedback("", ""), describe_failure(reason, method)))
+    return FeedbackRun(
+        method.name,
+        delivered.feedback,
+        record(delivered.feedback),
+        delivered.state,
+        delivered.files,
+        delivered.item,
+    )
+
+
+def describe_failure(error: Exception, method: AnyMethod) -> str:
+    """Why a run failed: the error's own words if it is one of ours, else its type, text and place in the method."""
+    return str(error) if isinstance(error, DenseError) else describe_exception(error, type(method).__module__)
+
+
+def _reason(error: Exception, panel: Panel | None, tally: TalliedModel | None, name: str) -> Exception:
+    """The error, or the failed calls that led to it."""
+    if isinstance(error, ModelError | Unanswered) or panel is None:
+        return error
+    return _failed_calls(panel, tally, name) or error
+
+
+def _refuse_failed_calls(panel: Panel, tally: TalliedModel | None, name: str) -> None:
+    """Raise if calls failed for good: a fallback in their place is not the method's feedback."""
+    if failed := _failed_calls(panel, tally, name):
+        raise failed
+
+
+def _failed_calls(panel: Panel, tally: TalliedModel | None, name: str) -> Unanswered | None:
+    """The error of a run in which calls failed for good; None if there is none.
+
+    A question counts if its last try got no reply; a method's own prompt if no later call with its label got one."""
+    asked = panel.record()
+    unanswered = {question.key for question in asked if question.is_unanswered}
+    if tally is None:
+        failed, total = len(unanswered), len(asked)
+        errors = [question.problems[-1] for question in asked if question.is_unanswered]
+    else:
+        questions = {question.key for question in asked}
+        own = [call for call in tally.ledger.calls if call.label not in questions]
+        dead = _without_answer(own) + [call for call in tally.ledger.calls if call.error and call.label in unanswered]
+        failed, total = len(dead), len(tally.ledger.calls)
+        errors = [call.error for call in dead]
+    if not failed:
+        return None
+    return Unanswered(f"{failed} of {total} calls to {name} failed for good; the last error: {errors[-1]}")
+
+
+def _without_answer(calls: Sequence[ModelCall]) -> list[ModelCall]:
+    """The calls that failed and were not repeated with success under the same label; without a label, all that
+    failed."""
+    last_answer = {call.label: number for number, call in enumerate(calls) if call.label and call.error is None}
+    return [call for number, call in enumerate(calls) if call.error and number > last_answer.get(call.label, -1)]
+
+
+async def _forget_unusable(model: OpenModel, tally: TalliedModel, asked: Iterable[Asked], error: Exception) -> None:
+    """Let the next try get new answers: with the same ones it would fail again.
+
+    Removed are answers that were judged unusable, and those to a method's own prompts, which nobody but the method can
+    judge. If calls failed for good, they are the reason, and every answer stays."""
+    if isinstance(error, ModelError | Unanswered):
+        return
+    fell_back = {question.key: question.fell_back for question in asked}
+    await model.discard_replies(call for call in tally.ledger.calls if fell_back.get(call.label, True))
