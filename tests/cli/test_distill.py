@@ -213,7 +213,7 @@ def test_only_one_may_answer(tmp_path: Path) -> None:
     done = run("examples", "--model", "openai/m", *SCRIPTED, "--out", tmp_path)
     assert (done.returncode, done.stderr) == (
         1,
-        "error: two that answer: take --model or --answers; with neither, the built-in rules answer\n",
+        "error: --model and --answers exclude each other: choose one\n",
     )
 
 

@@ -68,15 +68,13 @@ def distill(
 ) -> None:
     """Distill traces into feedback for the next attempt."""
     if model is not None and answers is not None:
-        raise DenseError(
-            "--model and --answers exclude each other: choose one; with neither, the built-in rules answer"
-        )
+        raise DenseError("--model and --answers exclude each other: choose one")
     if context is not None and context < MIN_CONTEXT_TOKENS:
         raise DenseError(f"--context {context}: a window of at least {MIN_CONTEXT_TOKENS:,} tokens is needed")
     try:
         budgets = Budgets.of(tree_budget, budget)
     except ValueError as error:
-        raise DenseError(f"--budget, --tree-budget: {error}") from None
+        raise DenseError(f"--tree-budget, --budget: {error}") from None
     if ":" in method or ":" in (format or ""):
         sys.path.insert(0, str(Path.cwd()))  # a method or a reader of the user's own is most likely here
     from dense.cli.distill_estimate import confirm_cost, print_estimate

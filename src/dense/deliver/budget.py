@@ -31,9 +31,9 @@ class Budgets(Struct, frozen=True):
         complete = default.complete if complete is None else complete
         tree = min(default.tree, complete) if tree is None else tree
         if min(tree, complete) < MIN_BUDGET:
-            raise ValueError(f"{min(tree, complete)}: the smallest budget that can be kept is {MIN_BUDGET} bytes")
+            raise ValueError(f"a budget of {min(tree, complete)} bytes is too small: at least {MIN_BUDGET} are needed")
         if tree > complete:
-            raise ValueError(f"the report is part of the whole: its budget, {tree}, cannot exceed {complete}")
+            raise ValueError(f"the report's budget of {tree} bytes exceeds the whole budget of {complete} bytes")
         return cls(tree, complete)
 
     def share(self, count: int, head: int) -> Self:
