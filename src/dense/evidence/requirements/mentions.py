@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.evidence.requirements.file_names import WHOLE_NAMES, is_file
-from dense.knowledge.programs import UNKNOWN, program
+from dense.knowledge.programs import UNKNOWN, known_program
 
 Sort = Literal["file", "command", "value"]
 
@@ -92,7 +92,7 @@ def is_command(text: str) -> bool:
         return True
     if first in ("$", "%", ">") and rest:
         return is_command(rest)
-    row = program(first)
+    row = known_program(first)
     is_program = row is not UNKNOWN and ("builtin" not in row.traits or first in BUILTINS)
     return is_program and rest[:1] not in ("=", "(", "*") and (bool(rest) or first in ALONE)
 
