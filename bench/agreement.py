@@ -29,8 +29,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from dense.analyst.instant import InstantAnalyst
-from dense.analyst.questions import Analyst
+from dense.analyst import Analyst
+from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
 from dense.cli.text import printable, shortened
 from dense.errors import NoTrajectory
@@ -58,13 +58,13 @@ INTERVALS = (
 NORMAL = 1.959963984540054
 """The normal distribution's 97.5 % point."""
 
-type NewAnalyst = Callable[[], Analyst | InstantAnalyst]
+type NewAnalyst = Callable[[], Analyst | Answerer]
 """Makes an analyst; each run gets its own."""
 type Outcomes = tuple[bool, bool]
 """Whether there was an alarm, and whether the run passed."""
 
 
-def built_in() -> Analyst | InstantAnalyst:
+def built_in() -> Analyst | Answerer:
     """The analyst that is measured."""
     return RulesAnalyst()
 

@@ -20,10 +20,10 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from dense.analyst.model import ModelAnalyst
-from dense.analyst.outline import OutlineAnalyst
-from dense.analyst.questions import AnyQuestion, Correction
-from dense.distillation import Profile
+from dense.analyst import Profile
+from dense.analyst.model import ModelAnswerer
+from dense.analyst.outline import OutlineAnswerer
+from dense.analyst.questions import Correction, Question
 from dense.model import open_model
 from dense.readers import Stream, read_streams
 from dense.service import distill
@@ -63,11 +63,11 @@ class Through:
 
     name = "through"
 
-    def __init__(self, analyst: ModelAnalyst) -> None:
+    def __init__(self, analyst: ModelAnswerer) -> None:
         self.spans: list[tuple[float, float]] = []
-        self._analyst, self._outline = analyst, OutlineAnalyst()
+        self._analyst, self._outline = analyst, OutlineAnswerer()
 
-    async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+    async def ask(self, question: Question, correction: Correction | None = None) -> str:
         start = time.perf_counter()
         await self._analyst.ask(question, correction)
         self.spans.append((start, time.perf_counter()))
@@ -95,7 +95,7 @@ def measure(count: int, profile: Profile, latency: float) -> dict[str, float]:
         runner, address = await _serve(latency)
         try:
             async with open_model(address, concurrency=1000) as model:
-                through = Through(ModelAnalyst(model))
+                through = Through(ModelAnswerer(model))
                 start, cpu = time.perf_counter(), time.process_time()
                 await distill(trajectory(count), through, profile=profile)
                 wall, cpu = time.perf_counter() - start, time.process_time() - cpu

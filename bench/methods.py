@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from dense.distillation.pipeline import Profile
+from dense.analyst import Profile
 from dense.methods import METHODS, method
 from dense.model import DEFAULT_CONTEXT_WINDOW, PROVIDERS, GivenPrices
 from dense.readers import Stream, read_streams

@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import dense
-from dense.analyst.instant import InstantAnalyst
-from dense.analyst.questions import Analyst
+from dense.analyst import Analyst
+from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver.delivery import deliver
 from dense.evidence.actions import effects, remembered
@@ -61,7 +61,7 @@ PROBLEMS = (
 )
 
 
-def built_in() -> Analyst | InstantAnalyst:
+def built_in() -> Analyst | Answerer:
     """The analyst that is measured."""
     return RulesAnalyst()
 

@@ -127,6 +127,8 @@ class Issue(Struct, frozen=True, omit_defaults=True):
     """The subtask whose reconciliation closed it; None while it is open."""
     resolution: tuple[str, ...] = ()
     """Nodes that show the recovery: later than the issue's own evidence."""
+    code: str = ""
+    """The kind of finding, for analysts that have codes."""
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):
@@ -170,6 +172,8 @@ class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     """All issues, in the order in which they were raised."""
     redacted: str = ""
     """What credentials were replaced before anybody saw the trajectory, in words; empty for none."""
+    problems: tuple[str, ...] = ()
+    """The pieces of the analyst's draft that were not valid, each with the reason."""
 
 
 # Kinds are told apart by `type(…) is`: that something is no instance of a struct takes `isinstance` long to find out.

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import dense
 from dense.analyst.questions import (
-    AnyQuestion,
     Boundary,
     Compression,
     Cuts,
     Digest,
+    Judgement,
     Labels,
     Reconciliation,
     Score,
@@ -128,7 +128,7 @@ def root(trajectory: Trajectory) -> Subtask:
     return Subtask("n14", 0, "csv-report", "", (*phases(trajectory), *tail))
 
 
-def questions(trajectory: Trajectory | None = None, task: Task | None = None) -> dict[str, AnyQuestion]:
+def questions(trajectory: Trajectory | None = None, task: Task | None = None) -> dict[str, Judgement]:
     """By kind; `…-more` are the other branches of a template."""
     trajectory = trajectory or example()
     task = task or trajectory.task
@@ -138,7 +138,7 @@ def questions(trajectory: Trajectory | None = None, task: Task | None = None) ->
     whole = root(trajectory)
     summing = Subtask("n16", 1, top[1].title, top[1].summary, scored, top[1].facets)
     tail = all_leaves[12:]
-    made = (
+    made: tuple[Judgement, ...] = (
         Boundary(task=task, level=1, queue=all_leaves[8:], head=9, is_last=True),
         Cuts(task=task, level=1, queue=all_leaves, head=1, may_stop=False),
         Score(task=task, subtask="n16", members=all_leaves[2:8], target=all_leaves[6]),
@@ -150,7 +150,7 @@ def questions(trajectory: Trajectory | None = None, task: Task | None = None) ->
         Reconciliation(task=task, subtree=whole, issues=ISSUES, key_actions=KEPT),
         Settlement(task=task, parent=whole, issues=ISSUES, key_actions=KEPT),
     )
-    more = (
+    more: tuple[Judgement, ...] = (
         Boundary(task=task, level=2, queue=(*top, *tail), head=1, is_last=False),
         Cuts(task=task, level=2, queue=(*top, *tail), head=1, may_stop=True),
         Digest(task=task, subtask="n18", level=2, members=top, targets=()),

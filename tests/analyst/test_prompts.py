@@ -14,8 +14,8 @@ from csv_questions import example, questions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.analyst.prompt import FOLDER, KINDS, marker_for, prompt_hashes, prompt_size, render
-from dense.analyst.questions import AnyQuestion, Boundary, Correction, Cuts
+from dense.analyst.prompt import FOLDER, kinds, marker_for, prompt_hashes, prompt_size, render
+from dense.analyst.questions import Boundary, Correction, Cuts, Judgement
 from dense.analyst.views import FULL, PRESETS, SMALL, TAGS, Limits, shown
 from dense.model.chat import ChatRequest
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
@@ -86,14 +86,14 @@ def test_golden_prompts(name: str, golden: Callable[[str, str], None]) -> None:
 
 
 def test_every_kind_has_a_prompt_and_a_question() -> None:
-    assert {question.kind for question in QUESTIONS.values()} == set(KINDS)
-    assert {path.name for path in FOLDER.glob("*.md.j2")} == {f"{kind}.md.j2" for kind in KINDS}
+    assert {question.kind for question in QUESTIONS.values()} == set(kinds())
+    assert {path.name for path in FOLDER.glob("*.md.j2")} == {f"{kind}.md.j2" for kind in kinds()}
 
 
 def test_hashes_tell_prompts_apart() -> None:
     hashes = prompt_hashes()
-    assert list(hashes) == KINDS
-    assert len(set(hashes.values())) == len(KINDS)
+    assert list(hashes) == kinds()
+    assert len(set(hashes.values())) == len(kinds())
     assert all(re.fullmatch("[0-9a-f]{64}", value) for value in hashes.values())
 
 
@@ -236,7 +236,7 @@ def test_a_prompt_keeps_its_limit(text: str, room: int, name: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(text=st.text(max_size=400), name=st.sampled_from(NAMES))
 def test_rendering_is_pure(text: str, name: str) -> None:
-    question: AnyQuestion = poisoned(QUESTIONS[name], text)
+    question: Judgement = poisoned(QUESTIONS[name], text)
     before = msgspec.json.encode(msgspec.to_builtins(question)) if "\ud800" not in text else b""
     assert render(question) == render(question)
     assert before in (b"", msgspec.json.encode(msgspec.to_builtins(question)))

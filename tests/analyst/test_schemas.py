@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from dense.analyst.answers import MODELS, CutsAnswer, SettlementAnswer, parse
+from dense.analyst.answers import parse
 from dense.analyst.questions import Boundary, Cuts
-from dense.analyst.schemas import LISTED, schema_for
-from dense.analyst.views import SMALL
+from dense.analyst.questions.fast import CutsAnswer, SettlementAnswer
+from dense.analyst.schemas import MAX_ENUM_VALUES
+from dense.analyst.views import FULL, SMALL
 from dense.model.schemas import is_strict
 from dense.trajectory import Source, Step
 from dense.tree import Leaf, Subtask
@@ -120,18 +121,18 @@ def changed(answer: Any, path: list[str | int], value: Any) -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_schemas_are_schemas(name: str) -> None:
-    Draft202012Validator.check_schema(schema_for(QUESTIONS[name]))
+    Draft202012Validator.check_schema(QUESTIONS[name].schema(FULL))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_right_answer_fits_and_parses(name: str) -> None:
-    Draft202012Validator(schema_for(QUESTIONS[name])).validate(RIGHT[name])
-    assert parse(json.dumps(RIGHT[name]), MODELS[type(QUESTIONS[name])])
+    Draft202012Validator(QUESTIONS[name].schema(FULL)).validate(RIGHT[name])
+    assert parse(json.dumps(RIGHT[name]), QUESTIONS[name].answer)
 
 
 @pytest.mark.parametrize(("name", "path", "value"), WRONG, ids=lambda value: str(value)[:40])
 def test_a_wrong_answer_does_not_fit(name: str, path: list[str | int], value: Any) -> None:
-    validator = Draft202012Validator(schema_for(QUESTIONS[name]))
+    validator = Draft202012Validator(QUESTIONS[name].schema(FULL))
     assert not validator.is_valid(changed(RIGHT[name], path, value))
 
 
@@ -148,7 +149,7 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_schemas_are_strict_and_closed(name: str) -> None:
-    schema = schema_for(QUESTIONS[name])
+    schema = QUESTIONS[name].schema(FULL)
     assert is_strict(schema)
     for inner in objects(schema):
         assert inner["required"] == list(inner["properties"])
@@ -169,7 +170,7 @@ def test_schemas_are_strict_and_closed(name: str) -> None:
     ],
 )
 def test_reasons_come_before_verdicts(name: str, order: list[str]) -> None:
-    assert list(schema_for(QUESTIONS[name])["properties"]) == order
+    assert list(QUESTIONS[name].schema(FULL)["properties"]) == order
 
 
 def answers(schema: dict[str, Any], root: dict[str, Any]) -> st.SearchStrategy[Any]:
@@ -195,25 +196,25 @@ def answers(schema: dict[str, Any], root: dict[str, Any]) -> st.SearchStrategy[A
 @settings(max_examples=80, deadline=None)
 @given(st.data(), st.sampled_from(NAMES))
 def test_whatever_fits_a_schema_parses(data: st.DataObject, name: str) -> None:
-    schema = schema_for(QUESTIONS[name], SMALL)
+    schema = QUESTIONS[name].schema(SMALL)
     answer = data.draw(answers(schema, schema))
     Draft202012Validator(schema).validate(answer)
-    parse(json.dumps(answer), MODELS[type(QUESTIONS[name])])
+    parse(json.dumps(answer), QUESTIONS[name].answer)
 
 
 def test_long_queues_are_bounded_instead_of_listed() -> None:
-    queue = tuple(Leaf(f"n{number}", number + 1, Step(Source("a"), "x")) for number in range(LISTED + 1))
-    ends = schema_for(Cuts(task=None, level=1, queue=queue, head=7, may_stop=False))["properties"]["ends"]
-    assert ends["items"] == {"type": "integer", "minimum": 7, "maximum": LISTED + 7}
-    first = schema_for(Boundary(task=None, level=1, queue=queue, head=7, is_last=False))["properties"]["action_index"]
-    assert first == {"type": "integer", "minimum": -1, "maximum": LISTED + 7}
+    queue = tuple(Leaf(f"n{number}", number + 1, Step(Source("a"), "x")) for number in range(MAX_ENUM_VALUES + 1))
+    ends = Cuts(task=None, level=1, queue=queue, head=7, may_stop=False).schema(FULL)["properties"]["ends"]
+    assert ends["items"] == {"type": "integer", "minimum": 7, "maximum": MAX_ENUM_VALUES + 7}
+    first = Boundary(task=None, level=1, queue=queue, head=7, is_last=False).schema(FULL)["properties"]["action_index"]
+    assert first == {"type": "integer", "minimum": -1, "maximum": MAX_ENUM_VALUES + 7}
 
 
 def test_many_nodes_are_not_listed() -> None:
     """Providers refuse schemas with very long enums."""
-    children = tuple(Leaf(f"n{number}", number + 1, Step(Source("a"), "x")) for number in range(LISTED + 1))
+    children = tuple(Leaf(f"n{number}", number + 1, Step(Source("a"), "x")) for number in range(MAX_ENUM_VALUES + 1))
     question = msgspec.structs.replace(QUESTIONS["settlement"], parent=Subtask("n999", 1, "t", "s", children))
-    schema = schema_for(question)
+    schema = question.schema(FULL)
     assert len(json.dumps(schema)) < 6_000
     answer = {"groups": [keep("n5")], "verdict": VERDICT}
     Draft202012Validator(schema).validate(answer)

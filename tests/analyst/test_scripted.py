@@ -13,10 +13,11 @@ from csv_questions import questions
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dense.analyst.answers import BadAnswer, CutsAnswer, SettlementAnswer, parse
-from dense.analyst.outline import OutlineAnalyst
-from dense.analyst.questions import Analyst, AnyQuestion, Correction
-from dense.analyst.scripted import Recording, ScriptedAnalyst, load
+from dense.analyst.answers import BadAnswer, parse
+from dense.analyst.outline import OutlineAnswerer
+from dense.analyst.questions import Answerer, Correction, Question
+from dense.analyst.questions.fast import CutsAnswer, SettlementAnswer
+from dense.analyst.scripted import RecordingAnswerer, ScriptedAnswerer, load
 from dense.errors import AnalystFailed, BadScript
 
 QUESTIONS = questions()
@@ -24,8 +25,8 @@ SCORE = QUESTIONS["score"]
 AGAIN = Correction("?", "no JSON in the reply")
 
 
-def ask(analyst: Analyst, question: AnyQuestion = SCORE, correction: Correction | None = None) -> str:
-    return asyncio.run(analyst.ask(question, correction))
+def ask(answerer: Answerer, question: Question = SCORE, correction: Correction | None = None) -> str:
+    return asyncio.run(answerer.ask(question, correction))
 
 
 class Says:
@@ -36,7 +37,7 @@ class Says:
     def __init__(self, *replies: str | None) -> None:
         self.replies = list(replies)
 
-    async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+    async def ask(self, question: Question, correction: Correction | None = None) -> str:
         reply = self.replies.pop(0)
         if reply is None:
             raise AnalystFailed(f"{question.key}: gone")
@@ -44,13 +45,13 @@ class Says:
 
 
 def test_an_answer_by_key() -> None:
-    analyst = ScriptedAnalyst({"score n6 in n16": {"reasoning": "ä", "label": 0}})
+    analyst = ScriptedAnswerer({"score n6 in n16": {"reasoning": "ä", "label": 0}})
     assert json.loads(ask(analyst)) == {"reasoning": "ä", "label": 0}
     assert ask(analyst, correction=AGAIN) == ask(analyst), "a single answer is given as often as it is asked for"
 
 
 def test_answers_by_attempt() -> None:
-    analyst = ScriptedAnalyst({"score n6 in n16": ["no JSON here", {"label": -1}]})
+    analyst = ScriptedAnswerer({"score n6 in n16": ["no JSON here", {"label": -1}]})
     assert ask(analyst) == "no JSON here"
     assert json.loads(ask(analyst, correction=AGAIN)) == {"label": -1}
     assert ask(analyst) == "no JSON here", "nothing is used up"
@@ -66,14 +67,14 @@ def test_answers_by_attempt() -> None:
 )
 def test_a_missing_answer_is_named(script: dict[str, object], correction: Correction | None, told: str) -> None:
     with pytest.raises(AnalystFailed, match=told):
-        ask(ScriptedAnalyst(script), correction=correction)
+        ask(ScriptedAnswerer(script), correction=correction)
 
 
 def test_the_file_is_named_too(tmp_path: Path) -> None:
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({"about": "an example", "score n1 in n16": {"label": 0}}))
     with pytest.raises(AnalystFailed, match=r"answers\.json has no answer to: score n6 in n16"):
-        ask(ScriptedAnalyst(path))
+        ask(ScriptedAnswerer(path))
     assert list(load(path)) == ["score n1 in n16"]
 
 
@@ -82,32 +83,32 @@ def test_what_is_no_script_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "answers.json"
     path.write_text(text)
     with pytest.raises(BadScript, match=r"answers\.json"):
-        ScriptedAnalyst(path)
+        ScriptedAnswerer(path)
 
 
 def test_no_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadScript, match="nowhere"):
-        ScriptedAnalyst(tmp_path / "nowhere")
+        ScriptedAnswerer(tmp_path / "nowhere")
 
 
 def test_a_recording_plays_back(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "recording.jsonl"
-    recording = Recording(OutlineAnalyst(), path)
+    recording = RecordingAnswerer(OutlineAnswerer(), path)
     assert recording.name == "outline"
     said = {name: ask(recording, question) for name, question in QUESTIONS.items()}
-    played = ScriptedAnalyst(path)
+    played = ScriptedAnswerer(path)
     for name, question in QUESTIONS.items():
         assert json.loads(ask(played, question)) == json.loads(said[name])
 
 
 def test_corrections_and_failures_play_back(tmp_path: Path) -> None:
     path = tmp_path / "recording.jsonl"
-    recording = Recording(Says("```json\n{}\n```", '{"label": 0}', None), path)
+    recording = RecordingAnswerer(Says("```json\n{}\n```", '{"label": 0}', None), path)
     assert ask(recording) == "```json\n{}\n```"
     ask(recording, correction=AGAIN)
     with pytest.raises(AnalystFailed, match="gone"):
         ask(recording, QUESTIONS["cuts"])
-    played = ScriptedAnalyst(path)
+    played = ScriptedAnswerer(path)
     assert ask(played) == "```json\n{}\n```"
     assert json.loads(ask(played, correction=AGAIN)) == {"label": 0}
     with pytest.raises(AnalystFailed, match="no reply"):
@@ -119,10 +120,10 @@ def test_corrections_and_failures_play_back(tmp_path: Path) -> None:
 @example(replies=['{"label": NaN}'])
 def test_any_reply_plays_back(replies: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("any") / "recording.jsonl"
-    recording = Recording(Says(*replies), path)
+    recording = RecordingAnswerer(Says(*replies), path)
     for _ in replies:
         ask(recording)
-    played = ask(ScriptedAnalyst(path))
+    played = ask(ScriptedAnswerer(path))
     try:
         expected = json.loads(replies[-1])
     except ValueError:
@@ -133,11 +134,11 @@ def test_any_reply_plays_back(replies: list[str], tmp_path_factory: pytest.TempP
 
 def test_a_cut_line_is_no_reply_and_does_not_spoil_the_next(tmp_path: Path) -> None:
     path = tmp_path / "recording.jsonl"
-    ask(Recording(Says('{"label": 0}'), path))
-    ask(Recording(Says('{"ends": [14]}'), path), QUESTIONS["cuts"])
+    ask(RecordingAnswerer(Says('{"label": 0}'), path))
+    ask(RecordingAnswerer(Says('{"ends": [14]}'), path), QUESTIONS["cuts"])
     path.write_bytes(path.read_bytes()[:-9])
-    ask(Recording(Says('{"can_mount_all": true}'), path), QUESTIONS["toplevel"])
-    played = ScriptedAnalyst(path)
+    ask(RecordingAnswerer(Says('{"can_mount_all": true}'), path), QUESTIONS["toplevel"])
+    played = ScriptedAnswerer(path)
     assert json.loads(ask(played)) == {"label": 0}
     assert json.loads(ask(played, QUESTIONS["toplevel"])) == {"can_mount_all": True}
     with pytest.raises(AnalystFailed, match="cuts level 1"):
@@ -146,7 +147,7 @@ def test_a_cut_line_is_no_reply_and_does_not_spoil_the_next(tmp_path: Path) -> N
 
 def _write(path: str, reply: str) -> None:
     for _ in range(30):
-        ask(Recording(Says(reply), path), SCORE)
+        ask(RecordingAnswerer(Says(reply), path), SCORE)
 
 
 def test_two_processes_write_whole_lines(tmp_path: Path) -> None:
@@ -168,13 +169,13 @@ def test_the_documented_script_is_one(tmp_path: Path) -> None:
     (script,) = re.findall(r"^```json\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     path = tmp_path / "answers.json"
     path.write_text(script)
-    analyst = ScriptedAnalyst(path)
+    analyst = ScriptedAnswerer(path)
     assert parse(ask(analyst, QUESTIONS["cuts"]), CutsAnswer).ends == [2, 8, 12, 14]
     with pytest.raises(BadAnswer):
         parse(ask(analyst, QUESTIONS["settlement"]), SettlementAnswer)
     assert parse(ask(analyst, QUESTIONS["settlement"], AGAIN), SettlementAnswer).verdict.completion == "incomplete"
     (line,) = re.findall(r"^```\n(\{.*?\})\n```", page, re.DOTALL | re.MULTILINE)
     path.write_text(line)
-    assert json.loads(ask(ScriptedAnalyst(path)))["label"] == 0
+    assert json.loads(ask(ScriptedAnswerer(path)))["label"] == 0
     for question in QUESTIONS.values():
         assert re.search(rf"`{question.kind} [^`]*`", page), f"the page does not tell the key of {question.kind}"

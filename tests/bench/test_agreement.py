@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.analyst.outline import OutlineAnalyst
-from dense.analyst.questions import AnyQuestion, Correction
+from dense.analyst.outline import OutlineAnswerer
+from dense.analyst.questions import Correction, Question
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 BENCH = Path(__file__).parents[2] / "bench"
@@ -33,10 +33,10 @@ VERDICTS: dict[str, dict[str, Any]] = {
 }
 
 
-class Says(OutlineAnalyst):
+class Says(OutlineAnswerer):
     """Says of a run what its task tells it to say."""
 
-    async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+    async def ask(self, question: Question, correction: Correction | None = None) -> str:
         answer = json.loads(await super().ask(question, correction))
         word = question.task.instruction if question.task else "complete"
         if word == "raise":
@@ -244,7 +244,7 @@ def test_outcome_and_names_of_files_never_reach_the_analyst(
     asked: list[str] = []
 
     class Recording(Says):
-        async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+        async def ask(self, question: Question, correction: Correction | None = None) -> str:
             asked.append(repr(question))
             return await super().ask(question, correction)
 
@@ -269,7 +269,7 @@ def _forgiving(kind: type[Says]) -> Says:
     """One that has an answer to any task."""
 
     class Forgiving(kind):
-        async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+        async def ask(self, question: Question, correction: Correction | None = None) -> str:
             return await kind.ask(self, msgspec.structs.replace(question, task=None), correction)
 
     return Forgiving()

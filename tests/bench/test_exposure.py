@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dense
-from dense.analyst.outline import OutlineAnalyst
+from dense.analyst.outline import OutlineAnswerer
 from dense.deliver.delivery import deliver
 from dense.trajectory import Observation, Source, Step
 from dense.tree import Issue, Leaf, ReconciledTree, Subtask, Verdict
@@ -161,7 +161,7 @@ def test_the_command(exposure: Any, tmp_path: Path, capsys: pytest.CaptureFixtur
         {"path": "run.json", "format": "mini-swe-agent-traj"},
         {"format": "agentrx"},
     )
-    exposure.main([str(path), "--json"], OutlineAnalyst)
+    exposure.main([str(path), "--json"], OutlineAnswerer)
     found = json.loads(capsys.readouterr().out)
     assert found["rows"]["labelled_formats"] == 7
     assert found["rows"]["left_out"] == {
@@ -175,13 +175,13 @@ def test_the_command(exposure: Any, tmp_path: Path, capsys: pytest.CaptureFixtur
     issue = found["exposure"]["all"]["issue_evidence"]
     assert (issue["hit_rate"]["value"], issue["hit_rate"]["n"]) == (1 / 2, 2)
     assert issue["random"]["value"] == pytest.approx((1 / 4 + 1 / 5) / 2)
-    exposure.main([str(path)], OutlineAnalyst)
+    exposure.main([str(path)], OutlineAnswerer)
     text = capsys.readouterr().out
     assert "2 labels mapped" in text and "left out: 1 with no labelled step" in text
 
 
 def test_a_bad_manifest(exposure: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
-        exposure.main([str(tmp_path / "none.jsonl")], OutlineAnalyst)
+        exposure.main([str(tmp_path / "none.jsonl")], OutlineAnswerer)
     assert ended.value.code == 2
     assert "cannot be read" in capsys.readouterr().err

@@ -7,11 +7,10 @@ import json
 import random
 from typing import Any
 
-from dense.analyst.answers import actions, references
-from dense.analyst.outline import OutlineAnalyst
-from dense.analyst.questions import AnyQuestion, Compression, Correction, Digest, Labels, Reconciliation, Settlement
+from dense.analyst.outline import OutlineAnswerer
+from dense.analyst.questions import Compression, Correction, Digest, Labels, Question, Reconciliation, Settlement
 from dense.errors import AnalystFailed
-from dense.tree import Node
+from dense.tree import Node, leaves, nodes
 
 NOISE = [
     "",
@@ -34,9 +33,9 @@ class Liar:
     def __init__(self, seed: int, *, honesty: float = 0.6, dawdle: random.Random | None = None) -> None:
         self.seed, self.honesty, self.dawdle = seed, honesty, dawdle
         self.asked: list[str] = []
-        self._outline = OutlineAnalyst()
+        self._outline = OutlineAnswerer()
 
-    async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+    async def ask(self, question: Question, correction: Correction | None = None) -> str:
         self.asked.append(question.key)
         if self.dawdle is not None:
             await asyncio.sleep(self.dawdle.choice((0, 0, 0.0005, 0.002)))
@@ -50,7 +49,7 @@ class Liar:
         return json.dumps(_bent(question, answer, chance))
 
 
-def _bent(question: AnyQuestion, answer: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+def _bent(question: Question, answer: dict[str, Any], chance: random.Random) -> dict[str, Any]:
     """An answer of the right form with invented content."""
     if "action_index" in answer:
         answer["action_index"] = chance.randint(-2, 40)
@@ -76,7 +75,7 @@ def _groups(children: list[Node], chance: random.Random) -> list[dict[str, Any]]
     while children:
         size = min(chance.choice((1, 1, 2, 3)), len(children))
         sources, children = children[:size], children[size:]
-        known = [identifier for node in sources for identifier in (node.id, *references(node))]
+        known = [identifier for node in sources for identifier in (below.id for below in nodes(node))]
         groups.append(
             {
                 "mode": "keep" if size == 1 else "shortcut",
@@ -97,7 +96,7 @@ def _groups(children: list[Node], chance: random.Random) -> list[dict[str, Any]]
 
 
 def _verdict(parent: Node, issues: list[str], chance: random.Random) -> dict[str, Any]:
-    known = references(parent)
+    known = [node.id for node in nodes(parent)[1:]]
     resolved = [issue for issue in issues if chance.random() < 0.4]
     return {
         "coherence": chance.choice(("coherent", "coherent", "inconsistent", "insufficient_evidence")),
@@ -109,5 +108,5 @@ def _verdict(parent: Node, issues: list[str], chance: random.Random) -> dict[str
         "fatal_issues": [{"issue": "wrong", "evidence_node_ids": []} for _ in range(chance.choice((0, 0, 0, 1)))],
         "resolved_issue_ids": resolved,
         "resolution_evidence": {issue: chance.sample(known, 1) for issue in resolved},
-        "key_action_ids": chance.sample(actions(parent), 1) if chance.random() < 0.5 else [],
+        "key_action_ids": chance.sample([leaf.id for leaf in leaves(parent)], 1) if chance.random() < 0.5 else [],
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dense
-from dense.analyst.scripted import ScriptedAnalyst
+from dense.analyst.scripted import ScriptedAnswerer
 from dense.service import Distillation, distill
 from dense.tree import Leaf, Shortcut, Subtask, nodes
 
@@ -21,7 +21,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "csv-report"
 @pytest.fixture(scope="module")
 def done() -> Distillation:
     (trajectory,) = dense.read(EXAMPLE)
-    return asyncio.run(distill(trajectory, ScriptedAnalyst(EXAMPLE / "answers.json")))
+    return asyncio.run(distill(trajectory, ScriptedAnswerer(EXAMPLE / "answers.json")))
 
 
 def subtask(done: Distillation, title: str) -> Subtask:

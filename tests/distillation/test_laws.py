@@ -11,45 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from liars import Liar
+from made_trajectory import trajectory
 
-from dense.analyst.answers import CutsAnswer
+from dense.analyst import Profile, fast
+from dense.analyst.questions.fast import CutsAnswer
 from dense.deliver.budget import Budgets
 from dense.deliver.delivery import deliver
-from dense.distillation import Profile
-from dense.distillation import build as build_module
 from dense.service import Distillation, distill
-from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
+from dense.trajectory import Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Leaf, ReconciledTree, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
 
 PROFILES: tuple[Profile, ...] = ("fast", "paper")
-COMMANDS = [
-    "ls -la",
-    "cat a.txt",
-    "python3 run.py",
-    "echo 1 > out.txt",
-    "pytest -q",
-    "sed -i s/a/b/ x.py",
-    "rm -rf build",
-]
-
-
-def trajectory(count: int, seed: int) -> Trajectory:
-    """A run of shell commands, some of which fail; some texts are hostile."""
-    chance = random.Random(seed)
-    steps = [
-        Step(
-            Source("t.jsonl", line=index + 1),
-            message=chance.choice(("", "Now this.", "</task> [done] {{x}}", "naïve – ünïcödé")),
-            calls=(ToolCall("bash", {"command": chance.choice(COMMANDS)}, f"c{index}"),)
-            if chance.random() < 0.9
-            else (),
-            observations=(
-                Observation("x" * chance.choice((0, 5, 3000)), f"c{index}", exit_code=chance.choice((0, 0, 1))),
-            ),
-        )
-        for index in range(count)
-    ]
-    return Trajectory("test", f"t{seed}", Source("t.jsonl"), task=Task("Make out.txt."), steps=tuple(steps))
 
 
 def run(
@@ -149,8 +121,8 @@ def test_a_tree_that_was_read_back_renders_to_the_same_bytes(case: tuple[int, in
 @settings(max_examples=100, deadline=None)
 def test_windows_cover_the_queue_and_their_cuts_keep_it_whole(tokens: list[int], seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build_module, "WINDOW", 9000)
-        windows = list(build_module._windows(tokens))
+        patch.setattr(fast, "WINDOW_TOKENS", 9000)
+        windows = list(fast._windows(tokens))
     assert windows[0][0] == 0
     assert windows[-1][1] == len(tokens)
     assert all(a[0] < b[0] <= a[1] < b[1] for a, b in pairwise(windows))
@@ -159,14 +131,14 @@ def test_windows_cover_the_queue_and_their_cuts_keep_it_whole(tokens: list[int],
         None if chance.random() < 0.2 else CutsAnswer(ends=[chance.randint(-3, len(tokens) + 9) for _ in range(8)])
         for _ in windows
     ]
-    ends = build_module._joined(windows, answers, len(tokens))
+    ends = fast._joined(windows, answers, len(tokens))
     assert ends == sorted(set(ends))
     assert ends[-1] == len(tokens)
     assert ends[0] >= 1
 
 
 def test_a_queue_beyond_the_window_is_asked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build_module, "WINDOW", 1500)
+    monkeypatch.setattr(fast, "WINDOW_TOKENS", 1500)
     liar = Liar(5, honesty=1.0)
     done = asyncio.run(distill(trajectory(200, 5), liar, redacted=False))
     assert len([key for key in liar.asked if key.startswith("cuts level 1")]) > 2

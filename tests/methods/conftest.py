@@ -11,7 +11,7 @@ import pytest
 from made_feedback import made_feedback
 
 import dense
-from dense.analyst.scripted import ScriptedAnalyst
+from dense.analyst.scripted import ScriptedAnswerer
 from dense.methods import method
 from dense.outcome import Outcome
 from dense.service import FeedbackRun
@@ -43,6 +43,6 @@ def made(trajectory: Trajectory, script: dict[str, Any]) -> Making:
     def make(name: str, analyst: Any = None, of: Trajectory = trajectory, **options: Any) -> FeedbackRun:
         chosen = method(name)
         given = outcome if chosen.sees == "outcome" else None
-        return made_feedback(chosen, of, analyst or ScriptedAnalyst(script), outcome=given, **options)
+        return made_feedback(chosen, of, analyst or ScriptedAnswerer(script), outcome=given, **options)
 
     return make

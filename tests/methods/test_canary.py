@@ -17,7 +17,7 @@ from loopback import Loopback, said
 from made_feedback import made_feedback
 
 import dense
-from dense.analyst.scripted import ScriptedAnalyst
+from dense.analyst.scripted import ScriptedAnswerer
 from dense.errors import MissingInput
 from dense.methods import METHODS, Draft, Means, listing, texts
 from dense.outcome import Outcome
@@ -139,13 +139,13 @@ def test_the_runner_hands_no_outcome_to_an_ordinary_method(trajectory: Trajector
         curious = Curious()
         curious.sees = sees
         chosen: Any = curious
-        made_feedback(chosen, trajectory, ScriptedAnalyst({}), outcome=Outcome("x", 1.0))
+        made_feedback(chosen, trajectory, ScriptedAnswerer({}), outcome=Outcome("x", 1.0))
         assert [type(one) for one in curious.given] == kinds
 
 
 def test_a_privileged_method_without_an_outcome_is_not_run(trajectory: Trajectory) -> None:
     with pytest.raises(MissingInput, match="needs the outcome"):
-        made_feedback("verifier-feedback", trajectory, ScriptedAnalyst({}))
+        made_feedback("verifier-feedback", trajectory, ScriptedAnswerer({}))
 
 
 def test_no_type_leads_from_a_trajectory_to_an_outcome() -> None:

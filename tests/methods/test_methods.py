@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from dense.analyst.rules import RulesAnalyst
-from dense.analyst.scripted import ScriptedAnalyst
+from dense.analyst.scripted import ScriptedAnswerer
 from dense.deliver.budget import Budgets
 from dense.deliver.message import WRAPPER
 from dense.errors import MissingInput
 from dense.methods import METHODS
-from dense.methods.rules import MethodRules
 from dense.service import FeedbackRun, distill_sync
 from dense.trajectory import Trajectory
 
@@ -35,7 +34,7 @@ def test_golden_feedback(name: str, made: Making, golden: Callable[[str, str], N
 
 @pytest.mark.parametrize("name", sorted(BY_MODEL))
 def test_golden_feedback_by_rule(name: str, made: Making, golden: Callable[[str, str], None]) -> None:
-    found = made(name, MethodRules(RulesAnalyst()))
+    found = made(name, RulesAnalyst())
     assert [asked.key for asked in found.record.asked if asked.fell_back or asked.problems] == []
     golden(f"methods/{name}-by-rule.txt", found.feedback.message)
 
@@ -59,7 +58,7 @@ def test_calls_are_as_listed(name: str, made: Making, trajectory: Trajectory) ->
 
 
 def test_dense_is_what_distilling_gives(made: Making, trajectory: Trajectory, script: dict[str, Any]) -> None:
-    done, found = distill_sync(trajectory, ScriptedAnalyst(script)), made("dense")
+    done, found = distill_sync(trajectory, ScriptedAnswerer(script)), made("dense")
     assert found.feedback == done.feedback
     assert found.files == {"tree.json": done.source, "reconciled.json": done.reconciled}
 
@@ -147,12 +146,12 @@ def test_all_methods_work_without_a_task_that_can(made: Making, trajectory: Traj
     bare = msgspec.structs.replace(trajectory, task=None)
     for name in NAMES:
         if name not in {"none", "advisor"}:
-            assert "was not recorded" in made(name, MethodRules(RulesAnalyst()), of=bare).feedback.message
+            assert "was not recorded" in made(name, RulesAnalyst(), of=bare).feedback.message
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_every_time(name: str, made: Making) -> None:
-    rules = [made(name, MethodRules(RulesAnalyst())).feedback for _ in range(2)]
+    rules = [made(name, RulesAnalyst()).feedback for _ in range(2)]
     assert rules[0] == rules[1]
     assert made(name).feedback == made(name).feedback
 
@@ -166,14 +165,14 @@ def test_usable_parts_of_an_incomplete_assessment_count(made: Making, script: di
     key = "assessment of 14 actions"
     entries = script[key]["actions"]
     wrong = {"actions": [*entries[:3], entries[2], {**entries[0], "action_index": 99}]}
-    once = made("all-at-once", ScriptedAnalyst({key: [wrong, json.dumps(entries)]}))
+    once = made("all-at-once", ScriptedAnswerer({key: [wrong, json.dumps(entries)]}))
     assert once.record.asked[0].attempts == 2
     (problem,) = once.record.asked[0].problems
     assert "no entry for action_index: 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14" in problem
     assert "more than one entry for action_index: 3" in problem
     assert "not asked for: 99" in problem
     assert once.feedback.report.count("<assessment") == 14
-    twice = made("all-at-once", ScriptedAnalyst({key: wrong}))
+    twice = made("all-at-once", ScriptedAnswerer({key: wrong}))
     assert twice.record.asked[0].fell_back
     assert twice.feedback.report.count("<assessment") == 3
     assert twice.feedback.report.count("<action ") == 14
@@ -181,7 +180,7 @@ def test_usable_parts_of_an_incomplete_assessment_count(made: Making, script: di
 
 def test_a_decision_without_an_answer_stays_without_a_label(made: Making, script: dict[str, Any]) -> None:
     less = {key: value for key, value in script.items() if key != "decision a5"}
-    report = made("step-by-step", ScriptedAnalyst(less)).feedback.report
+    report = made("step-by-step", ScriptedAnswerer(less)).feedback.report
     assert '<action id="a5" end=' in report
     assert report.count("<assessment") == 13
 
@@ -189,6 +188,6 @@ def test_a_decision_without_an_answer_stays_without_a_label(made: Making, script
 def test_an_overview_that_cites_what_is_not_there_is_asked_again(made: Making, script: dict[str, Any]) -> None:
     key = "overview of 14 actions"
     bad = script[key] | {"evidence": [{"action_index": 77, "shows": "x"}]}
-    found = made("dense-no-hierarchy", ScriptedAnalyst({key: [bad, script[key]]}))
+    found = made("dense-no-hierarchy", ScriptedAnswerer({key: [bad, script[key]]}))
     assert (found.record.asked[0].attempts, found.state) == (2, "incomplete")
-    assert made("dense-no-hierarchy", ScriptedAnalyst({})).state == "unknown"
+    assert made("dense-no-hierarchy", ScriptedAnswerer({})).state == "unknown"

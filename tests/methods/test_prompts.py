@@ -227,7 +227,7 @@ def test_shortening_keeps_both_ends(sizes: list[int], room: int) -> None:
 def test_a_model_that_finds_it_too_long_is_asked_half() -> None:
     import asyncio
 
-    from dense.analyst.model import ModelAnalyst
+    from dense.analyst.model import ModelAnswerer
     from dense.errors import CallFailed
     from dense.model.chat import ChatReply
     from dense.trajectory import Usage
@@ -243,7 +243,7 @@ def test_a_model_that_finds_it_too_long_is_asked_half() -> None:
             return ChatReply("{}", Usage(), "stop", "m", 0.0)
 
     model = Picky()
-    answering = MethodModel(ModelAnalyst(model), model, room=100_000, max_output_tokens=8_192)
+    answering = MethodModel(ModelAnswerer(model), model, room=100_000, max_output_tokens=8_192)
     asyncio.run(answering.ask(questions(long(40))["overview"]))
     assert len(model.sizes) == 2
     assert model.sizes[1] < 0.6 * model.sizes[0]

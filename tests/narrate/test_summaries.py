@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -12,14 +13,13 @@ from hypothesis import strategies as st
 from made_facts import facts
 
 import dense
-from dense.analyst.answers import SummaryAnswer
 from dense.evidence.actions import effects
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
 from dense.narrate.narrator import Narrator
 from dense.narrate.summaries import LONGEST
 from dense.trajectory import Observation, Source, Step, ToolCall
-from dense.tree import Leaf, Subtask
+from dense.tree import Leaf
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FAILED = "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s\n"
@@ -41,8 +41,8 @@ def teller(steps: Sequence[Step]) -> Narrator:
     return Narrator(ActionLinks(known), steps)
 
 
-def told(*steps: Step) -> SummaryAnswer:
-    return teller(steps).digest(leaves_of(steps))
+def told(*steps: Step) -> SimpleNamespace:
+    return SimpleNamespace(**teller(steps).digest(1, len(steps)))
 
 
 def test_the_way_that_worked_and_what_showed_it() -> None:
@@ -153,9 +153,9 @@ def test_files_that_were_removed_again_are_no_artifacts() -> None:
 
 def test_the_final_summary_leaves_what_is_open_to_the_issues() -> None:
     steps = (shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
-    root = Subtask("n2", 0, "all", "", leaves_of(steps))
-    assert teller(steps).final(root, tells_left=False) == "Ran `sed -i 's/a/b/' dur.py`."
-    assert "Still failing" in teller(steps).final(root, tells_left=True)
+    whole = (1, 2, [(1, 2)])
+    assert teller(steps).final(*whole, tells_left=False) == "Ran `sed -i 's/a/b/' dur.py`."
+    assert "Still failing" in teller(steps).final(*whole, tells_left=True)
 
 
 def test_the_whole_is_told_by_its_parts() -> None:
@@ -166,17 +166,16 @@ def test_the_whole_is_told_by_its_parts() -> None:
         shell("sed -i 's/a/b/' dur.py"),
         shell("pytest -q", PASSED),
     )
-    leaves = leaves_of(steps)
     one = teller(steps)
-    parts = tuple(Subtask(f"n{6 + n}", 1, "", "", leaves[a:b]) for n, (a, b) in enumerate([(0, 1), (1, 3), (3, 5)]))
-    briefs = [one.final(part, tells_left=False) for part in parts]
-    whole = one.final(Subtask("n5", 0, "all", "", parts), tells_left=False)
+    parts = [(1, 1), (2, 3), (4, 5)]
+    briefs = [one.final(*part, tells_left=False) for part in parts]
+    whole = one.final(1, 5, parts, tells_left=False)
     assert whole == (
         "Ran `python3 sum.py > total.txt`. Looking at `total.txt` showed `total: 30`. "
         "Ran `sed -i 's/a/b/' dur.py`. `pytest -q`: all 4 tests pass."
     )
     assert whole not in briefs
-    assert whole == teller(steps).final(Subtask("n5", 0, "all", "", parts), tells_left=False)
+    assert whole == teller(steps).final(1, 5, parts, tells_left=False)
 
 
 def test_a_hand_over_is_told_by_what_it_says_is_missing() -> None:
@@ -207,24 +206,24 @@ def test_a_check_that_could_not_run_is_not_failing() -> None:
 
 def test_the_final_summary_is_the_same_whatever_was_asked_before() -> None:
     steps = (shell("pytest -q", FAILED, 1), shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
-    root = Subtask("n3", 0, "all", "", leaves_of(steps))
+    whole = (1, 3, [(1, 3)])
     for tells_left in (True, False):
         one = teller(steps)
-        asked_before = one.digest(root.children)
-        first, again = one.final(root, tells_left=tells_left), one.final(root, tells_left=tells_left)
-        assert first == again == teller(steps).final(root, tells_left=tells_left)
-        assert (first == asked_before.summary) is tells_left
+        asked_before = one.digest(1, 3)
+        first, again = one.final(*whole, tells_left=tells_left), one.final(*whole, tells_left=tells_left)
+        assert first == again == teller(steps).final(*whole, tells_left=tells_left)
+        assert (first == asked_before["summary"]) is tells_left
 
 
 def test_each_action_is_told_once() -> None:
     steps = (shell("cat a.py", "x"), shell("echo 1 > b.txt"))
     one = teller(steps)
-    one.digest(leaves_of(steps))
+    one.digest(1, len(steps))
     assert one.deed(2) is one.deed(2)
     assert one.deed(2).action_text == "ran `echo 1 > b.txt`"
 
 
-def of_example(path: str) -> SummaryAnswer:
+def of_example(path: str) -> SimpleNamespace:
     return told(*next(iter(dense.read(EXAMPLES / path))).steps)
 
 
@@ -266,7 +265,7 @@ COMMANDS = (
 def test_any_stretch_has_words(actions: list[tuple[str, str, int]]) -> None:
     steps = [shell(*action) if action[0] else Step(Source("t"), message=action[1]) for action in actions]
     answer = told(*steps)
-    assert 0 < len(answer.subtitle) <= 60
+    assert 0 < len(answer.title) <= 60
     assert 0 < len(answer.summary) <= LONGEST + 300
     assert "\n" not in answer.summary
     assert answer == told(*steps)
@@ -286,9 +285,9 @@ def test_a_long_stretch_costs_in_proportion(kind: str) -> None:
 
     def cost(count: int) -> float:
         made = steps(count)
-        one, leaves = teller(made), leaves_of(made)
+        one = teller(made)
         start = time.process_time()
-        one.digest(leaves)
+        one.digest(1, count)
         return time.process_time() - start
 
     short, long = (min(cost(count) for _ in range(3)) for count in (1000, 4000))
@@ -304,7 +303,7 @@ def test_scratch_files_are_no_artifacts() -> None:
     answer = told(shell("echo 'import x' > repro.py"), shell("sed -i s/a/b/ x.py"), shell("rm repro.py"))
     assert answer.artifacts == "`x.py`"
     steps = (shell("echo 'import x' > repro.py"), shell("ls", "repro.py"), shell("rm repro.py"))
-    first = teller(steps).digest(leaves_of(steps)[:1])
+    first = SimpleNamespace(**teller(steps).digest(1, 1))
     assert (first.artifacts, first.open_issues) == ("none", "none")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from dense.analyst.instant import InstantAnalyst
-from dense.analyst.questions import Analyst
+from dense.analyst import Analyst
+from dense.analyst.questions import Answerer
 from dense.methods import AnyMethod, method
 from dense.outcome import Outcome
 from dense.service import AnalystChoice, FeedbackOptions, FeedbackRun, make_feedback
@@ -16,7 +16,7 @@ from dense.trajectory import Trajectory
 def made_feedback(
     chosen: AnyMethod | str,
     trajectory: Trajectory,
-    analyst: Analyst | InstantAnalyst | None = None,
+    analyst: Analyst | Answerer | None = None,
     *,
     outcome: Outcome | None = None,
     **options: Any,

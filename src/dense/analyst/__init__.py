@@ -1,1 +1,35 @@
-"""The judgements: questions, answers, and who answers them."""
+"""Analysts: from a trajectory to the draft of its tree.
+
+Comes in: a clean trajectory. Goes out: a `TreeDraft` (`dense.draft`), which `dense.distillation.accept` checks.
+
+    rules/                      the built-in analyst: drafts from the evidence alone, asks nobody
+    paper.py, fast.py           the two profiles of a language model: ask `questions/` through an `Asker`
+    model.py, scripted.py       who answers questions: a chat model, a file
+    assembly.py, validate.py    what the profiles and `accept` share: numbers, states, checks
+
+Must never import `distillation`, `deliver`, `methods` or anything above them."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, runtime_checkable
+
+from dense.draft import TreeDraft
+from dense.trajectory import Trajectory
+
+Profile = Literal["fast", "paper"]
+"""Which questions a language model is asked. The built-in rules ask none: their draft is the same for both."""
+
+
+@runtime_checkable
+class Analyst(Protocol):
+    """Whoever analyses a trajectory as a whole."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:
+        """The draft of the whole tree.
+
+        Without verdicts, nobody needs shortcuts, verdicts and issues: the analyst may leave them out. What an analyst
+        cannot judge, it leaves at the default; an error ends the run."""
+        ...

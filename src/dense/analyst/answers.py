@@ -1,35 +1,21 @@
-"""What a reply must look like: a model for each question, a parser for what models really write, and tight JSON
-schemas.
+"""What all answers have in common, and a parser for what models really write.
 
-Reasons stand before verdicts in every answer, so that the verdict follows from them. What a reply says is validated;
-an answer that the program makes itself is right by its types, and is made as it is.
-"""
+The answer of each question is beside the question. Reasons come before verdicts in every answer, so that the verdict
+follows from them."""
 
 from __future__ import annotations
 
 import json
 import re
 from functools import cache
-from typing import Annotated, Any, Literal, Self, cast, get_type_hints
+from typing import Annotated, Any, Self, cast, get_type_hints
 
 import msgspec
 from msgspec import NODEFAULT, Struct
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
-from dense.analyst.questions import (
-    Boundary,
-    Compression,
-    Cuts,
-    Digest,
-    Labels,
-    Reconciliation,
-    Score,
-    Settlement,
-    Summary,
-    TopLevel,
-)
-from dense.tree import NONE, Coherence, Completion, Label, Leaf, Node, ShortcutOutcome, nodes
+from dense.tree import NONE
 
 
 class BadAnswer(ValueError):
@@ -37,11 +23,11 @@ class BadAnswer(ValueError):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """The base of all answers: unknown fields are ignored, since models like to add some."""
+    """The base of all answers: unknown fields are ignored, because models like to add some."""
 
     @classmethod
     def validated(cls, value: Any) -> Self:
-        """The answer that a JSON value is; a `ValidationError` where it is none."""
+        """The answer that a JSON value is; `ValidationError` if it is none."""
         return _adapter(cls).validate_python(value)
 
     def json(self) -> str:
@@ -67,36 +53,6 @@ def _adapter[A: Answer](model: type[A]) -> TypeAdapter[A]:
     return TypeAdapter(model)
 
 
-class BoundaryAnswer(Answer, frozen=True, kw_only=True):
-    """`action_index`: an ordinal, 0 for the head alone, -1 for more."""
-
-    reasoning: str = ""
-    action_index: int
-
-
-class CutsAnswer(Answer, frozen=True, kw_only=True):
-    """`ends`: the ordinal of the last node of each stretch, in order."""
-
-    reasoning: str = ""
-    can_mount_all: bool = False
-    ends: list[int]
-
-
-class ScoreAnswer(Answer, frozen=True, kw_only=True):
-    reasoning: str = ""
-    label: Label
-
-
-class LabelAnswer(Answer, frozen=True, kw_only=True):
-    id: str
-    reasoning: str = ""
-    label: Label
-
-
-class LabelsAnswer(Answer, frozen=True, kw_only=True):
-    labels: list[LabelAnswer]
-
-
 def _text(value: Any) -> Any:
     """Models put lists and objects where text was asked for."""
     if value is None:
@@ -109,80 +65,9 @@ def _text(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
-type Text = Annotated[str, BeforeValidator(_text)]
-type SomeText = Annotated[str, Field(min_length=1)]
+type OptionalText = Annotated[str, BeforeValidator(_text)]
+type RequiredText = Annotated[str, Field(min_length=1)]
 
-
-class SummaryAnswer(Answer, frozen=True, kw_only=True):
-    subtitle: SomeText
-    summary: SomeText
-    artifacts: Text = NONE
-    final_state: Text = NONE
-    key_values: Text = NONE
-    key_mechanisms: Text = NONE
-    critical_order: Text = NONE
-    dead_ends: Text = NONE
-    open_issues: Text = NONE
-
-
-class DigestAnswer(SummaryAnswer, frozen=True, kw_only=True):
-    labels: list[LabelAnswer] = []
-
-
-class TopLevelAnswer(Answer, frozen=True, kw_only=True):
-    reasoning: str = ""
-    can_mount_all: bool
-
-
-class Group(Answer, frozen=True, kw_only=True):
-    mode: Literal["keep", "shortcut"]
-    source_node_ids: list[str]
-    title: str = ""
-    dead_end: str = ""
-    working_path: str = ""
-    outcome: ShortcutOutcome = "unknown"
-    open_issue: str = ""
-    evidence_node_ids: list[str] = []
-    key_action_ids: list[str] = []
-
-
-class CompressionAnswer(Answer, frozen=True, kw_only=True):
-    groups: list[Group]
-
-
-class IssueAnswer(Answer, frozen=True, kw_only=True):
-    issue: str
-    evidence_node_ids: list[str] = []
-
-
-class ReconciliationAnswer(Answer, frozen=True, kw_only=True):
-    coherence: Coherence
-    completion: Completion
-    summary: str = ""
-    open_issues: list[IssueAnswer] = []
-    fatal_issues: list[IssueAnswer] = []
-    resolved_issue_ids: list[str] = []
-    resolution_evidence: dict[str, list[str]] = {}
-    key_action_ids: list[str] = []
-
-
-class SettlementAnswer(Answer, frozen=True, kw_only=True):
-    groups: list[Group]
-    verdict: ReconciliationAnswer
-
-
-MODELS: dict[type, type[Answer]] = {
-    Boundary: BoundaryAnswer,
-    Cuts: CutsAnswer,
-    Score: ScoreAnswer,
-    Labels: LabelsAnswer,
-    Summary: SummaryAnswer,
-    Digest: DigestAnswer,
-    TopLevel: TopLevelAnswer,
-    Compression: CompressionAnswer,
-    Reconciliation: ReconciliationAnswer,
-    Settlement: SettlementAnswer,
-}
 
 _THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 
@@ -207,13 +92,3 @@ def _json_in(reply: str) -> Any:
     except (ValueError, RecursionError) as error:
         raise BadAnswer(f"not valid JSON: {error}") from None
     return value
-
-
-def references(parent: Node) -> list[str]:
-    """All nodes that evidence may name: the parent's children and everything below them."""
-    return [node.id for node in nodes(parent) if node.id != parent.id]
-
-
-def actions(parent: Node) -> list[str]:
-    """All leaves below a node, by identifier."""
-    return [node.id for node in nodes(parent) if isinstance(node, Leaf)]

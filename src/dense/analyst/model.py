@@ -5,15 +5,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from dense.analyst.prompt import prompt_hashes, prompt_size, render
-from dense.analyst.questions import AnyQuestion, Correction
+from dense.analyst.questions import Correction, Judgement, Question, as_judgement
 from dense.analyst.views import FULL, Limits
 from dense.errors import AnalystFailed, CallFailed
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
 
-__all__ = ["ModelAnalyst", "prompt_hashes", "render"]
+__all__ = ["ModelAnswerer", "prompt_hashes", "render"]
 
 
-class ModelAnalyst:
+class ModelAnswerer:
     """Puts each question to a chat model and gives back its words.
 
     A refusal and a call that stays dead are `AnalystFailed`, about this one judgement. What is about the whole run (a
@@ -36,18 +36,19 @@ class ModelAnalyst:
         self._max_output_tokens = max_output_tokens
         self._temperature = temperature
 
-    async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+    async def ask(self, question: Question, correction: Correction | None = None) -> str:
         """The model's reply."""
-        request = self.render(question, correction)
+        judgement = as_judgement(question)
+        request = self.render(judgement, correction)
         try:
-            reply = await self._complete(question, correction, request)
+            reply = await self._complete(judgement, correction, request)
         except CallFailed as error:
             raise AnalystFailed(f"{question.key}: {error}") from error
         if reply.finish == "refusal":
             raise AnalystFailed(f"{question.key}: the model declined to answer: {reply.text[:200]}")
         return reply.text
 
-    async def _complete(self, question: AnyQuestion, correction: Correction | None, request: ChatRequest) -> ChatReply:
+    async def _complete(self, question: Judgement, correction: Correction | None, request: ChatRequest) -> ChatReply:
         """The reply. A prompt that the model finds too long after all is put once more, half as long."""
         try:
             return await self._model.complete(request)
@@ -57,7 +58,7 @@ class ModelAnalyst:
             return await self._model.complete(self.render(question, correction, prompt=prompt_size(request) // 2))
 
     def render(
-        self, question: AnyQuestion, correction: Correction | None = None, *, prompt: int | None = None
+        self, question: Judgement, correction: Correction | None = None, *, prompt: int | None = None
     ) -> ChatRequest:
         """What the model is asked, for whoever wants to measure it. `prompt` limits the whole, in bytes."""
         limits = self._limits if prompt is None else replace(self._limits, prompt=min(prompt, self._limits.prompt))

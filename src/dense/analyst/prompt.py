@@ -8,49 +8,21 @@ come last.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from dense.analyst.questions import (
-    AnyQuestion,
-    Boundary,
-    Compression,
-    Correction,
-    Cuts,
-    Digest,
-    Labels,
-    Reconciliation,
-    Score,
-    Settlement,
-    Summary,
-    TopLevel,
-)
-from dense.analyst.schemas import schema_for
-from dense.analyst.views import (
-    FULL,
-    Limits,
-    branch_view,
-    candidates_view,
-    clip,
-    issues_view,
-    members_view,
-    observation_view,
-    queue_view,
-    shown,
-    subtask_view,
-)
+from dense.analyst.questions import JUDGEMENTS, Correction, Judgement
+from dense.analyst.views import FULL, Limits, clip, shown
 from dense.model.chat import ChatRequest, Message
-from dense.tree import Issue, Subtask
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-KINDS = "boundary cuts score labels summary digest toplevel compression reconciliation settlement".split()
 FOLDER = Path(__file__).parent / "prompts"
 SEPARATOR = "\n=== user ===\n"
 SHRINK = 0.7
@@ -73,7 +45,7 @@ class Templates(Struct, frozen=True):
 
 
 def render(
-    question: AnyQuestion,
+    question: Judgement,
     correction: Correction | None = None,
     limits: Limits = FULL,
     *,
@@ -90,7 +62,7 @@ def render(
     return ChatRequest(
         system=system,
         messages=messages,
-        schema=schema_for(question, limits),
+        schema=question.schema(limits),
         max_output_tokens=max_output_tokens,
         temperature=temperature,
         label=question.key,
@@ -107,9 +79,9 @@ def _size(system: str, messages: Iterable[Message]) -> int:
 
 
 def _fitted(
-    question: AnyQuestion, correction: Correction | None, limits: Limits, room: int
+    question: Judgement, correction: Correction | None, limits: Limits, room: int
 ) -> tuple[str, tuple[Message, ...]]:
-    if limits.lean and isinstance(question, Cuts | Digest | Labels | Settlement):
+    if limits.lean and question.is_lean:
         limits = limits.lean
     system, messages = _prompt(question, correction, limits)
     for _ in range(TRIES):
@@ -131,9 +103,9 @@ def _without_middle(messages: tuple[Message, ...], over: int) -> tuple[Message, 
     return (task, Message(material.role, text), *rest)
 
 
-def _prompt(question: AnyQuestion, correction: Correction | None, limits: Limits) -> tuple[str, tuple[Message, ...]]:
+def _prompt(question: Judgement, correction: Correction | None, limits: Limits) -> tuple[str, tuple[Message, ...]]:
     templates = _templates(question.kind)
-    slots = _slots(question, limits)
+    slots = question.slots(limits)
     task = None if question.task is None else shown(question.task.instruction, limits.task)
     marker = marker_for(task or "", (value for value in slots.values() if isinstance(value, str)))
     messages = (
@@ -162,72 +134,6 @@ def marker_for(task: str, texts: Iterable[str]) -> str:
     raise AssertionError("unreachable")
 
 
-def _slots(question: AnyQuestion, limits: Limits) -> dict[str, Any]:
-    """What a question's template has places for."""
-    match question:
-        case Boundary():
-            return {**_queue(question, limits), "is_last": question.is_last}
-        case Cuts():
-            return {**_queue(question, limits), "may_stop": question.may_stop}
-        case Score():
-            return {
-                "tree": subtask_view(question.subtask, question.members, question.target, limits),
-                "observation": observation_view(question.target.step, limits.target),
-                "target": question.target.id,
-            }
-        case Labels():
-            return {
-                "members": members_view(question.targets, limits),
-                "targets": _names(leaf.id for leaf in question.targets),
-            }
-        case Summary() | Digest():
-            targets = question.targets if isinstance(question, Digest) else ()
-            return {
-                "subtask": question.subtask,
-                "level": question.level,
-                "members": members_view(question.members, limits),
-                "targets": _names(targets),
-            }
-        case TopLevel():
-            return {
-                "level": question.level,
-                "count": len(question.candidates),
-                "before": question.before,
-                "candidates": candidates_view(question.candidates, limits),
-            }
-        case Compression() | Settlement():
-            return _branch(question.parent, question.issues, question.key_actions, limits, is_labelled=True)
-        case Reconciliation():
-            return _branch(question.subtree, question.issues, question.key_actions, limits, is_labelled=False)
-
-
-def _queue(question: Boundary | Cuts, limits: Limits) -> dict[str, Any]:
-    return {
-        "level": question.level,
-        "head": question.head,
-        "tail": question.head + len(question.queue) - 1,
-        "queue": queue_view(question.queue, question.head, limits),
-    }
-
-
-def _branch(
-    parent: Subtask, issues: Sequence[Issue], kept: Sequence[str], limits: Limits, *, is_labelled: bool
-) -> dict[str, Any]:
-    return {
-        "parent": parent.id,
-        "title": shown(parent.title, limits.facet),
-        "summary": shown(parent.summary, limits.summary),
-        "children": branch_view(parent.children, kept, limits, is_labelled=is_labelled),
-        "ids": _names(child.id for child in parent.children),
-        "issues": issues_view(issues, limits),
-        "issue_ids": _names(issue.id for issue in issues),
-    }
-
-
-def _names(names: Iterable[str]) -> str:
-    return ", ".join(names)
-
-
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -250,9 +156,14 @@ def _task_template() -> Template:
     return _environment().get_template("parts/task.md.j2")
 
 
+def kinds() -> list[str]:
+    """The names of all judgements, which are those of their templates."""
+    return [judgement.__name__.lower() for judgement in JUDGEMENTS]
+
+
 def prompt_hashes() -> dict[str, str]:
     """The SHA-256 of each prompt, parts included, for the record of a run."""
-    return {kind: hashlib.sha256("\0".join(_sources(f"{kind}.md.j2")).encode()).hexdigest() for kind in KINDS}
+    return {kind: hashlib.sha256("\0".join(_sources(f"{kind}.md.j2")).encode()).hexdigest() for kind in kinds()}
 
 
 def _sources(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tightest JSON schema for each question: identifiers as enums, ordinals within bounds, lengths and counts limited.
+"""What the JSON schemas of answers are made of: identifiers as enums, ordinals within bounds, limited lengths.
 
 Every object is closed and requires all its properties, as strict modes demand, in the order in which they are to be
 written: reasons before verdicts. What a provider does not take is dropped by its wire format (`dense.model`).
@@ -9,130 +9,75 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
-from dense.analyst.answers import references
-from dense.analyst.questions import (
-    AnyQuestion,
-    Boundary,
-    Compression,
-    Cuts,
-    Digest,
-    Labels,
-    Reconciliation,
-    Score,
-    Settlement,
-    Summary,
-    TopLevel,
-)
-from dense.analyst.views import FULL, Limits, retained
-from dense.tree import Coherence, Completion, Facets, Issue, Label, ShortcutOutcome, Subtask
+from dense.analyst.views import Limits, retained
+from dense.tree import Coherence, Completion, Issue, Label, ShortcutOutcome, Subtask, nodes
 
 type Schema = dict[str, Any]
 
-LISTED = 100
+MAX_ENUM_VALUES = 100
 """Up to so many values are an enum; providers refuse schemas with long ones."""
-CITED = 12
+MAX_CITED_NODES = 12
 """Up to so many nodes are cited at once, fewer where answers are to be short."""
-REPORTED = 8
+MAX_ISSUES = 8
 """The same for issues."""
-NAME = 24
+MAX_NAME_CHARS = 24
 """How long an identifier is at the most, where it cannot be listed."""
 
 
-def schema_for(question: AnyQuestion, limits: Limits = FULL) -> Schema:
-    """The schema of the answer to a question."""
-    long, short = limits.answer, _short(limits)
-    match question:
-        case Boundary():
-            specials = [0] if question.is_last else [-1, 0]
-            index = _ordinals(question.head, len(question.queue), specials)
-            return _object(reasoning=_text(long), action_index=index)
-        case Cuts():
-            return _cuts(question, long)
-        case Score():
-            return _object(reasoning=_text(long), label=_enum(get_args(Label)))
-        case Labels():
-            return _object(labels=_labels([leaf.id for leaf in question.targets], short))
-        case Summary():
-            return _object(**_summary(long, short))
-        case Digest():
-            return _object(labels=_labels(question.targets, short), **_summary(long, short))
-        case TopLevel():
-            return _object(reasoning=_text(2 * long), can_mount_all={"type": "boolean"})
-        case Compression():
-            tree = _Tree(question.parent, (), question.key_actions, limits)
-            return _object(groups=tree.groups()) | tree.definitions(has_verdict=False)
-        case Reconciliation():
-            tree = _Tree(question.subtree, question.issues, question.key_actions, limits)
-            return tree.verdict() | tree.definitions(has_verdict=True)
-        case Settlement():
-            tree = _Tree(question.parent, question.issues, question.key_actions, limits)
-            # What is in no group is kept: only shortcuts need to be listed.
-            return _object(groups=tree.groups(least=0), verdict=tree.verdict()) | tree.definitions(has_verdict=True)
-
-
-def _short(limits: Limits) -> int:
+def short_length(limits: Limits) -> int:
+    """How long a short text may be."""
     return max(40, limits.answer // 4)
 
 
-def _cuts(question: Cuts, long: int) -> Schema:
-    stop: Schema = {"can_mount_all": {"type": "boolean"}} if question.may_stop else {}
-    ends = _list(_ordinals(question.head, len(question.queue), []), most=len(question.queue), least=1)
-    return _object(reasoning=_text(2 * long), **stop, ends=ends)
+def labels_of(targets: Sequence[str], short: int) -> Schema:
+    """A label for each of these actions."""
+    entry = object_of(id=name_of(targets), reasoning=text_of(short), label=enum_of(get_args(Label)))
+    return list_of(entry, most=len(targets), least=len(targets))
 
 
-def _summary(long: int, short: int) -> dict[str, Schema]:
-    facets = {name: _text(long // 2, least=1) for name in Facets.__struct_fields__}
-    return {"subtitle": _text(min(short, 120), least=1), "summary": _text(long, least=1), **facets}
-
-
-def _labels(targets: Sequence[str], short: int) -> Schema:
-    entry = _object(id=_name(targets), reasoning=_text(short), label=_enum(get_args(Label)))
-    return _list(entry, most=len(targets), least=len(targets))
-
-
-class _Tree:
+class SubtreeSchema:
     """The parts of a schema that name nodes of one subtree. Lists that occur often are defined once."""
 
     def __init__(self, parent: Subtask, issues: Sequence[Issue], kept: Sequence[str], limits: Limits) -> None:
         self.children = [child.id for child in parent.children]
-        self.nodes = references(parent)
+        self.nodes = [node.id for node in nodes(parent) if node.id != parent.id]
         self.actions = [name for child in parent.children for name in retained(child, frozenset(kept))]
         self.issues = [issue.id for issue in issues]
-        self.long, self.short = limits.answer, _short(limits)
+        self.long, self.short = limits.answer, short_length(limits)
 
     def groups(self, *, least: int = 1) -> Schema:
-        group = _object(
-            mode=_enum(["keep", "shortcut"]),
-            source_node_ids=_list(_name(self.children), most=len(self.children), least=1),
-            title=_text(min(self.short, 120)),
-            dead_end=_text(self.short),
-            working_path=_text(self.short),
-            outcome=_enum(get_args(ShortcutOutcome)),
-            open_issue=_text(self.short),
+        group = object_of(
+            mode=enum_of(["keep", "shortcut"]),
+            source_node_ids=list_of(name_of(self.children), most=len(self.children), least=1),
+            title=text_of(min(self.short, 120)),
+            dead_end=text_of(self.short),
+            working_path=text_of(self.short),
+            outcome=enum_of(get_args(ShortcutOutcome)),
+            open_issue=text_of(self.short),
             evidence_node_ids=_defined("nodes"),
             key_action_ids=_defined("actions"),
         )
-        return _list(group, most=len(self.children), least=least)
+        return list_of(group, most=len(self.children), least=least)
 
     def verdict(self) -> Schema:
-        return _object(
-            coherence=_enum(get_args(Coherence)),
-            completion=_enum(get_args(Completion)),
-            summary=_text(self.long),
+        return object_of(
+            coherence=enum_of(get_args(Coherence)),
+            completion=enum_of(get_args(Completion)),
+            summary=text_of(self.long),
             open_issues=_defined("issues"),
             fatal_issues=_defined("issues"),
-            resolved_issue_ids=_list(_name(self.issues), most=len(self.issues)),
-            resolution_evidence=_object(**{name: _defined("nodes") for name in self.issues}),
+            resolved_issue_ids=list_of(name_of(self.issues), most=len(self.issues)),
+            resolution_evidence=object_of(**{name: _defined("nodes") for name in self.issues}),
             key_action_ids=_defined("actions"),
         )
 
     def definitions(self, *, has_verdict: bool) -> Schema:
         """What `groups` and `verdict` refer to."""
-        issue = _object(issue=_text(self.short, least=1), evidence_node_ids=_defined("nodes"))
+        issue = object_of(issue=text_of(self.short, least=1), evidence_node_ids=_defined("nodes"))
         named = (("nodes", self.nodes), ("actions", self.actions))
-        most = min(CITED, self.long // 40)
-        lists = {name: _list(_name(names), most=min(most, len(names))) for name, names in named}
-        issues = {"issues": _list(issue, most=min(REPORTED, self.long // 60))} if has_verdict else {}
+        most = min(MAX_CITED_NODES, self.long // 40)
+        lists = {name: list_of(name_of(names), most=min(most, len(names))) for name, names in named}
+        issues = {"issues": list_of(issue, most=min(MAX_ISSUES, self.long // 60))} if has_verdict else {}
         return {"$defs": lists | issues}
 
 
@@ -140,7 +85,7 @@ def _defined(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _object(**properties: Schema) -> Schema:
+def object_of(**properties: Schema) -> Schema:
     return {
         "type": "object",
         "properties": properties,
@@ -149,25 +94,25 @@ def _object(**properties: Schema) -> Schema:
     }
 
 
-def _text(most: int, *, least: int = 0) -> Schema:
+def text_of(most: int, *, least: int = 0) -> Schema:
     return {"type": "string", "maxLength": most} | ({"minLength": least} if least else {})
 
 
-def _list(items: Schema, *, most: int, least: int = 0) -> Schema:
+def list_of(items: Schema, *, most: int, least: int = 0) -> Schema:
     return {"type": "array", "items": items, "maxItems": most} | ({"minItems": least} if least else {})
 
 
-def _enum(values: Iterable[str | int]) -> Schema:
+def enum_of(values: Iterable[str | int]) -> Schema:
     listed = list(values)
     return {"type": "string" if isinstance(listed[0], str) else "integer", "enum": listed}
 
 
-def _name(names: Sequence[str]) -> Schema:
+def name_of(names: Sequence[str]) -> Schema:
     """One of these identifiers; just a short text where there are too many to be listed, or none."""
-    return _enum(names) if 0 < len(names) <= LISTED else _text(NAME)
+    return enum_of(names) if 0 < len(names) <= MAX_ENUM_VALUES else text_of(MAX_NAME_CHARS)
 
 
-def _ordinals(head: int, length: int, specials: list[int]) -> Schema:
-    if length + len(specials) <= LISTED:
-        return _enum([*specials, *range(head, head + length)])
+def ordinals(head: int, length: int, specials: list[int]) -> Schema:
+    if length + len(specials) <= MAX_ENUM_VALUES:
+        return enum_of([*specials, *range(head, head + length)])
     return {"type": "integer", "minimum": min(specials, default=head), "maximum": head + length - 1}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from dense.analyst.questions import Analyst, AnyQuestion, Correction
+from dense.analyst.questions import Answerer, Correction, Question
 from dense.errors import AnalystFailed, BadScript
 
 type Script = Mapping[str, Any]
@@ -17,7 +17,7 @@ type Script = Mapping[str, Any]
 is given back as it is, or None for no reply."""
 
 
-class ScriptedAnalyst:
+class ScriptedAnswerer:
     """Answers each question as the script says, whatever the order in which they are asked."""
 
     name = "scripted"
@@ -26,7 +26,7 @@ class ScriptedAnalyst:
         self._answers = load(Path(script)) if isinstance(script, Path | str) else dict(script)
         self._origin = str(script) if isinstance(script, Path | str) else "the script"
 
-    async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+    async def ask(self, question: Question, correction: Correction | None = None) -> str:
         """The scripted reply. A question that the script does not know is `AnalystFailed`, by its key."""
         attempt = 0 if correction is None else 1
         if question.key not in self._answers:
@@ -42,28 +42,28 @@ class ScriptedAnalyst:
         return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
-class Recording:
-    """An analyst that writes down what another one answers, so that `ScriptedAnalyst` can say it again.
+class RecordingAnswerer:
+    """An analyst that writes down what another one answers, so that `ScriptedAnswerer` can say it again.
 
     One line is appended for each reply, and at once: a run that is killed leaves all replies that it got, and one that
     goes on writes to the same file. Where a question was asked twice, the later reply counts."""
 
-    def __init__(self, analyst: Analyst, path: Path | str) -> None:
-        self.name = analyst.name
-        self._analyst = analyst
+    def __init__(self, answerer: Answerer, path: Path | str) -> None:
+        self.name = answerer.name
+        self._answerer = answerer
         self._path = Path(path)
 
-    async def ask(self, question: AnyQuestion, correction: Correction | None = None) -> str:
+    async def ask(self, question: Question, correction: Correction | None = None) -> str:
         """The other analyst's reply, written down."""
         try:
-            reply = await self._analyst.ask(question, correction)
+            reply = await self._answerer.ask(question, correction)
         except AnalystFailed:
             self._write(question, correction, None)
             raise
         self._write(question, correction, reply)
         return reply
 
-    def _write(self, question: AnyQuestion, correction: Correction | None, reply: str | None) -> None:
+    def _write(self, question: Question, correction: Correction | None, reply: str | None) -> None:
         record = {"key": question.key, "attempt": 0 if correction is None else 1, "answer": _readable(reply)}
         line = json.dumps(record, ensure_ascii=False).encode(errors="replace") + b"\n"
         self._path.parent.mkdir(parents=True, exist_ok=True)

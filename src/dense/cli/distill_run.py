@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dense.analyst.scripted import ScriptedAnalyst
+from dense.analyst.scripted import ScriptedAnswerer
 from dense.cli.distill_text import DistillSummary, FinishedTrace, progress_bar
 from dense.errors import CallFailed, DenseError, ModelError
 from dense.methods import AnyMethod, method
@@ -59,7 +59,7 @@ class DistillSettings:
             return AnalystChoice(model, settings=self.model_settings, answers=recording)
         script = self.answers / folder.name / ANSWERS if self.answers.is_dir() else self.answers
         return AnalystChoice(
-            None, ScriptedAnalyst(script), f"scripted:{self.answers}", self.model_settings, answers=recording
+            None, ScriptedAnswerer(script), f"scripted:{self.answers}", self.model_settings, answers=recording
         )
 
 

@@ -1,5 +1,9 @@
-"""DENSE's own trees: nested subtasks, shortcuts, reconciled issues. `pipeline` reads as the paper's algorithm."""
+"""From a trajectory to DENSE's trees: analyse, then accept.
 
-from dense.distillation.pipeline import Profile
+Comes in: a clean trajectory and an analyst. Goes out: the source tree and the reconciled tree, sound whatever the
+analyst said. `pipeline` reads as the paper's algorithm. Must never import `methods`, `service` or anything above."""
 
-__all__ = ["Profile"]
+from dense.distillation.accept import Accepted, accept
+from dense.distillation.pipeline import distill_trees
+
+__all__ = ["Accepted", "accept", "distill_trees"]

@@ -45,7 +45,7 @@ class AllAtOnce:
             check_complete(answer, wanted)
 
         wanted_set = set(wanted)
-        await asked(means.panel, Assessment(task=trajectory.task, actions=actions), AssessmentAnswer, check)
+        await asked(means.asker, Assessment(task=trajectory.task, actions=actions), AssessmentAnswer, check)
         return Draft(table([_row(leaf, given) for leaf in actions], redacted=means.redacted), FRAME)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self, cast
 from msgspec import field
 from pydantic import Field
 
-from dense.analyst.answers import Answer, BadAnswer, SomeText
+from dense.analyst.answers import Answer, BadAnswer, RequiredText
 from dense.tree import Completion, Label
 
 
@@ -38,7 +38,7 @@ class AssessmentAnswer(Answer, frozen=True, kw_only=True):
 
 class DecisionAnswer(Answer, frozen=True, kw_only=True):
     action_index: int | None = None
-    known_basis: SomeText
+    known_basis: RequiredText
     reasoning: str = ""
     label: Label
 
@@ -53,7 +53,7 @@ class Shown(Answer, frozen=True, kw_only=True):
 class OverviewAnswer(Answer, frozen=True, kw_only=True):
     evidence: list[Shown] = field(default_factory=list[Shown])
     status: Completion
-    summary: SomeText
+    summary: RequiredText
     lessons: list[str] = field(default_factory=list[str])
     next_steps: list[str] = field(default_factory=list[str])
 

@@ -1,18 +1,17 @@
 """Who answers the baselines' questions: a language model, or what a script says. The built-in rules are in `rules`.
 
-Each of these is also an analyst of DENSE's own judgements, so that every method has one and the same to ask, and one
-panel counts everything."""
+Each of these also answers DENSE's own judgements, so that every method asks the same, and one `Asker` counts
+everything."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from dense.analyst.answers import Answer
-from dense.analyst.model import ModelAnalyst
+from dense.analyst.asker import Asker
+from dense.analyst.model import ModelAnswerer
 from dense.analyst.prompt import prompt_size
-from dense.analyst.questions import AnyQuestion, Correction, Question
-from dense.distillation.panel import Panel
+from dense.analyst.questions import Correction, Question
 from dense.errors import AnalystFailed, CallFailed
 from dense.methods.prompting import Views, request_for
 from dense.methods.questions import INQUIRIES, Inquiry
@@ -20,10 +19,10 @@ from dense.model.chat import ChatModel, ChatReply, ChatRequest
 
 
 async def asked[A: Answer](
-    panel: Panel, question: Inquiry, model: type[A], check: Callable[[A], None] | None = None
+    asker: Asker, question: Inquiry, model: type[A], check: Callable[[A], None] | None = None
 ) -> A | None:
-    """The answer, with one corrective call; None if none could be used. Who sits on the panel knows these questions."""
-    return await panel.ask(cast("AnyQuestion", question), model, check, tries=2)
+    """The answer, with one corrective call; None if none could be used."""
+    return await asker.ask(question, model, check, tries=2)
 
 
 class MethodModel:
@@ -31,7 +30,7 @@ class MethodModel:
 
     def __init__(
         self,
-        analyst: ModelAnalyst,
+        analyst: ModelAnswerer,
         model: ChatModel,
         *,
         room: int,
@@ -44,9 +43,9 @@ class MethodModel:
         self._max_output_tokens, self._temperature = max_output_tokens, temperature
 
     async def ask(self, question: Question, correction: Correction | None = None) -> str:
-        """The model's reply; see `dense.analyst.questions.Analyst`."""
+        """The model's reply; see `dense.analyst.questions.Answerer`."""
         if not isinstance(question, INQUIRIES):
-            return await self._analyst.ask(cast("AnyQuestion", question), correction)
+            return await self._analyst.ask(question, correction)
         try:
             reply = await self._complete(question, correction)
         except CallFailed as error:

@@ -54,9 +54,9 @@ class Advisor:
 
     async def feedback(self, task: Task, means: Means, /) -> Draft:
         """One question. Without a usable answer there is no advice to give."""
-        answer = await asked(means.panel, Advice(task=task), AdviceAnswer)
+        answer = await asked(means.asker, Advice(task=task), AdviceAnswer)
         if answer is None:
-            raise Unusable(f"no usable advice came back: {means.panel.asked[-1].problems[-1]}")
+            raise Unusable(f"no usable advice came back: {means.asker.asked[-1].problems[-1]}")
         blocks = [
             *texts("strategy", answer.strategy),
             *texts("risk", answer.risks),

@@ -16,10 +16,11 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from dense.analyst import Analyst
+from dense.analyst.asker import Asker
 from dense.deliver.delivery import Fit
 from dense.deliver.message import REPORT, Frame
-from dense.distillation.panel import Panel
-from dense.distillation.pipeline import Profile
+from dense.evidence.actions import EffectsOf
 from dense.model.chat import ChatModel
 from dense.outcome import Outcome
 from dense.trajectory import Task, Trajectory
@@ -43,12 +44,14 @@ class Draft(Struct, frozen=True):
 class Means(Struct, frozen=True):
     """What a method may use. Everything that is asked through it is counted."""
 
-    panel: Panel
-    """Answers questions: a language model, the built-in rules, or a script."""
+    asker: Asker
+    """Asks questions: of a language model, the built-in rules, or a script."""
+    analyst: Analyst
+    """Analyses the trajectory, for methods that build on its tree."""
+    effects: EffectsOf
+    """What each step did, looked at once."""
     model: ChatModel | None = None
     """The model itself, for a method that writes its own prompts; None where there is none."""
-    profile: Profile = "fast"
-    """Which calls DENSE makes."""
     room: int = 240_000
     """How many bytes of a trajectory one question may show."""
     redacted: str = ""

@@ -39,7 +39,7 @@ class NoHierarchy:
         actions = leaves_of(trajectory)
         known = [leaf.action for leaf in actions]
         question = Overview(task=trajectory.task, actions=actions)
-        answer = await asked(means.panel, question, OverviewAnswer, lambda found: check_cited(found, known))
+        answer = await asked(means.asker, question, OverviewAnswer, lambda found: check_cited(found, known))
         if answer is None:
             answer = OverviewAnswer(status="unknown", summary="No usable report on the attempt came back.")
         blocks = [

@@ -1,22 +1,22 @@
 """The baselines without a model: their questions answered by the built-in rules.
 
-Labels, verdict and lessons are what the rules say to DENSE's own questions; only the wrapping is a baseline's. So
-methods differ here, too, by what they ask and show, and not by who answers."""
+Labels, verdict and lessons are those of the rules' own draft; only the wrapping is a baseline's. So methods differ by
+what they ask and show, not by who answers."""
 
 from __future__ import annotations
 
-from typing import cast
+from functools import cached_property
 
-from dense.analyst.answers import Answer, BadAnswer, LabelsAnswer, SettlementAnswer
-from dense.analyst.instant import Answering, InstantAnalyst
-from dense.analyst.questions import AnyQuestion, Labels, Question, Settlement
+from dense.analyst.answers import Answer
+from dense.analyst.questions import Correction, Question
+from dense.analyst.rules import RulesAnalyst
+from dense.draft import IssueDraft, LeafDraft, SubtaskDraft
 from dense.evidence.actions import EffectsOf
 from dense.evidence.requirements import Requirement, requirements
 from dense.methods.answers import AdviceAnswer, Assessed, AssessmentAnswer, OverviewAnswer, Shown
 from dense.methods.foresight import Foresight
 from dense.methods.questions import Advice, Assessment, Decision, Overview
 from dense.trajectory import Task, Trajectory
-from dense.tree import Leaf, Subtask
 
 BY_RULE = (
     "This advice was put together by rule, not by a model or a person: it only lists what the text of the task names. "
@@ -34,78 +34,63 @@ CHECKS = {
 FORBIDDEN = "not touched or used: {}"
 
 
-class MethodRules:
-    """The built-in rules, for the baselines' questions as well as for DENSE's."""
+class RulesAnswerer:
+    """The built-in rules, for the baselines' questions about one trajectory."""
 
-    def __init__(self, rules: InstantAnalyst) -> None:
-        self.name = rules.name
-        self._rules = rules
+    name = RulesAnalyst.name
 
-    def study(self, trajectory: Trajectory, effects: EffectsOf) -> Answering:
-        """See `InstantAnalyst`. The trajectory is gone through when the first question comes: some methods ask none."""
-        return _Study(self._rules, trajectory, effects)
+    def __init__(self, trajectory: Trajectory, effects: EffectsOf) -> None:
+        self._trajectory, self._effects = trajectory, effects
 
+    async def ask(self, question: Question, correction: Correction | None = None) -> str:
+        """The answer as a model would write it."""
+        del correction  # the rules would say the same again
+        return self._answer(question).json()
 
-class _Study:
-    def __init__(self, rules: InstantAnalyst, trajectory: Trajectory, effects: EffectsOf) -> None:
-        self._rules, self._trajectory, self._effects = rules, trajectory, effects
-        self._answer: Answering | None = None
-        self._foresight: Foresight | None = None
-
-    def __call__(self, question: Question) -> Answer:
+    def _answer(self, question: Question) -> Answer:
         match question:
             case Advice():
                 return advice(question.task)
             case Assessment():
-                return self._assessment(question)
+                return self._assessment()
             case Decision():
-                self._foresight = self._foresight or Foresight(self._trajectory, self._effects)
                 return self._foresight.decision(question.target.action)
             case Overview():
-                return self._overview(question)
+                return self._overview()
             case _:
-                return self._ask(cast("AnyQuestion", question))
+                raise TypeError(f"{question.kind} is no question of a baseline")
 
-    def _ask(self, question: AnyQuestion) -> Answer:
-        if self._answer is None:
-            self._answer = self._rules.study(self._trajectory, self._effects)
-        return self._answer(question)
+    @cached_property
+    def _foresight(self) -> Foresight:
+        return Foresight(self._trajectory, self._effects)
 
-    def _assessment(self, question: Assessment) -> AssessmentAnswer:
-        found = self._ask(Labels(task=question.task, targets=question.actions))
-        numbers = {leaf.id: leaf.action for leaf in question.actions}
-        if not isinstance(found, LabelsAnswer):
-            raise BadAnswer("the rules gave no labels")
-        entries = [
-            Assessed(action_index=numbers[entry.id], reasoning=entry.reasoning, label=entry.label)
-            for entry in found.labels
-            if entry.id in numbers
-        ]
-        return AssessmentAnswer(actions=entries)
+    @cached_property
+    def _root(self) -> SubtaskDraft:
+        """The attempt as one subtask, without the parts that a tree would have."""
+        return RulesAnalyst(self._effects).draft(self._trajectory, is_flat=True).root
 
-    def _overview(self, question: Overview) -> OverviewAnswer:
-        """The verdict on the attempt as one subtask, without the parts that a tree would have."""
-        root = Subtask(f"n{len(question.actions)}", 0, "the whole attempt", "", question.actions)
-        found = self._ask(Settlement(task=question.task, parent=root, issues=(), key_actions=()))
-        if not isinstance(found, SettlementAnswer):
-            raise BadAnswer("the rules gave no verdict")
-        verdict = found.verdict
-        issues = [*verdict.fatal_issues, *verdict.open_issues]
-        tried = [group for group in found.groups if group.mode == "shortcut"]
-        lessons = [_lesson(group.dead_end, group.working_path) for group in tried]
-        shows = [(identifier, issue.issue) for issue in issues for identifier in issue.evidence_node_ids[:1]]
+    def _assessment(self) -> AssessmentAnswer:
+        actions = [child for child in self._root.children if isinstance(child, LeafDraft)]
+        return AssessmentAnswer(
+            actions=[Assessed(action_index=one.action, reasoning=one.reason, label=one.label or 0) for one in actions]
+        )
+
+    def _overview(self) -> OverviewAnswer:
+        verdict = self._root.verdict
+        issues = sorted(verdict.issues, key=lambda issue: not issue.is_fatal)
+        lessons = [_lesson(group.dead_end, group.working_path) for group in self._root.groups]
         return OverviewAnswer(
-            evidence=_evidence(shows, question.actions),
+            evidence=[Shown(action_index=_action(issue), shows=issue.text) for issue in issues if issue.evidence],
             status=verdict.completion,
             summary=verdict.summary or "The rules have nothing to say of this attempt.",
             lessons=[lesson for lesson in dict.fromkeys(lessons) if lesson],
-            next_steps=list(dict.fromkeys(issue.issue for issue in issues)),
+            next_steps=list(dict.fromkeys(issue.text for issue in issues)),
         )
 
 
-def _evidence(shows: list[tuple[str, str]], actions: tuple[Leaf, ...]) -> list[Shown]:
-    numbers = {leaf.id: leaf.action for leaf in actions}
-    return [Shown(action_index=numbers[name], shows=text) for name, text in shows if name in numbers]
+def _action(issue: IssueDraft) -> int:
+    """The number of the first action that shows an issue."""
+    return int(issue.evidence[0].removeprefix("n")) + 1
 
 
 def _lesson(dead_end: str, working_path: str) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from dense.analyst.asker import together
 from dense.deliver import markup
 from dense.deliver.message import Frame
 from dense.methods.answers import DecisionAnswer
@@ -47,10 +48,10 @@ class StepByStep:
 
         async def judged(leaf: Leaf) -> Row:
             async with waiting:
-                answer = await asked(means.panel, decision(trajectory.task, actions, leaf), DecisionAnswer)
+                answer = await asked(means.asker, decision(trajectory.task, actions, leaf), DecisionAnswer)
             return Row(leaf) if answer is None else _row(leaf, answer)
 
-        rows = await means.panel.together(judged(leaf) for leaf in actions)
+        rows = await together(judged(leaf) for leaf in actions)
         return Draft(table(rows, redacted=means.redacted), FRAME)
 
 

@@ -8,7 +8,7 @@ from dense.deliver.delivery import fit_tree
 from dense.deliver.markup import Block
 from dense.deliver.message import Frame
 from dense.deliver.render import state_of
-from dense.distillation.pipeline import build, reconcile
+from dense.distillation import Accepted, distill_trees
 from dense.methods.flat import GUIDE as FLAT_GUIDE
 from dense.methods.flat import flattened
 from dense.methods.method import Draft, Means
@@ -27,9 +27,9 @@ class Dense:
 
     async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
         """Build, compress, reconcile."""
-        source, tree = await _trees(trajectory, means)
-        effects, files = means.panel.effects, {"tree.json": source, "reconciled.json": tree}
-        return Draft(lambda room: fit_tree(tree, room, effects=effects), state=state_of(tree.root), files=files)
+        trees = await _trees(trajectory, means)
+        tree, effects = trees.reconciled, means.effects
+        return Draft(lambda room: fit_tree(tree, room, effects=effects), state=state_of(tree.root), files=_files(trees))
 
 
 class Flat:
@@ -41,14 +41,14 @@ class Flat:
 
     async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
         """The same report, its blocks side by side."""
-        source, tree = await _trees(trajectory, means)
+        trees = await _trees(trajectory, means)
+        tree = trees.reconciled
 
         def fit(room: int) -> tuple[Block, tuple[str, ...]]:
-            report, dropped = fit_tree(tree, room, effects=means.panel.effects)
+            report, dropped = fit_tree(tree, room, effects=means.effects)
             return flattened(report), dropped
 
-        files = {"tree.json": source, "reconciled.json": tree}
-        return Draft(fit, Frame(guide=FLAT_GUIDE), state_of(tree.root), files)
+        return Draft(fit, Frame(guide=FLAT_GUIDE), state_of(tree.root), _files(trees))
 
 
 class NoShortcuts:
@@ -60,11 +60,14 @@ class NoShortcuts:
 
     async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
         """Only the first half of the way."""
-        source = await build(trajectory, means.panel, means.profile)
-        fit = scored(source, effects=means.panel.effects, redacted=means.redacted)
+        source = (await distill_trees(trajectory, means.analyst, means.effects, with_verdicts=False)).source
+        fit = scored(source, effects=means.effects, redacted=means.redacted)
         return Draft(fit, Frame(guide=SCORED_GUIDE), files={"tree.json": source})
 
 
-async def _trees(trajectory: Trajectory, means: Means) -> tuple[SourceTree, ReconciledTree]:
-    source = await build(trajectory, means.panel, means.profile)
-    return source, await reconcile(source, means.panel, means.profile, means.redacted)
+async def _trees(trajectory: Trajectory, means: Means) -> Accepted:
+    return await distill_trees(trajectory, means.analyst, means.effects, redacted=means.redacted)
+
+
+def _files(trees: Accepted) -> dict[str, SourceTree | ReconciledTree]:
+    return {"tree.json": trees.source, "reconciled.json": trees.reconciled}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dense.analyst.answers import SummaryAnswer
 from dense.evidence.ending.handovers import Handovers
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.attempts import Attempt
@@ -16,7 +15,6 @@ from dense.narrate.stretch import Stretch
 from dense.narrate.summaries import Brief, Stays, Summary
 from dense.narrate.titles import attempt_title, title, told_apart
 from dense.trajectory import Step
-from dense.tree import Leaf, Node, Shortcut, Subtask, first_action, last_action
 
 
 class Narrator:
@@ -62,16 +60,11 @@ class Narrator:
         """An action with its words."""
         return self._deeds[action - 1]
 
-    def digest(self, members: Sequence[Node]) -> SummaryAnswer:
-        """Title, summary and facets of consecutive nodes, whatever their level."""
-        return SummaryAnswer(**self.words(members))
-
-    def words(self, members: Sequence[Node]) -> dict[str, str]:
-        """The same by the names of the answer's fields, for an answer that has more of them."""
-        span = (first_action(members[0]), last_action(members[-1])) if members else (1, 0)
-        if span not in self._words:
-            self.prepare([span])
-        return self._words.pop(span)
+    def digest(self, first: int, last: int) -> dict[str, str]:
+        """Title, summary and facets of the actions from `first` to `last`, by name."""
+        if (first, last) not in self._words:
+            self.prepare([(first, last)])
+        return self._words.pop((first, last))
 
     def prepare(self, spans: Sequence[tuple[int, int]]) -> None:
         """Tells several stretches, by their first and last actions, before they are asked for. One part after the other
@@ -82,7 +75,7 @@ class Narrator:
         told = [summary.told() for summary in summaries]
         facets = [Facets(one, self._elsewhere, said) for one, said in zip(stretches, told, strict=True)]
         parts = {
-            "subtitle": told_apart(
+            "title": told_apart(
                 [title(stretch.deeds, stretch.products) for stretch in stretches],
                 [stretch.deeds for stretch in stretches],
             ),
@@ -98,13 +91,12 @@ class Narrator:
         for place, span in enumerate(spans):
             self._words[span] = {name: told[place] for name, told in parts.items()}
 
-    def final(self, subtask: Subtask, *, tells_left: bool) -> str:
-        """The summary after reconciliation: the way that worked and what verified it. What is left is told by issues,
-        where there are any. It is asked for last, so what was kept for it is let go."""
-        first, last = first_action(subtask), last_action(subtask)
+    def final(self, first: int, last: int, parts: Sequence[tuple[int, int]] = (), *, tells_left: bool) -> str:
+        """The summary after reconciliation: the way that worked and what verified it, of a whole by its `parts`. Issues
+        report what is left, if there are any. It is asked for last, so what was kept for it is let go."""
         summary = self._summaries.pop((first, last), None) or self._summary(first, last)
-        if subtask.level == 0:
-            briefs = [self._briefs.pop(span, None) or self._summary(*span).brief() for span in _parts(subtask.children)]
+        if parts:
+            briefs = [self._briefs.pop(span, None) or self._summary(*span).brief() for span in parts]
             return summary.of_parts(briefs, tells_left=tells_left, submitted=self._submitted)
         self._briefs[first, last] = summary.brief()
         return summary.told(tells_left=tells_left)
@@ -116,19 +108,3 @@ class Narrator:
     def _summary(self, first: int, last: int) -> Summary:
         stretch = Stretch(self._deeds[first - 1 : last], self._history, self._origins, self._meant)
         return Summary(stretch, self._stays, self._handovers)
-
-
-def _parts(children: Sequence[Node]) -> list[tuple[int, int]]:
-    """The parts of a whole by their first and last actions: subtasks, also those that a shortcut holds, and leaves in a
-    row."""
-    spans: list[tuple[int, int]] = []
-    is_open = False
-    for child in children:
-        inner = child.children if isinstance(child, Shortcut) else (child,)
-        for node in inner:
-            if isinstance(node, Leaf) and is_open:
-                spans[-1] = (spans[-1][0], node.action)
-            else:
-                spans.append((first_action(node), last_action(node)))
-            is_open = isinstance(node, Leaf)
-    return spans

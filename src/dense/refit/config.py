@@ -10,8 +10,8 @@ from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from dense.analyst import Profile
 from dense.deliver.budget import Budgets
-from dense.distillation import Profile
 from dense.errors import BadConfig, UnknownMethod
 from dense.harness import Recipient
 from dense.harness.variables import is_secret_option

@@ -7,14 +7,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from dense.analyst.instant import InstantAnalyst
-from dense.analyst.model import ModelAnalyst
-from dense.analyst.questions import Analyst
+from dense.analyst import Analyst
+from dense.analyst.model import ModelAnswerer
+from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
-from dense.analyst.scripted import Recording
+from dense.analyst.scripted import RecordingAnswerer
 from dense.analyst.views import FULL, SMALL, Limits
 from dense.methods.asking import MethodModel
-from dense.methods.rules import MethodRules
 from dense.model import DEFAULT_CONTEXT_WINDOW, ChatModel, OpenModel, TalliedModel, context_window, resolve
 
 OUTPUT_TOKENS = 8_192
@@ -39,9 +38,9 @@ class ModelSettings(Struct, frozen=True):
         tokens = max(self.context_tokens - self.max_output_tokens, self.context_tokens // 4)
         return max(2_000, 2 * tokens - 8_000)
 
-    def analyst(self, model: ChatModel, name: str = "model") -> ModelAnalyst:
+    def analyst(self, model: ChatModel, name: str = "model") -> ModelAnswerer:
         """The analyst that puts DENSE's questions to this model."""
-        return ModelAnalyst(
+        return ModelAnswerer(
             model,
             name=name,
             limits=self.limits,
@@ -77,14 +76,14 @@ class AnalystChoice(Struct, frozen=True):
 
     model: OpenModel | None = None
     """A language model. Its calls are counted in the record."""
-    analyst: Analyst | InstantAnalyst | None = None
+    analyst: Analyst | Answerer | None = None
     """Any analyst: a script, or one of the caller's own."""
     name: str = ""
     """The analyst's name in the record, if not its own."""
     settings: ModelSettings = ModelSettings()
     """How the model is asked."""
     answers: Path | None = None
-    """Where answers are recorded, for a `ScriptedAnalyst` to repeat them."""
+    """Where answers are recorded, for a `ScriptedAnswerer` to repeat them."""
 
     @property
     def recorded_name(self) -> str:
@@ -93,15 +92,12 @@ class AnalystChoice(Struct, frozen=True):
             return self.name or self.model.name
         return self.name or (self.analyst.name if self.analyst is not None else RulesAnalyst.name)
 
-    def open(self) -> tuple[Analyst | InstantAnalyst, TalliedModel | None]:
-        """The analyst for one run, and the tally of its calls if it is a model."""
+    def open(self) -> tuple[Analyst | Answerer | None, TalliedModel | None]:
+        """Who analyses or answers in one run, None for the built-in rules, and the tally of a model's calls."""
         tally = TalliedModel(self.model, self.model.ledger.prices) if self.model is not None else None
-        if tally is not None:
-            analyst = self.settings.method_analyst(tally, self.recorded_name)
-        else:
-            analyst = self.analyst or MethodRules(RulesAnalyst())
-        if self.answers is None or isinstance(analyst, InstantAnalyst):
+        analyst = self.settings.method_analyst(tally, self.recorded_name) if tally is not None else self.analyst
+        if self.answers is None or analyst is None or isinstance(analyst, Analyst):
             return analyst, tally
         self.answers.parent.mkdir(parents=True, exist_ok=True)
         self.answers.unlink(missing_ok=True)
-        return Recording(analyst, self.answers), tally
+        return RecordingAnswerer(analyst, self.answers), tally

@@ -7,11 +7,9 @@ from typing import cast
 
 from msgspec import Struct
 
-from dense.analyst.instant import InstantAnalyst
-from dense.analyst.questions import Analyst
+from dense.analyst import Analyst, Profile
+from dense.analyst.questions import Answerer
 from dense.deliver.budget import Budgets
-from dense.distillation.panel import at_once
-from dense.distillation.pipeline import Profile
 from dense.feedback import Feedback
 from dense.methods.catalogue import method
 from dense.model import OpenModel
@@ -38,7 +36,7 @@ class Distillation(Struct, frozen=True):
 
 async def distill(
     trajectory: Trajectory,
-    analyst: Analyst | InstantAnalyst | None = None,
+    analyst: Analyst | Answerer | None = None,
     *,
     model: OpenModel | None = None,
     settings: ModelSettings = ModelSettings(),  # noqa: B008 - immutable
@@ -61,21 +59,18 @@ async def distill(
 
 def distill_sync(
     trajectory: Trajectory,
-    analyst: Analyst | InstantAnalyst | None = None,
+    analyst: Analyst | Answerer | None = None,
     *,
     profile: Profile = "fast",
     budgets: Budgets = Budgets(),  # noqa: B008 - immutable
     redacted: bool = True,
 ) -> Distillation:
-    """`distill` for callers without an event loop. With the built-in rules it also works inside of one."""
-    work = distill(trajectory, analyst, profile=profile, budgets=budgets, redacted=redacted)
-    if analyst is None or isinstance(analyst, InstantAnalyst):
-        return at_once(work)
+    """`distill` for callers without an event loop."""
     done: list[Distillation] = []
 
     async def run() -> None:
         # Not as the task's result: on its way out `asyncio.run` formats all of that, for a message nobody reads.
-        done.append(await work)
+        done.append(await distill(trajectory, analyst, profile=profile, budgets=budgets, redacted=redacted))
 
     asyncio.run(run())
     return done[0]

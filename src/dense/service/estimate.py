@@ -7,10 +7,11 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from dense.analyst.outline import SENTENCE, OutlineAnalyst
-from dense.analyst.questions import AnyQuestion, Correction, Question
-from dense.distillation.panel import Panel
-from dense.distillation.pipeline import Profile
+from dense.analyst import Profile
+from dense.analyst.asker import Asker
+from dense.analyst.choice import analyst_for
+from dense.analyst.questions import Correction, Question, as_judgement
+from dense.analyst.questions.outlines import SENTENCE
 from dense.evidence.actions import Remembered
 from dense.methods.asking import MethodModel
 from dense.methods.method import AnyMethod, Means
@@ -43,7 +44,6 @@ class MeasuringAnalyst:
     def __init__(self, settings: ModelSettings) -> None:
         self.name = "estimate"
         self.calls, self.usage = 0, Usage(0, None, None, 0)
-        self._outline = OutlineAnalyst()
         self._dense = settings.analyst(UnaskedModel())
         self._baselines = settings.method_analyst(UnaskedModel())
 
@@ -53,8 +53,8 @@ class MeasuringAnalyst:
             reply = json.dumps(_outlined(question, self._baselines))
             request = self._baselines.render(question, correction)
         else:
-            known = cast("AnyQuestion", question)
-            reply = await self._outline.ask(known, correction)
+            known = as_judgement(question)
+            reply = json.dumps(known.outline())
             request = self._dense.render(known, correction)
         self.calls += 1
         self.usage += _usage(request, reply)
@@ -102,9 +102,10 @@ async def estimate(
     measuring, model = MeasuringAnalyst(settings), MeasuringModel()
     outcome = Outcome("") if method.sees == "outcome" else None
     cleaned, redactions = clean(trajectory)
-    panel = Panel(measuring, cleaned, Remembered())
+    asker, effects = Asker(measuring), Remembered()
+    analyst = analyst_for(measuring, asker, profile, effects)
     redacted = redactions.describe() if redactions else ""
-    await draft(method, cleaned, outcome, Means(panel, model, profile, settings.prompt_bytes, redacted))
+    await draft(method, cleaned, outcome, Means(asker, analyst, effects, model, settings.prompt_bytes, redacted))
     usage = measuring.usage + model.usage
     return CostEstimate(measuring.calls + model.calls, usage, prices.usd(usage, at))
 

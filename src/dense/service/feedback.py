@@ -11,14 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from dense.analyst import Analyst, Profile
+from dense.analyst.asker import Asker
+from dense.analyst.choice import analyst_for
 from dense.deliver.budget import Budgets
 from dense.deliver.memory import Item
-from dense.distillation.panel import Asked, Panel
-from dense.distillation.pipeline import Profile
+from dense.draft import Asked
 from dense.errors import DenseError, ModelError, Unanswered, describe_exception
 from dense.evidence.actions import Remembered
 from dense.feedback import Feedback
 from dense.methods.method import AnyMethod, Means
+from dense.methods.rules import RulesAnswerer
 from dense.model import CallTotals, ModelCall, OpenModel, TalliedModel
 from dense.outcome import Outcome
 from dense.redact import Redactions
@@ -89,11 +92,11 @@ async def make_feedback(
     fails the run: what a fallback would make of it is not the method's feedback. After a failure, unusable answers are
     removed from the model's cache, so that the next try asks again; all others stay and are not paid for twice."""
     start = time.perf_counter()
-    analyst, tally = choice.open()
-    redactions, panel = Redactions(), None
+    given, tally = choice.open()
+    redactions, asker = Redactions(), None
 
     def record(feedback: Feedback, failure: str = "") -> RunRecord:
-        asked = panel.record() if panel is not None else ()
+        asked = asker.record() if asker is not None else ()
         calls = tally.ledger.calls if tally is not None else ()
         return RunRecord(
             trajectory.id,
@@ -118,20 +121,22 @@ async def make_feedback(
 
     try:
         cleaned, redactions = clean(trajectory, redacted=options.redacted)
-        panel = Panel(analyst, cleaned, Remembered())
+        effects = Remembered()
+        asker = Asker(RulesAnswerer(cleaned, effects) if given is None or isinstance(given, Analyst) else given)
         context = Means(
-            panel,
+            asker,
+            analyst_for(given, asker, options.profile, effects),
+            effects,
             tally,
-            options.profile,
             choice.settings.prompt_bytes,
             redactions.describe() if redactions else "",
         )
         found = await draft(method, cleaned, outcome, context, redacted=options.redacted)
-        _refuse_failed_calls(panel, tally, choice.recorded_name)
+        _refuse_failed_calls(asker, tally, choice.recorded_name)
         delivered = deliver_draft(found, cleaned.task, options.budgets, method.name, shares=options.shares)
     except Exception as error:
-        asked = panel.record() if panel is not None else ()
-        reason = _reason(error, panel, tally, choice.recorded_name)
+        asked = asker.record() if asker is not None else ()
+        reason = _reason(error, asker, tally, choice.recorded_name)
         if choice.model is not None and tally is not None:
             await _forget_unusable(choice.model, tally, asked, reason)
         return FailedRun(reason, record(Feedback("", ""), describe_failure(reason, method)))
@@ -150,24 +155,24 @@ def describe_failure(error: Exception, method: AnyMethod) -> str:
     return str(error) if isinstance(error, DenseError) else describe_exception(error, type(method).__module__)
 
 
-def _reason(error: Exception, panel: Panel | None, tally: TalliedModel | None, name: str) -> Exception:
+def _reason(error: Exception, asker: Asker | None, tally: TalliedModel | None, name: str) -> Exception:
     """The error, or the failed calls that led to it."""
-    if isinstance(error, ModelError | Unanswered) or panel is None:
+    if isinstance(error, ModelError | Unanswered) or asker is None:
         return error
-    return _failed_calls(panel, tally, name) or error
+    return _failed_calls(asker, tally, name) or error
 
 
-def _refuse_failed_calls(panel: Panel, tally: TalliedModel | None, name: str) -> None:
+def _refuse_failed_calls(asker: Asker, tally: TalliedModel | None, name: str) -> None:
     """Raise if calls failed for good: a fallback in their place is not the method's feedback."""
-    if failed := _failed_calls(panel, tally, name):
+    if failed := _failed_calls(asker, tally, name):
         raise failed
 
 
-def _failed_calls(panel: Panel, tally: TalliedModel | None, name: str) -> Unanswered | None:
+def _failed_calls(asker: Asker, tally: TalliedModel | None, name: str) -> Unanswered | None:
     """The error of a run in which calls failed for good; None if there is none.
 
     A question counts if its last try got no reply; a method's own prompt if no later call with its label got one."""
-    asked = panel.record()
+    asked = asker.record()
     unanswered = {question.key for question in asked if question.is_unanswered}
     if tally is None:
         failed, total = len(unanswered), len(asked)

@@ -8,10 +8,10 @@ from importlib.metadata import version
 
 from msgspec import Struct
 
+from dense.analyst import Profile
 from dense.analyst.prompt import prompt_hashes as analyst_prompts
 from dense.deliver.budget import Budgets
-from dense.distillation.panel import Asked
-from dense.distillation.pipeline import Profile
+from dense.draft import Asked
 from dense.methods.prompting import prompt_hashes as baseline_prompts
 from dense.model import CallTotals, ModelCall
 from dense.trajectory import Source

@@ -23,7 +23,7 @@ def problems(path: Path) -> tuple[int, list[str]]:
             trajectory = item.collect()
             count += 1
             done = distill_sync(trajectory, RulesAnalyst())
-            found += [f"{trajectory.source}: {a.key}: {a.problems}" for a in done.record.asked if a.problems]
+            found += [f"{trajectory.source}: {problem}" for problem in done.reconciled.problems]
     return count, found
 
 
@@ -80,5 +80,5 @@ def test_whatever_a_trace_holds(made: list[Step], task: Task | None, profile: st
     trajectory = Trajectory("made", "made", Source("made"), task=task, steps=tuple(made))
     first = distill_sync(trajectory, RulesAnalyst(), profile="paper" if profile == "paper" else "fast")
     again = distill_sync(trajectory, RulesAnalyst(), profile="paper" if profile == "paper" else "fast")
-    assert [asked.problems for asked in first.record.asked if asked.problems] == []
+    assert first.reconciled.problems == ()
     assert first.feedback.message == again.feedback.message

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import dense
+from dense.analyst import Profile
 from dense.analyst.rules import RulesAnalyst
-from dense.distillation.pipeline import Profile
 from dense.service import Distillation, distill_sync
 from dense.tree import Issue, Shortcut, Subtask, nodes
 
@@ -46,14 +46,13 @@ def test_golden_feedback(name: str, golden: Callable[[str, str], None]) -> None:
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_every_judgement_is_usable(name: str) -> None:
-    for profile in ("fast", "paper"):
-        assert [asked.problems for asked in distilled(name, profile).record.asked if asked.problems] == []
+def test_the_whole_draft_is_accepted(name: str) -> None:
+    assert distilled(name).reconciled.problems == ()
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_both_profiles_come_to_the_same_state(name: str) -> None:
-    assert state(name, "paper") == state(name, "fast")
+def test_the_rules_draft_the_same_for_both_profiles(name: str) -> None:
+    assert distilled(name, "paper").reconciled == distilled(name, "fast").reconciled
 
 
 def test_the_password_was_assembled_and_never_written() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_facts import facts
 
-from dense.analyst.rules.labels import LONGEST, in_ticks, label
+from dense.analyst.rules.labels import MAX_QUOTE_CHARS, label, quoted_line
 from dense.evidence.actions import effects
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
@@ -51,18 +51,12 @@ def history(actions: list[tuple[str, ObservedResult]]) -> ActionLinks:
         ([("cat b", ABSENT)], 1, -1, "No such file"),
         ([("python a.py", CRASHED), ("sed -i s/a/b/ a.py", OK)], 2, 0, "goes at what failed at a1"),
         ([("echo 1 > a", OK), ("cat a", OK)], 2, 0, "looks at what a1 made"),
-        ([("pytest", PASSED), (EDIT, OK), ("pytest", BROKEN)], 2, -2, "passed at a1 fails at a3"),
-        ([("pytest", PASSED), (EDIT, OK), ("pytest", BROKEN), (EDIT, OK), ("pytest", PASSED)], 2, -1, "mended later"),
-        ([("echo 1 > out.json", OK), ("rm out.json", OK)], 2, -2, "which the task asks for and a1 had made"),
-        ([("cat in.csv", OK), ("rm /app/in.csv", OK)], 2, -2, "which the task gives"),
-        ([("echo 1 > try.py", OK), ("rm try.py", OK)], 2, 0, "changes files"),
-        ([("cat old.c", OK), ("rm old.c", OK)], 2, 0, "changes files"),
-        ([("echo 1 > /tmp/out.json", OK), ("rm /tmp/out.json", OK)], 2, 0, "changes files"),
+        ([("pytest", PASSED), (EDIT, OK), ("pytest", BROKEN), (EDIT, OK), ("pytest", PASSED)], 2, -1, "fixed later"),
     ],
 )
 def test_labels(actions: list[tuple[str, ObservedResult]], action: int, expected: Label, evidence: str) -> None:
     made = history(actions)
-    found, reason = label(made.facts[action - 1], made, wanted=["/app/out.json"], given=["in.csv"])
+    found, reason = label(made.facts[action - 1], made)
     assert (found, evidence in reason) == (expected, True), reason
 
 
@@ -82,6 +76,6 @@ def test_a_message_that_led_to_nothing() -> None:
 
 @given(st.text(alphabet="a \n`é"))
 def test_what_is_quoted_is_one_short_line(text: str) -> None:
-    line = in_ticks(text * 20)
+    line = quoted_line(text * 20)
     assert "\n" not in line
-    assert len(line) <= LONGEST + 2
+    assert len(line) <= MAX_QUOTE_CHARS + 2

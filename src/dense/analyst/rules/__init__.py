@@ -1,9 +1,11 @@
-"""The built-in analyst: answers all judgements from the trace alone, by rules. No key, no network, no cost, the same
-answers every time.
+"""The built-in analyst: drafts the tree from the evidence alone. No key, no network, no cost, the same draft every
+time.
 
-    RulesAnalyst(trajectory)    an analyst for this trajectory
+    RulesAnalyst().draft(trajectory)    the draft, at once
 
-What it does is in `analysis.py`: the trace is looked at once, as a whole. The other modules each know one thing."""
+`boundaries` cuts the trajectory into nested stretches, `labels` says which actions helped, `shortcuts` groups attempts,
+`verdicts` puts findings and their resolutions onto the tree. What is found comes from `dense.detectors`, the words from
+`dense.narrate`. Must never import questions, prompts or models."""
 
 from __future__ import annotations
 

@@ -1,154 +1,106 @@
-"""Answers each question with what the analysis of the whole trace says of it."""
+"""From the evidence of a whole trace to the draft of its tree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
-from dense.analyst.answers import (
-    Answer,
-    BoundaryAnswer,
-    CompressionAnswer,
-    CutsAnswer,
-    DigestAnswer,
-    LabelAnswer,
-    LabelsAnswer,
-    ScoreAnswer,
-    SettlementAnswer,
-    TopLevelAnswer,
-)
-from dense.analyst.questions import (
-    AnyQuestion,
-    Boundary,
-    Compression,
-    Cuts,
-    Digest,
-    Labels,
-    Reconciliation,
-    Score,
-    Settlement,
-    Summary,
-    TopLevel,
-)
+import msgspec
+
 from dense.analyst.rules import boundaries
-from dense.analyst.rules.boundaries import Stretch
 from dense.analyst.rules.labels import label
-from dense.analyst.rules.settle import groups, shortcuts, verdict
-from dense.analyst.rules.settle import leaf as leaf_name
+from dense.analyst.rules.shortcuts import shortcuts
+from dense.analyst.rules.spans import Part, first_of, last_of
+from dense.analyst.rules.verdicts import Verdicts
 from dense.detectors.findings import Analysis
-from dense.evidence.actions import EffectsOf
+from dense.draft import LeafDraft, SubtaskDraft, TreeDraft
+from dense.evidence.actions import EffectsOf, remembered
+from dense.evidence.facts.facts import ActionFacts
 from dense.narrate.elsewhere import elsewhere
 from dense.narrate.narrator import Narrator
 from dense.trajectory import Trajectory
-from dense.tree import Leaf, Node, first_action, last_action
+from dense.tree import Facets
+
+MAX_LEVELS = 3
 
 
 class RulesAnalyst:
-    """Answers at once, about the trajectory that it was shown."""
+    """Drafts the tree of a trajectory by rule."""
 
     name = "rules"
 
-    def study(self, trajectory: Trajectory, effects: EffectsOf) -> Callable[[AnyQuestion], Answer]:
-        """Looks at the whole trace, once; gives back what answers all questions about it."""
-        return Study(Analysis(trajectory, effects)).answer
+    def __init__(self, effects: EffectsOf | None = None) -> None:
+        """`effects` may be shared with others that look at the same trajectory."""
+        self._effects = effects
+
+    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:
+        """See `dense.analyst.Analyst`."""
+        del with_verdicts  # they cost nothing
+        return self.draft(trajectory)
+
+    def draft(self, trajectory: Trajectory, *, is_flat: bool = False) -> TreeDraft:
+        """The draft, without an event loop; if flat, with all actions right below the root."""
+        effects = self._effects or remembered()
+        analysis = Analysis(trajectory, effects)
+        narrator = narrator_of(analysis)
+        actions = tuple([_leaf(fact, analysis) for fact in analysis.facts])
+        top = actions if is_flat else _levels(actions, analysis, narrator)
+        keys = frozenset([n for n, step in enumerate(trajectory.steps, 1) if effects(step).is_key])
+        verdicts = Verdicts(analysis, narrator, keys)
+
+        def judged(part: SubtaskDraft) -> SubtaskDraft:
+            children = tuple([judged(child) if isinstance(child, SubtaskDraft) else child for child in part.children])
+            part = msgspec.structs.replace(part, children=children)
+            groups = shortcuts(children, analysis, narrator)
+            return msgspec.structs.replace(part, groups=tuple(groups), verdict=verdicts.verdict(part, groups))
+
+        return TreeDraft(judged(SubtaskDraft(0, top)))
 
 
-class Study:
-    """What answers the questions about one trajectory."""
+def narrator_of(analysis: Analysis) -> Narrator:
+    """What puts the actions of this trace into words."""
+    handed_in = analysis.submission.told if analysis.submission is not None else ""
+    stays = analysis.stays if handed_in or analysis.history.has_removals else None  # else all of it does
+    meant = frozenset([command for command, end in analysis.expected.items() if end == "fails"])
+    return Narrator(
+        analysis.history, analysis.steps, analysis.origins, stays, handed_in, partial(elsewhere, analysis), meant
+    )
 
-    def __init__(self, analysis: Analysis) -> None:
-        self.analysis = analysis
-        handed_in = analysis.submission.told if analysis.submission is not None else ""
-        stays = analysis.stays if handed_in or analysis.history.has_removals else None  # else all of it does
-        meant = frozenset([command for command, end in analysis.expected.items() if end == "fails"])
-        self.teller = Narrator(
-            analysis.history, analysis.steps, analysis.origins, stays, handed_in, partial(elsewhere, analysis), meant
-        )
 
-    def answer(self, question: AnyQuestion) -> Answer:
-        match question:
-            # Those of the fast profile first: it is asked most.
-            case Settlement():
-                return SettlementAnswer(
-                    groups=shortcuts(question.parent, self.analysis, self.teller),  # what none names is kept
-                    verdict=verdict(question.parent, self.analysis, self.teller, question.issues, question.key_actions),
-                )
-            case Digest():
-                return self._labelled_digest(question)
-            case Cuts():
-                return self._cuts(question)
-            case Labels():
-                return LabelsAnswer(labels=[self._label(leaf) for leaf in question.targets])
-            case Boundary():
-                return BoundaryAnswer(action_index=question.head - 1 + self._first_length(question.queue))
-            case Score():
-                found = self._label(question.target)
-                return ScoreAnswer(reasoning=found.reasoning, label=found.label)
-            case Summary():
-                return self.teller.digest(question.members)
-            case TopLevel():
-                return TopLevelAnswer(can_mount_all=boundaries.is_top(len(question.candidates)))
-            case Compression():
-                return CompressionAnswer(groups=groups(question.parent, self.analysis, self.teller))
-            case Reconciliation():
-                return verdict(question.subtree, self.analysis, self.teller, question.issues, question.key_actions)
+def _leaf(fact: ActionFacts, analysis: Analysis) -> LeafDraft:
+    left = analysis.left_at(fact.action) if fact.phase == "deliver" else ""
+    if left:
+        return LeafDraft(fact.action, -1, f"Hands over with something left to do. {left}")
+    return LeafDraft(fact.action, *label(fact, analysis.history, analysis.steps))
 
-    def _first_length(self, queue: Sequence[Node]) -> int:
-        """How many nodes from the head of a queue on belong together."""
-        if all(isinstance(node, Leaf) for node in queue[: boundaries.WINDOW]):
-            start, end = first_action(queue[0]) - 1, last_action(queue[-1])
-            return min(boundaries.first_end(self.analysis.facts[:end], self.analysis.history, start), len(queue))
-        size = boundaries.group_size(len(queue))
-        window = [self._stretch(node) for node in queue[: 2 * size + 2]]
-        return boundaries.first_group(window, 0, size)
 
-    def _cuts(self, question: Cuts) -> CutsAnswer:
-        before = question.head - 1
-        if question.may_stop and boundaries.is_top(len(question.queue)):
-            return CutsAnswer(can_mount_all=True, ends=[before + len(question.queue)])
-        if question.level == 1:
-            found = self._leaf_ends(question.queue)
-            first = first_action(question.queue[0])
-            spans = [(first + start, first + end - 1) for start, end in pairwise([0, *found]) if end - start > 1]
-            self.teller.prepare(spans)  # what is asked for next
-        else:
-            found = boundaries.higher_ends([self._stretch(node) for node in question.queue])
-        return CutsAnswer(ends=[before + end for end in found])
+def _levels(queue: Sequence[Part], analysis: Analysis, narrator: Narrator) -> tuple[Part, ...]:
+    """The nodes below the root: stretches of actions, then stretches of those, until there are few enough."""
+    for level in range(1, MAX_LEVELS + 1):
+        if len(queue) < 2 or (level > 1 and boundaries.is_top(len(queue))):
+            break
+        ends = _ends(queue, level, analysis)
+        if len(ends) == len(queue):
+            break
+        stretches = [tuple(queue[start:end]) for start, end in pairwise([0, *ends])]
+        if level == 1:  # titles of neighbours are told apart
+            narrator.prepare([(first_of(one[0]), last_of(one[-1])) for one in stretches if len(one) > 1])
+        queue = [one[0] if len(one) == 1 else _subtask(level, one, narrator) for one in stretches]
+    return tuple(queue)
 
-    def _leaf_ends(self, queue: Sequence[Node]) -> list[int]:
-        start, end = first_action(queue[0]) - 1, last_action(queue[-1])
-        facts = self.analysis.facts[:end]
-        found: list[int] = []
-        head = start
-        while head < end:
-            head += boundaries.first_end(facts, self.analysis.history, head)
-            found.append(head - start)
-        return found
 
-    def _stretch(self, node: Node) -> Stretch:
-        first, last = first_action(node), last_action(node)
-        return boundaries.stretch(self.analysis.facts[first - 1 : last], self.analysis.wanted)
+def _ends(queue: Sequence[Part], level: int, analysis: Analysis) -> list[int]:
+    """How many nodes of the queue each stretch and those before it hold."""
+    if level == 1:
+        return boundaries.ends(analysis.facts, analysis.history)
+    spans = [(first_of(part), last_of(part)) for part in queue]
+    return boundaries.higher_ends(
+        [boundaries.stretch(analysis.facts[first - 1 : last], analysis.wanted) for first, last in spans]
+    )
 
-    def _label(self, leaf: Leaf) -> LabelAnswer:
-        return self._labels[leaf.id]
 
-    @cached_property
-    def _labels(self) -> dict[str, LabelAnswer]:
-        """The labels of all leaves, made at once: that is faster than some for each question."""
-        analysis = self.analysis
-        history, wanted, steps = analysis.history, analysis.wanted, analysis.steps
-        answers: dict[str, LabelAnswer] = {}
-        for fact in analysis.facts:
-            left = analysis.left_at(fact.action) if fact.phase == "deliver" else ""
-            if left:
-                value, reason = -1, f"Hands over with something left to do. {left}"
-            else:
-                value, reason = label(fact, history, wanted, steps=steps)
-            name = leaf_name(fact.action)
-            answers[name] = LabelAnswer(id=name, reasoning=reason, label=value)
-        return answers
-
-    def _labelled_digest(self, question: Digest) -> DigestAnswer:
-        labels = [self._labels[target] for target in question.targets]
-        return DigestAnswer(labels=labels, **self.teller.words(question.members))
+def _subtask(level: int, members: tuple[Part, ...], narrator: Narrator) -> SubtaskDraft:
+    digest = narrator.digest(first_of(members[0]), last_of(members[-1]))
+    facets = Facets(**{name: digest[name] for name in Facets.__struct_fields__})
+    return SubtaskDraft(level, members, digest["title"], digest["summary"], facets)

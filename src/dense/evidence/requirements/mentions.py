@@ -1,4 +1,4 @@
-"""The names in a sentence: what is in quotes or backticks, and words that look like paths."""
+"""The names in a sentence: what stands in quotes or code marks, and words that look like paths."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.evidence.requirements.file_names import WHOLE_NAMES, is_file
-from dense.knowledge.programs import UNKNOWN, known_program
+from dense.evidence.requirements.names import WHOLE_NAMES, is_file
 
 Sort = Literal["file", "command", "value"]
 
@@ -17,24 +16,36 @@ QUOTED = re.compile(
     r"|«([^»\n]{1,160})»|„([^“”\n]{1,160})[“”]|'(?<!\w')([^'\n]{1,100})'(?!\w)|‘([^’\n]{1,100})’(?!\w)"
 )
 QUOTES = re.compile("[`\"“「『«„'‘]")
+NARROW = re.compile(r"[\w~./*@{}<>$+\\%-]+", re.ASCII)
+"""A path in a text without spaces between its words."""
+WIDE = re.compile(r"[⺀-鿿가-힯豈-﫿＀-￯]")
 LINE_NUMBER = re.compile(r"(?::\d+)+$|#L\d+.*$")
 LEADING = "([{<*@'\"“‘«,;:-=>"
-TRAILING = ")]}>*'\"”’».,;:!?…=。、"
+TRAILING = ")]}>*'\"”’».,;:!?…="
 
-BUILTINS = frozenset("cd echo export".split())
-"""Words of the shell that begin a command; the others are as often code of another language."""
+COMMANDS = frozenset(
+    """
+    python python2 python3 make npm npx yarn pnpm pytest cargo go bash sh zsh node deno bun curl wget docker git gcc
+    g++ clang java javac mvn gradle ruby perl php rake bundle tox cmake ctest uv pip pip3 poetry nox ruff mypy eslint
+    jest rustc swift dotnet julia Rscript sqlite3 psql mysql redis-cli systemctl service nginx ssh scp rsync grep
+    find ls cat awk sed diff cmp tar unzip gunzip kubectl helm terraform ansible-playbook ninja meson bazel stack
+    cabal ghc sbt lein mix rebar3 nim zig v gdb strace hatch pre-commit coverage uvicorn gunicorn flask django-admin
+    streamlit jupyter conda export sudo cd echo chmod mkdir rm cp mv touch apt apt-get brew nc netcat vim tmux
+    latexmk pdflatex
+""".split()
+)
 ALONE = frozenset("make pytest tox nox ctest jest ninja".split())
-"""Programs that are a command without any argument."""
+"""Commands that need no argument to be one."""
 
 
 class Mention(Struct, frozen=True, gc=False):
-    """A name and its position in the sentence."""
+    """A name, and where it stands in its sentence."""
 
     sort: Sort
     text: str
     start: int
     end: int
-    """Including the closing quote."""
+    """Quotes included."""
     is_quoted: bool
     mark: str = ""
     """The opening quote."""
@@ -92,9 +103,7 @@ def is_command(text: str) -> bool:
         return True
     if first in ("$", "%", ">") and rest:
         return is_command(rest)
-    row = known_program(first)
-    is_program = row is not UNKNOWN and ("builtin" not in row.traits or first in BUILTINS)
-    return is_program and rest[:1] not in ("=", "(", "*") and (bool(rest) or first in ALONE)
+    return first in COMMANDS and (bool(rest) or first in ALONE) if rest[:1] not in ("=", "(") else False
 
 
 def _plain(text: str) -> list[Mention]:
@@ -107,7 +116,10 @@ def _plain(text: str) -> list[Mention]:
         at = start + len(token)
         if "://" in token or "()" in token or len(token) > 2000:
             continue
-        if "," in token[:-1]:
+        if not token.isascii() and WIDE.search(token):
+            for run in NARROW.finditer(token):
+                _note_plain(run[0], start + run.start(), found)
+        elif "," in token[:-1]:
             offset = start
             for part in token.split(","):
                 _note_plain(part, offset, found)
@@ -122,11 +134,13 @@ def _note_plain(token: str, start: int, found: list[Mention]) -> None:
     start += len(token) - len(word)
     word = word.rstrip(TRAILING)
     word = word.removesuffix("'s").removesuffix("’s")
+    if word[:1] == word[-1:] == "_":
+        word, start = word.strip("_"), start + 1
     name = _without_line(word)
     if is_file(name, False):
         found.append(Mention("file", name, start, start + len(word), False))
 
 
 def _without_line(name: str) -> str:
-    """A file name without the line number behind it."""
+    """A file's name without the line that it is cited with."""
     return LINE_NUMBER.sub("", name) if ":" in name or "#" in name else name

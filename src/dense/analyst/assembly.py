@@ -1,0 +1,155 @@
+"""Shortcuts, verdicts and issues put onto a source tree, bottom-up (paper, algorithm 3): the part without questions.
+
+Subtasks of one height do not depend on each other. Shortcuts and issues are numbered when a height is complete, in the
+order of the trajectory, so no identifier depends on which reply came first. Both profiles and
+`dense.distillation.accept` go through here, so the same pieces get the same identifiers and the same states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from dense.analyst.fallback_text import fallback_summary
+from dense.analyst.retained import Reach, Retention
+from dense.analyst.validate import Known
+from dense.draft import GroupDraft, IssueDraft, VerdictDraft
+from dense.tree import (
+    NONE,
+    Coherence,
+    Completion,
+    Issue,
+    Node,
+    Shortcut,
+    State,
+    Subtask,
+    Verdict,
+    first_action,
+    last_action,
+)
+
+
+class Assembly:
+    """The reconciled tree while it is being made. Pieces that come in are valid already."""
+
+    def __init__(self, retention: Retention) -> None:
+        self.issues: dict[str, Issue] = {}
+        """All issues so far, by identifier, in the order in which they were raised."""
+        self._retention = retention
+        self._count = 0
+        self.issue_names: dict[str, str] = {}
+        """The identifiers of issues, by the keys of their drafts."""
+        self.shortcut_names: dict[str, str] = {}
+        """The identifiers of shortcuts, by the keys of their drafts."""
+        self._raised: dict[str, list[str]] = {}
+        """The issues that each node raised."""
+
+    def known(self, parent: Subtask) -> Known:
+        """What pieces about this parent may refer to."""
+        reach = self._retention.reach(parent)
+        return Known(parent.children, reach.nodes, reach.retained, self._inherited(reach))
+
+    def key_actions(self, parent: Subtask) -> tuple[str, ...]:
+        """The actions below a parent that are kept by rule."""
+        return self._retention.reach(parent).key_actions
+
+    def _inherited(self, reach: Reach) -> dict[str, Issue]:
+        """The open issues that were raised below a parent, in the order in which they were raised."""
+        raised = {issue for node in reach.nodes for issue in self._raised.get(node, ())}
+        return {key: issue for key, issue in self.issues.items() if key in raised and issue.resolved_at is None}
+
+    def compressed(self, parent: Subtask, groups: Sequence[GroupDraft]) -> Subtask:
+        """The parent with a shortcut in the place of the children of each group."""
+        if not groups:
+            return parent
+        by_first = {group.first: group for group in groups}
+        children: list[Node] = []
+        sources: list[Node] = []
+        for child in parent.children:
+            group = by_first.get(first_action(sources[0] if sources else child))
+            if group is None:
+                children.append(child)
+                continue
+            sources.append(child)
+            if last_action(child) == group.last:
+                children.append(self._shortcut(group, tuple(sources)))
+                sources = []
+        return msgspec.structs.replace(parent, children=tuple(children))
+
+    def _shortcut(self, group: GroupDraft, sources: tuple[Node, ...]) -> Shortcut:
+        identifier, self._count = f"shortcut_{self._count}", self._count + 1
+        self.shortcut_names[group.key] = identifier
+        issue = group.open_issue
+        return Shortcut(
+            identifier,
+            group.title.strip() or f"attempts {sources[0].id} to {sources[-1].id}",
+            sources,
+            group.outcome,
+            said(group.dead_end),
+            said(group.working_path),
+            self._raise(issue, identifier, group.evidence) if issue is not None and said(issue.text) else None,
+            group.evidence,
+            group.key_actions,
+        )
+
+    def _raise(self, issue: IssueDraft, raised_at: str, evidence: tuple[str, ...]) -> str:
+        identifier = f"issue_{len(self.issues)}"
+        self.issue_names[issue.key] = identifier
+        self._raised.setdefault(raised_at, []).append(identifier)
+        self.issues[identifier] = Issue(
+            identifier, issue.text.strip(), raised_at, evidence, issue.is_fatal, code=issue.code
+        )
+        return identifier
+
+    def reconciled(self, parent: Subtask, verdict: VerdictDraft) -> Subtask:
+        """The parent with its verdict: its state derived, its issues numbered, what it resolves closed."""
+        raised = tuple([self._raise(issue, parent.id, issue.evidence) for issue in verdict.issues])
+        for identifier, evidence in verdict.resolved.items():
+            issue = self.issues[identifier]
+            self.issues[identifier] = msgspec.structs.replace(issue, resolved_at=parent.id, resolution=evidence)
+        state = state_of(
+            verdict.coherence,
+            verdict.completion,
+            open_issues=any(not issue.is_fatal for issue in verdict.issues),
+            fatal_issues=any(issue.is_fatal for issue in verdict.issues),
+        )
+        resolved = tuple(verdict.resolved)
+        found = Verdict(verdict.coherence, verdict.completion, state, raised, resolved, verdict.key_actions)
+        summary = verdict.summary.strip() or parent.summary or fallback_summary(parent.children)
+        return msgspec.structs.replace(parent, summary=summary, verdict=found)
+
+
+def said(text: str) -> str:
+    """A text, or nothing if it says that there is nothing to say."""
+    return "" if text.strip().lower() in ("", NONE, "n/a", "-") else text
+
+
+def state_of(coherence: Coherence, completion: Completion, *, open_issues: bool, fatal_issues: bool) -> State:
+    """The state of a subtask: the first rule that applies (paper, equation 2). No analyst is asked for it."""
+    if coherence == "inconsistent" or completion == "failed" or fatal_issues:
+        return "broken"
+    if completion == "incomplete" or open_issues:
+        return "incomplete"
+    if coherence == "insufficient_evidence" or completion == "unknown":
+        return "unknown"
+    return "complete"
+
+
+def by_height(root: Subtask) -> list[list[Subtask]]:
+    """The subtasks, lowest first; those of one height in the order of the trajectory."""
+    heights: list[list[Subtask]] = []
+
+    def visit(node: Subtask) -> int:
+        height = 1 + max([visit(child) for child in node.children if isinstance(child, Subtask)], default=0)
+        while len(heights) < height:
+            heights.append([])
+        heights[height - 1].append(node)
+        return height
+
+    visit(root)
+    return heights
+
+
+def with_children(parent: Subtask, done: Mapping[str, Subtask]) -> Subtask:
+    """The parent with the children that are done in the place of those that were not."""
+    return msgspec.structs.replace(parent, children=tuple([done.get(child.id, child) for child in parent.children]))

@@ -1,0 +1,21 @@
+"""Who analyses: the built-in rules, a profile of whoever answers questions, or an analyst of the caller's own."""
+
+from __future__ import annotations
+
+from dense.analyst import Analyst, Profile
+from dense.analyst.asker import Asker
+from dense.analyst.fast import FastAnalyst
+from dense.analyst.paper import PaperAnalyst
+from dense.analyst.questions import Answerer
+from dense.analyst.rules import RulesAnalyst
+from dense.evidence.actions import EffectsOf
+
+
+def analyst_for(given: Analyst | Answerer | None, asker: Asker, profile: Profile, effects: EffectsOf) -> Analyst:
+    """Whoever answers questions is asked those of the profile, through `asker`. Without anybody, the rules draft,
+    whatever the profile."""
+    if given is None:
+        return RulesAnalyst(effects)
+    if isinstance(given, Analyst):
+        return given
+    return (PaperAnalyst if profile == "paper" else FastAnalyst)(asker, effects)

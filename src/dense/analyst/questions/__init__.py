@@ -1,0 +1,39 @@
+"""The judgements as typed questions: each class holds its answer, its schema and what its prompt shows.
+
+To add one: its class here, its template in `prompts/`, and whoever asks it. `JUDGEMENTS` lists them all."""
+
+from dense.analyst.questions.fast import Cuts, Digest, Labels, Settlement
+from dense.analyst.questions.paper import Boundary, Compression, Reconciliation, Score, Summary, TopLevel
+from dense.analyst.questions.question import Answerer, Correction, Judgement, Question, as_judgement
+
+JUDGEMENTS: tuple[type[Judgement], ...] = (
+    Boundary,
+    Cuts,
+    Score,
+    Labels,
+    Summary,
+    Digest,
+    TopLevel,
+    Compression,
+    Reconciliation,
+    Settlement,
+)
+
+__all__ = [
+    "JUDGEMENTS",
+    "Answerer",
+    "Boundary",
+    "Compression",
+    "Correction",
+    "Cuts",
+    "Digest",
+    "Judgement",
+    "Labels",
+    "Question",
+    "Reconciliation",
+    "Score",
+    "Settlement",
+    "Summary",
+    "TopLevel",
+    "as_judgement",
+]

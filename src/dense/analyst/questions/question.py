@@ -1,0 +1,87 @@
+"""What every question has, and what it takes to answer one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Protocol
+
+from msgspec import Struct
+
+from dense.analyst.answers import Answer
+from dense.analyst.schemas import Schema
+from dense.analyst.views import Limits
+from dense.trajectory import Task
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """Something that is asked about a task or an attempt. It holds nodes, not prose."""
+
+    task: Task | None
+    """What the agent was asked."""
+
+    @property
+    def kind(self) -> str:
+        """The question's name: `boundary`, `score`, …"""
+        return type(self).__name__.lower()
+
+    @property
+    def subject(self) -> str:
+        """What it is about, so that the same question of the same run has the same key."""
+        raise NotImplementedError
+
+    @property
+    def key(self) -> str:
+        """The question's name within a run."""
+        return f"{self.kind} {self.subject}"
+
+
+class Judgement(Question, frozen=True, kw_only=True):
+    """A question of DENSE. Everything about it is in its class and in one template, `prompts/{kind}.md.j2`."""
+
+    answer: ClassVar[type[Answer]]
+    """What a reply must look like."""
+    is_lean: ClassVar[bool] = False
+    """Whether its views are short: for questions that draw several judgements together."""
+
+    @abstractmethod
+    def slots(self, limits: Limits) -> dict[str, Any]:
+        """What its template has places for."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def schema(self, limits: Limits) -> Schema:
+        """The tightest JSON schema of its answer."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def outline(self) -> dict[str, Any]:
+        """An answer of ordinary size, by shape alone: it says nothing."""
+        raise NotImplementedError
+
+
+def as_judgement(question: Question) -> Judgement:
+    """The question, if it is one of DENSE's; `TypeError` if it is another method's."""
+    if not isinstance(question, Judgement):
+        raise TypeError(f"{question.kind} is no judgement of DENSE")
+    return question
+
+
+class Correction(Struct, frozen=True):
+    """Why the previous reply could not be used."""
+
+    reply: str
+    """The reply."""
+    error: str
+    """What is wrong with it."""
+
+
+class Answerer(Protocol):
+    """Whoever answers questions: a language model, a file.
+
+    `ask` returns the reply as text, which should be the JSON that the question's answer describes; the asker parses and
+    checks it. `ask` raises `AnalystFailed` if there is no reply; every other error ends the run."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def ask(self, question: Question, correction: Correction | None = None) -> str: ...

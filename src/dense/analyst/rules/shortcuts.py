@@ -1,0 +1,104 @@
+"""Attempts that failed and were recovered or given up, as groups of neighbouring parts."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from dense.analyst.rules.spans import Part, first_of, last_of
+from dense.detectors.findings import Analysis
+from dense.draft import GroupDraft, leaf_reference
+from dense.evidence.links.attempts import Attempt
+from dense.narrate.action_traits import is_change
+from dense.narrate.actions import NarratedAction
+from dense.narrate.narrator import Narrator
+from dense.narrate.quoting import paths_told
+from dense.narrate.shortcuts import dead_end, working_path
+from dense.tree import ShortcutOutcome
+
+ENVIRONMENT_FAMILIES = frozenset(
+    "no_such_command no_such_module no_such_file permission usage connection http port_in_use disk_full killed "
+    "tool".split()
+)
+"""Families of errors that come from the environment or from how a program was called, not from what was changed."""
+MAX_LOOKBACK = 8
+"""How many actions before a failure may hold the changes that it put to the test."""
+MAX_EARLIER_FINDINGS = 20
+
+
+def shortcuts(children: Sequence[Part], analysis: Analysis, narrator: Narrator) -> list[GroupDraft]:
+    """A group for each attempt that covers two or more neighbouring children."""
+    firsts, lasts = [first_of(child) for child in children], [last_of(child) for child in children]
+    found: list[GroupDraft] = []
+    place = 0
+    for attempt in analysis.attempts_in(firsts[0], lasts[-1]):
+        start = max(place, bisect_left(lasts, attempt.first))
+        end = bisect_right(firsts, attempt.last)
+        covered = [i for i in range(start, end) if _is_mostly(attempt, firsts[i], lasts[i])]
+        if len(covered) < 2 or covered[-1] - covered[0] >= len(covered):
+            continue
+        found.append(_group(attempt, firsts[covered[0]], lasts[covered[-1]], analysis, narrator))
+        place = covered[-1] + 1
+    return found
+
+
+def _is_mostly(attempt: Attempt, first: int, last: int) -> bool:
+    """Whether more than half of a part belongs to the attempt: a subtask that only begins in it has its own end."""
+    return 2 * (min(last, attempt.last) - max(first, attempt.first) + 1) > last - first + 1
+
+
+def _group(attempt: Attempt, first: int, last: int, analysis: Analysis, narrator: Narrator) -> GroupDraft:
+    failed = [action for action in attempt.failed if first <= action <= last]
+    recovery = attempt.recovery if attempt.recovery is not None and attempt.recovery <= last else None
+    evidence = [*failed[-2:], *([recovery] if recovery else [])]
+    return GroupDraft(
+        first,
+        last,
+        narrator.attempt_title(attempt),
+        dead_end(
+            [narrator.deed(action) for action in failed], analysis.wrong, lambda action: _tested(action, narrator)
+        ),
+        _working_path(attempt.first, recovery, failed, analysis, narrator) if recovery else "",
+        _outcome(recovery, analysis, failed, last),
+        evidence=tuple(map(leaf_reference, evidence)),
+    )
+
+
+def _tested(failed: NarratedAction, narrator: Narrator) -> list[NarratedAction]:
+    """The changes that a failed action put to the test: those after the last check or run before it."""
+    found: list[NarratedAction] = []
+    result = failed.facts.result
+    if not result.tests and any(failure.family in ENVIRONMENT_FAMILIES for failure in result.failures):
+        return found
+    for number in range(failed.action - 1, max(0, failed.action - 1 - MAX_LOOKBACK), -1):
+        action = narrator.deed(number)
+        if action.facts.effects.writes and is_change(action) and not action.has_failed:
+            found.append(action)
+        if action.is_check or action.phase == "run":
+            break
+    return found[::-1]
+
+
+def _outcome(recovery: int | None, analysis: Analysis, failed: Sequence[int], last: int) -> ShortcutOutcome:
+    """A recovery is no success while an earlier failed check is open, or if the check itself was changed."""
+    if recovery is None:
+        after = (failed[-1] if failed else last) + 1
+        return "partial" if any(analysis.of(n).effects.changes_files for n in range(after, last + 1)) else "failed"
+    if analysis.changed_tests(failed, recovery):
+        return "partial"
+    earlier = analysis.findings_in(1, recovery)[-MAX_EARLIER_FINDINGS:]
+    is_open = any(one.kind == "failed_check" and one.is_serious and one.closed is None for one in earlier)
+    return "partial" if is_open else "succeeded"
+
+
+def _working_path(first: int, recovery: int, failed: Sequence[int], analysis: Analysis, narrator: Narrator) -> str:
+    """The way from the first failure to the recovery."""
+    changes = [
+        narrator.deed(n)
+        for n in range(first, recovery)
+        if analysis.of(n).effects.changes_files and not analysis.of(n).has_failed
+    ]
+    before = [action for action in failed if action < recovery]
+    path = working_path(changes, narrator.deed(before[-1]) if before else None, narrator.deed(recovery))
+    tests = analysis.changed_tests(failed, recovery)
+    return f"made to pass by changing the test itself ({paths_told(tests)}): {path}" if tests else path

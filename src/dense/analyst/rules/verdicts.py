@@ -1,0 +1,100 @@
+"""Findings and their resolutions, put onto the parts of the tree.
+
+The lowest part that holds all evidence of a finding raises it, if it is still open at the end of that part. The lowest
+part around it that holds the action which closed it records the resolution. Findings about the task as a whole are the
+root's."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from dense.analyst.rules.spans import first_of, last_of
+from dense.detectors.finding import Finding
+from dense.detectors.findings import Analysis
+from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, VerdictDraft, leaf_reference
+from dense.narrate.narrator import Narrator
+from dense.tree import Completion
+
+ROOT_CODES = frozenset({"lost", "refused", "broken_off", "admitted", "empty"})
+"""Findings about the task as a whole, while they are open. So is what the task asks for and nothing ever tried."""
+CODES_BESIDE_FAILURES = frozenset({"failed_deed", "unanswered", "unmade", "taken_away", "only_new", "planned"})
+"""Findings beside which the summary reports failures all the same, so that it is more than what the agent claims."""
+
+
+class Verdicts:
+    """The verdicts on the parts of one trace. Ask for the lower parts first."""
+
+    def __init__(self, analysis: Analysis, narrator: Narrator, keys: frozenset[int]) -> None:
+        """`keys` are the actions that are kept by rule."""
+        self._analysis, self._narrator, self._keys = analysis, narrator, keys
+        self._raised: dict[str, Finding] = {}
+        """The findings that parts raised and none has closed, by the key of their issues."""
+        self._ends: set[int] = set()
+        """The last actions of parts and groups so far: they are kept by rule, too."""
+
+    def verdict(self, part: SubtaskDraft, groups: Sequence[GroupDraft]) -> VerdictDraft:
+        """What the part reports, closes and leaves open, by the actions in it."""
+        first, last = first_of(part), last_of(part)
+        is_root = part.level == 0
+        inside = {
+            f"finding {number}": one
+            for number, one in enumerate(self._analysis.findings)
+            if is_root or (first <= one.evidence[0] and one.opened <= last and not _is_of_root(one))
+        }
+        still_open = {key: one for key, one in inside.items() if one.closed is None or one.closed > last}
+        resolved = {key: one.closed for key, one in inside.items() if key in self._raised and key not in still_open}
+        # What is only doubtful leaves the whole unknown: an open issue of the root would make it incomplete.
+        raised = {
+            key: one for key, one in still_open.items() if key not in self._raised and (one.is_serious or not is_root)
+        }
+        self._raised |= raised
+        for key in resolved:
+            del self._raised[key]
+        spans = list(_spans(part)) if is_root else []
+        reports_failures = all(one.kind in CODES_BESIDE_FAILURES for one in still_open.values())
+        return VerdictDraft(
+            "coherent",
+            self._completion(first, last, list(still_open.values()), is_root),
+            self._narrator.final(first, last, spans, tells_left=reports_failures),
+            tuple(sorted([_issue(key, one) for key, one in raised.items()], key=lambda issue: issue.is_fatal)),
+            {key: (leaf_reference(action),) for key, action in resolved.items() if action is not None},
+            self._key_actions(part, groups),
+        )
+
+    def _completion(self, first: int, last: int, still_open: Sequence[Finding], is_root: bool) -> Completion:
+        if still_open:
+            return "incomplete" if any(one.is_serious for one in still_open) else "unknown"
+        analysis = self._analysis
+        is_shown = analysis.is_shown_done if is_root else analysis.is_shown_within(first, last)
+        return "complete" if is_shown else "unknown"
+
+    def _key_actions(self, part: SubtaskDraft, groups: Sequence[GroupDraft]) -> tuple[str, ...]:
+        """The actions in it that matter most, as far as a verdict may name them: kept by rule, or its own children."""
+        first, last = first_of(part), last_of(part)
+        self._ends.add(last)
+        telling = self._analysis.telling
+        inside = telling[bisect_left(telling, first) : bisect_right(telling, last)]
+        own = {child.action for child in part.children if isinstance(child, LeafDraft)}
+        named = [action for action in inside if action in own or action in self._keys or action in self._ends]
+        self._ends.update(group.last for group in groups)
+        return tuple(map(leaf_reference, named))
+
+
+def _is_of_root(one: Finding) -> bool:
+    return one.closed is None and (one.kind in ROOT_CODES or (one.kind == "unmet" and not one.is_tried))
+
+
+def _issue(key: str, one: Finding) -> IssueDraft:
+    return IssueDraft(one.text, tuple(map(leaf_reference, one.evidence)), one.is_fatal, one.kind, key)
+
+
+def _spans(part: SubtaskDraft) -> Iterator[tuple[int, int]]:
+    """The first and last actions of its parts; neighbouring actions count as one part."""
+    for is_action, some in groupby(part.children, key=lambda child: isinstance(child, LeafDraft)):
+        children = list(some)
+        if is_action:
+            yield first_of(children[0]), last_of(children[-1])
+        else:
+            yield from ((first_of(child), last_of(child)) for child in children)
