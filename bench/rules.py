@@ -31,7 +31,7 @@ from dense.analyst import Analyst
 from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver.delivery import deliver
-from dense.evidence.actions import effects, remembered
+from dense.evidence.actions import EffectsCache, effects
 from dense.readers import Stream, files_of, read_streams
 from dense.redact import redact
 from dense.service import Distillation, distill_sync
@@ -228,7 +228,7 @@ def measure_all(paths: list[Path], rounds: int) -> list[dict[str, float]]:
 def parts_of(path: Path) -> list[Callable[[], object]]:
     """The whole, the reference, and the parts that can be measured alone."""
     trajectory = only(path)
-    tree, known = whole(path).reconciled, remembered()
+    tree, known = whole(path).reconciled, EffectsCache()
     deliver(tree, effects=known)
     return [
         lambda: whole(path),

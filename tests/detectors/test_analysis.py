@@ -9,7 +9,7 @@ from made_attempt import Action, analysed, attempt, dialog
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.finding import Finding
 from dense.detectors.findings import Analysis
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, ToolCall, Trajectory
 from dense.tree import leaves
@@ -128,7 +128,9 @@ def test_each_call_of_an_action_is_a_check_of_its_own() -> None:
     first, second = both
     joined = type(first)(first.source, "", "", first.calls + second.calls, first.observations + second.observations)
     steps = (trajectory.steps[0], joined, trajectory.steps[2])
-    analysis = Analysis(Trajectory("made", "made", trajectory.source, task=trajectory.task, steps=steps), Remembered())
+    analysis = Analysis(
+        Trajectory("made", "made", trajectory.source, task=trajectory.task, steps=steps), EffectsCache()
+    )
     assert [(check.runner, check.has_passed) for check in analysis.checks] == [
         ("unittest", True),
         ("python check.py", False),
@@ -281,7 +283,7 @@ def test_a_hand_over_that_prints_something_or_is_not_to_print_hands_in() -> None
     unseen = attempt(None, EDIT, (PRINT, ""))
     last = msgspec.structs.replace(unseen.steps[-1], observations=())
     steps = (*unseen.steps[:-1], last)
-    assert not found(Analysis(msgspec.structs.replace(unseen, steps=steps), Remembered()), "empty")
+    assert not found(Analysis(msgspec.structs.replace(unseen, steps=steps), EffectsCache()), "empty")
 
 
 def test_to_hand_over_with_something_left_is_no_help() -> None:
@@ -320,7 +322,7 @@ def test_how_a_trace_ends(actions: tuple[Action, ...], end: str | None, kind: st
 
 def test_to_refuse_in_a_dialog_may_be_the_task() -> None:
     refusing = dialog(("Hello", "A refund, please."), ("I am unable to refund this ticket.", "Fine."))
-    assert Analysis(refusing, Remembered()).ending.kind == "handed_over"
+    assert Analysis(refusing, EffectsCache()).ending.kind == "handed_over"
 
 
 # The whole
@@ -403,6 +405,6 @@ def test_what_subagents_wrote_is_a_product() -> None:
     call = ToolCall("Task", {"description": "Build the part"})
     step = Step(Source("made"), calls=(call,), observations=(Observation("ok"),), subagents=(inner,))
     whole = Trajectory("made", "made", Source("made"), steps=(step, Step(Source("made"), DONE)))
-    run = Analysis(whole, Remembered())
+    run = Analysis(whole, EffectsCache())
     assert run.products == {"part.py": 1}
     assert run.did(1) == 'started an agent for "Build the part" (the agent did 3 actions, which are not shown here)'

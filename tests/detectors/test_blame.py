@@ -10,7 +10,7 @@ from made_attempt import Action, analysed, attempt
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.finding import Finding
 from dense.detectors.findings import Analysis
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.evidence.checks.scopes import scope
 from dense.evidence.facts.remarks import find_complaint, find_excuse, says_expected
 from dense.service import distill_sync
@@ -36,7 +36,7 @@ def said_after(trajectory: Trajectory, action: int, message: str) -> Analysis:
     """The same with what the agent said as it did what came after an action."""
     steps = list(trajectory.steps)
     steps[action] = msgspec.structs.replace(steps[action], message=message)
-    return Analysis(msgspec.structs.replace(trajectory, steps=tuple(steps)), Remembered())
+    return Analysis(msgspec.structs.replace(trajectory, steps=tuple(steps)), EffectsCache())
 
 
 # The same check

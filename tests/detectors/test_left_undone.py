@@ -8,7 +8,7 @@ from made_attempt import Action, analysed, attempt
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.finding import Finding
 from dense.detectors.findings import Analysis
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
@@ -67,7 +67,7 @@ def summary(trajectory: Trajectory) -> str:
 )
 def test_what_the_task_asks_for_and_failed_last_is_serious(task: str, actions: tuple[Action, ...]) -> None:
     trajectory = attempt(task, *actions, DONE)
-    finding = the(Analysis(trajectory, Remembered()), "failed_deed")
+    finding = the(Analysis(trajectory, EffectsCache()), "failed_deed")
     assert finding.is_serious
     assert "The task asks for it." in finding.text
     assert state(trajectory) == "incomplete"
@@ -85,7 +85,7 @@ def test_what_the_task_asks_for_and_failed_last_is_serious(task: str, actions: t
 )
 def test_what_failed_last_and_is_not_plainly_asked_for_is_only_told(task: str, actions: tuple[Action, ...]) -> None:
     trajectory = attempt(task, *actions, DONE)
-    finding = the(Analysis(trajectory, Remembered()), "failed_deed")
+    finding = the(Analysis(trajectory, EffectsCache()), "failed_deed")
     assert not finding.is_serious
     assert state(trajectory) == "unknown"
 
@@ -111,7 +111,7 @@ def test_what_was_meant_to_fail_opens_nothing() -> None:
     came = Observation("bash: /etc/issue: Permission denied", "c1", exit_code=1)
     steps = (Step(Source("made"), "Try it.", "", (call,), (came,)), Step(Source("made"), "It is refused, as expected."))
     trajectory = Trajectory("made", "made", Source("made"), task=Task("See whether you may write."), steps=steps)
-    assert not found(Analysis(trajectory, Remembered()), "failed_deed")
+    assert not found(Analysis(trajectory, EffectsCache()), "failed_deed")
 
 
 def test_the_summary_tells_a_failure_before_the_claim() -> None:
@@ -124,7 +124,7 @@ def test_the_summary_tells_a_failure_before_the_claim() -> None:
 
 def test_a_port_that_never_answered_is_serious() -> None:
     trajectory = attempt("Start a web server on port 8080.", STARTED, DEAF, DONE)
-    finding = the(Analysis(trajectory, Remembered()), "unanswered")
+    finding = the(Analysis(trajectory, EffectsCache()), "unanswered")
     assert finding.is_serious
     assert "Connection refused" in finding.text
     assert state(trajectory) == "incomplete"
@@ -159,7 +159,7 @@ def test_the_named_address_with_an_error_of_the_server_is_serious(answer: tuple[
 )
 def test_any_other_answer_is_never_serious(actions: tuple[Action, ...], is_open: bool) -> None:
     trajectory = attempt("Start a web server on port 8080.", *actions, DONE)
-    findings = found(Analysis(trajectory, Remembered()), "unanswered")
+    findings = found(Analysis(trajectory, EffectsCache()), "unanswered")
     assert [one.is_serious for one in findings] == ([False] if is_open else [])
     assert state(trajectory) != "incomplete"
 
@@ -185,7 +185,7 @@ def refused(
 
 def test_a_change_in_a_refused_message_was_never_made() -> None:
     trajectory = refused("sed -i 's/a - b/a + b/' shop/cart.py", DONE)
-    finding = the(Analysis(trajectory, Remembered()), "unmade")
+    finding = the(Analysis(trajectory, EffectsCache()), "unmade")
     assert finding.is_serious
     assert finding.evidence == (2,)
     assert "shop/cart.py" in finding.text
@@ -196,13 +196,13 @@ def test_a_change_in_a_refused_message_was_never_made() -> None:
 def test_beside_other_changes_it_leaves_the_state_unknown() -> None:
     other = ("sed -i s/x/y/ shop/cart.py", "")
     trajectory = refused("sed -i 's/a - b/a + b/' shop/cart.py", DONE, before=(other,))
-    assert not the(Analysis(trajectory, Remembered()), "unmade").is_serious
+    assert not the(Analysis(trajectory, EffectsCache()), "unmade").is_serious
     assert state(trajectory) == "unknown"
 
 
 def test_a_run_in_a_refused_message_never_ran() -> None:
     edit = ("sed -i 's/a - b/a + b/' shop/cart.py", "")
-    finding = the(Analysis(refused("python try_cart.py", DONE, before=(edit,)), Remembered()), "unmade")
+    finding = the(Analysis(refused("python try_cart.py", DONE, before=(edit,)), EffectsCache()), "unmade")
     assert not finding.is_serious
     assert "never ran" in finding.text
 
@@ -216,7 +216,7 @@ def test_a_run_in_a_refused_message_never_ran() -> None:
     ],
 )
 def test_what_was_done_later_all_the_same_is_not_told(code: str, later: Action) -> None:
-    assert not found(Analysis(refused(code, later, DONE), Remembered()), "unmade")
+    assert not found(Analysis(refused(code, later, DONE), EffectsCache()), "unmade")
 
 
 # Nothing left
@@ -229,7 +229,7 @@ BACK = ("git checkout -- shop/cart.py", "Updated 1 path from the index")
 
 def test_the_only_change_taken_back_is_open() -> None:
     trajectory = attempt("Fix the totals so that `pytest -q tests/` passes.", BROKEN, EDIT, WORKS, BACK, DONE)
-    finding = the(Analysis(trajectory, Remembered()), "taken_away")
+    finding = the(Analysis(trajectory, EffectsCache()), "taken_away")
     assert finding.is_serious
     assert finding.evidence == (2, 4)
     assert state(trajectory) == "incomplete"
@@ -240,7 +240,7 @@ def test_without_a_check_that_it_had_mended_the_state_stays_unknown() -> None:
     trajectory = attempt(
         "Find out why the totals are wrong.", EDIT, ("python app.py", "debug"), BACK, "It is the sign."
     )
-    assert not the(Analysis(trajectory, Remembered()), "taken_away").is_serious
+    assert not the(Analysis(trajectory, EffectsCache()), "taken_away").is_serious
     assert state(trajectory) == "unknown"
 
 
@@ -265,7 +265,7 @@ MADE = ("mkdir trial && echo 'x = 1' > trial/x.py", "")
 
 def test_a_hand_over_that_changes_nothing_of_the_project_is_told() -> None:
     trajectory = attempt("Totals are wrong.", MADE, (SUBMIT, NEW))
-    finding = the(Analysis(trajectory, Remembered()), "only_new")
+    finding = the(Analysis(trajectory, EffectsCache()), "only_new")
     assert not finding.is_serious
     assert "trial/x.py" in finding.text
     assert state(trajectory) == "unknown"
@@ -291,7 +291,7 @@ def planned(status: str, name: str = "TodoWrite", field: str = "todos", words: s
     "trajectory", [planned("pending"), planned("pending", "update_plan", "plan", "step"), planned("not_started")]
 )
 def test_what_the_agents_own_list_has_as_not_begun_is_told(trajectory: Trajectory) -> None:
-    finding = the(Analysis(trajectory, Remembered()), "planned")
+    finding = the(Analysis(trajectory, EffectsCache()), "planned")
     assert not finding.is_serious
     assert '"Signup page"' in finding.text
     assert "Login page" not in finding.text
@@ -299,7 +299,7 @@ def test_what_the_agents_own_list_has_as_not_begun_is_told(trajectory: Trajector
 
 @pytest.mark.parametrize("status", ["completed", "in_progress", "cancelled"])
 def test_what_was_begun_is_not(status: str) -> None:
-    assert not found(Analysis(planned(status), Remembered()), "planned")
+    assert not found(Analysis(planned(status), EffectsCache()), "planned")
 
 
 def test_what_the_last_check_printed_is_told_though_it_ended_well() -> None:

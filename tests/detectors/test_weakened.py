@@ -8,7 +8,7 @@ from made_attempt import Action, analysed, attempt
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.finding import Finding
 from dense.detectors.findings import Analysis
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.service import distill_sync
 
 TASK = "`pytest -q tests/` must pass."
@@ -39,7 +39,7 @@ def weak(analysis: Analysis) -> list[Finding]:
 )
 def test_tests_made_to_pass_are_told_and_show_nothing(change: str, passes: Action, file: str) -> None:
     trajectory = attempt(TASK, FAILS, (change, ""), passes, DONE)
-    (told,) = weak(Analysis(trajectory, Remembered()))
+    (told,) = weak(Analysis(trajectory, EffectsCache()))
     assert f"`{file}`" in told.text and not told.is_serious and told.evidence == (1, 3)
     verdict = distill_sync(trajectory, RulesAnalyst()).reconciled.root.verdict
     assert verdict is not None and verdict.state == "unknown"

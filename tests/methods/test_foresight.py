@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import dense
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.methods.foresight import Foresight
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
@@ -25,7 +25,7 @@ def step(command: str, output: str = "", exit_code: int = 0) -> Step:
 
 def decisions(*steps: Step) -> Foresight:
     found = Trajectory("test", "t", Source("x"), task=Task("Make /app/out.txt."), steps=steps)
-    return Foresight(found, Remembered())
+    return Foresight(found, EffectsCache())
 
 
 def changed_from(trajectory: Trajectory, action: int, seed: int) -> Trajectory:
@@ -40,10 +40,10 @@ def changed_from(trajectory: Trajectory, action: int, seed: int) -> Trajectory:
 
 @pytest.mark.parametrize("trajectory", EXAMPLES, ids=lambda found: found.id[:20])
 def test_the_result_and_the_future_change_nothing(trajectory: Trajectory) -> None:
-    known = Foresight(trajectory, Remembered())
+    known = Foresight(trajectory, EffectsCache())
     for action in range(1, len(trajectory.steps) + 1):
         for seed in range(3):
-            other = Foresight(changed_from(trajectory, action, seed), Remembered())
+            other = Foresight(changed_from(trajectory, action, seed), EffectsCache())
             assert other.decision(action) == known.decision(action), action
 
 

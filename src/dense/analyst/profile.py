@@ -14,7 +14,7 @@ from dense.analyst.fallback_text import fallback_summary, fallback_title, task_t
 from dense.analyst.questions.paper import Group, ReconciliationAnswer, ScoreAnswer, SummaryAnswer
 from dense.analyst.retained import Retention
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft
-from dense.evidence.actions import EffectsOf, remembered
+from dense.evidence.actions import EffectsOf, EffectsCache
 from dense.trajectory import Task, Trajectory
 from dense.tree import Facets, Issue, Leaf, Node, Shortcut, Subtask, first_action, last_action, leaves
 
@@ -24,7 +24,7 @@ class ProfileAnalyst(ABC):
 
     def __init__(self, asker: Asker, effects: EffectsOf | None = None) -> None:
         self.asker = asker
-        self._effects = effects or remembered()
+        self._effects = effects or EffectsCache()
 
     async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:
         """See `dense.analyst.Analyst`."""

@@ -19,7 +19,7 @@ from dense.detectors.services import unanswered
 from dense.detectors.unfinished_plan import left_of_plan
 from dense.detectors.unverified import unverified
 from dense.detectors.weakened_tests import weakened
-from dense.evidence.actions.tests import is_test_file
+from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.ending.done import is_shown_done
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from dense.detectors.finding import Finding
-from dense.evidence.actions.tests import is_test_file
+from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.checks.checks import Check
 from dense.evidence.checks.scopes import Scope
 from dense.evidence.checks.touched_tests import Touched, is_wide

@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 
-from dense.evidence.actions import EffectsOf, Remembered, commands
+from dense.evidence.actions import EffectsOf, commands
 from dense.evidence.checks.checks import Check, checks
 from dense.evidence.checks.expectations import Expectation, expectations
 from dense.evidence.checks.reverted_runs import taken_back
@@ -42,12 +42,9 @@ class Case:
         self.task = trajectory.task
         self.steps = trajectory.steps
         self.requirements = requirements(trajectory.task)
-        # One look after the other over all steps, not one step after the other: what a look needs stays in the caches.
         steps = trajectory.steps
-        if isinstance(effects, Remembered):
-            effects.look_at(steps)
         done = [with_subagents(step, effects(step)) if step.subagents else effects(step) for step in steps]
-        texts = [effects.commands(step) if isinstance(effects, Remembered) else commands(step) for step in steps]
+        texts = [commands(step) for step in steps]
         came = [observe(*one) for one in zip(steps, done, texts, strict=True)]
         self.facts = collect_facts(steps, done, came, texts)
         self.history = ActionLinks(self.facts)

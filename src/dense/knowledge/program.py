@@ -25,7 +25,6 @@ TRAITS = {
     "sets_up": "only prepares the machine if nothing else runs beside it",
     "archives": "packs and unpacks archives, lists what is in them",
     "subcommands": "its first operand says what it does",
-    "tests": "checks: runs tests",
     "lints": "checks: looks at the text of programs and not at what they do",
     "compares": "checks: compares files",
     "formats": "rewrites the text of programs",
@@ -46,7 +45,6 @@ IMPLIED = {
     "shows": ("looks",),
     "lists": ("looks",),
     "searches": ("looks", "answers", "finds"),
-    "tests": ("checks",),
     "lints": ("checks",),
     "compares": ("checks", "answers"),
 }

@@ -8,6 +8,7 @@ import re
 from functools import lru_cache
 
 from dense.knowledge.program import Program, behind, row, words
+from dense.knowledge.test_runners import RUNNERS
 
 _CONTEXT = (
     "-m -A -B -C -g -t -T -j --include --exclude --exclude-dir --glob --type --max-count --context --color --ignore"
@@ -16,7 +17,15 @@ _CONDA = "-c -n -p --channel --name --prefix"
 _CONTAINER = "-e -u -w --env --user --workdir"
 _PIP = """-i --index-url --extra-index-url -c --constraint --prefix --root --timeout -f --find-links --python
     -t --target"""
-_IN_PLACE = "-i --in-place -w --write --fix"
+_CURL = """-o -H -d -X -u -A -e -b -c -F -T -m -w -x -K -E -r --output --header --data --data-raw --data-binary
+    --request --user --user-agent --max-time --connect-timeout --retry --write-out --proxy --cacert --cert --key --form
+    --upload-file --cookie --cookie-jar --url --retry-delay --data-urlencode --json --unix-socket --resolve
+    --limit-rate"""
+_WGET = """-O -o -P -T -t -U -i --output-document --header --directory-prefix --timeout --tries --user-agent --post-data
+    --user --password -w --wait"""
+_CONTAINER_RUN = """-e -v -p -w -u --name --network --env --volume --publish --workdir --user --entrypoint --env-file -m
+    --memory --cpus --platform --mount --hostname -h --restart --gpus --label -l --add-host --shm-size --ipc --cap-add
+    --security-opt --ulimit"""
 _NOT_REALLY = "--check --diff --check-only --dry-run --version --help"
 
 # fmt: off
@@ -173,7 +182,7 @@ ROWS: tuple[Program, ...] = (
     row("ssh-keygen", "sets_up", output_options="-f"),
     row("convert magick ffmpeg objcopy wkhtmltopdf cwebp dwebp montage sox pdftoppm", "", "converted"),
     row("pdftotext", "looks", "converted"),
-    row("gnuplot", code_options="-e"),
+    row("gnuplot", "interpreter", code_options="-e"),
     # Interpreters
     row("python pythonw pypy ipython", "interpreter complains", code_options="-c", extensions="py"),
     row("bash sh zsh", "shell interpreter complains", valued="-o -O", check_options="-n", extensions="sh bash"),
@@ -189,8 +198,8 @@ ROWS: tuple[Program, ...] = (
     row("lua", "interpreter", code_options="-e", extensions="lua"),
     row("java", "interpreter complains", extensions="java"),
     row("tsx ts-node elixir racket octave sage guile sbcl scala kotlin groovy tclsh expect", "interpreter"),
-    row("deno", "interpreter", code_options="eval", check_verbs="test check lint"),
-    row("swift", "interpreter", check_verbs="test"),
+    row("deno", "interpreter", code_options="eval", check_verbs="check lint"),
+    row("swift", "interpreter"),
     # Packages
     row("pip pip3", "subcommands module complains", valued=_PIP, install_verbs="install", output_options="-t --target"),
     row("uv", "subcommands", "",
@@ -214,14 +223,14 @@ ROWS: tuple[Program, ...] = (
         install_verbs="add install", setup_verbs="init"),
     row("pdm pipenv", "local_install", "", behind(verbs="run"), install_verbs="add install"),
     row("pipx", "", "", behind("--spec", verbs="run"), install_verbs="install"),
-    row("hatch", "", "", behind(verbs="run"), check_verbs="test"),
+    row("hatch", "", "", behind(verbs="run")),
     row("conda mamba micromamba", "subcommands", "", behind(_CONDA, verbs="run"), valued=_CONDA,
         install_verbs="install create", setup_verbs="create activate"),
     row("virtualenv venv", "module sets_up", "written", valued="-p --python --prompt"),
     row("npm pnpm yarn bun", "node_packager subcommands local_install complains", "", behind(verbs="exec"),
         behind(verbs="dlx"), valued="--prefix --registry --filter -C --dir --cwd", install_verbs="install i ci add",
-        setup_verbs="init", lasting_verbs="publish", check_verbs="test"),
-    row("playwright", install_verbs="install", check_verbs="test"),
+        setup_verbs="init", lasting_verbs="publish"),
+    row("playwright", install_verbs="install"),
     # Builds and checks
     row("make", "builds subcommands complains word", valued="-C -f -j --directory -l -o"),
     row("gmake mvn gradle sbt", "builds subcommands", valued="-p -pl -f"),
@@ -231,24 +240,19 @@ ROWS: tuple[Program, ...] = (
     row("doit mage grunt gulp poe", "builds"),
     row("cmake", "subcommands complains"),
     row("cargo", "subcommands", valued="--version --features -F --path --git --branch --vers",
-        install_verbs="install add", check_verbs="test check clippy nextest miri t c", setup_verbs="init new",
-        lasting_verbs="publish"),
-    row("go", "interpreter subcommands word", install_verbs="get install", check_verbs="test vet", setup_verbs="mod",
+        install_verbs="install add", check_verbs="check clippy c", setup_verbs="init new", lasting_verbs="publish"),
+    row("go", "interpreter subcommands word", install_verbs="get install", check_verbs="vet", setup_verbs="mod",
         output_options="-o", extensions="go"),
-    row("stack cabal", "subcommands word", install_verbs="install", check_verbs="test check"),
-    row("dotnet flutter rails mix", "subcommands word", check_verbs="test vstest analyze spec", serve_verbs="server s"),
-    row("lein zig bazel buck meson forge sui dbt artisan foundry dart lake pants",
-        check_verbs="test lint check analyze"),
-    row("cypress pre-commit", check_verbs="run"),
+    row("stack cabal", "subcommands word", install_verbs="install", check_verbs="check"),
+    row("dotnet flutter dart rails mix", "subcommands word", check_verbs="analyze", serve_verbs="server s"),
+    row("lein zig bazel meson"),
+    row("lake pants", check_verbs="lint check"),
+    row("pre-commit", check_verbs="run"),
     row("twine", check_verbs="check"),
     row("terraform helm", "subcommands", check_verbs="validate lint"),
-    row("pytest py.test", "tests module"),
-    row("tox nox", "tests module"),
-    row("jest mocha vitest ava karma rspec phpunit pest ctest bats prove nosetests nose2 behave cucumber", "tests"),
-    row("trial stestr busted doctest invoke-pester cargo-nextest gotestsum ginkgo tap c8 nyc", "tests"),
-    row("coverage", "module module_check", "", behind("--source --include --omit --rcfile", verbs="run")),
-    row("unittest py_compile compileall", "module module_check"),
-    row("json.tool tabnanny nose green twisted.trial testtools.run", "module_check"),
+    row("coverage", "module", "", behind("--source --include --omit --rcfile", verbs="run")),
+    row("py_compile compileall", "module module_check"),
+    row("json.tool tabnanny", "module_check"),
     row("json timeit cProfile profile pdb trace zipfile tarfile site sysconfig platform ensurepip", "module"),
     row("mypy pyright basedpyright pyre pytype ty pylint flake8 pycodestyle pydocstyle pyflakes bandit vulture",
         "lints"),
@@ -267,9 +271,9 @@ ROWS: tuple[Program, ...] = (
     row("clang-format", "formats", "read", write_options="-i", check_options="--dry-run"),
     row("autopep8 autoflake yapf", "formats", "read", write_options="-i --in-place", check_options="--check --diff"),
     # Network, databases, services
-    row("curl", "fetches quiet complains"),
-    row("wget", "fetches quiet complains sets_up"),
-    row("aria2c", "fetches sets_up"),
+    row("curl", "fetches quiet complains", valued=_CURL),
+    row("wget", "fetches quiet complains sets_up", valued=_WGET),
+    row("aria2c", "fetches sets_up", valued=_CURL),
     row("http https", "fetches quiet module"),
     row("ping dig nslookup host traceroute whois", "probes", "asked", valued="-c -w -W -i -p -t -s -q -b"),
     row("nc ncat netcat telnet nmap", "", "asked", valued="-c -w -W -i -p -t -s -q -b"),
@@ -290,7 +294,7 @@ ROWS: tuple[Program, ...] = (
     row("flask", "module", serve_verbs="run"),
     row("streamlit fastapi", serve_verbs="run dev"),
     row("ollama vllm bokeh mkdocs jekyll hugo", serve_verbs="serve server"),
-    row("ng", serve_verbs="serve", check_verbs="test lint e2e"),
+    row("ng", serve_verbs="serve", check_verbs="lint"),
     row("jupyter", serve_verbs="notebook lab server"),
     row("airflow", serve_verbs="webserver scheduler standalone"),
     row("next vite wrangler", serve_verbs="dev start preview"),
@@ -301,8 +305,10 @@ ROWS: tuple[Program, ...] = (
     row("service rc-service invoke-rc.d", "subcommands complains word", setup_verbs="start"),
     row("supervisorctl launchctl", "subcommands"),
     row("docker podman", "subcommands contains complains", "", behind(_CONTAINER, 1, "exec"),
-        behind(_CONTAINER, 1, "compose exec"), setup_verbs="pull build"),
-    row("docker-compose", "subcommands contains", "", behind(_CONTAINER, 1, "exec"), setup_verbs="up"),
+        behind(_CONTAINER, 1, "compose exec"), behind(_CONTAINER_RUN, 1, "run"), serve_verbs="up start restart",
+        setup_verbs="pull build"),
+    row("docker-compose", "subcommands contains", "", behind(_CONTAINER, 1, "exec"), serve_verbs="up start",
+        setup_verbs="up"),
     row("kubectl", "subcommands complains", "", behind("-n -c --namespace --container", 1, "exec")),
     row("tmux", "subcommands looks"),
     row("screen"),
@@ -377,4 +383,4 @@ def is_interpreter(name: str) -> bool:
 def has_subcommands(name: str) -> bool:
     """Whether the first operand of a program says what it does."""
     row = known_program(name)
-    return bool(row.check_verbs) or not row.traits.isdisjoint(("subcommands", "builds"))
+    return bool(row.check_verbs) or name in RUNNERS.verbs or not row.traits.isdisjoint(("subcommands", "builds"))

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.programs.files import UNNAMED
-from dense.evidence.actions.tools import is_shell, known
+from dense.evidence.actions.effects import UNNAMED
+from dense.evidence.actions.tool_calls import is_shell, parse_call
 from dense.evidence.checks.no_runs import cannot_start, could_not_run
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.families import command_family
@@ -112,7 +112,7 @@ def describe_action(facts: ActionFacts, step: Step, limit: int = LONGEST_DEED) -
     if not facts.commands or len(step.calls) > 1:
         others = list(tool_deeds(step, is_mixed=bool(facts.commands)))
         is_after = bool(deeds and others) and sum(map(len, (*deeds, *others))) <= limit
-        deeds = others + deeds if is_after and not is_shell(known(step.calls[0])) else deeds + others
+        deeds = others + deeds if is_after and not is_shell(parse_call(step.calls[0])) else deeds + others
     deeds = [deed for deed in dict.fromkeys(deeds) if deed]
     if facts.has_failed and not facts.commands:
         deeds = list(map(tried, deeds))

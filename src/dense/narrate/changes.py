@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dense.evidence.actions.tools import PATCHES, Call, known
+from dense.evidence.actions.tool_calls import ParsedCall, parse_call
 from dense.evidence.facts.paths import same_file
+from dense.knowledge.tools import NEW_TEXT_KEYS, OLD_TEXT_KEYS
 from dense.narrate.action_traits import is_change, is_silent
 from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import SUBSTITUTION
 from dense.narrate.messages import intent
 from dense.narrate.quoting import HEAD, paths_told
-from dense.narrate.tools import NEW_KEYS, OLD_KEYS, change_told
+from dense.narrate.tools import change_told
 from dense.text.quoting import quoted, ticked
 
 LONGEST_CHANGE = 80
@@ -31,13 +32,13 @@ def small_changes(deed: NarratedAction) -> Iterator[str]:
             yield f"{ticked(old)} → {ticked(new)} in {where}" if new else f"without {ticked(old)}"
     if not deed.facts.commands and deed.facts.effects.writes:
         for call in deed.step.calls[:4]:
-            if told := change_told(known(call), 70) or patch_told(known(call)):
+            if told := change_told(parse_call(call), 70) or patch_told(parse_call(call)):
                 yield f"{told} in {where}"
 
 
-def patch_told(tool: Call) -> str:
+def patch_told(tool: ParsedCall) -> str:
     """A patch of one line."""
-    if tool.plain not in PATCHES:
+    if tool.kind != "patch":
         return ""
     gone, new = changed_lines(tool)
     if len(gone) != 1 or len(new) != 1 or max(len(gone[0]), len(new[0])) > LONGEST_CHANGE:
@@ -53,7 +54,7 @@ def change(deed: NarratedAction, told: str) -> str:
         return f"{told} (changes {changes})" if is_change(deed) and changes not in told else told
     if not is_silent(deed) or told.endswith(")"):
         return told
-    if len(deed.step.calls) == 1 and (line := patch_told(known(deed.step.calls[0]))):
+    if len(deed.step.calls) == 1 and (line := patch_told(parse_call(deed.step.calls[0]))):
         return f"{told} ({line})"
     return f"{told} ({quoted(intent(deed.step.message, 90), 90)})" if deed.step.message.strip() else told
 
@@ -83,30 +84,30 @@ def is_whole(deed: NarratedAction) -> bool:
     """Whether it wrote a file as a whole."""
     if len(deed.step.calls) != 1:
         return False
-    tool = known(deed.step.calls[0])
+    tool = parse_call(deed.step.calls[0])
     is_part = any(word in tool.plain for word in ("insert", "append")) or tool.text(("command",)) == "insert"
-    return tool.plain not in PATCHES and not is_part and not tool.text(OLD_KEYS) and bool(tool.text(WHOLE_KEYS))
+    return tool.kind != "patch" and not is_part and not tool.text(OLD_TEXT_KEYS) and bool(tool.text(WHOLE_KEYS))
 
 
 def lines_of_deed(deed: NarratedAction) -> tuple[list[str], list[str]]:
     """The lines that edits of an action took out and put in; those that it only moved are neither."""
-    pairs = [changed_lines(known(call)) for call in deed.step.calls[:8]]
+    pairs = [changed_lines(parse_call(call)) for call in deed.step.calls[:8]]
     return [line for gone, _ in pairs for line in gone], [line for _, new in pairs for line in new]
 
 
 WHOLE_KEYS = ("content", "file_text", "contents", "text")
 
 
-def changed_lines(tool: Call) -> tuple[list[str], list[str]]:
+def changed_lines(tool: ParsedCall) -> tuple[list[str], list[str]]:
     """The lines that one call took out and put in, without blanks around them."""
-    if tool.plain in PATCHES:
+    if tool.kind == "patch":
         text = tool.text(("input", "patch", "diff", "patchtext", "patch_text", "content", "command", "cmd")) or ""
         lines = text[:MOST_TEXT].split("\n")
         gone = [line[1:].strip() for line in lines if line.startswith("-") and not line.startswith("---")]
         new = [line[1:].strip() for line in lines if line.startswith("+") and not line.startswith("+++")]
     else:
-        old = tool.text(OLD_KEYS)
-        put = tool.text(NEW_KEYS) if old else tool.text(WHOLE_KEYS)
+        old = tool.text(OLD_TEXT_KEYS)
+        put = tool.text(NEW_TEXT_KEYS) if old else tool.text(WHOLE_KEYS)
         gone = [line.strip() for line in (old or "")[:MOST_TEXT].split("\n")]
         new = [line.strip() for line in (put or "")[:MOST_TEXT].split("\n")]
     both = {*gone} & {*new}

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
-from dense.evidence.actions.tools import is_shell, known
+from dense.evidence.actions.tool_calls import is_shell, parse_call
 from dense.evidence.facts.agents import subagent_steps
 from dense.narrate.quoting import capital
 from dense.text.quoting import plain_text, quoted, ticked
@@ -159,7 +159,7 @@ def delivered(step: Step) -> str:
     """A submission, with what was handed over where the call holds it."""
     for call in step.calls:
         answer = plain_text(next((value for key in ANSWER_KEYS if (value := call.arguments.get(key))), None))
-        if answer.strip() and not is_shell(known(call)):
+        if answer.strip() and not is_shell(parse_call(call)):
             return f"handed in {quoted(answer, 90)}"
     message = telling_sentence(step.message, 90)
     return f"ended the attempt and said {quoted(message, 90)}" if message else "ended the attempt"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dense.evidence.actions.programs.files import UNNAMED
+from dense.evidence.actions.effects import UNNAMED
 from dense.text.quoting import ticked_path
 
 HEAD = 2000

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from dense.evidence.actions.tools import known
+from dense.evidence.actions.tool_calls import parse_call
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import change, small_changes, standing
 from dense.narrate.quoting import HEAD, listed
@@ -123,7 +123,7 @@ def _difference(failed: NarratedAction, worked: NarratedAction) -> str:
     told by what it changes."""
     if failed.facts.commands or worked.facts.commands or len(failed.step.calls) != 1 or len(worked.step.calls) != 1:
         return ""
-    before, after = known(failed.step.calls[0]), known(worked.step.calls[0])
+    before, after = parse_call(failed.step.calls[0]), parse_call(worked.step.calls[0])
     if before.name != after.name or worked.facts.effects.changes_files:
         return ""
     told: list[str] = []

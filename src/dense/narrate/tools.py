@@ -6,27 +6,20 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from dense.evidence.actions.programs.files import UNNAMED
-from dense.evidence.actions.tools import (
+from dense.evidence.actions.effects import UNNAMED
+from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call
+from dense.knowledge.tools import (
     ADDRESS_KEYS,
-    ASKERS,
     CODE_KEYS,
-    DELETERS,
-    EDITORS,
-    LOOKERS,
-    MOVERS,
-    PATCHES,
+    NEW_TEXT_KEYS,
+    OLD_TEXT_KEYS,
+    PATCH_KEYS,
     PATH_KEYS,
-    PYTHONS,
+    PATTERN_KEYS,
     QUERY_KEYS,
-    SILENT,
     SOURCE_KEYS,
     TARGET_KEYS,
     TEXT_KEYS,
-    WRITERS,
-    Call,
-    is_shell,
-    known,
 )
 from dense.narrate.inline_programs import on_what
 from dense.narrate.messages import said
@@ -34,9 +27,6 @@ from dense.narrate.quoting import HEAD, lines_told, paths_told
 from dense.text.quoting import line_count, one_line, plain_text, quoted, ticked
 from dense.trajectory import Step
 
-OLD_KEYS = ("old_string", "old_str", "oldtext", "old_text", "search", "find", "old", "old_code")
-NEW_KEYS = ("new_string", "new_str", "newtext", "new_text", "replace", "replacement", "new", "new_code")
-PATTERN_KEYS = ("pattern", "query", "regex", "search_term", "search", "keyword", "search_query")
 POINTED_KEYS = (
     "element",
     "text",
@@ -65,58 +55,58 @@ TOUCHES = (
 
 def tool_deeds(step: Step, *, is_mixed: bool) -> Iterator[str]:
     for call in step.calls[:8]:
-        tool = known(call)
+        tool = parse_call(call)
         if not (is_mixed and is_shell(tool)):
             yield tool_deed(tool, step)
 
 
-def tool_deed(tool: Call, step: Step) -> str:
+def tool_deed(tool: ParsedCall, step: Step) -> str:
     """What one call of a tool did, by the tables of tools that the effects come from."""
-    plain = tool.plain
+    kind = tool.kind
     paths = paths_told(tool.texts(PATH_KEYS))
-    if plain in LOOKERS or (plain in EDITORS and tool.text(("command", "action")) == "view"):
+    if kind == "look" or (kind == "editor" and tool.text(("command", "action")) == "view"):
         return looked(tool, paths)
-    if plain in WRITERS or plain in EDITORS:
+    if kind in ("write", "editor"):
         return wrote(tool, paths)
-    if plain in PATCHES:
+    if kind == "patch":
         return f"edited {paths_told(patched(tool))}"
-    if plain in DELETERS:
+    if kind == "delete":
         return f"deleted {paths}"
-    if plain in MOVERS:
+    if kind == "move":
         return f"moved {paths_told(tool.texts(SOURCE_KEYS))} to {paths_told(tool.texts(TARGET_KEYS))}"
-    if plain in ASKERS or tool.text(ADDRESS_KEYS):
+    if kind == "ask" or tool.text(ADDRESS_KEYS):
         return asked(tool)
-    if plain in PYTHONS:
+    if kind == "python":
         return ran_code(tool, step)
-    if plain in SILENT:
+    if kind == "talk":
         return silent(tool, step)
     return touched(tool) or called(tool)
 
 
-def looked(tool: Call, paths: str) -> str:
+def looked(tool: ParsedCall, paths: str) -> str:
     pattern = tool.text(PATTERN_KEYS)
     if pattern:
         return f"searched for {ticked(pattern, 50)}" + (f" in {paths}" if paths else "")
-    if tool.plain in ("ls", "listdir", "listdirectory", "list", "listfiles", "directorytree", "tree"):
+    if "lists" in tool.tool.traits:
         return f"listed {paths or 'the folder'}"
     return f"read {paths}" if paths else called(tool)
 
 
-def wrote(tool: Call, paths: str) -> str:
+def wrote(tool: ParsedCall, paths: str) -> str:
     """A write or an edit; a short edit is told in full, since it is what a rerun needs."""
     change = change_told(tool)
     if change:
         return f"edited {paths or 'the open file'} ({change})"
     text = tool.text(TEXT_KEYS)
-    is_edit = any(key in tool.arguments for key in OLD_KEYS) or "edit" in tool.plain or "insert" in tool.plain
-    if text is not None and not (is_edit and tool.plain not in EDITORS):
+    is_edit = any(key in tool.arguments for key in OLD_TEXT_KEYS) or "edit" in tool.plain or "insert" in tool.plain
+    if text is not None and not (is_edit and tool.kind != "editor"):
         return f"wrote {paths or 'a file'} ({lines_told(line_count(text))})"
     return f"{'edited' if is_edit or text is None else 'wrote'} {paths or 'the open file'}"
 
 
-def change_told(tool: Call, limit: int = 44) -> str:
+def change_told(tool: ParsedCall, limit: int = 44) -> str:
     """`old` → `new`, where both are short."""
-    old, new = tool.text(OLD_KEYS), tool.text(NEW_KEYS)
+    old, new = tool.text(OLD_TEXT_KEYS), tool.text(NEW_TEXT_KEYS)
     if not old or new is None or len(old) > limit or len(new) > limit or "\n" in old.strip() or "\n" in new.strip():
         return ""
     return f"{ticked(old.strip(), limit)} → {ticked(new.strip(), limit)}" if new.strip() else f"without {ticked(old)}"
@@ -125,12 +115,12 @@ def change_told(tool: Call, limit: int = 44) -> str:
 PATCHED = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?)([^\n\t]{1,300})", re.MULTILINE)
 
 
-def patched(tool: Call) -> list[str]:
-    text = tool.text(("input", "patch", "diff", "patchtext", "patch_text", "content", "command", "cmd")) or ""
+def patched(tool: ParsedCall) -> list[str]:
+    text = tool.text(PATCH_KEYS) or ""
     return PATCHED.findall(text[:20_000]) or tool.texts(PATH_KEYS) or [UNNAMED]
 
 
-def asked(tool: Call) -> str:
+def asked(tool: ParsedCall) -> str:
     address = tool.text(ADDRESS_KEYS)
     if address:
         return f"opened {ticked(address, 90)}"
@@ -138,7 +128,7 @@ def asked(tool: Call) -> str:
     return f"searched the web for {quoted(query, 80)}" if query else called(tool)
 
 
-def ran_code(tool: Call, step: Step) -> str:
+def ran_code(tool: ParsedCall, step: Step) -> str:
     """Code given to an interpreter: one line as it stands, more of them by what they are for."""
     code = (tool.text(CODE_KEYS) or "").strip()
     lines = [line for line in code[-HEAD:].split("\n") if line.strip() and not line.lstrip().startswith(("#", "```"))]
@@ -149,12 +139,12 @@ def ran_code(tool: Call, step: Step) -> str:
     return on_what(f"ran {count} lines of Python", "\n".join(lines), (), message)
 
 
-def silent(tool: Call, step: Step) -> str:
+def silent(tool: ParsedCall, step: Step) -> str:
     """Tools that touch only the conversation."""
     words = tool.text(
         ("description", "prompt", "task", "instruction", "instructions", "thought", "question", "message")
     )
-    if tool.plain in ("task", "agent", "spawnagent", "delegate", "newtask"):
+    if "delegates" in tool.tool.traits:
         return f"started an agent for {quoted(words or '', 80)}" if words else "started an agent"
     if "todo" in tool.plain or "plan" in tool.plain or tool.plain.startswith("task"):
         return "updated the plan"
@@ -164,7 +154,7 @@ def silent(tool: Call, step: Step) -> str:
     return said(step) if step.message.strip() else f"called {ticked(tool.name, 40)}"
 
 
-def touched(tool: Call) -> str:
+def touched(tool: ParsedCall) -> str:
     """What was done to a page."""
     if "type" in tool.plain or "fill" in tool.plain:
         text = plain_text(next((value for key in TYPED_KEYS if (value := tool.arguments.get(key))), None))
@@ -175,14 +165,14 @@ def touched(tool: Call) -> str:
     return ""
 
 
-def pointed(tool: Call, before: str, skip: str = "") -> str:
+def pointed(tool: ParsedCall, before: str, skip: str = "") -> str:
     found = next(
         (value for key in POINTED_KEYS if key != skip and (value := tool.arguments.get(key)) is not None), None
     )
     return f"{before}{quoted(plain_text(found), 50)}" if found is not None else ""
 
 
-def called(tool: Call) -> str:
+def called(tool: ParsedCall) -> str:
     """Any other tool, by its name and its short arguments."""
     name = tool.name.split("__")[-1] or tool.name
     arguments = [(key, compact(value)) for key, value in list(tool.arguments.items())[:MOST_ARGUMENTS]]

@@ -12,7 +12,7 @@ from dense.analyst.asker import Asker
 from dense.analyst.choice import analyst_for
 from dense.analyst.questions import Correction, Question, as_judgement
 from dense.analyst.questions.outlines import SENTENCE
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.methods.asking import MethodModel
 from dense.methods.method import AnyMethod, Means
 from dense.methods.prompting import shown_actions
@@ -102,7 +102,7 @@ async def estimate(
     measuring, model = MeasuringAnalyst(settings), MeasuringModel()
     outcome = Outcome("") if method.sees == "outcome" else None
     cleaned, redactions = clean(trajectory)
-    asker, effects = Asker(measuring), Remembered()
+    asker, effects = Asker(measuring), EffectsCache()
     analyst = analyst_for(measuring, asker, profile, effects)
     redacted = redactions.describe() if redactions else ""
     await draft(method, cleaned, outcome, Means(asker, analyst, effects, model, settings.prompt_bytes, redacted))

@@ -18,7 +18,7 @@ from dense.deliver.budget import Budgets
 from dense.deliver.memory import Item
 from dense.draft import Asked
 from dense.errors import DenseError, ModelError, Unanswered, describe_exception
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.feedback import Feedback
 from dense.methods.method import AnyMethod, Means
 from dense.methods.rules import RulesAnswerer
@@ -121,7 +121,7 @@ async def make_feedback(
 
     try:
         cleaned, redactions = clean(trajectory, redacted=options.redacted)
-        effects = Remembered()
+        effects = EffectsCache()
         asker = Asker(RulesAnswerer(cleaned, effects) if given is None or isinstance(given, Analyst) else given)
         context = Means(
             asker,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dense.detectors.findings import Analysis
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 type Action = str | tuple[str, str] | tuple[str, str, int]
@@ -22,7 +22,7 @@ def attempt(task: str | None, *actions: Action, end: str | None = None) -> Traje
 
 
 def analysed(task: str | None, *actions: Action, end: str | None = None) -> Analysis:
-    return Analysis(attempt(task, *actions, end=end), Remembered())
+    return Analysis(attempt(task, *actions, end=end), EffectsCache())
 
 
 def dialog(*turns: tuple[str, str]) -> Trajectory:

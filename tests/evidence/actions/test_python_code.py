@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dense.evidence.actions.ledger import Ledger
-from dense.evidence.actions.python_code import scan_python
+from dense.evidence.actions.builder import EffectsBuilder
+from dense.evidence.actions.python_code import record_python
 
 CODE: list[tuple[str, dict[str, tuple[str, ...]]]] = [
     ("open('a', 'w')", {"writes": ("a",)}),
@@ -52,9 +52,9 @@ CODE: list[tuple[str, dict[str, tuple[str, ...]]]] = [
 
 @pytest.mark.parametrize(("code", "expected"), CODE)
 def test_what_code_does(code: str, expected: dict[str, tuple[str, ...]]) -> None:
-    ledger, started = Ledger(), list[str]()
-    assert scan_python(code, ledger, "", started.append) is False
-    found = ledger.close()
+    builder, started = EffectsBuilder(), list[str]()
+    assert record_python(code, builder, "", started.append) is False
+    found = builder.build()
     fields = ("reads", "writes", "deletes", "network")
     shown = {field: getattr(found, field) for field in fields if getattr(found, field)}
     assert shown | ({"shell": tuple(started)} if started else {}) == expected
@@ -64,9 +64,9 @@ def test_what_code_does(code: str, expected: dict[str, tuple[str, ...]]) -> None
     "code", ["assert x", "import unittest\nunittest.main()", "pytest.main(['-q'])", "def f(:\n    pass\n  assert x"]
 )
 def test_code_that_checks(code: str) -> None:
-    assert scan_python(code, Ledger(), "", lambda _: None) is True
+    assert record_python(code, EffectsBuilder(), "", lambda _: None) is True
 
 
 def test_code_as_deep_as_it_is_long() -> None:
     for code in ("open(" * 5000, "open" + "(1+" * 3000, "open('a'" + "+'a'" * 20_000 + ")", "open(\0)"):
-        scan_python(code, Ledger(), "", lambda _: None)
+        record_python(code, EffectsBuilder(), "", lambda _: None)

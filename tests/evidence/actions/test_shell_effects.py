@@ -157,7 +157,6 @@ FILES: list[tuple[str, Expected]] = [
     ("sqlite3 a.db 'SELECT 1'", {"reads": "a.db"}),
     ("black src", {"writes": "src"}),
     ("node -e \"fs.writeFileSync('a.json', '1')\"", {"writes": "a.json"}),
-    ("Set-Content -Path C:\\x\\a.txt -Value hi", {"writes": "C:\\x\\a.txt"}),
     ("Remove-Item a.txt; Get-Content b.txt", {"deletes": "a.txt", "reads": "b.txt"}),
 ]
 

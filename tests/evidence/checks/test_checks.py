@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dense.detectors.findings import Analysis
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 TASK = (
@@ -25,7 +25,7 @@ def screen(*typed: tuple[str, str]) -> Step:
 
 def analysed(task: str, *steps: Step) -> Analysis:
     last = Step(Source("made"), "The work is done.", calls=(ToolCall("mark_task_complete", {}),))
-    return Analysis(Trajectory("made", "made", Source("made"), task=Task(task), steps=(*steps, last)), Remembered())
+    return Analysis(Trajectory("made", "made", Source("made"), task=Task(task), steps=(*steps, last)), EffectsCache())
 
 
 def open_texts(analysis: Analysis) -> list[str]:

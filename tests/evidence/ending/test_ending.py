@@ -7,7 +7,7 @@ from made_attempt import Action, analysed, attempt
 
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.findings import Analysis
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.evidence.ending.admissions import admission
 from dense.evidence.ending.handovers import handover_told, lacking_in
 from dense.evidence.ending.ledgers import last_ledger
@@ -29,7 +29,7 @@ def called(name: str, arguments: dict[str, str], *came: Observation) -> Step:
 
 
 def of(*steps: Step, task: str = "Find the year.") -> Analysis:
-    return Analysis(Trajectory("made", "made", Source("made"), task=Task(task), steps=steps), Remembered())
+    return Analysis(Trajectory("made", "made", Source("made"), task=Task(task), steps=steps), EffectsCache())
 
 
 # The agent's own word

@@ -6,7 +6,7 @@ import pytest
 
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.findings import Analysis
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
@@ -28,7 +28,7 @@ def look(text: str = "x") -> Step:
 
 
 def refused(*steps: Step) -> list[tuple[tuple[int, ...], int | None]]:
-    analysis = Analysis(run(*steps), Remembered())
+    analysis = Analysis(run(*steps), EffectsCache())
     return [(one.evidence, one.closed) for one in analysis.findings if one.kind == "refused"]
 
 
@@ -78,7 +78,7 @@ def test_what_was_not_taken_is_told_of_the_whole() -> None:
 
 
 def test_an_answer_that_was_made_up_is_told_as_such() -> None:
-    guessed = Analysis(run(look(), submit("flag{made_up_1}", NO)), Remembered())
+    guessed = Analysis(run(look(), submit("flag{made_up_1}", NO)), EffectsCache())
     assert "no output had shown it" in guessed.findings[0].text
-    shown = Analysis(run(look("flag{made_up_1}"), submit("flag{made_up_1}", NO)), Remembered())
+    shown = Analysis(run(look("flag{made_up_1}"), submit("flag{made_up_1}", NO)), EffectsCache())
     assert "no output had shown it" not in shown.findings[0].text

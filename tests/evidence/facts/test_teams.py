@@ -5,7 +5,7 @@ from __future__ import annotations
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.rules.boundaries import ends
 from dense.detectors.findings import Analysis
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Subtask
@@ -47,7 +47,7 @@ def run(*steps: Step) -> Trajectory:
 
 
 def analysed(*steps: Step) -> Analysis:
-    return Analysis(run(*steps), Remembered())
+    return Analysis(run(*steps), EffectsCache())
 
 
 def test_to_tell_another_agent_is_no_deed_and_what_that_one_does_is() -> None:

@@ -15,7 +15,7 @@ from dense.analyst.rules.spans import Part, first_of, last_of
 from dense.analyst.rules.verdicts import Verdicts
 from dense.detectors.findings import Analysis
 from dense.draft import LeafDraft, SubtaskDraft, TreeDraft
-from dense.evidence.actions import EffectsOf, remembered
+from dense.evidence.actions import EffectsOf, EffectsCache
 from dense.evidence.facts.facts import ActionFacts
 from dense.narrate.elsewhere import elsewhere
 from dense.narrate.narrator import Narrator
@@ -41,7 +41,7 @@ class RulesAnalyst:
 
     def draft(self, trajectory: Trajectory, *, is_flat: bool = False) -> TreeDraft:
         """The draft, without an event loop; if flat, with all actions right below the root."""
-        effects = self._effects or remembered()
+        effects = self._effects or EffectsCache()
         analysis = Analysis(trajectory, effects)
         narrator = narrator_of(analysis)
         actions = tuple([_leaf(fact, analysis) for fact in analysis.facts])

@@ -8,6 +8,9 @@ from msgspec import Struct
 
 from dense.trajectory import Step
 
+UNNAMED = "{open file}"
+"""Stands for the file that an editor has open, which an earlier step named."""
+
 
 class Effects(Struct, frozen=True, omit_defaults=True, gc=False):
     """What the calls of one step did, or tried to do. Paths and names as they were written, in order, each once."""
@@ -45,4 +48,4 @@ class Effects(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 type EffectsOf = Callable[[Step], Effects]
-"""Whoever tells what a step did: `dense.evidence.actions.effects`, or one that remembers."""
+"""What gives the effects of a step: `dense.evidence.actions.effects`, or an `EffectsCache`."""

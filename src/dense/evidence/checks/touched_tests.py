@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from dense.evidence.actions.tests import is_test_file
+from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.deliverables.tracking import IN_PLACE, OLD_TEXTS, UPDATES
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, is_temporary, same_file

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from dense.evidence.actions.programs.files import UNNAMED
+from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.facts.outputs import open_file
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
 from dense.knowledge.programs import programs_that

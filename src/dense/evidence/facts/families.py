@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dense.evidence.actions.effects import Effects
-from dense.evidence.actions.shell.arguments import ASSIGNMENT, behind, operands
+from dense.evidence.actions.shell.arguments import ASSIGNMENT, operands, words_behind
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.targets import MAX_COMMAND_CHARS
 from dense.knowledge.programs import (
@@ -132,7 +132,7 @@ def strip_wrappers(words: list[str]) -> list[str]:
         while words and ASSIGNMENT.match(words[0]):
             words = words[1:]
         wrappers = known_program(program_name(words[0])).wrappers if words else ()
-        inner = next((found for wrapper in wrappers if (found := behind(words, wrapper))), None)
+        inner = next((found for wrapper in wrappers if (found := words_behind(words, wrapper))), None)
         if inner is None:
             break
         words = inner

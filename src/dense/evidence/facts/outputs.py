@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.programs.files import UNNAMED
-from dense.evidence.actions.tools import known
+from dense.evidence.actions.effects import UNNAMED
+from dense.evidence.actions.tool_calls import parse_call
 from dense.evidence.facts.facts import ActionFacts
 from dense.knowledge.tools import PATH_KEYS
 from dense.trajectory import Observation, Step
@@ -91,7 +91,7 @@ def edits_open_file(facts: ActionFacts, step: Step) -> bool:
     """Whether an editor was told to edit the file that it has open."""
     if facts.family not in OPEN_EDITS:
         return False
-    return bool(facts.commands) or (len(step.calls) == 1 and not known(step.calls[0]).texts(PATH_KEYS))
+    return bool(facts.commands) or (len(step.calls) == 1 and not parse_call(step.calls[0]).texts(PATH_KEYS))
 
 
 def open_file(step: Step) -> str:

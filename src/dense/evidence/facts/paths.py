@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from dense.evidence.actions.tests import is_test_file
+from dense.evidence.actions.check_commands import is_test_file
 
 NO_TARGETS = frozenset(["", ".", "..", "/", "~", "*", ".git", "{}", "?"])
 """Paths that name no single file."""

@@ -1,91 +1,47 @@
-"""Programs that ask other machines, and databases."""
+"""Programs that fetch from other machines, and databases in a file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.ledger import Ledger
-from dense.evidence.actions.shell.arguments import has_flag, operands, option, values
+from dense.evidence.actions.builder import EffectsBuilder
+from dense.evidence.actions.shell.arguments import has_flag, operands, option
 from dense.evidence.actions.shell.command import Command
+from dense.knowledge.programs import known_program, program_name
+
+CHANGING_SQL = re.compile(
+    r"\b(?:insert|update|delete|create|drop|alter|replace|vacuum|\.import|\.restore)\b", re.IGNORECASE
+)
 
 
-def note_curl(words: Sequence[str], command: Command, ledger: Ledger) -> None:
-    rest = operands(
-        words,
-        values("""
-            -o -H -d -X -u -A -e -b -c -F -T -m -w -x -K -E -r --output --header --data --data-raw --data-binary
-            --request --user --user-agent --max-time --connect-timeout --retry --write-out --proxy --cacert --cert
-            --key --form --upload-file --cookie --cookie-jar --url --retry-delay --data-urlencode --json
-            --unix-socket --resolve --limit-rate
-        """),
-    )
-    bundled = next((n for n, word in enumerate(words) if re.match(r"-[a-zA-Z]+o$", word)), None)
-    target = option(words, "--output") or (
-        words[bundled + 1] if bundled and bundled + 1 < len(words) else option(words, "-o")
-    )
+def record_download(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
+    """`curl` prints unless `-o` or `-O` says otherwise; `wget` saves under the last part of the address."""
+    name = program_name(words[0])
+    row = known_program(name)
+    letter = "O" if name == "wget" else "o"
+    target = option(words, "--output", "--output-document")
+    for position, word in enumerate(words[1:], 1):
+        if re.match(rf"-[a-zA-Z]*{letter}", word):  # also at the end of a bundle: `-sSLo x`, `-qO- x`
+            behind = word.split(letter, 1)[1]
+            target = behind or (words[position + 1] if position + 1 < len(words) else "")
+            break
+    rest = operands(words, row.valued)
     addresses = [word for word in [*rest, option(words, "--url") or ""] if word and word != target]
-    ask(ledger, *addresses)
-    if target:
-        ledger.write(target, cwd=command.cwd)
-    elif has_flag(words, "O", "--remote-name"):
-        ledger.write(*map(last_part, addresses), cwd=command.cwd)
-
-
-def note_wget(words: Sequence[str], command: Command, ledger: Ledger) -> None:
-    rest = operands(
-        words,
-        values("""
-            -O -o -P -T -t -U -i --output-document --header --directory-prefix --timeout --tries --user-agent
-            --post-data --user --password -w --wait
-        """),
-    )
-    bundled = next((n for n, word in enumerate(words) if re.match(r"-[a-zA-Z]*O", word)), None)
-    target = option(words, "--output-document")
-    if bundled is not None:
-        tail = words[bundled].split("O", 1)[1]
-        target = tail or (words[bundled + 1] if bundled + 1 < len(words) else "")
-    addresses = [word for word in rest if word != target]
-    ask(ledger, *addresses)
+    builder.ask(*addresses)
     if target is not None:
-        ledger.write(target, cwd=command.cwd)
-    elif "--spider" not in words:
-        folder = option(words, "-P", "--directory-prefix")
-        ledger.write(
-            *(f"{folder}/{last_part(word)}" if folder else last_part(word) for word in addresses), cwd=command.cwd
-        )
+        builder.write(target, cwd=command.cwd)
+    elif name == "wget" or has_flag(words, "O", "--remote-name"):
+        folder = option(words, "-P", "--directory-prefix") if name == "wget" else None
+        builder.write(*(f"{folder}/{_last_part(one)}" if folder else _last_part(one) for one in addresses))
 
 
-def last_part(address: str) -> str:
+def _last_part(address: str) -> str:
     path = re.sub(r"^[\w+.-]+://", "", address).split("?")[0].split("#")[0]
     return path.rsplit("/", 1)[-1] if "/" in path.rstrip("/") else "index.html"
 
 
-def ask(ledger: Ledger, *addresses: str) -> None:
-    for address in addresses:
-        if "\n" not in address and len(address) <= 500 and address:
-            ledger.network[address] = None
-
-
-def note_host(words: Sequence[str], _command: Command, ledger: Ledger) -> None:
-    """`ping`, `nc`, `dig`: the first operand, with its port where there is one."""
-    rest = operands(words, values("-c -w -W -i -p -t -s -q -b"))
-    if rest:
-        port = rest[1] if len(rest) > 1 and rest[1].isdigit() else ""
-        ask(ledger, f"{rest[0]}:{port}" if port else rest[0])
-
-
-def note_database(words: Sequence[str], command: Command, ledger: Ledger) -> None:
-    if host := option(words, "-h", "--host"):
-        ask(ledger, host)
-    if option(words, "-f", "--file"):
-        ledger.read(option(words, "-f", "--file") or "", cwd=command.cwd)
-
-
-def note_sqlite(words: Sequence[str], command: Command, ledger: Ledger) -> None:
-    rest = operands(words, values("-cmd -separator -init -nullvalue -newline"))
+def record_sqlite(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
+    rest = operands(words, known_program("sqlite3").valued)
     sql = " ".join(rest[1:]) + " " + (command.stdin or "")
-    changes = re.search(
-        r"\b(?:insert|update|delete|create|drop|alter|replace|vacuum|\.import|\.restore)\b", sql, re.IGNORECASE
-    )
-    (ledger.write if changes else ledger.read)(*rest[:1], cwd=command.cwd)
+    (builder.write if CHANGING_SQL.search(sql) else builder.read)(*rest[:1], cwd=command.cwd)

@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Collection, Sequence
 
 from dense.knowledge.program import Wrapper
 
-NOTHING: frozenset[str] = frozenset()
-LONGEST_KEPT, MOST_KEPT = 200, 1024
-"""Words of more characters are not remembered, nor more words."""
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
-class Remembering[T](dict[str, T]):
-    """What a function tells of words, by word. It is kept for short ones: traces run few programs and have few tools,
-    and use them often. Asked by `__getitem__`, it costs no more than a table."""
-
-    def __init__(self, tell: Callable[[str], T]) -> None:
-        super().__init__()
-        self.tell = tell
-
-    def __missing__(self, word: str) -> T:
-        told = self.tell(word)
-        if len(word) <= LONGEST_KEPT:
-            if len(self) >= MOST_KEPT:
-                self.clear()
-            self[word] = told
-        return told
-
-
-def operands(words: Sequence[str], valued: frozenset[str] = NOTHING) -> list[str]:
+def operands(words: Sequence[str], valued: Collection[str] = ()) -> list[str]:
     """The arguments that are no options. `valued` are the options whose value is a word of its own."""
     found: list[str] = []
     position, count = 1, len(words)
@@ -64,7 +43,7 @@ def option(words: Sequence[str], *names: str) -> str | None:
 
 
 def has_flag(words: Sequence[str], letters: str, *names: str) -> bool:
-    """Whether one of the letters stands in a bundle of short options, or one of the names as a word."""
+    """Whether one of the letters is in a bundle of short options, or one of the names is a word."""
     for word in words[1:]:
         if word in names:
             return True
@@ -73,14 +52,8 @@ def has_flag(words: Sequence[str], letters: str, *names: str) -> bool:
     return False
 
 
-@cache
-def values(text: str) -> frozenset[str]:
-    """The words of a text. Tables stand where they are used; each is made once."""
-    return frozenset(text.split())
-
-
-def behind(words: Sequence[str], wrapper: Wrapper) -> list[str] | None:
-    """The words of the program behind a wrapper; None where the wrapper does not apply."""
+def words_behind(words: Sequence[str], wrapper: Wrapper) -> list[str] | None:
+    """The words of the program behind a wrapper; None if the wrapper does not apply."""
     position, count = 1, len(words)
     for verb in wrapper.verbs:
         while position < count and words[position].startswith("-"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from dense.evidence.actions.ledger import located
+from dense.evidence.actions.builder import located
 
 FOLDER_CHANGERS = frozenset(["cd", "pushd", "popd", "chdir"])
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dense.evidence.actions import Effects, Remembered
-from dense.evidence.actions.carried import Program, changing_part, effects_of
+from dense.evidence.actions import Effects, EffectsCache
+from dense.evidence.actions.earlier_steps import WrittenProgram, program_effects
 from dense.trajectory import Source, Step, ToolCall
 
 
 def after(*commands: str | ToolCall) -> list[Effects]:
     calls = [one if isinstance(one, ToolCall) else ToolCall("bash", {"command": one}) for one in commands]
     steps = [Step(Source("x"), calls=(call,)) for call in calls]
-    known = Remembered()
-    known.look_at(steps)
-    return [known(step) for step in steps]
+    return list(map(EffectsCache(), steps))
 
 
 FIX = "cat > fix.py <<'E'\np = 'src/app.py'\ntext = open(p).read()\nopen(p, 'w').write(text.replace('a', 'b'))\nE"
@@ -77,23 +75,12 @@ def test_files_that_git_takes_back() -> None:
     assert of_tag.undoes == ("src/app.py", "src/b.py")
 
 
-def test_of_a_long_program_only_what_may_change_files_is_read() -> None:
-    idle = "def sum_{0}(values):\n    total = 0\n    for one in values:\n        total += one\n    return total\n\n\n"
-    program = "".join(idle.format(number) for number in range(40))
-    program = (
-        "from pathlib import Path\nOUT = 'results'\n"
-        + program
-        + "@cached\ndef save(data):\n    Path(OUT + '.json').write_text(data)\n\n\n"
-        + "if True:\n    save('x')\nelse:\n    pass\n"
+def test_a_program_by_its_language() -> None:
+    def writes(path: str, text: str) -> tuple[str, ...]:
+        return program_effects(WrittenProgram(path, text)).writes
+
+    assert writes("a.py", "from pathlib import Path\nOUT = 'results'\nPath(OUT + '.json').write_text('')") == (
+        "results.json",
     )
-    part = changing_part(program)
-    assert len(part) < len(program) / 10
-    assert effects_of(Program("a.py", program)).writes == ("results.json",)
-    assert effects_of(Program("a.py", part)).writes == ("results.json",)
-    text = program + 'TEXT = """\nwrite (\n"""\n'
-    assert effects_of(Program("a.py", text)).writes == ("results.json",)
-
-
-def test_a_part_that_is_no_program_is_not_taken_for_the_whole() -> None:
-    odd = "x = (\n1, open('a.txt', 'w'),\n2)\n" + "y = [\n0,\n]\n" * 300
-    assert changing_part(odd) == odd
+    assert writes("a.sh", "echo hi > new.txt") == ("new.txt",)
+    assert writes("a.js", "fs.writeFileSync('a.json', '1')") == ("a.json",)

@@ -1,4 +1,4 @@
-"""The book that is kept while the calls of one step are gone through."""
+"""Collects the effects of one step while its calls are gone through."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from msgspec import Struct
 
 from dense.evidence.actions.effects import Effects
 
-LONGEST_PATH = 1000
+MAX_PATH_CHARS = 1000
+MAX_ADDRESS_CHARS = 500
+MAX_PACKAGE_CHARS = 300
 BRACES = re.compile(r"\{([^{},\s]*(?:,[^{},\s]*)+)\}")
 ROOTED = re.compile(r"[/~$`{]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
 NO_FILE = frozenset(
@@ -18,8 +20,8 @@ NO_FILE = frozenset(
 )
 
 
-class Ledger(Struct, gc=False):
-    """What happened so far, in order, each once. Devices and texts that cannot be paths are left out."""
+class EffectsBuilder(Struct, gc=False):
+    """The effects so far, in order, each once. Devices and texts that cannot be paths are left out."""
 
     reads: dict[str, None] = {}
     writes: dict[str, None] = {}
@@ -35,66 +37,66 @@ class Ledger(Struct, gc=False):
     """What was written into a file during this step: a program that is written and run at once is known."""
     checks: dict[str, bool] = {}
     """Whether such a program, once it was gone through, checks something."""
-    taken: frozenset[str] = frozenset()
+    taken: set[str] = set()
     """Such programs that were gone through."""
     opened: str = ""
-    """The file that an editor was told to open, where it edits whatever is open."""
+    """The file that an editor opened which edits whatever is open."""
 
-    def keep(self, path: str, content: str) -> None:
+    def keep_content(self, path: str, content: str) -> None:
         """Remembers what was written into a file."""
         self.contents[path] = content
-        if path in self.taken:
-            self.checks.pop(path, None)
-            self.taken -= {path}
+        self.taken.discard(path)
+        self.checks.pop(path, None)
 
-    def take(self, path: str) -> str | None:
-        """What was written into a file; once only, since a program that runs itself, or runs often, does the same
-        again."""
+    def take_content(self, path: str) -> str | None:
+        """What was written into a file; once only, because a program that runs itself does the same again."""
         if path in self.taken or path not in self.contents:
             return None
-        self.taken |= {path}
+        self.taken.add(path)
         return self.contents[path]
 
     def read(self, *paths: str, cwd: str = "") -> None:
-        note(self.reads, paths, cwd)
+        self.reads |= dict.fromkeys(files(paths, cwd))
 
     def write(self, *paths: str, cwd: str = "") -> None:
-        note(self.writes, paths, cwd)
-        if self.undoes:
-            again: dict[str, None] = {}
-            note(again, paths, cwd)
-            for path in again:
-                self.undoes.pop(path, None)
+        written = dict.fromkeys(files(paths, cwd))
+        self.writes |= written
+        for path in written if self.undoes else ():
+            self.undoes.pop(path, None)
 
     def undo(self, *paths: str, cwd: str = "") -> None:
         """Files that are as they were before."""
         self.write(*paths, cwd=cwd)
-        note(self.undoes, [path for path in paths if path not in (".", "./", "*")], cwd)
+        self.undoes |= dict.fromkeys(files([path for path in paths if path not in (".", "./", "*")], cwd))
 
     def delete(self, *paths: str, cwd: str = "") -> None:
-        note(self.deletes, paths, cwd)
+        self.deletes |= dict.fromkeys(files(paths, cwd))
 
-    def close(self) -> Effects:
+    def ask(self, *addresses: str) -> None:
+        for address in addresses:
+            if address and "\n" not in address and len(address) <= MAX_ADDRESS_CHARS:
+                self.network[address] = None
+
+    def install(self, packages: Iterable[str], cwd: str = "") -> None:
+        for package in packages:
+            name = located(package, cwd) if package == "." else package
+            if "\n" not in name and 0 < len(name) <= MAX_PACKAGE_CHARS and name not in ("!", "{}"):
+                self.installs[name] = None
+
+    def build(self) -> Effects:
         return Effects(
-            tuple(self.reads) if self.reads else (),
-            tuple(self.writes) if self.writes else (),
-            tuple(self.deletes) if self.deletes else (),
-            tuple(self.runs) if self.runs else (),
-            tuple(self.tests) if self.tests else (),
-            tuple(self.installs) if self.installs else (),
-            tuple(self.services) if self.services else (),
-            tuple(self.network) if self.network else (),
-            tuple(self.scripts) if self.scripts else (),
-            tuple(self.undoes) if self.undoes else (),
+            *map(tuple, (self.reads, self.writes, self.deletes, self.runs, self.tests)),
+            *map(tuple, (self.installs, self.services, self.network, self.scripts, self.undoes)),
         )
 
 
-def note(book: dict[str, None], paths: Iterable[str], cwd: str) -> None:
+def files(paths: Iterable[str], cwd: str) -> Iterable[str]:
+    """Those texts that are paths, each behind the folder that the shell had changed to."""
     for written in paths:
-        for path in expand_braces(written) if "{" in written and "," in written else (written,):
+        for path in expand_braces(written):
             # A text of several lines is a program or a message that a damaged command left where a path belongs.
-            if path not in NO_FILE and len(path) <= LONGEST_PATH and "\n" not in path and path[:8] != "/dev/fd/":
-                book[located(path, cwd) if cwd else path] = None
+            if path not in NO_FILE and len(path) <= MAX_PATH_CHARS and "\n" not in path and path[:8] != "/dev/fd/":
+                yield located(path, cwd)
 
 
 def located(path: str, cwd: str) -> str:
@@ -106,7 +108,7 @@ def located(path: str, cwd: str) -> str:
 
 def expand_braces(path: str) -> list[str]:
     """`a.{c,h}` is `a.c` and `a.h`; one pair of braces, the rest stays as it is written."""
-    found = BRACES.search(path)
+    found = BRACES.search(path) if "{" in path else None
     if found is None:
         return [path]
     return [path[: found.start()] + part + path[found.end() :] for part in found[1].split(",")]

@@ -1,0 +1,112 @@
+"""What a program does to files and machines, as its row in `knowledge.programs` says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dense.evidence.actions.builder import EffectsBuilder
+from dense.evidence.actions.shell.arguments import has_flag, operands, option
+from dense.evidence.actions.shell.command import Command
+from dense.knowledge.program import Program
+
+REMOTE = re.compile(r"(?![A-Za-z]:[\\/])(?:rsync://|[\w.@-]+:)(?![\\/]{2})(?!\\)")
+"""A path on another machine: `host:path`, but no drive and no address."""
+SUFFIX = re.compile(r"\w\.\w{1,5}$")
+SOURCE = re.compile(r"\.[A-Za-z]\w*$")
+
+
+def record_operands(row: Program, words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
+    """Records what a program does with its operands and with the options that name files and machines."""
+    cwd = command.cwd
+    is_dry = not row.dry_options.isdisjoint(words)
+    for value in _values(words, row.output_options):
+        if not is_dry:
+            builder.write(value, cwd=cwd)
+    builder.read(*_values(words, row.input_options), cwd=cwd)
+    builder.ask(*_values(words, row.host_options))
+    if not row.operands:
+        return
+    rest = operands(words, row.valued | row.script_options | row.output_options | row.input_options)
+    match row.operands:
+        case "searched":
+            builder.read(*_searched(row, words, rest, command), cwd=cwd)
+        case "listed":
+            builder.read(*(rest or ["."]), cwd=cwd)
+        case "deleted":
+            builder.delete(*rest, cwd=cwd)
+        case "changed":
+            builder.write(*(rest if "--reference" in words else rest[1:]), cwd=cwd)
+        case "copied" | "moved" | "linked":
+            _record_transfer(row, words, rest, cwd, builder)
+        case "archived":
+            builder.write(*rest[:1], cwd=cwd)
+            builder.read(*rest[1:], cwd=cwd)
+        case "asked":
+            builder.ask(":".join(rest[:2] if rest[1:] and rest[1].isdigit() else rest[:1]))
+        case "converted":
+            _record_conversion(words, cwd, builder)
+        case "written" if not is_dry:
+            builder.write(*rest, cwd=cwd)
+        case _:
+            is_written = not row.write_options.isdisjoint(words)
+            (builder.write if is_written else builder.read)(*rest, cwd=cwd)
+            if row.product and not is_dry and not any(_values(words, row.output_options)):
+                builder.write(*_products(row.product, rest), cwd=cwd)
+
+
+def _values(words: Sequence[str], options: frozenset[str]) -> list[str]:
+    return [value for name in sorted(options) if (value := option(words, name))]
+
+
+def _searched(row: Program, words: Sequence[str], rest: list[str], command: Command) -> list[str]:
+    """The files behind a pattern or a program."""
+    if row.script_options.isdisjoint([word.split("=")[0] for word in words[1:] if word[:1] == "-"]):
+        rest = rest[1:]
+    is_fed = command.previous is not None or command.stdin is not None
+    walks = row.names[0] in ("rg", "ag") or has_flag(words, "rR", "--recursive")
+    if not rest and not is_fed and walks:
+        return ["."]
+    return [word for word in rest if "=" not in word or "/" in word]
+
+
+def _record_transfer(row: Program, words: Sequence[str], rest: list[str], cwd: str, builder: EffectsBuilder) -> None:
+    """Copies, moves and links: the last operand is where the others go, unless an option names the folder."""
+    if words[0].endswith("install") and has_flag(words, "d", "--directory"):
+        builder.write(*rest, cwd=cwd)
+        return
+    target = option(words, "-t", "--target-directory") if "-t" in row.valued else None
+    if target is None and len(rest) > 1:
+        target = rest.pop()
+    elif target is None and row.operands == "linked" and rest:
+        target = rest[0].rsplit("/", 1)[-1]
+    if target is None:
+        return
+    builder.ask(*(path.split(":", 1)[0] for path in [*rest, target] if REMOTE.match(path)))
+    local = [path for path in rest if not REMOTE.match(path)]
+    if row.operands == "moved":
+        builder.delete(*local, cwd=cwd)
+    elif row.operands == "copied":
+        builder.read(*local, cwd=cwd)
+    if REMOTE.match(target):
+        return
+    if target.endswith("/"):
+        builder.write(*(target + path.rstrip("/").rsplit("/", 1)[-1] for path in rest), cwd=cwd)
+    else:
+        builder.write(target, cwd=cwd)
+
+
+def _record_conversion(words: Sequence[str], cwd: str, builder: EffectsBuilder) -> None:
+    """`convert a.png b.jpg`, `ffmpeg -i a b`: the last word is written, the first is read."""
+    named = [word for word in words[1:] if SUFFIX.search(word) and not word.startswith("-")]
+    if named and named[-1] == words[-1]:
+        builder.write(named[-1], cwd=cwd)
+    source = option(words, "-i") or (words[1] if len(words) > 2 and words[1] in named else "")
+    builder.read(source, cwd=cwd)
+
+
+def _products(product: str, sources: Sequence[str]) -> list[str]:
+    """What a compiler writes if no option says it."""
+    if not product.startswith("."):
+        return [product] if any(map(SOURCE.search, sources)) else []
+    return [SOURCE.sub("", source) + product for source in sources]

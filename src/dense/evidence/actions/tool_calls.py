@@ -1,0 +1,181 @@
+"""The calls of a step by the names that tools are known by, and the shell texts among them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from dense.evidence.actions.shell.heredocs import has_open_heredoc
+from dense.knowledge.programs import known_program, program_name
+from dense.knowledge.tools import COMMAND_KEYS, Kind, Tool, known_tool, plain_name
+from dense.trajectory import ToolCall
+
+KEY_PRESS = re.compile(
+    r"(?:C-[a-z]|M-[a-z]|\^[A-Z]|Enter|Escape|Tab|Space|BSpace|Up|Down|Left|Right|PageUp|PageDown|Home|End|q|y|n|)$"
+)
+FENCE = re.compile(r"```(\w*)[^\n]*\n(.*?)```", re.DOTALL)
+SHELL_FENCES = ("sh", "bash", "shell", "console")
+SHELL_NAME = re.compile(r"(?:^|[_-])(?:bash|shell|exec|execute|terminal|command|cmd|console)(?:$|[_-])")
+"""How a tool that no row knows is named if it is a shell."""
+
+
+class ParsedCall(Struct, frozen=True, gc=False):
+    """A tool's call with the name that the tool is known by."""
+
+    name: str
+    plain: str
+    """The name as the rows of tools have it."""
+    arguments: dict[str, Any]
+    """By names in small letters."""
+
+    @property
+    def tool(self) -> Tool:
+        return known_tool(self.plain)
+
+    @property
+    def kind(self) -> Kind:
+        return self.tool.kind
+
+    def text(self, keys: Sequence[str]) -> str | None:
+        """The first argument that has one of these names, as a text."""
+        return next(iter(self.texts(keys)), None)
+
+    def texts(self, keys: Sequence[str]) -> list[str]:
+        """The first argument that has one of these names, as texts."""
+        for key in filter(self.arguments.__contains__, keys):
+            value = self.arguments[key]
+            if isinstance(value, str):
+                return [value]
+            if isinstance(value, list):
+                texts = [one for one in cast("list[Any]", value) if isinstance(one, str)]
+                if texts:
+                    return texts
+        return []
+
+    @property
+    def fences(self) -> list[tuple[str, str]]:
+        """The fenced blocks in what an agent is told: language and code."""
+        return FENCE.findall(self.text(("input", "message", "content")) or "")
+
+
+def parse_call(call: ToolCall) -> ParsedCall:
+    arguments = call.arguments
+    if len(arguments) == 1 and isinstance(text := arguments.get("input"), str) and text.startswith("{"):
+        arguments = _decoded(text) or arguments
+    return ParsedCall(call.name, plain_name(call.name), {key.lower(): value for key, value in arguments.items()})
+
+
+def _decoded(text: str) -> dict[str, Any] | None:
+    """Arguments that were recorded as JSON text."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+
+
+def is_shell(call: ParsedCall) -> bool:
+    if call.kind == "chat_terminal":
+        return any(language in SHELL_FENCES for language, _ in call.fences)
+    if call.kind:
+        return call.kind == "shell"
+    return "keystrokes" in call.arguments or bool(
+        SHELL_NAME.search(call.name.lower()) and call.text(("command", "cmd"))
+    )
+
+
+def shell_text(call: ParsedCall) -> str | None:
+    """The shell text that a shell tool was given."""
+    if call.kind == "chat_terminal":
+        return "\n".join(code for language, code in call.fences if language in SHELL_FENCES)
+    for key in COMMAND_KEYS:
+        value = call.arguments.get(key)
+        if isinstance(value, str):
+            return _typed(value) if key in ("keystrokes", "chars", "keys") or _is_typed(call) else without_fence(value)
+        if isinstance(value, list) and value:
+            return _joined_words([str(word) for word in cast("list[Any]", value)])
+    return None
+
+
+def without_fence(text: str) -> str:
+    """Without the fence that a chat puts around code."""
+    found = FENCE.search(text) if text.lstrip().startswith("```") else None
+    return found[2] if found else text
+
+
+def _joined_words(words: list[str]) -> str:
+    """`["bash", "-lc", "…"]` is the text itself; a list of commands is a text of several lines."""
+    name = program_name(words[0])
+    if len(words) >= 3 and "shell" in known_program(name).traits and re.match(r"-[a-z]*c$", words[1]):
+        return words[2]
+    if len(words) >= 3 and name in ("powershell", "pwsh", "cmd") and words[-2].lower() in ("-command", "-c", "/c"):
+        return words[-1]
+    return "\n".join(words) if " " in words[0] or "\n" in words[0] else shlex.join(words)
+
+
+# Terminals
+
+
+def _is_typed(call: ParsedCall) -> bool:
+    return "keystrokes" in call.arguments or "types" in call.tool.traits
+
+
+def _typed(keys: str) -> str:
+    """What was typed into a terminal, without the key that ends it; nothing if only keys were pressed."""
+    text = _without_last_keys(keys)
+    return "" if KEY_PRESS.match(text.strip()) else text
+
+
+def _without_last_keys(keys: str) -> str:
+    while True:
+        text = keys.rstrip("\r\n").removesuffix("Enter").removesuffix("C-m")
+        if text == keys:
+            return keys
+        if not text or text[-1].isspace():
+            keys = text.rstrip(" \t")
+        else:  # `Enter` ends a word, as in `pressEnter`
+            return keys.rstrip("\r\n")
+
+
+def calls_and_texts(calls: Sequence[ToolCall]) -> Iterator[ParsedCall | str]:
+    """The calls of a step, those of shells as their texts. What is typed bit by bit, or line by line into an open
+    heredoc, is one text."""
+    open_text = ""
+    for call in map(parse_call, calls):
+        if not is_shell(call):
+            yield call
+            continue
+        text = shell_text(call)
+        if text is None:
+            continue
+        if not _is_typed(call):
+            yield from filter(str.strip, [open_text, text])
+            open_text = ""
+            continue
+        raw = next((value for key in COMMAND_KEYS if isinstance(value := call.arguments.get(key), str)), "\n")
+        is_only_end = raw.strip() in ("", "Enter", "C-m")
+        is_open = _without_last_keys(raw) == raw
+        if open_text and text:
+            text = open_text + text
+        elif open_text:
+            text = open_text if is_only_end else ""
+        open_text = ""
+        if text and not is_only_end and (is_open or has_open_heredoc(text)):
+            open_text = text if is_open else f"{text}\n"
+        elif text.strip():
+            yield text
+    if open_text.strip():
+        yield open_text.rstrip("\n")
+
+
+def background_texts(calls: Sequence[ToolCall]) -> list[str]:
+    """Commands that a harness was asked to leave running."""
+    left = [call for call in calls if any(call.arguments.get(key) is True for key in BACKGROUND_KEYS)]
+    return [text.strip() for call in left if (text := shell_text(parse_call(call)))]
+
+
+BACKGROUND_KEYS = ("run_in_background", "is_background")

@@ -1,0 +1,117 @@
+"""What a call of a tool that is no shell does, by the tool's kind and its arguments."""
+
+from __future__ import annotations
+
+import re
+
+from dense.evidence.actions.builder import EffectsBuilder
+from dense.evidence.actions.effects import UNNAMED
+from dense.evidence.actions.patches import record_patch
+from dense.evidence.actions.python_code import record_python
+from dense.evidence.actions.shell.interpret import run_shell
+from dense.evidence.actions.tool_calls import ParsedCall, without_fence
+from dense.knowledge.tools import (
+    ADDRESS_KEYS,
+    CODE_KEYS,
+    PATCH_KEYS,
+    PATH_KEYS,
+    QUERY_KEYS,
+    SOURCE_KEYS,
+    TARGET_KEYS,
+    TEXT_KEYS,
+    VERB_KEYS,
+)
+
+WRITING_NAME = re.compile(
+    r"(?:^|[_-])(?:write|create|edit|update|append|insert|replace|patch|save|modify|overwrite|add|upload|export)(?:$|[_-])"
+    r"|^(?:write|create|edit|save|append)|screenshot|generate"
+)
+REMOVING_NAME = re.compile(r"(?:^|[_-])(?:delete|remove|unlink)(?:$|[_-])")
+"""How tools that no row knows are named if they write or remove files."""
+NOTEBOOK_COMMAND = re.compile(r"\s*(?:!|%(?:pip|conda|cd)\b)")
+PART_KEYS = ("old_string", "old_str", "old_code")
+"""Arguments of edits: what is written is not all of the file."""
+MAX_NAME_CHARS = 200
+
+
+def run_call(call: ParsedCall, builder: EffectsBuilder) -> None:
+    """Records what a call of a tool that is no shell does."""
+    match call.kind:
+        case "talk" | "shell":
+            pass
+        case "chat_terminal":
+            for language, code in call.fences:
+                if language in ("python", "py", ""):
+                    _run_python(code, builder)
+        case "python":
+            _run_code(call, builder)
+        case "patch":
+            if not record_patch(call.text(PATCH_KEYS) or "", builder):
+                builder.write(*call.texts(PATH_KEYS))
+        case "editor":
+            _run_editor(call, builder)
+        case "write":
+            _run_writer(call, builder)
+        case "delete":
+            builder.delete(*call.texts(PATH_KEYS))
+        case "move":
+            sources = call.texts(SOURCE_KEYS) or call.texts(("path", "file_path"))
+            (builder.read if call.plain.startswith(("copy", "cp")) else builder.delete)(*sources)
+            builder.write(*call.texts(TARGET_KEYS))
+        case "ask":
+            builder.ask(*(call.texts(ADDRESS_KEYS) or call.texts(QUERY_KEYS)))
+        case "look":
+            builder.read(*call.texts(PATH_KEYS))
+            if "opens" in call.tool.traits:
+                builder.opened = call.text(PATH_KEYS) or ""
+        case "":
+            _run_unknown(call, builder)
+
+
+def _run_code(call: ParsedCall, builder: EffectsBuilder) -> None:
+    code = call.text(CODE_KEYS)
+    if code is None:
+        return
+    for line in code.split("\n"):
+        if NOTEBOOK_COMMAND.match(line):
+            run_shell(line.strip().lstrip("!%"), builder)
+    _run_python(code, builder)
+
+
+def _run_python(code: str, builder: EffectsBuilder) -> None:
+    builder.runs["python"] = None
+    if record_python(without_fence(code), builder, "", lambda text: run_shell(text, builder, "", 1)):
+        builder.tests["python"] = None
+
+
+def _run_editor(call: ParsedCall, builder: EffectsBuilder) -> None:
+    verb = call.text(VERB_KEYS)
+    if verb == "view":
+        builder.read(*call.texts(PATH_KEYS))
+    elif verb is not None or "file_text" in call.arguments or "new_str" in call.arguments:
+        _run_writer(call, builder)
+
+
+def _run_writer(call: ParsedCall, builder: EffectsBuilder) -> None:
+    paths = call.texts(PATH_KEYS)
+    builder.write(*(paths or [UNNAMED]))
+    if "opens" in call.tool.traits:
+        builder.opened = paths[0] if paths else ""
+    content = call.text(TEXT_KEYS)
+    if len(paths) == 1 and content is not None and not any(key in call.arguments for key in PART_KEYS):
+        builder.keep_content(paths[0], content)
+
+
+def _run_unknown(call: ParsedCall, builder: EffectsBuilder) -> None:
+    """A tool that no row knows: it ran, and its arguments tell what they can."""
+    name = call.name.split("__")[-1].lower()
+    paths = [path for path in call.texts(PATH_KEYS) if re.search(r"[./\\~]", path) and " " not in path.strip()]
+    builder.ask(*(one for one in call.texts(ADDRESS_KEYS) if re.match(r"\w+://|[\w-]+\.[\w.-]+", one)))
+    if REMOVING_NAME.search(name):
+        builder.delete(*paths)
+    elif WRITING_NAME.search(name):
+        builder.write(*paths)
+    else:
+        builder.read(*(path for path in paths if "://" not in path))
+    if call.name.strip() and len(call.name) <= MAX_NAME_CHARS and "\n" not in call.name:
+        builder.runs[call.name] = None
