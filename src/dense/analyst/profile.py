@@ -14,7 +14,7 @@ from dense.analyst.fallback_text import fallback_summary, fallback_title, task_t
 from dense.analyst.questions.paper import Group, ReconciliationAnswer, ScoreAnswer, SummaryAnswer
 from dense.analyst.retained import Retention
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft
-from dense.evidence.actions import EffectsOf, EffectsCache
+from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.trajectory import Task, Trajectory
 from dense.tree import Facets, Issue, Leaf, Node, Shortcut, Subtask, first_action, last_action, leaves
 

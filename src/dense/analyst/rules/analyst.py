@@ -15,7 +15,7 @@ from dense.analyst.rules.spans import Part, first_of, last_of
 from dense.analyst.rules.verdicts import Verdicts
 from dense.detectors.findings import Analysis
 from dense.draft import LeafDraft, SubtaskDraft, TreeDraft
-from dense.evidence.actions import EffectsOf, EffectsCache
+from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.evidence.facts.facts import ActionFacts
 from dense.narrate.elsewhere import elsewhere
 from dense.narrate.narrator import Narrator
