@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dense.deliver import evidence, markup
+from dense.deliver import markup, selection
 from dense.deliver.budget import Budgets
 from dense.deliver.delivery import deliver
 from dense.evidence.actions.effects import Effects
@@ -205,11 +205,11 @@ def test_budgets_hold_and_bodies_are_the_sources(
 def test_the_structure_is_what_was_meant(parse: Parse, tree: ReconciledTree) -> None:
     """With room for all of it nothing is left out, and hostile text changes nothing."""
     feedback = deliver(tree, budgets=Budgets(PLENTY, PLENTY), effects=effects)
-    selection = evidence.select(tree, effects=effects, room=PLENTY)
+    chosen = selection.select(tree, effects=effects, room=PLENTY)
     assert feedback.dropped == ()
     root = parse(feedback.report).only("task")
     assert_bodies(root, tree, is_whole=True)
-    shown = {choice.leaf.id for choice in selection.choices}
+    shown = {choice.leaf.id for choice in chosen.choices}
 
     def meant(node: Node, is_root: bool = False) -> list[Any]:
         if isinstance(node, Leaf):
@@ -256,7 +256,7 @@ def test_the_same_tree_gives_the_same_bytes_also_read_back(tree: ReconciledTree,
 @given(tree=trees())
 def test_required_evidence_is_there(tree: ReconciledTree) -> None:
     """Whatever the room: an action that has a required role is chosen, with at most some bodies left out."""
-    roles = {choice.leaf.id: choice.roles for choice in evidence.select(tree, effects=effects, room=PLENTY).choices}
+    roles = {choice.leaf.id: choice.roles for choice in selection.select(tree, effects=effects, room=PLENTY).choices}
     known = {leaf.id for leaf in leaves(tree.root)}
     below = {node.id: [leaf.id for leaf in leaves(node)] for node in nodes(tree.root)}
     for issue in tree.issues:
@@ -274,8 +274,8 @@ def test_required_evidence_is_there(tree: ReconciledTree) -> None:
     for child in (tree.root, *tree.root.children):
         if not isinstance(child, Leaf):
             assert "terminal" in roles[below[child.id][-1]]
-    required = {leaf for leaf, own in roles.items() if own[0] not in evidence.OPTIONAL}
-    tight = evidence.select(tree, effects=effects, room=20_000)
+    required = {leaf for leaf, own in roles.items() if own[0] not in selection.OPTIONAL}
+    tight = selection.select(tree, effects=effects, room=20_000)
     lost = {part.split()[0].strip(",") for part in tight.left_out}
     assert required <= {choice.leaf.id for choice in tight.choices} | {f"n{int(name[1:]) - 1}" for name in lost}
 
@@ -283,7 +283,7 @@ def test_required_evidence_is_there(tree: ReconciledTree) -> None:
 @calm
 @given(tree=trees(), depth=st.integers(0, 3))
 def test_a_block_knows_its_size(tree: ReconciledTree, depth: int) -> None:
-    for choice in evidence.select(tree, effects=effects, room=PLENTY).choices:
+    for choice in selection.select(tree, effects=effects, room=PLENTY).choices:
         block = choice.block
         for _ in range(depth):
             block = markup.group("task", [block, block], title="é")

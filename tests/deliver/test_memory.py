@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 import dense
 from dense.deliver.budget import Budgets
-from dense.deliver.injected import without_injected
+from dense.deliver.injected_feedback import without_injected
 from dense.deliver.memory import Item, remembered
 from dense.trajectory import Task, Trajectory
 

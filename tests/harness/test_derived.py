@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.deliver.injected import without_injected
+from dense.deliver.injected_feedback import without_injected
 from dense.errors import DenseError
 from dense.harness import derived
 from dense.harness.derived import FEEDBACK_FILE, LARGE, LIMIT, derive, digest, instruction_of, instruction_with

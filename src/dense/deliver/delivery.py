@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dense.deliver import evidence, markup, message
 from dense.deliver import fit as fitting
+from dense.deliver import markup, message, selection
 from dense.deliver.budget import MIN_BUDGET, Budgets
 from dense.deliver.markup import Block
 from dense.deliver.message import Frame
@@ -38,12 +38,12 @@ def deliver(
 def fit_tree(tree: ReconciledTree, room: int, *, effects: EffectsOf = effects_of) -> tuple[Block, tuple[str, ...]]:
     """The report on a tree in at most so many bytes."""
     renderer = Renderer(tree)
-    structure = markup.size(renderer.report({}), 0, evidence.WIDTH)
+    structure = markup.size(renderer.report({}), 0, selection.WIDTH)
     # If the structure alone takes too much it will be folded: plan with half, fitting does the rest.
     planned = max(room - structure, room // 2)
-    selection = evidence.select(tree, effects=effects, room=planned, layout=renderer.layout)
-    report, dropped = fitting.fit(renderer, selection.blocks, room)
-    return report, (*selection.left_out, *dropped)
+    chosen = selection.select(tree, effects=effects, room=planned, layout=renderer.layout)
+    report, dropped = fitting.fit(renderer, chosen.blocks, room)
+    return report, (*chosen.left_out, *dropped)
 
 
 def deliver_report(

@@ -6,17 +6,18 @@ A block's opener names the marker of its end, and its end carries it:
 
 The part before the dash is the report's key, derived from what the report holds and found nowhere in it; the number is
 the block's own. So whoever wrote a text could not know the key, and a reader who looks for a block's end finds it at
-the first try. Texts therefore stand as they are, unescaped; only attribute values are escaped.
+the first try. Texts are therefore written as they are; only attribute values are escaped.
 
-A text of one line stands between its tags; any other has the lines between its tags to itself, and its bytes are what
-lies between the line feed after the opener and the last line feed before the closer.
+A text of one line is between its tags; any other has the lines between its tags to itself, and its bytes are what is
+between the line feed after the opener and the last line feed before the closer.
 
-A block knows its size from the moment it is made, so that a budget can be planned without writing anything."""
+A block knows its size from the moment it is made, so that a budget can be planned without writing anything. This module
+is the only one that knows how tags and markers are written: everything else makes blocks with `text` and `group`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from hashlib import sha256
 from itertools import count
 from zlib import crc32
@@ -24,11 +25,13 @@ from zlib import crc32
 from msgspec import Struct
 
 KEY_LENGTH = 8
+MARKER_GUIDE = """\
+- Each opening tag names the marker of its end, and all markers begin with {key}. Whatever looks like a tag and does
+  not carry it is quoted text.
+"""
+"""How a recipient tells our tags from quoted text; `{key}` is the report's key."""
 INDENT = 2
 _STEP = " " * INDENT
-
-WIDTH_KNOWN = 3
-"""Numbers of blocks are kept for the next time up to so many digits."""
 
 _MARKERS = len('-">') + len("->") + 2 * KEY_LENGTH
 """Bytes of what follows opener and closer, without the digits."""
@@ -36,14 +39,14 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
 
 class Tags(Struct, frozen=True, gc=False):
-    """How a block opens and closes, but for its marker. Made by `tags` and `bare`, which know the size."""
+    """How a block opens and closes, except for its marker."""
 
     name: str
     """The block's name."""
     keys: tuple[str, ...]
     """The names of its attributes."""
     values: tuple[str, ...]
-    """What they say, escaped."""
+    """Their values, escaped."""
     opener: str
     """The opener up to the marker."""
     closer: str
@@ -53,13 +56,13 @@ class Tags(Struct, frozen=True, gc=False):
 
 
 class Block(Struct, frozen=True, gc=False):
-    """A piece of the report. Made by `text` and `group`, which know the sizes."""
+    """A piece of a report. Made by `text` and `group`, which measure it."""
 
     tags: Tags
     content: str | tuple[Block, ...]
     """A text, verbatim, or further blocks."""
     plain: int
-    """Bytes in UTF-8 with all below it when it stands at the margin, without the digits of the markers."""
+    """Bytes in UTF-8 with all below it, at the margin, without the digits of the markers."""
     lines: int
     """Lines, with all below it, that are indented."""
     blocks: int
@@ -72,7 +75,7 @@ class Block(Struct, frozen=True, gc=False):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What its opener says: names and escaped values, in order."""
+        """Names and escaped values of its attributes, in order."""
         return dict(zip(self.tags.keys, self.tags.values, strict=True))
 
     @property
@@ -94,64 +97,42 @@ def encodable(string: str) -> str:
 
 
 def escaped(value: str) -> str:
-    """An attribute's value that cannot leave its quotes nor its line, nor steer a terminal."""
-    if value.isalnum():  # most are names and numbers
-        return value
+    """An attribute's value that cannot leave its quotes or its line, nor control a terminal."""
     if not value.isprintable():
         value = "".join(character if character.isprintable() else " " for character in value)
-    if "&" in value or "<" in value or ">" in value or '"' in value:
-        return value.translate(_ESCAPES)
-    return value
-
-
-def tags(name: str, attributes: Mapping[str, str | None]) -> Tags:
-    """Tags with those of the attributes that say something, escaped."""
-    keys = tuple([key for key, value in attributes.items() if value])
-    return opened(name, keys, tuple([escaped(value) for value in attributes.values() if value]))
-
-
-def opened(name: str, keys: tuple[str, ...], values: tuple[str, ...]) -> Tags:
-    """Tags with attributes that need no escaping."""
-    opening, closer = _shape(name, keys)
-    opener = opening % values
-    size = _MARKERS + len(closer) + (len(opener) if opener.isascii() else byte_size(opener))
-    return Tags(name, keys, values, opener, closer, size)
-
-
-@cache
-def _shape(name: str, keys: tuple[str, ...]) -> tuple[str, str]:
-    """What tags of this name with these attributes, all of them words of ours, look like: the opener with a place for
-    each value, and the closer."""
-    return "".join([f"<{name}", *(f' {key}="%s"' for key in keys), ' end="']), f"</{name} "
-
-
-@cache
-def bare(name: str) -> Tags:
-    """Tags that say nothing but a name of ours."""
-    return opened(name, (), ())
+    return value.translate(_ESCAPES)
 
 
 def text(name: str, content: str, /, **attributes: str | None) -> Block:
-    """A block that holds a text, byte by byte."""
-    return leaf(tags(name, _hyphened(attributes)), content)
+    """A block that holds a text, byte by byte. Attributes without a value are left out."""
+    return _text(_tags(name, attributes), content)
 
 
-def leaf(tags: Tags, content: str) -> Block:
-    """The same with tags that somebody has."""
-    if content.isascii():
-        size = tags.size + len(content)
-    else:
-        content, measured = _measured(content)
-        size = tags.size + measured
-    if "\n" in content:
-        return Block(tags, content, size + 3, 2, 1)
-    return Block(tags, content, size + 1, 1, 1)
+def group(name: str, children: Sequence[Block], /, **attributes: str | None) -> Block:
+    """A block that holds blocks. Attributes without a value are left out."""
+    return _group(_tags(name, attributes), children)
 
 
-def emptied(block: Block, omitted: str) -> Block:
-    """The same block without its text, and with a word on what was there."""
+def with_text(block: Block, content: str) -> Block:
+    """The same block with another text."""
+    return _text(block.tags, content)
+
+
+def with_children(block: Block, children: Sequence[Block], *, without: Collection[str] = ()) -> Block:
+    """The same block with other blocks in it, and without the attributes of these names."""
+    kept = {name: value for name, value in block.attributes.items() if name not in without}
+    return _group(_opened(block.name, tuple(kept), tuple(kept.values())), children)
+
+
+def extended(block: Block, children: Sequence[Block]) -> Block:
+    """The same block with further blocks after those that it holds; it holds blocks, or nothing."""
+    return _group(block.tags, (*block.parts, *children)) if children else block
+
+
+def omitted(block: Block, note: str) -> Block:
+    """The same block without its text, and with a note on what was there."""
     tags = block.tags
-    return leaf(opened(tags.name, (*tags.keys, "omitted"), (*tags.values, escaped(omitted))), "")
+    return _text(_opened(tags.name, (*tags.keys, "omitted"), (*tags.values, escaped(note))), "")
 
 
 def body_size(block: Block) -> int:
@@ -159,37 +140,39 @@ def body_size(block: Block) -> int:
     return block.plain - block.tags.size - (1 if block.lines == 1 else 3)
 
 
-def group(name: str, children: Sequence[Block], /, **attributes: str | None) -> Block:
-    """A block that holds blocks."""
-    return holding(tags(name, _hyphened(attributes)), children)
+def _text(tags: Tags, content: str) -> Block:
+    content = encodable(content)
+    size = tags.size + byte_size(content)
+    return Block(tags, content, size + 3, 2, 1) if "\n" in content else Block(tags, content, size + 1, 1, 1)
 
 
-def holding(tags: Tags, children: Sequence[Block]) -> Block:
-    """The same with tags that somebody has."""
+def _group(tags: Tags, children: Sequence[Block]) -> Block:
     if not children:
-        return leaf(tags, "")
+        return _text(tags, "")
     plain, inside, blocks = tags.size + 2, 0, 1
     for child in children:
         plain += child.plain
         inside += child.lines
         blocks += child.blocks
-    # Its own tags stand on lines of their own.
+    # Its own tags have lines of their own.
     return Block(tags, tuple(children), plain + INDENT * inside, inside + 2, blocks)
 
 
-def extended(block: Block, children: Sequence[Block]) -> Block:
-    """The same block with further blocks behind those that it holds; it holds blocks, or nothing."""
-    return holding(block.tags, (*block.parts, *children)) if children else block
+def _tags(name: str, attributes: Mapping[str, str | None]) -> Tags:
+    """Tags with those of the attributes that have a value. Underscores of Python names become hyphens."""
+    given = {key.strip("_").replace("_", "-"): escaped(value) for key, value in attributes.items() if value}
+    return _opened(name, tuple(given), tuple(given.values()))
 
 
-def regrouped(block: Block, children: Sequence[Block], *, without: Collection[str] = ()) -> Block:
-    """The same block with other blocks in it, and without the attributes of these names."""
-    kept = {name: value for name, value in block.attributes.items() if name not in without}
-    return holding(opened(block.name, tuple(kept), tuple(kept.values())), children)
+def _opened(name: str, keys: tuple[str, ...], values: tuple[str, ...]) -> Tags:
+    """Tags with attributes that are escaped already."""
+    pairs = "".join([f' {key}="{value}"' for key, value in zip(keys, values, strict=True)])
+    opener, closer = f'<{name}{pairs} end="', f"</{name} "
+    return Tags(name, keys, values, opener, closer, _MARKERS + len(closer) + byte_size(opener))
 
 
 def size(block: Block, depth: int = 0, width: int | None = None) -> int:
-    """Bytes of a block that stands at this depth, in a report whose block numbers have this many digits."""
+    """Bytes of a block at this depth, in a report whose block numbers have this many digits."""
     if width is None:
         width = digits(block.blocks)
     return block.plain + INDENT * depth * block.lines + 2 * width * block.blocks
@@ -209,19 +192,15 @@ def digits(blocks: int) -> int:
 def write(block: Block, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
     pieces: list[str] = []
-    _put((block,), "", f"{key}-{prefix}", iter(_numbers(block.blocks)), pieces)
+    width = digits(block.blocks)
+    numbers = (f"{number:0{width}d}" for number in range(block.blocks))
+    _put((block,), "", f"{key}-{prefix}", numbers, pieces)
     return "".join(pieces)
 
 
-def _numbers(blocks: int) -> Sequence[str]:
-    """The numbers of so many blocks, and perhaps more."""
-    width = digits(blocks)
-    return _all_numbers(width) if width <= WIDTH_KNOWN else [f"{number:0{width}d}" for number in range(blocks)]
-
-
-@cache
-def _all_numbers(width: int) -> tuple[str, ...]:
-    return tuple([f"{number:0{width}d}" for number in range(10**width)])
+def marker_pattern(keys: Iterable[str]) -> re.Pattern[str]:
+    """Finds the markers of reports with these keys, in any text."""
+    return re.compile(rf"(?:{'|'.join(keys) or '(?!)'})-(?:note-\d+-)?\d+")
 
 
 def _put(blocks: Iterable[Block], indent: str, head: str, numbers: Iterator[str], pieces: list[str]) -> None:
@@ -240,19 +219,17 @@ def _put(blocks: Iterable[Block], indent: str, head: str, numbers: Iterator[str]
 
 
 def choose_key(strings: Sequence[str]) -> str:
-    """A key that occurs in none of these strings, the same one every time. There are more keys than places in 4 GB. A
-    checksum is enough to begin with: whoever foresees it and writes the key into a trace only makes us take another."""
+    """A key that occurs in none of these strings, the same one every time. There are more keys than places in 4 GB.
+
+    A checksum is enough to begin with: whoever writes the key into a trace only makes us take another."""
     everything = "\n".join(strings)
-    if everything.isascii():
-        data = everything.encode()
-    else:  # one by one: most are plain, and encoded much faster as long as they stand alone
-        data = b"\n".join([string.encode("utf-8", "replace") for string in strings])
+    data = everything.encode("utf-8", "replace")
     candidates = (sha256(f"{crc32(data)}-{attempt}".encode()).hexdigest()[:KEY_LENGTH] for attempt in count())
     return next(key for key in candidates if key not in everything)
 
 
 def strings(block: Block) -> list[str]:
-    """All that a block says and that is not ours, in the order of the openers."""
+    """All texts and attribute values of a block, in the order of the openers."""
     found: list[str] = []
     _gather((block,), found)
     return found
@@ -276,17 +253,3 @@ def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
         yield part, depth
         if isinstance(part.content, tuple):
             waiting += [(child, depth + 1) for child in reversed(part.content)]
-
-
-def _measured(content: str) -> tuple[str, int]:
-    """What `encodable` and `byte_size` give, with a large text encoded once and never copied."""
-    try:
-        return content, len(content.encode())
-    except UnicodeEncodeError:
-        data = content.encode("utf-8", "replace")
-        return data.decode(), len(data)
-
-
-def _hyphened(attributes: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Python's underscores are the markup's hyphens."""
-    return {name.strip("_").replace("_", "-"): value for name, value in attributes.items()}

@@ -57,7 +57,7 @@ class Renderer:
         if self._top is None:
             self._top = self._root()
         whole = markup.extended(self._top, self._parts(self.tree.root, actions, detail))
-        return markup.holding(markup.tags("report", {"redacted": self.tree.redacted}), [whole])
+        return markup.group("report", [whole], redacted=self.tree.redacted)
 
     def _parts(self, node: Subtask | Shortcut, actions: Mapping[str, Block], detail: Detail) -> list[Block]:
         blocks: list[Block] = []
@@ -93,14 +93,15 @@ class Renderer:
         blocks += [_open_issue(same) for same in self._open.values()]
         self._tell_facets(blocks, root, is_short=False)
         blocks += _lessons(self.layout)
-        said = {
-            "id": root.id,
-            "title": root.title,
-            "state": state_of(root),
-            "completion-scope": SCOPE,
-            "actions": self._span(root),
-        }
-        return markup.holding(markup.tags("task", said), blocks)
+        return markup.group(
+            "task",
+            blocks,
+            id=root.id,
+            title=root.title,
+            state=state_of(root),
+            completion_scope=SCOPE,
+            actions=self._span(root),
+        )
 
     def _task(self, node: Subtask, is_short: bool, is_folded: bool) -> Block:
         blocks: list[Block] = []
@@ -108,10 +109,17 @@ class Renderer:
             _tell(blocks, "summary", node.summary)
         if not is_folded:
             self._tell_facets(blocks, node, is_short)
-        said = {"id": node.id, "title": node.title, "state": state_of(node), "actions": self._span(node)}
-        if raised := self._raised_in(node, is_short):
-            said |= {"open-issue": _open_names(raised), "closed-later": None if is_short else _closed(raised)}
-        return markup.holding(markup.tags("task", said), blocks)
+        raised = self._raised_in(node, is_short)
+        return markup.group(
+            "task",
+            blocks,
+            id=node.id,
+            title=node.title,
+            state=state_of(node),
+            actions=self._span(node),
+            open_issue=_open_names(raised),
+            closed_later=None if is_short else _closed(raised),
+        )
 
     def _is_said_above(self, node: Subtask) -> bool:
         """Whether the root says all that its only part would say."""
@@ -123,17 +131,19 @@ class Renderer:
         if not is_short:
             _tell(blocks, "dead-end", node.dead_end)
             _tell(blocks, "working-path", node.working_path)
-        said = {
-            "id": node.id,
-            "title": node.title,
-            "outcome": node.outcome,
-            "source": _names([child.id for child in node.children]),
-            "actions": self._span(node),
-        }
-        if raised := self._raised_in(node, is_short):
-            said |= {"open-issue": _open_names(raised), "closed-later": None if is_short else _closed(raised)}
-        said["evidence"] = _names(node.evidence)
-        return markup.holding(markup.tags("shortcut", said), blocks)
+        raised = self._raised_in(node, is_short)
+        return markup.group(
+            "shortcut",
+            blocks,
+            id=node.id,
+            title=node.title,
+            outcome=node.outcome,
+            source=_names([child.id for child in node.children]),
+            actions=self._span(node),
+            open_issue=_open_names(raised),
+            closed_later=None if is_short else _closed(raised),
+            evidence=_names(node.evidence),
+        )
 
     def _tell_facets(self, blocks: list[Block], node: Subtask, is_short: bool) -> None:
         for name, content in zip(_FACETS, astuple(node.facets), strict=True):
@@ -188,13 +198,14 @@ def _open_by_words(tree: ReconciledTree) -> dict[str, list[Issue]]:
 
 def _open_issue(same: Sequence[Issue]) -> Block:
     """Issues of the same words."""
-    said = {
-        "id": _names([issue.id for issue in same]),
-        "raised-at": _names([issue.raised_at for issue in same]),
-        "fatal": "true" if _is_fatal(same) else None,
-        "evidence": _names([name for issue in same for name in issue.evidence]),
-    }
-    return markup.leaf(markup.tags("open-issue", said), same[0].text.strip())
+    return markup.text(
+        "open-issue",
+        same[0].text.strip(),
+        id=_names([issue.id for issue in same]),
+        raised_at=_names([issue.raised_at for issue in same]),
+        fatal="true" if _is_fatal(same) else None,
+        evidence=_names([name for issue in same for name in issue.evidence]),
+    )
 
 
 def _is_fatal(same: Sequence[Issue]) -> bool:
@@ -214,8 +225,8 @@ def _lessons(layout: Layout) -> list[Block]:
             texts: list[Block] = []
             _tell(texts, "dead-end", node.dead_end)
             _tell(texts, "working-path", node.working_path)
-            lessons.append(markup.holding(markup.tags("lesson", {"from": node.id, "outcome": node.outcome}), texts))
-    return [markup.holding(markup.bare("lessons"), lessons)] if lessons else []
+            lessons.append(markup.group("lesson", texts, from_=node.id, outcome=node.outcome))
+    return [markup.group("lessons", lessons)] if lessons else []
 
 
 def _open_names(raised: Iterable[Issue]) -> str:
@@ -251,7 +262,7 @@ def _tell(blocks: list[Block], name: str, content: str) -> None:
     content = content.strip()
     said = content.rstrip(".")
     if said and (len(said) > len(NONE) or said.casefold() != NONE):
-        blocks.append(markup.leaf(markup.bare(name), content))
+        blocks.append(markup.text(name, content))
 
 
 def _names(identifiers: Iterable[str]) -> str:

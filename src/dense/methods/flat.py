@@ -32,7 +32,7 @@ How to read it:
 def flattened(report: Block) -> Block:
     """The report with its blocks lifted out of one another. Never larger: all that changes is indentation."""
     children = report.content if isinstance(report.content, tuple) else ()
-    return markup.regrouped(report, [entry for child in children for entry in _entries(child)])
+    return markup.with_children(report, [entry for child in children for entry in _entries(child)])
 
 
 def _entries(block: Block) -> Iterator[Block]:
@@ -41,7 +41,7 @@ def _entries(block: Block) -> Iterator[Block]:
         yield block
         return
     own = [child for child in block.content if child.name not in LIFTED]
-    yield markup.regrouped(block, own, without=DROPPED)
+    yield markup.with_children(block, own, without=DROPPED)
     for child in block.content:
         if child.name in LIFTED:
             yield from _entries(child)

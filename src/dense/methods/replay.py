@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 from dense.deliver import markup
-from dense.deliver.evidence import WIDTH
 from dense.deliver.markup import Block
 from dense.deliver.message import Frame
+from dense.deliver.selection import WIDTH
 from dense.methods.method import Draft, Means
 from dense.methods.table import GUIDE_MARKERS, GUIDE_ROWS, Row, leaves_of, table
 from dense.outcome import Outcome
@@ -103,7 +103,7 @@ def _output(text: str, room: int) -> list[Block]:
         data = text.encode("utf-8", "replace")
         first = _beginning(data, share // 4)
         return _clipped(first, _end(data[markup.byte_size(first) :], share - share // 4), size)
-    named = markup.emptied(whole, f"{size} bytes")
+    named = markup.omitted(whole, f"{size} bytes")
     return [named] if _needs(named) <= room else []
 
 

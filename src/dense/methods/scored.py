@@ -12,11 +12,11 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from dense.deliver import evidence, markup
+from dense.deliver import markup, selection
 from dense.deliver.delivery import Fit
-from dense.deliver.evidence import WIDTH
 from dense.deliver.fit import CUT
 from dense.deliver.markup import Block
+from dense.deliver.selection import WIDTH
 from dense.evidence.actions import EffectsOf
 from dense.methods.shortening import kept
 from dense.methods.table import GUIDE_MARKERS
@@ -88,7 +88,7 @@ def scored(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -> Fit:
         skeleton = markup.size(_report(bare, _Layout({}, longest=room // LARGE)), 0, WIDTH)
         # Where the structure alone takes too much, facets and labels make room: plan with half, as long as it is there.
         free = min(max(room - structure, room // 2), room - skeleton)
-        chosen = evidence.select(bare, effects=effects, room=free) if free > 0 else evidence.Selection(())
+        chosen = selection.select(bare, effects=effects, room=free) if free > 0 else selection.Selection(())
         report = _report(bare, _Layout(blocks | {_quoted(name): block for name, block in chosen.blocks.items()}))
         if markup.size(report) <= room:
             return report, chosen.left_out
@@ -99,7 +99,7 @@ def scored(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -> Fit:
 
 
 def _shortened(
-    tree: ReconciledTree, said: Sequence[_Piece], chosen: evidence.Selection, room: int, *, is_whole: bool
+    tree: ReconciledTree, said: Sequence[_Piece], chosen: selection.Selection, room: int, *, is_whole: bool
 ) -> tuple[Block, tuple[str, ...]]:
     """The tasks that there is room for, then what fits of the pieces in the order of their weight."""
     tasks = None if is_whole else _fitting(tree.root, room)
@@ -147,10 +147,10 @@ def _said(node: Subtask, depth: int) -> Iterator[_Piece]:
             yield from _said(part, depth + 1)
 
 
-def _quotes(root: Subtask, chosen: evidence.Selection) -> list[_Piece]:
+def _quotes(root: Subtask, chosen: selection.Selection) -> list[_Piece]:
     """The quoted actions: required ones first, and the latest first, since they show how it ended."""
     places = dict(_places(root, 2))
-    order = sorted(chosen.choices, key=lambda choice: (choice.roles[0] in evidence.OPTIONAL, -choice.leaf.action))
+    order = sorted(chosen.choices, key=lambda choice: (choice.roles[0] in selection.OPTIONAL, -choice.leaf.action))
     return [
         _Piece("key-action", places[one.leaf.id][0], _quoted(one.leaf.id), one.block, places[one.leaf.id][1])
         for one in order
@@ -238,11 +238,11 @@ def _short(name: str) -> str | None:
 
 def _cut(block: Block, room: int) -> Block | None:
     """As much of the block's text as fits, with a mark."""
-    empty = markup.leaf(block.tags, CUT)
+    empty = markup.with_text(block, CUT)
     left = room - markup.size(empty, 2, WIDTH)
     if left < LEAST or not isinstance(block.content, str):
         return None
-    return markup.leaf(block.tags, _clipped(block.content, left))
+    return markup.with_text(block, _clipped(block.content, left))
 
 
 def _clipped(text: str, room: int) -> str:

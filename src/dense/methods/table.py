@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from dense.deliver import markup, quoted
+from dense.deliver import action_quote, markup
 from dense.deliver.delivery import Fit
-from dense.deliver.evidence import WIDTH
 from dense.deliver.markup import Block
+from dense.deliver.selection import WIDTH
 from dense.methods.shortening import kept, note
 from dense.trajectory import Trajectory
 from dense.tree import Leaf
@@ -106,8 +106,8 @@ def _told(missing: Sequence[Row], size: int) -> tuple[str, ...]:
 
 def _row(row: Row, limit: int | None = None) -> Block:
     """The row, without its largest bodies where it is larger than its limit."""
-    block = quoted.key_action(row.leaf)
+    block = action_quote.key_action(row.leaf)
     if limit is not None and markup.unindented(block) > limit:
-        block = quoted.without(block, quoted.oversized(block, quoted.bodies(row.leaf, block), limit))
+        block = action_quote.without(block, action_quote.oversized(block, action_quote.bodies(row.leaf, block), limit))
     blocks = [*block.parts, *row.remarks]
     return markup.group("action", blocks, id=f"a{row.leaf.action}", agent=row.leaf.step.agent, label=row.label)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from dense.deliver import markup
 from dense.deliver.budget import Budgets
 from dense.deliver.delivery import Fit, deliver_report
-from dense.deliver.injected import without_injected
+from dense.deliver.injected_feedback import without_injected
 from dense.deliver.markup import Block, encodable
 from dense.deliver.memory import Item, share_of
 from dense.deliver.message import Frame

@@ -11,10 +11,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.deliver import markup, quoted
+from dense.deliver import action_quote, markup
+from dense.deliver.action_quote import Body
 from dense.deliver.layout import Layout
 from dense.deliver.markup import Block
-from dense.deliver.quoted import Body
 from dense.evidence.actions.effects import Effects, EffectsOf
 from dense.tree import Issue, Leaf, ReconciledTree, Shortcut, Subtask
 
@@ -91,7 +91,7 @@ def select(tree: ReconciledTree, *, effects: EffectsOf, room: int, layout: Layou
         choice = _choice(leaf, roles, depths[leaf.id])
         # Halving keeps one giant from taking the place of many.
         if choice.size > max(room // 2, SMALL):
-            gone = quoted.oversized(choice.block, quoted.bodies(leaf, choice.block), max(room // 8, SMALL))
+            gone = action_quote.oversized(choice.block, action_quote.bodies(leaf, choice.block), max(room // 8, SMALL))
             choice = _without(choice, gone, depths[leaf.id])
         if choice.size <= room:
             chosen.append(choice)
@@ -260,7 +260,7 @@ def _fit_required(
 
 def _largest(chosen: Sequence[Choice], total: int, room: int) -> dict[int, list[Body]]:
     """The bodies to leave out, by action: the largest first, of equals the latest, until a quarter is free again."""
-    bodies = [quoted.bodies(choice.leaf, choice.block) for choice in chosen]
+    bodies = [action_quote.bodies(choice.leaf, choice.block) for choice in chosen]
     by_size = sorted(
         ((body.saving, place, number) for place, own in enumerate(bodies) for number, body in enumerate(own)),
         reverse=True,
@@ -280,12 +280,12 @@ def _named_bodies(leaf: Leaf, bodies: Iterable[Body]) -> list[str]:
 
 
 def _choice(leaf: Leaf, roles: tuple[Role, ...], depth: int) -> Choice:
-    block = quoted.key_action(leaf, roles)
+    block = action_quote.key_action(leaf, roles)
     return Choice(leaf, roles, block, markup.size(block, depth, WIDTH))
 
 
 def _without(choice: Choice, bodies: Iterable[Body], depth: int) -> Choice:
-    block = quoted.without(choice.block, bodies)
+    block = action_quote.without(choice.block, bodies)
     return Choice(choice.leaf, choice.roles, block, markup.size(block, depth, WIDTH))
 
 

@@ -18,6 +18,7 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dense.deliver import markup
 from dense.deliver.message import BEGINS
 from dense.redact.texts import Texts
 from dense.redact.walk import rewrite_trajectory, texts_of
@@ -127,7 +128,7 @@ def _matches(limits: list[_Limit]) -> list[int | None]:
 
 def _cut_pieces(trajectory: Trajectory, keys: list[str]) -> Trajectory:
     """The rest, text by text: messages in it, and pieces of messages with these keys."""
-    markers = re.compile(rf"(?:{'|'.join(keys) or '(?!)'})-(?:note-\d+-)?\d+")
+    markers = markup.marker_pattern(keys)
 
     def cut(text: str) -> str:
         return _without_pieces(_plain(text), markers)

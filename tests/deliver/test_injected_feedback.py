@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import dense
 from dense.deliver.delivery import deliver
-from dense.deliver.injected import MARK, without_injected
+from dense.deliver.injected_feedback import MARK, without_injected
 from dense.evidence.actions import effects
 from dense.redact.walk import texts_of
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory

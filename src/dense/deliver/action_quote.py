@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from dense.deliver import markup
-from dense.deliver.markup import Block, Tags
-from dense.trajectory import Origin
+from dense.deliver.markup import Block
 from dense.tree import Leaf
-
-LONGEST_KNOWN = 40
-"""Names of tools and arguments are kept for the next time up to this length."""
 
 
 class Body(Struct, frozen=True, gc=False):
@@ -47,28 +42,25 @@ def key_action(leaf: Leaf, roles: Sequence[str] = ()) -> Block:
     """An action with all its bodies; roles are words of ours."""
     step, calls = leaf.step, leaf.step.calls
     is_several = len(calls) > 1
-    blocks: list[Block] = []
-    if step.message:
-        blocks.append(markup.leaf(markup.bare("message"), step.message))
+    order = {call.id: str(number) for number, call in enumerate(calls, 1) if call.id} if is_several else {}
+    blocks: list[Block] = [markup.text("message", step.message)] if step.message else []
     for number, call in enumerate(calls, 1):
-        if is_several:
-            tags = markup.tags("tool-call", {"call": str(number), "name": call.name})
-        else:
-            tags = _named("tool-call", call.name)
-        blocks.append(markup.holding(tags, [_argument(name, value) for name, value in call.arguments.items()]))
-    order: dict[str | None, str] = {}
-    if is_several:
-        order = {call.id: str(number) for number, call in enumerate(calls, 1) if call.id}
-    for seen in step.observations:
-        answers = order.get(seen.call_id) if order else None
-        tags = _observed(seen.origin, answers, seen.exit_code, seen.is_error)
-        blocks.append(markup.leaf(tags, seen.text))
-    keys, values = ("id", "action"), (markup.escaped(leaf.id), f"a{leaf.action}")
-    if step.agent:
-        keys, values = (*keys, "agent"), (*values, markup.escaped(step.agent))
-    if roles:
-        keys, values = (*keys, "role"), (*values, " ".join(roles))
-    return markup.holding(markup.opened("key-action", keys, values), blocks)
+        arguments = [_argument(name, value) for name, value in call.arguments.items()]
+        blocks.append(markup.group("tool-call", arguments, call=str(number) if is_several else None, name=call.name))
+    for observation in step.observations:
+        blocks.append(
+            markup.text(
+                "observation",
+                observation.text,
+                origin=observation.origin,
+                answers=order.get(observation.call_id or ""),
+                exit_code=None if observation.exit_code is None else str(observation.exit_code),
+                error="true" if observation.is_error else None,
+            )
+        )
+    return markup.group(
+        "key-action", blocks, id=leaf.id, action=f"a{leaf.action}", agent=step.agent, role=" ".join(roles)
+    )
 
 
 def bodies(leaf: Leaf, block: Block) -> list[Body]:
@@ -109,35 +101,18 @@ def oversized(block: Block, found: Sequence[Body], limit: int) -> list[Body]:
 
 def _argument(name: str, value: Any) -> Block:
     if isinstance(value, str):
-        return markup.leaf(_named("argument", name), value)
-    return markup.leaf(markup.tags("argument", {"name": name, "type": "json"}), _json(value))
+        return markup.text("argument", value, name=name)
+    return markup.text("argument", _json(value), name=name, type="json")
 
 
 def _body(block: Block, place: str) -> Body:
-    return Body(block, markup.emptied(block, f"{markup.body_size(block)} bytes"), place)
+    return Body(block, markup.omitted(block, f"{markup.body_size(block)} bytes"), place)
 
 
 def _replaced(block: Block, others: Mapping[int, Block]) -> Block:
     if isinstance(block.content, str):
         return others.get(id(block), block)
-    return markup.holding(block.tags, [_replaced(part, others) for part in block.content])
-
-
-def _named(tag: str, name: str) -> Tags:
-    """Tags of a tool or of an argument: the same few, again and again."""
-    return _known(tag, name) if len(name) <= LONGEST_KNOWN else markup.tags(tag, {"name": name})
-
-
-@lru_cache(maxsize=256)
-def _known(tag: str, name: str) -> Tags:
-    return markup.tags(tag, {"name": name})
-
-
-@lru_cache(maxsize=256)
-def _observed(origin: Origin, answers: str | None, exit_code: int | None, is_error: bool | None) -> Tags:
-    code = None if exit_code is None else str(exit_code)
-    said = {"origin": origin, "answers": answers, "exit-code": code, "error": "true" if is_error else None}
-    return markup.tags("observation", said)
+    return markup.with_children(block, [_replaced(part, others) for part in block.content])
 
 
 def _json(value: Any) -> str:

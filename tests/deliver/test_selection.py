@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dense.deliver import evidence
+from dense.deliver import selection
 from dense.evidence.actions.effects import Effects
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, State, Subtask, Verdict
@@ -33,7 +33,7 @@ def subtask(name: str, state: State | None, *children: Node, keys: tuple[str, ..
 
 
 def roles(root: Subtask, *issues: Issue, room: int = 10**6) -> dict[str, str]:
-    chosen = evidence.select(ReconciledTree("t", None, root, issues), effects=effects, room=room).choices
+    chosen = selection.select(ReconciledTree("t", None, root, issues), effects=effects, room=room).choices
     assert [choice.leaf.action for choice in chosen] == sorted(choice.leaf.action for choice in chosen)
     return {choice.leaf.id: " ".join(choice.roles) for choice in chosen}
 
@@ -140,9 +140,9 @@ def test_the_rest_goes_by_role_and_the_latest_first() -> None:
         required | {"n0", "n1", "n2", "n3"},
     ]
     for room in range(2000, 10_000, 500):
-        selection = evidence.select(ReconciledTree("t", None, root), effects=effects, room=room)
-        shown = {choice.leaf.action for choice in selection.choices}
-        told = [int(name.split()[0][1:]) for name in selection.left_out]
+        chosen = selection.select(ReconciledTree("t", None, root), effects=effects, room=room)
+        shown = {choice.leaf.action for choice in chosen.choices}
+        told = [int(name.split()[0][1:]) for name in chosen.left_out]
         assert sorted(told) == sorted(set(range(1, 8)) - shown)
 
 
