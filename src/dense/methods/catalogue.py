@@ -35,7 +35,7 @@ ARGUMENTS = {
 
 def method(name: str) -> AnyMethod:
     """The method of a short name, of an entry point, or a class as `module:Class`."""
-    point = _entry_point(name)
+    point = None if name in METHODS else _entry_point(name)
     path = METHODS.get(name) or point or name
     module, colon, cls = path.partition(":")
     if not colon and point is not None:
