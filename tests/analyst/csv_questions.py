@@ -155,4 +155,5 @@ def questions(trajectory: Trajectory | None = None, task: Task | None = None) ->
         Cuts(task=task, level=2, queue=(*top, *tail), head=1, may_stop=True),
         Digest(task=task, subtask="n18", level=2, members=top, targets=()),
     )
-    return {question.kind: question for question in made} | {f"{question.kind}-more": question for question in more}
+    found: dict[str, Judgement] = {question.kind: question for question in made}
+    return found | {f"{question.kind}-more": question for question in more}

@@ -1,23 +1,14 @@
 """The judgements as typed questions: each class holds its answer, its schema and what its prompt shows.
 
-To add one: its class here, its template in `prompts/`, and whoever asks it. `JUDGEMENTS` lists them all."""
+To add one: its class in `paper` or `fast`, its template in `prompts/`, and whoever asks it."""
 
+from dense.analyst.questions import fast, paper
 from dense.analyst.questions.fast import Cuts, Digest, Labels, Settlement
 from dense.analyst.questions.paper import Boundary, Compression, Reconciliation, Score, Summary, TopLevel
 from dense.analyst.questions.question import Answerer, Correction, Judgement, Question, as_judgement
 
-JUDGEMENTS: tuple[type[Judgement], ...] = (
-    Boundary,
-    Cuts,
-    Score,
-    Labels,
-    Summary,
-    Digest,
-    TopLevel,
-    Compression,
-    Reconciliation,
-    Settlement,
-)
+JUDGEMENTS: tuple[type[Judgement], ...] = (*paper.JUDGEMENTS, *fast.JUDGEMENTS)
+"""All of them."""
 
 __all__ = [
     "JUDGEMENTS",

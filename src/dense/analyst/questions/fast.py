@@ -166,3 +166,6 @@ class Settlement(Judgement, frozen=True, kw_only=True):
     def outline(self) -> dict[str, Any]:
         groups = [group for group in outlines.groups(self.parent.children) if group["mode"] == "shortcut"]
         return {"groups": groups, "verdict": outlines.verdict(self.parent.children)}
+
+
+JUDGEMENTS = (Cuts, Labels, Digest, Settlement)

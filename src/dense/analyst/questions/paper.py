@@ -255,6 +255,8 @@ class Reconciliation(Judgement, frozen=True, kw_only=True):
         return outlines.verdict(self.subtree.children)
 
 
+JUDGEMENTS = (Boundary, Score, Summary, TopLevel, Compression, Reconciliation)
+
 # What questions have in common
 
 

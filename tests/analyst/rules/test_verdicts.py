@@ -1,0 +1,74 @@
+"""Where issues are raised, and where the evidence of a later part closes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from made_attempt import Action, attempt
+
+from dense.analyst.rules import RulesAnalyst
+from dense.readers import Unread, files_of, read_file
+from dense.service import distill_sync
+from dense.tree import Issue, ReconciledTree, Subtask, nodes
+
+FAILED = "F...\nFAILED t.py::test_total - assert -1 == 3\n1 failed, 3 passed in 0.1s\n"
+PASSED = "....\n4 passed in 0.10s\n"
+LOOKS: list[Action] = [
+    ("ls", "shop.py\nt.py"),
+    ("pytest -q", FAILED, 1),
+    *((f"cat docs/{name}.md", "z") for name in "abcdef"),
+]
+OTHER_WORK: list[Action] = [
+    ("mkdir -p out", ""),
+    ("echo 1 > out/a.txt", ""),
+    ("cat out/a.txt", "1"),
+]
+REPAIR: list[Action] = [("sed -i 's/a - b/a + b/' shop.py", ""), ("pytest -q", PASSED), "Done."]
+
+
+def reconciled(*actions: Action) -> ReconciledTree:
+    return distill_sync(attempt("Make the tests pass.", *actions), RulesAnalyst()).reconciled
+
+
+def state(tree: ReconciledTree, identifier: str) -> str:
+    (found,) = [node for node in nodes(tree.root) if isinstance(node, Subtask) and node.id == identifier]
+    assert found.verdict is not None
+    return found.verdict.state
+
+
+def test_a_part_raises_what_is_open_at_its_end_and_its_parent_closes_it_on_later_evidence() -> None:
+    tree = reconciled(*LOOKS, *OTHER_WORK, *REPAIR)
+    (issue,) = tree.issues
+    assert (issue.code, issue.evidence) == ("failed_check", ("n1",))
+    assert state(tree, issue.raised_at) == "incomplete"
+    assert issue.raised_at in {child.id for child in tree.root.children}
+    assert (issue.resolved_at, issue.resolution) == (tree.root.id, ("n12",))
+    assert tree.root.verdict is not None
+    assert tree.root.verdict.resolved == (issue.id,)
+    assert tree.root.verdict.state != "incomplete"
+
+
+def test_what_is_closed_within_its_part_is_no_issue() -> None:
+    assert reconciled(*LOOKS[:2], *REPAIR).issues == ()
+
+
+def test_what_nothing_closes_stays_open() -> None:
+    tree = reconciled(*LOOKS, *OTHER_WORK, REPAIR[0], ("pytest -q", FAILED, 1), "Done.")
+    (issue,) = [one for one in tree.issues if one.code == "failed_check"]
+    assert (issue.resolved_at, issue.resolution) == (None, ())
+    assert tree.root.verdict is not None
+    assert tree.root.verdict.state != "complete"
+
+
+def test_real_traces_have_issues_that_a_later_part_closes(corpus: Path) -> None:
+    closed: dict[str, list[Issue]] = {}
+    for folder in ("mini-swe-agent-traj", "inspect-eval"):
+        for file in files_of(corpus / folder):
+            for item in read_file(file):
+                if not isinstance(item, Unread) and (trajectory := item.collect()).steps:
+                    tree = distill_sync(trajectory, RulesAnalyst()).reconciled
+                    closed[str(trajectory.source)] = [one for one in tree.issues if one.resolved_at is not None]
+    issues = [issue for found in closed.values() for issue in found]
+    assert len(issues) >= 5
+    assert {issue.code for issue in issues} >= {"failed_check", "refused"}
+    assert all(issue.resolution and issue.resolved_at != issue.raised_at for issue in issues)
