@@ -54,7 +54,7 @@ def test_as_json_and_urls_write_it() -> None:
     assert redacted == '{"v": "[redacted: environment-value 1]"} ?v=[redacted: environment-value 2]'
 
 
-def test_a_shape_names_it_better() -> None:
+def test_a_format_names_it_better() -> None:
     value = "gl" + "pat-" + "x7Kq2Lm9Pz4Rt8Wv3Ny6"
     redacted, _ = redact_text(f"{value}", environment={"CI_TOKEN": value})
     assert redacted == "[redacted: gitlab-token 1]"

@@ -55,7 +55,7 @@ def program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.setattr(kingfisher, "_program", lambda: path)
 
 
-def test_it_is_told_not_to_use_the_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_does_not_use_the_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its default is to try out each key that it finds."""
     program(tmp_path, monkeypatch, f'cat > /dev/null; echo "$@" > {tmp_path}/given')
     redact_text("anything", engine="kingfisher", environment={})
@@ -63,7 +63,7 @@ def test_it_is_told_not_to_use_the_network(tmp_path: Path, monkeypatch: pytest.M
     assert {"--no-validate", "--no-update-check"} <= set(given)
 
 
-def test_its_failure_is_told_without_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_failure_is_reported_without_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, monkeypatch, "cat >&2; exit 3")
     with pytest.raises(DenseError, match="kingfisher ended with 3") as raised:
         redact_text("a text that is nobody's business", engine="kingfisher", environment={})

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.redact import redact_text
-from dense.redact.shapes import SHAPES
+from dense.redact.token_formats import TOKEN_FORMATS
 
 MARK = re.compile(r"\[redacted: [a-z0-9-]+ [0-9]+\]")
 ALNUM = string.ascii_letters + string.digits
-PREFIXES = sorted({prefix for shape in SHAPES for prefix in shape.prefixes})
+PREFIXES = sorted({prefix for token in TOKEN_FORMATS for prefix in token.prefixes})
 BEGIN, END = "-----BEGIN RSA PRIV" + "ATE KEY-----", "-----END RSA PRIV" + "ATE KEY-----"
 CONTEXTS = (
     "://user:|@host/|Bearer |Authorization: |Basic |api_key=|client_secret: '|password=|host=x |AccountKey=|?sv=1&sig=|"

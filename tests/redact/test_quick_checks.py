@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.redact.contexts import CONTEXTS, _ready  # pyright: ignore[reportPrivateUsage]
-from dense.redact.shapes import SHAPES, Shape, may_hold
+from dense.redact.contexts import CONTEXTS, _compiled  # pyright: ignore[reportPrivateUsage]
+from dense.redact.token_formats import TOKEN_FORMATS, TokenFormat, may_contain_token
 from dense.text.search import lower_ascii, one_byte_each
 
 values = st.text("aK1/+_.~-ſKı", min_size=16, max_size=44)
@@ -23,20 +23,20 @@ between = st.text(" =:>\"'\\`])[\n\x1c\xa0\u3000b", max_size=9)
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(named, between, values).map("".join), max_size=3).map("".join))
 def test_a_sign_is_there_wherever_a_row_matches(text: str) -> None:
-    for anchor, is_there, rows in _ready():
+    for anchor, is_there, rows in _compiled():
         if any(pattern.search(text) for _, pattern, _, _ in rows):
             assert is_there(lower_ascii(one_byte_each(text))), anchor
-    assert len(_ready()) == len(CONTEXTS)
+    assert len(_compiled()) == len(CONTEXTS)
 
 
 _LOOKS = re.compile(r"\(\?<?[=!][^()]*\)")
 _POSSESSIVE = re.compile(r"(?<=[}*])\+")
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape.label} {shape.prefixes[0]}")
+@pytest.mark.parametrize("token", TOKEN_FORMATS, ids=lambda token: f"{token.label} {token.prefixes[0]}")
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
-def test_a_text_with_a_shape_may_hold_one(shape: Shape, data: st.DataObject) -> None:
-    prefix = data.draw(st.sampled_from(shape.prefixes))
-    rest = data.draw(st.from_regex(_POSSESSIVE.sub("", _LOOKS.sub("", shape.rest)), fullmatch=True))
-    assert may_hold(one_byte_each(f"本 12345678:{prefix}{rest} 本"))
+def test_a_text_with_a_token_may_contain_one(token: TokenFormat, data: st.DataObject) -> None:
+    prefix = data.draw(st.sampled_from(token.prefixes))
+    rest = data.draw(st.from_regex(_POSSESSIVE.sub("", _LOOKS.sub("", token.rest)), fullmatch=True))
+    assert may_contain_token(one_byte_each(f"本 12345678:{prefix}{rest} 本"))

@@ -13,8 +13,8 @@ import pytest
 
 from dense.redact import redact_text
 from dense.redact.contexts import LABELS
-from dense.redact.shapes import SHAPES as TABLE
-from dense.redact.shapes import kind_of
+from dense.redact.token_formats import TOKEN_FORMATS as TABLE
+from dense.redact.token_formats import kind_of
 
 LETTERS, DIGITS, UPPER, LOWER = string.ascii_letters, string.digits, string.ascii_uppercase, string.ascii_lowercase
 ALNUM, HEX = LETTERS + DIGITS, "0123456789abcdef"
@@ -51,7 +51,7 @@ def prefixed(prefix: str, length: int, alphabet: str = ALNUM) -> Callable[[Draw]
     return lambda draw: prefix + draw(length, alphabet)
 
 
-SHAPES: list[tuple[str, Callable[[Draw], str]]] = [
+TOKEN_FORMATS: list[tuple[str, Callable[[Draw], str]]] = [
     ("aws-access-key", prefixed("AK" + "IA", 16, BASE32)),
     ("aws-access-key", prefixed("AS" + "IA", 16, BASE32)),
     *[("github-token", prefixed(f"gh{letter}_", 36)) for letter in "pousr"],
@@ -147,9 +147,11 @@ WRAPPERS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)
-@pytest.mark.parametrize("number", range(len(SHAPES)), ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(SHAPES)])
-def test_a_shape_in_its_surroundings(number: int, wrapper: str) -> None:
-    kind, make = SHAPES[number]
+@pytest.mark.parametrize(
+    "number", range(len(TOKEN_FORMATS)), ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(TOKEN_FORMATS)]
+)
+def test_a_token_in_its_surroundings(number: int, wrapper: str) -> None:
+    kind, make = TOKEN_FORMATS[number]
     for seed in range(8):
         secret = make(Draw(1000 * number + seed))
         text = WRAPPERS[wrapper](secret)
@@ -159,8 +161,8 @@ def test_a_shape_in_its_surroundings(number: int, wrapper: str) -> None:
 
 
 def test_every_kind_is_tested() -> None:
-    made = {kind for kind, _ in SHAPES} | {kind for kind, _, _ in CONTEXTS} | {"private-key"}
-    assert {kind_of(shape.label) for shape in TABLE} | set(map(kind_of, LABELS)) == made
+    made = {kind for kind, _ in TOKEN_FORMATS} | {kind for kind, _, _ in CONTEXTS} | {"private-key"}
+    assert {kind_of(token.label) for token in TABLE} | set(map(kind_of, LABELS)) == made
 
 
 def aws_secret(draw: Draw) -> str:

@@ -64,7 +64,7 @@ def without_injected(trajectory: Trajectory, texts: Texts | None = None) -> Traj
     """The trajectory as if the run had not been given any feedback; the same one where there is none. `texts` are the
     trajectory's, in the order of `texts_of`, where somebody has them at hand."""
     texts = texts or Texts(texts_of(trajectory))
-    if not any(map(_may_hold, [group.plain for group in texts.together])):
+    if not any(map(_may_hold, [group.plain for group in texts.groups])):
         return trajectory
     keys = dict.fromkeys(limit.key for text in texts.each for limit in _limits(_plain(text)))
     return _cut_pieces(_cut_told(trajectory), list(keys)[:MOST_KEYS])

@@ -1,8 +1,7 @@
-"""Secrets without a shape of their own, given away by where they stand: a header, a URL, a connection string.
+"""Secrets without a format of their own, recognised by their surroundings: a header, a URL, a connection string.
 
-Each row has an anchor, a word in lower case that is looked for at the speed of memory; its pattern is tried only
-there. Most texts hold few of the anchors, and whether they do is asked first (`words`): for all of them at once, then
-for each."""
+Each row has an anchor, a word in lower case; its pattern is tried only there. A quick search finds out whether a text
+may contain any anchor at all, then which."""
 
 from __future__ import annotations
 
@@ -12,11 +11,11 @@ from functools import cache
 
 from msgspec import Struct
 
-from dense.redact.credible import decoded, has_mixed_case, is_password, is_random, is_secret_value
-from dense.redact.names import is_flag_secret, is_named_secret
 from dense.redact.private_keys import private_keys
-from dense.redact.shapes import Check, kind_of
+from dense.redact.secret_names import is_flag_secret, is_named_secret
 from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
+from dense.redact.token_formats import Check, kind_of
+from dense.redact.value_checks import decoded, has_mixed_case, is_password, is_random, is_secret_value
 from dense.text.search import fast_search
 
 LABELS = (
@@ -50,15 +49,15 @@ class Context(Struct, frozen=True):
     """How far before its anchor the pattern begins."""
 
 
-def value(match: re.Match[str]) -> bool:
+def has_random_value(match: re.Match[str]) -> bool:
     return is_random(match[1])
 
 
-def strict_value(match: re.Match[str]) -> bool:
+def has_secret_value(match: re.Match[str]) -> bool:
     return is_secret_value(match[1])
 
 
-def mixed(match: re.Match[str]) -> bool:
+def has_mixed_value(match: re.Match[str]) -> bool:
     return has_mixed_case(match[1])
 
 
@@ -116,9 +115,13 @@ def _named(word: str) -> tuple[Context, Context]:
 
 
 TILDE = "~"
-"""The one anchor that is no word: a single character is found at once."""
+"""The one anchor that is no word."""
 CONTEXTS: dict[str, tuple[Context, ...]] = {
-    "bearer": (Context("bearer token", rf"bearer(?:\s|%20){{1,4}}{QUOTES}([A-Za-z0-9._~+/-]{{20,}}={{0,2}})", value),),
+    "bearer": (
+        Context(
+            "bearer token", rf"bearer(?:\s|%20){{1,4}}{QUOTES}([A-Za-z0-9._~+/-]{{20,}}={{0,2}})", has_random_value
+        ),
+    ),
     "auth": (
         Context(
             "basic credential",
@@ -129,7 +132,7 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
             "authorization token",
             rf"authorization{ASSIGNS}(?:(?:token|apikey|bot|key|digest)\s{{1,4}})?(?:token=)?"
             r"([A-Za-z0-9._~+/-]{20,}={0,2})",
-            strict_value,
+            has_secret_value,
         ),
         Context("basic credential", rf"auth{ASSIGNS}([A-Za-z0-9+/]{{12,}}={{0,2}})", is_user_and_password),
     ),
@@ -138,12 +141,16 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
             "AWS secret key",
             rf"secret[_\-. ]?(?:access)?[_\-. ]?key(?:\s?\[[^\]\n\0]{{0,24}}\])?(?:{ASSIGNS}|\s{{1,4}}{QUOTES})"
             r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
-            mixed,
+            has_mixed_value,
         ),
         *_named("secret"),
     ),
     "key": (
-        Context("Azure key", r"(?:(?<=account)|(?<=sharedaccess)|(?<=storage_))key=([A-Za-z0-9+/]{40,}={1,2})", mixed),
+        Context(
+            "Azure key",
+            r"(?:(?<=account)|(?<=sharedaccess)|(?<=storage_))key=([A-Za-z0-9+/]{40,}={1,2})",
+            has_mixed_value,
+        ),
         *_named("key"),
     ),
     "token": _named("token"),
@@ -152,13 +159,13 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
         Context(
             "Azure client secret",
             r"(?<![A-Za-z0-9_~.-])([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?![A-Za-z0-9_~.-])",
-            mixed,
+            has_mixed_value,
             back=5,
         ),
     ),
     "hooks": (
-        Context("Slack webhook", r"hooks\.slack\.com\\?/[a-z]{6,10}\\?/([A-Za-z0-9/\\_-]{30,})", value),
-        Context("Discord webhook", r"hooks\\?/[0-9]{15,21}\\?/([A-Za-z0-9_-]{40,})", mixed),
+        Context("Slack webhook", r"hooks\.slack\.com\\?/[a-z]{6,10}\\?/([A-Za-z0-9/\\_-]{30,})", has_random_value),
+        Context("Discord webhook", r"hooks\\?/[0-9]{15,21}\\?/([A-Za-z0-9_-]{40,})", has_mixed_value),
     ),
     "password": (
         Context(
@@ -174,8 +181,8 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
 
 
 VALUED = ("secret", "key", "token")
-"""Anchors that ordinary text is full of. They count only with what every row of theirs asks for: a long value soon
-behind (a question mark may stand for a letter in lower-case text)."""
+"""Anchors that are common in ordinary text. They count only with what every row of theirs requires: a long value soon
+behind (in `plain` text a question mark may replace a letter)."""
 
 
 FOLLOWED = {
@@ -183,27 +190,26 @@ FOLLOWED = {
     "hooks": r"[^a-z0-9]{1,2}[0-9s?]",
     "password": r"[^a-z0-9]?=",
 }
-"""What must stand behind other anchors, for the same reason. Each begins with so many characters that the engine takes
-the anchor alone for its word: it looks fastest for few."""
+"""What must come behind other anchors, for the same reason."""
 
 
-def _sign(anchor: str) -> str:
-    """What a text in lower case must hold, in the dialect of `words`, for a row of this anchor to match."""
+def _hint(anchor: str) -> str:
+    """What a text in lower case must contain for a row of this anchor to match; for `fast_search`."""
     behind = r"(?s:.{0,60})[a-z0-9+/_.~?-]{20}" if anchor in VALUED else FOLLOWED.get(anchor, "")
     return re.escape(anchor) + behind
 
 
 @cache
-def _any_sign() -> Callable[[str], bool]:
-    return fast_search("|".join([_sign(anchor) for anchor in CONTEXTS if anchor != TILDE] + ["private key"]))
+def _any_hint() -> Callable[[str], bool]:
+    return fast_search("|".join([_hint(anchor) for anchor in CONTEXTS if anchor != TILDE] + ["private key"]))
 
 
 @cache
-def _ready() -> tuple[tuple[str, Callable[[str], bool], tuple[tuple[str, re.Pattern[str], Check, int], ...]], ...]:
+def _compiled() -> tuple[tuple[str, Callable[[str], bool], tuple[tuple[str, re.Pattern[str], Check, int], ...]], ...]:
     return tuple(
         (
             anchor,
-            fast_search(_sign(anchor)),
+            fast_search(_hint(anchor)),
             tuple(
                 (kind_of(row.label), re.compile(row.pattern, re.IGNORECASE), row.check, row.back) for row in contexts
             ),
@@ -213,9 +219,9 @@ def _ready() -> tuple[tuple[str, Callable[[str], bool], tuple[tuple[str, re.Patt
 
 
 def in_context(text: str, lowered: str) -> Iterator[Span]:
-    """The secrets that a context gives away. `lowered` is the text in lower case, with one byte for each character."""
-    has_sign = _any_sign()(lowered)
-    for anchor, is_in, contexts in _ready() if has_sign or TILDE in lowered else ():
+    """The secrets by their context. `lowered` is the text in lower case, with one byte for each character."""
+    has_hint = _any_hint()(lowered)
+    for anchor, is_in, contexts in _compiled() if has_hint or TILDE in lowered else ():
         place = lowered.find(anchor) if is_in(lowered) else -1
         while place >= 0:
             for kind, pattern, check, back in contexts:
@@ -225,17 +231,16 @@ def in_context(text: str, lowered: str) -> Iterator[Span]:
                     break
             place = lowered.find(anchor, place + len(anchor))
     yield from _in_urls(text, lowered)
-    if has_sign and "private key" in lowered:
+    if has_hint and "private key" in lowered:
         yield from (Span(start, end, BY_CONTEXT, "private-key", False) for start, end in private_keys(text))
 
 
 def _in_urls(text: str, lowered: str) -> Iterator[Span]:
-    """Passwords in URLs. Anchored at the `@` and the last slash before it, single characters, which are found several
-    times faster than a word."""
+    """Passwords in URLs, anchored at the `@` and the last slash before it."""
     at, done = lowered.find("@"), 0
     while at >= 0:
         slash = lowered.rfind("/", max(done, at - _LONGEST_URL_START), at)
-        if slash > 0 and lowered[slash - 1] in "/\\":  # no other slash may stand between it and the password
+        if slash > 0 and lowered[slash - 1] in "/\\":  # no other slash may come between it and the password
             match = _URL.match(text, slash - (2 if lowered[slash - 1] == "/" else 4))
             if match and is_url_password(match):
                 yield Span(*match.span(1), BY_CONTEXT, "url-password", True)

@@ -1,7 +1,7 @@
-"""Kingfisher's rules on top of ours, for those who ask for them: several hundred formats that we do not know.
+"""Kingfisher's rules on top of ours, if asked for: several hundred more formats.
 
-Its program runs once for each trajectory, without network: its habit of trying out each key that it finds at the
-service that issued it is turned off, as are its looks for updates."""
+Its program runs once for each trajectory and without network: validation of found keys at their services and the check
+for updates are turned off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from dense.errors import DenseError
-from dense.redact.credible import is_random, is_uuid
+from dense.redact.value_checks import is_random, is_uuid
 
 _OPTIONS = (
     "--no-validate",
@@ -26,10 +26,10 @@ _OPTIONS = (
     "--no-base64",
     "--no-ignore",
 )
-_ENDED_WELL = {0, 200}
-"""Nothing found, something found."""
+_SUCCESS_CODES = {0, 200}
+"""Exit codes: nothing found, something found."""
 _CHECKSUM = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128}", re.IGNORECASE)
-_SECONDS = 600
+_TIMEOUT_SECONDS = 600
 
 
 class _Rule(msgspec.Struct):
@@ -47,17 +47,17 @@ class _Line(msgspec.Struct):
 
 
 def kingfisher_secrets(texts: list[str]) -> Iterator[tuple[str, str]]:
-    """The values that Kingfisher takes for secrets in these texts, each with its kind.
+    """The values that Kingfisher reports as secrets in these texts, with their kinds.
 
-    What it reports is trusted as little as any other program's word: a value that may be a checksum or a UUID, that is
-    no random text, or that it found only because of the name before it, is left alone."""
+    Values that may be a checksum or a UUID, that are not random, or that only the name before them marks are left
+    out."""
     command = [str(_program()), "scan", "-", *_OPTIONS]
     given = "\n\n".join(texts).encode("utf-8", "replace")
     try:
-        done = subprocess.run(command, input=given, capture_output=True, timeout=_SECONDS, check=False)
+        done = subprocess.run(command, input=given, capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DenseError(f"kingfisher did not run ({type(error).__name__}); redact without it") from None
-    if done.returncode not in _ENDED_WELL:
+    if done.returncode not in _SUCCESS_CODES:
         raise DenseError(f"kingfisher ended with {done.returncode}; redact without it")
     for line in done.stdout.splitlines():
         report = msgspec.json.decode(line, type=_Line)
@@ -75,7 +75,7 @@ def _is_credible(value: str, kind: str) -> bool:
 
 
 def _program() -> Path:
-    """The program that the package `kingfisher-bin` brings, or one that is installed otherwise."""
+    """The program of the package `kingfisher-bin`, or one on the path."""
     found = importlib.util.find_spec("kingfisher")
     for folder in (found.submodule_search_locations or []) if found else []:
         for name in ("kingfisher", "kingfisher.exe"):

@@ -6,30 +6,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dense.redact.credible import has_mixed_case
+from dense.redact.value_checks import has_mixed_case
 
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _MATERIAL = re.compile(r"[A-Za-z0-9+/=]{30,}")
 _BETWEEN = r"""(?:\\+[nrt]|[\s"'+>|,→])"""
-"""What stands between its lines, in files, diffs, listings with line numbers and the source of programs."""
+"""What separates the lines of a key in files, diffs, listings with line numbers and source code."""
 _BODY = re.compile(
     rf"(?:{_BETWEEN}++(?:[A-Za-z][A-Za-z-]{{2,20}}: [^\n\\\0]{{0,200}}+|[A-Za-z0-9+/=]++))*+{_BETWEEN}*+"
 )
 _LINES = re.compile(rf"(?:{_BETWEEN}{{1,12}}+(?:[0-9]{{1,4}}[\t →]{{1,4}}+)?[A-Za-z0-9+/=]{{20,}}+)++")
 _WHOLE_LINE = re.compile(r"[ \t]*[A-Za-z0-9+/=]+[ \t\r]*")
-_LONGEST = 32_768
-"""No key is longer; what lies further apart does not belong together."""
+_MAX_KEY_CHARS = 32_768
+"""No key is longer."""
 
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
-    """Where they stand. A line that only mentions a key, without one behind it, is left alone."""
+    """Where the keys are. A line that only mentions a key, without one behind it, is left out."""
     begins = list(_BEGIN.finditer(text))
     limits = [*(later.start() for later in begins[1:]), len(text)][: len(begins)]
     done = 0
     for begin, limit in zip(begins, limits, strict=True):
         yield from _behind_ends(text, done, begin.start())
-        end = _end_of(text, begin.end(), min(limit, begin.end() + _LONGEST))
+        end = _end_of(text, begin.end(), min(limit, begin.end() + _MAX_KEY_CHARS))
         if end is not None:
             yield begin.start(), end
         done = end or begin.end()

@@ -1,4 +1,4 @@
-"""What was taken out, without telling it."""
+"""What was taken out: counts, never values."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from msgspec import Struct
 
 from dense.redact.contexts import LABELS
 from dense.redact.environment import LABEL
-from dense.redact.shapes import SHAPES, kind_of
+from dense.redact.token_formats import TOKEN_FORMATS, kind_of
 
 
 class Redactions(Struct, frozen=True, omit_defaults=True):
-    """What was redacted. Holds no secret, nothing derived from one."""
+    """What was redacted. Contains no secret and nothing derived from one."""
 
     counts: dict[str, int] = {}
     """How many different secrets of each kind, in the order in which the kinds first appeared."""
     places: int = 0
-    """In how many places they stood."""
+    """In how many places they were."""
 
     def __bool__(self) -> bool:
         return self.places > 0
@@ -30,7 +30,7 @@ class Redactions(Struct, frozen=True, omit_defaults=True):
 
 @cache
 def _labels() -> dict[str, str]:
-    return {kind_of(label): label for label in (*(shape.label for shape in SHAPES), *LABELS, LABEL)}
+    return {kind_of(label): label for label in (*(token.label for token in TOKEN_FORMATS), *LABELS, LABEL)}
 
 
 def _label(kind: str) -> str:

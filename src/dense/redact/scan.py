@@ -1,42 +1,42 @@
-"""Where the secrets of a text stand, in one go over it.
+"""Finds the secrets of a text in one pass.
 
-Most texts hold no secret, and are known by that none of its signs is in them (`may_hold`, `contexts`). Every credential
-with a prefix holds an unbroken stretch of at least `SHORTEST` letters, digits, `_` and `-`. To find those at the speed
-of memory the text is mapped to two signs, one for the characters of such a stretch and one for all others; patterns are
-tried on stretches only, and on the anchors of `contexts`. So ordinary text costs a nanosecond for each character, and
-hostile text some more, but in proportion to its length."""
+Most texts contain none; quick searches establish that (`may_contain_token`, `contexts`). Every credential with a prefix
+contains a stretch of at least `MIN_STRETCH_CHARS` letters, digits, `_` and `-`. To find stretches fast, the text is
+mapped to two characters, one for those of a stretch and one for all others; patterns are tried on stretches and on the
+anchors of `contexts` only. The time is linear in the text, also for hostile text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from dense.redact.contexts import in_context
-from dense.redact.shapes import any_inner_prefix, any_prefix, may_hold, prefix_heads, rows
-from dense.redact.spans import BY_SHAPE, BY_VALUE, Span
+from dense.redact.spans import BY_FORMAT, BY_VALUE, Span
+from dense.redact.token_formats import any_inner_prefix, any_prefix, may_contain_token, prefix_heads, rows
 from dense.text.search import lower_ascii
 
-SHORTEST = 20
-_STRETCH = b"x" * SHORTEST
-_TWO_SIGNS = bytes(
+MIN_STRETCH_CHARS = 20
+_STRETCH = b"x" * MIN_STRETCH_CHARS
+_STRETCH_MAP = bytes(
     ord("x") if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-") else ord(" ") for code in range(256)
 )
 _ESCAPES = frozenset("\\%[;")
 _AROUND = 8
-_PATIENCE = 40
-"""How many patterns are tried on one stretch: hostile text is nothing but prefixes."""
+_MAX_TRIES = 40
+"""Patterns that are tried on one stretch: hostile text is nothing but prefixes."""
 
 
 def scan(text: str, plain: str, known: Iterable[tuple[str, str]] = ()) -> list[Span]:
-    """The secrets, in order and without overlap. `plain` is the text with one byte for each character, `known` are
-    values, with their kind, to be found anywhere."""
-    found = list(_by_shape(text, plain)) if may_hold(plain) else []
+    """The secrets, in order and without overlap.
+
+    `plain` is the text with one byte for each character; `known` are values to find anywhere, with their kinds."""
+    found = list(_by_format(text, plain)) if may_contain_token(plain) else []
     found += in_context(text, lower_ascii(plain))
     found += find_known(text, known)
     return merge(found)
 
 
 def find_known(text: str, known: Iterable[tuple[str, str]]) -> Iterator[Span]:
-    """Where known values stand."""
+    """Where known values are."""
     for value, kind in known:
         place = text.find(value)
         while place >= 0:
@@ -45,7 +45,7 @@ def find_known(text: str, known: Iterable[tuple[str, str]]) -> Iterator[Span]:
 
 
 def merge(spans: list[Span]) -> list[Span]:
-    """In order, overlapping ones as one, named by the better rank."""
+    """Spans in order; overlapping ones become one, with the kind of the better rank."""
     merged: list[Span] = []
     for span in sorted(spans):
         last = merged[-1] if merged else None
@@ -57,14 +57,14 @@ def merge(spans: list[Span]) -> list[Span]:
     return merged
 
 
-def _by_shape(text: str, plain: str) -> Iterator[Span]:
-    signs = plain.encode("latin-1").translate(_TWO_SIGNS)
-    find, at_start, inside = signs.find, any_prefix().match, any_inner_prefix().search
+def _by_format(text: str, plain: str) -> Iterator[Span]:
+    marked = plain.encode("latin-1").translate(_STRETCH_MAP)
+    find, at_start, inside = marked.find, any_prefix().match, any_inner_prefix().search
     heads = prefix_heads()
     start = find(_STRETCH)
     while start >= 0:
-        end = find(b" ", start + SHORTEST)
-        end = len(signs) if end < 0 else end
+        end = find(b" ", start + MIN_STRETCH_CHARS)
+        end = len(marked) if end < 0 else end
         is_inner = text[start - 1] in _ESCAPES or text[start - 3 : start] in heads
         if is_inner or at_start(text, start, end) or inside(text, start, end):
             yield from _in_stretch(text, start, end, is_inner)
@@ -78,16 +78,18 @@ def _in_stretch(text: str, start: int, end: int, is_inner: bool) -> Iterator[Spa
             match = row.pattern.match(text, place)
             tried += 1
             if match and row.check(match):
-                yield Span(*match.span(row.group), BY_SHAPE, row.kind, False)
+                yield Span(*match.span(row.group), BY_FORMAT, row.kind, False)
                 if not row.group:
                     break
-        if tried > _PATIENCE:
+        if tried > _MAX_TRIES:
             return
 
 
 def _prefixes(text: str, start: int, end: int, is_inner: bool) -> Iterator[tuple[int, str]]:
-    """The prefixes at the beginning of a stretch and of the words in it. `is_inner`: a word may begin before or
-    a little behind its beginning, since some prefixes hold a point or a slash, and escapes end in letters."""
+    """The prefixes at the beginning of a stretch and of the words in it.
+
+    `is_inner`: a word may begin a little before or behind the stretch, because some prefixes contain a dot or a slash,
+    and escapes end in letters."""
     if is_inner:
         around = any_prefix().finditer(text, max(0, start - _AROUND), min(end, start + 3 * _AROUND))
         yield from ((match.start(), match[1]) for match in around)

@@ -1,4 +1,4 @@
-"""The noun of the scan: where a secret stands."""
+"""Where a secret is in a text."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """A stretch of a text that must go."""
+    """A part of a text that is replaced."""
 
     start: int
     end: int
     rank: int
-    """Who found it: where two overlap, the lower one names it."""
+    """How it was found; of two that overlap, the lower rank gives the kind."""
     kind: str
     is_contextual: bool
-    """Whether only its surroundings gave it away, so that it may stand elsewhere unseen."""
+    """Whether only its surroundings show that it is secret: elsewhere the value may go unnoticed."""
 
 
-BY_SHAPE, BY_CONTEXT, BY_NAME, BY_VALUE = range(4)
-"""The ranks: its own shape, the place where it stands, the name before it, a value known from elsewhere."""
+BY_FORMAT, BY_CONTEXT, BY_NAME, BY_VALUE = range(4)
+"""Ranks: by its own format, its surroundings, the name before it, a value known from elsewhere."""

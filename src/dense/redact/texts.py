@@ -1,4 +1,4 @@
-"""The texts of a trajectory, put together to be looked through at once: most are short, and hold nothing."""
+"""The texts of a trajectory, joined into groups: most are short, and one search of a group is cheap."""
 
 from __future__ import annotations
 
@@ -9,53 +9,53 @@ from msgspec import Struct
 from dense.text.search import one_byte_each
 
 BETWEEN = "\0"
-"""Stands between texts that are looked through as one. No pattern reaches across it."""
-_AT_ONCE = 1 << 18
-"""Characters that are put together: few enough to stay in the cache of a processor."""
-_SHORTEST = 8
-"""No secret is shorter, except a password in a URL, which is longer with its URL."""
+"""Separates the texts of a group. No pattern matches across it."""
+_MAX_GROUP_CHARS = 1 << 18
+"""Few enough characters to stay in the processor's cache."""
+_MIN_TEXT_CHARS = 8
+"""No shorter text contains a secret; a password in a URL is longer with its URL."""
 
 
-class Together(Struct, frozen=True):
+class TextGroup(Struct, frozen=True):
     """Some of the texts as one."""
 
     numbers: Sequence[int]
-    """Which they are."""
+    """Their positions in the trajectory."""
     text: str
     """The texts, with `BETWEEN` between them."""
     plain: str
-    """The same with one byte for each character, for the engine of `words`."""
+    """The same with one byte for each character, for `fast_search`."""
 
 
 class Texts:
-    """All texts of a trajectory in their order, and the same put together."""
+    """All texts of a trajectory in their order, and the same in groups."""
 
     def __init__(self, each: list[str]) -> None:
         self.each = each
-        self.together = put_together(each, range(len(each)))
+        self.groups = group_texts(each, range(len(each)))
 
 
-def put_together(texts: list[str], numbers: Sequence[int]) -> list[Together]:
-    """These of the texts, in as few groups as may be."""
+def group_texts(texts: list[str], numbers: Sequence[int]) -> list[TextGroup]:
+    """These texts, in as few groups as possible."""
     whole = BETWEEN.join(texts if len(numbers) == len(texts) else [texts[number] for number in numbers])
-    if len(whole) <= _AT_ONCE and whole.isascii():
-        return [Together(numbers, whole, whole)]
+    if len(whole) <= _MAX_GROUP_CHARS and whole.isascii():
+        return [TextGroup(numbers, whole, whole)]
     return [
-        Together(group, text := BETWEEN.join([texts[number] for number in group]), one_byte_each(text))
+        TextGroup(group, text := BETWEEN.join([texts[number] for number in group]), one_byte_each(text))
         for group in _groups(texts, numbers)
     ]
 
 
 def _groups(texts: list[str], numbers: Sequence[int]) -> Iterator[list[int]]:
-    """Those that have only ASCII's characters apart from the others, which are many times slower to make plain."""
+    """ASCII texts apart from the others, which are much slower to map to one byte for each character."""
     for is_ascii in (True, False):
         group: list[int] = []
         size = 0
         for number in numbers:
             length = len(texts[number])
-            if length < _SHORTEST or texts[number].isascii() != is_ascii:
+            if length < _MIN_TEXT_CHARS or texts[number].isascii() != is_ascii:
                 continue
-            if size + length > _AT_ONCE and group:
+            if size + length > _MAX_GROUP_CHARS and group:
                 yield group
                 group, size = [], 0
             group.append(number)

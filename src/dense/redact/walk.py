@@ -1,5 +1,4 @@
-"""Every text of a trajectory that an agent, a tool or a person wrote, in a fixed order, and the same trajectory with
-other texts in their place."""
+"""The texts of a trajectory that an agent, a tool or a person wrote, in a fixed order, and their rewrite."""
 
 from __future__ import annotations
 
@@ -24,8 +23,7 @@ def rewrite_trajectory(trajectory: Trajectory, rewrite: Rewrite) -> Trajectory:
 
 
 def texts_of(trajectory: Trajectory) -> list[str]:
-    """The texts in the order in which they are rewritten. Most trajectories hold no secret, so this is what takes the
-    time: it goes the same way and builds nothing."""
+    """The texts in the order in which `rewrite_trajectory` rewrites them."""
     texts: list[str] = []
     _collect(trajectory, texts)
     return texts
@@ -118,7 +116,7 @@ def _with_keys(value: dict[str, Any], rewrite: Rewrite) -> dict[str, Any]:
     copy: dict[str, Any] = {}
     for key, inner in value.items():
         new = rewrite(key)
-        while new in copy:  # a trace may hold our own mark as a key; no value may be lost for it
+        while new in copy:  # a trace may have our own mark as a key; no value may be lost
             new += "'"
         copy[new] = inner
     return copy

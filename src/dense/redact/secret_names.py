@@ -1,13 +1,13 @@
-"""Values behind a name that says secret: `STRIPE_API_KEY=…`, `"client_secret": "…"`, `--token …`.
+"""Values behind a name that marks a secret: `STRIPE_API_KEY=…`, `"client_secret": "…"`, `--token …`.
 
-Passwords are not among these names: a password that an agent recovered, found on a disk or was told to set is what the
-task is about, and no shape tells it from one that must be kept. Neither is a bare `key`, `token` or `secret`."""
+Passwords are not among these names: a password that an agent recovered, found on a disk or has to set is what the task
+is about, and no format distinguishes it from one to be kept secret. Neither is a bare `key`, `token` or `secret`."""
 
 from __future__ import annotations
 
 import re
 
-from dense.redact.credible import is_random, is_secret_value, is_uuid
+from dense.redact.value_checks import is_random, is_secret_value, is_uuid
 
 _QUALIFIED = re.compile(
     r"""(?:api|access|auth|account|app|bearer|bot|client|consumer|deploy|encryption|oauth|master|private|refresh|secret
@@ -22,12 +22,12 @@ _LOOK_BACK = 32
 
 
 def is_named_secret(match: re.Match[str]) -> bool:
-    """Whether the name that ends in this key, token or secret means one, and the value behind it can be one."""
+    """Whether the name that ends in key, token or secret denotes one, and the value behind it can be one."""
     before = match.string[max(0, match.start() - _LOOK_BACK) : match.start()]
     word = re.match("[A-Za-z]+", match[0])
     if not (_QUALIFIED.search(before) or (word and word[0].isupper() and _UPPER.search(before))):
         return False
-    if is_uuid(match[1]):  # names nearly everything, but these two also use it as a key
+    if is_uuid(match[1]):  # an identifier nearly everywhere, but these two also use it as a key
         return _UUIDS.search(before) is not None and is_random(match[1])
     return is_secret_value(match[1])
 

@@ -1,4 +1,4 @@
-"""From texts to the same texts without their secrets."""
+"""Replaces the secrets in texts by marks."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
-from dense.redact.credible import is_random
 from dense.redact.redactions import Redactions
 from dense.redact.scan import find_known, merge, scan
 from dense.redact.spans import Span
-from dense.redact.texts import Texts, Together, put_together
+from dense.redact.texts import TextGroup, Texts, group_texts
+from dense.redact.value_checks import is_random
 
-_TELLING = 16
-_ROUNDS = 6
+_MIN_KNOWN_CHARS = 16
+_MAX_ROUNDS = 6
 
 
-class Replacing:
-    """One reading of one trajectory: which number each secret has, and how many of each kind there were."""
+class Replacer:
+    """Replaces the secrets of one trajectory; equal secrets get the same mark."""
 
     def __init__(self, known: Iterable[tuple[str, str]] = ()) -> None:
         self._known = dict(known)
@@ -25,38 +25,39 @@ class Replacing:
         self._counts: dict[str, int] = {}
         self._places = 0
 
-    def __call__(self, texts: Texts) -> list[str]:
-        """The texts without secrets, in the same order. Again and again while something turns up, so that a second
-        redaction finds nothing: what a secret hid from a pattern is visible once it is gone."""
-        result, together = texts.each, texts.together
-        for _ in range(_ROUNDS):
-            found = self._find(result, together)
+    def replace(self, texts: Texts) -> list[str]:
+        """The texts without secrets, in the same order.
+
+        Repeated until nothing is found, because a secret may hide another one from a pattern."""
+        result, groups = texts.each, texts.groups
+        for _ in range(_MAX_ROUNDS):
+            found = self._find(result, groups)
             if not found:
                 break
             result = list(result)
             waiting = sorted(found)
             for number in waiting:
                 result[number] = self._replace(result[number], found[number])
-            together = put_together(result, waiting)
+            groups = group_texts(result, waiting)
         return result
 
-    def know(self, known: Iterable[tuple[str, str]]) -> None:
-        """More values that must go wherever they stand."""
+    def add_known(self, known: Iterable[tuple[str, str]]) -> None:
+        """Add values that are replaced wherever they appear."""
         self._known.update(known)
 
     @property
     def redactions(self) -> Redactions:
         return Redactions(dict(self._counts), self._places)
 
-    def _find(self, texts: list[str], together: list[Together]) -> dict[int, list[Span]]:
+    def _find(self, texts: list[str], groups: list[TextGroup]) -> dict[int, list[Span]]:
         found: dict[int, list[Span]] = {}
         new: dict[str, str] = {}
-        for number, span in sorted(_scan_all(texts, together, self._known.items())):
+        for number, span in sorted(_scan_all(texts, groups, self._known.items())):
             found.setdefault(number, []).append(span)
             value = texts[number][span.start : span.end]
-            if span.is_contextual and value not in self._known and len(value) >= _TELLING and is_random(value):
+            if span.is_contextual and value not in self._known and len(value) >= _MIN_KNOWN_CHARS and is_random(value):
                 new[value] = span.kind
-        if new:  # given away in one place, it may stand bare in another
+        if new:  # a value that its context shows to be secret may appear elsewhere without that context
             self._known.update(new)
             for number, text in enumerate(texts):
                 also = list(find_known(text, new.items()))
@@ -82,10 +83,10 @@ class Replacing:
 
 
 def _scan_all(
-    texts: list[str], together: list[Together], known: Iterable[tuple[str, str]]
+    texts: list[str], groups: list[TextGroup], known: Iterable[tuple[str, str]]
 ) -> Iterator[tuple[int, Span]]:
-    """The secrets of these texts, each with its text's number."""
-    for group in together:
+    """The secrets of these texts, each with the number of its text."""
+    for group in groups:
         found = scan(group.text, group.plain, known)
         starts = list(accumulate([len(texts[number]) + 1 for number in group.numbers], initial=0)) if found else []
         for span in found:

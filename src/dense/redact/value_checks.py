@@ -1,4 +1,4 @@
-"""Whether a text can be a credential at all: drawn at random, and not an example that stands for one."""
+"""Whether a value can be a credential at all: random, and not a placeholder."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _WEAK_PASSWORDS = frozenset(
     "admin anonymous git guest mongo mysql pass passwd password postgres pw pwd redis root secret test token user "
     "x x-oauth-basic xxx".split()
 )
-"""Passwords that nobody means to keep: they stand in examples and throw-away containers."""
+"""Passwords of examples and throw-away containers."""
 
 
-_ENOUGH = 512
-"""So much of a value is looked at: hostile text holds a million prefixes with a megabyte behind each."""
+_MAX_CHECKED_CHARS = 512
+"""Characters of a value that are checked: hostile text has a million prefixes with a megabyte behind each."""
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether it says itself that it stands for something: YOUR_API_KEY, xxxxxx, AKIA…EXAMPLE."""
-    return _PLACEHOLDER.search(value, 0, _ENOUGH) is not None
+    """Whether a value is obviously an example: YOUR_API_KEY, xxxxxx, AKIA…EXAMPLE."""
+    return _PLACEHOLDER.search(value, 0, _MAX_CHECKED_CHARS) is not None
 
 
 def is_random(value: str) -> bool:
-    """Whether it was drawn by a machine, as far as a look tells. Enough behind a prefix that says what it is."""
-    value = value[:_ENOUGH]
+    """Whether a value looks random. Enough behind a prefix that identifies a credential."""
+    value = value[:_MAX_CHECKED_CHARS]
     if len(set(value)) < 8 or is_placeholder(value):
         return False
     digits = any(map(str.isdigit, value))
@@ -46,9 +46,9 @@ def is_random(value: str) -> bool:
 
 
 def has_random_piece(value: str) -> bool:
-    """The same for a prefix that also begins ordinary names (`sk-…`): one unbroken piece must be random by itself."""
+    """Whether one unbroken piece of a value is random: for prefixes that also begin ordinary names (`sk-…`)."""
     return not is_placeholder(value) and any(
-        is_random(piece) and len(_DIGITS.findall(piece)) >= 2 for piece in _PIECE.findall(value, 0, _ENOUGH)
+        is_random(piece) and len(_DIGITS.findall(piece)) >= 2 for piece in _PIECE.findall(value, 0, _MAX_CHECKED_CHARS)
     )
 
 
@@ -58,10 +58,10 @@ def has_mixed_case(value: str) -> bool:
 
 
 def is_secret_value(value: str) -> bool:
-    """The strictest look, where nothing but a name says that it is a secret.
+    """The strictest check, for values that only a name marks as secret.
 
-    Small and capital letters and digits in quick change, or a long hexadecimal number. Words, paths and identifiers
-    change less often; a UUID names things and is left alone."""
+    Lower case, upper case and digits alternate quickly, or it is a long hexadecimal number. In words, paths and
+    identifiers they alternate less; a UUID is an identifier."""
     if not is_random(value) or is_uuid(value):
         return False
     if _HEX.fullmatch(value):
@@ -77,7 +77,7 @@ def is_uuid(value: str) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Whether what stands where only passwords stand is worth hiding: no variable, no example, no default."""
+    """Whether a value in the place of a password is a real one: no variable, no example, no default."""
     return (
         len(value) >= 4
         and any(map(str.isalnum, value))
@@ -88,7 +88,7 @@ def is_password(value: str) -> bool:
 
 
 def decoded(value: str) -> str | None:
-    """The text behind base64 of either alphabet, padded or not; None where there is none."""
+    """The text encoded as base64 of either alphabet, padded or not; None if there is none."""
     try:
         raw = base64.b64decode(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4), altchars=b"-_", validate=True)
         return raw.decode()
