@@ -17,8 +17,8 @@ ABOUT_TESTS = r"(?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warn
 class TestRunner(Struct, frozen=True, eq=False, kw_only=True):
     """A program that runs tests: how it is called, and how it reports.
 
-    `total`, `passed`, `failed`, `skipped` and `nothing` are regular expressions that are searched in the summary, each
-    with one group: a number, or a word that counts as one. Several matches are added up."""
+    `total`, `passed`, `failed` and `skipped` are regular expressions for parts of the summary, each with a number as its
+    only group; several matches are added up."""
 
     __test__ = False
 
@@ -38,15 +38,17 @@ class TestRunner(Struct, frozen=True, eq=False, kw_only=True):
     passed: str = ""
     """How many passed. Without it, those that neither failed nor were skipped."""
     failed: str = ""
-    """How many failed or broke off. If this is a word, the names of failed tests are counted."""
+    """How many failed or broke off. If the group is a word, the names of failed tests are counted."""
     skipped: str = ""
     """How many of the total were skipped."""
     nothing: str = ""
-    """That there was no test to run."""
+    """A regular expression for a summary that says that there was no test to run."""
     failed_name: str = ""
     """A regular expression for a line that names a failed test, from its beginning; the name is the only group."""
-    repeats_names: bool = False
+    names_subtests: bool = False
     """Whether it names and counts a failed test once for each failed subtest."""
+    verdict: str = ""
+    """A regular expression for a summary that is complete. Without it the names of failed tests are counted."""
 
 
 def _known_by_call(language: str, calls: str) -> Iterator[TestRunner]:
@@ -78,7 +80,15 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
         failed=r"(?:failures|errors|unexpected successes)=(\d+)",
         skipped=r"skipped=(\d+)",
         failed_name=r"(?:FAIL|ERROR): (\w[^\n]{0,160})",
-        repeats_names=True,
+        names_subtests=True,
+        verdict=r"\n(?:OK|FAILED|NO TESTS RAN)",
+    ),
+    TestRunner(
+        name="sympy",
+        language="python",
+        summary=r"=+ tests finished: \d+ passed",
+        passed=r"(\d+) passed",
+        failed=r"(\d+) (?:failed|exception)",
     ),
     TestRunner(
         name="doctest",
@@ -102,7 +112,7 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
         language="go",
         summary=r"(?:ok  |FAIL|\?   )\t",
         failed=r"^(FAIL)",
-        nothing=r"(\[no test)",
+        nothing=r"\[no test",
         failed_name=r"[ \t]*--- FAIL: (\S{1,160})",
     ),
     TestRunner(
@@ -184,7 +194,7 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
     TestRunner(
         name="gtest",
         language="c",
-        summary=r"\[  (?:PASSED|FAILED)  \] \d+ tests?",
+        summary=r"\[  PASSED  \] \d+ tests?\.(?:\n\[  (?:SKIPPED|FAILED ) \] [^\n]*)*",
         passed=r"PASSED  \] (\d+)",
         failed=r"FAILED  \] (\d+)",
         failed_name=r"\[  FAILED  \] ([A-Za-z_][\w./]{0,160})",
@@ -202,16 +212,17 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
         language="ruby",
         config_files=(".rspec",),
         is_counting=True,
-        summary=r"\d+ examples?, ",
+        summary=r"\d+ examples?, \d+ failures?",
         total=r"(\d+) example",
         failed=r"(\d+) (?:failure|error)",
+        skipped=r"(\d+) pending",
         failed_name=r"rspec (\S{1,160}) #",
     ),
     TestRunner(
         name="minitest",
         calls=("rails test", "rails spec"),
         language="ruby",
-        summary=r"\d+ runs, ",
+        summary=r"\d+ runs, \d+ assertions, ",
         total=r"(\d+) runs",
         failed=r"(\d+) (?:failure|error)",
         skipped=r"(\d+) skip",
@@ -220,7 +231,7 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
         name="bats",
         calls=("bats",),
         language="shell",
-        summary=r"\d+ tests?, ",
+        summary=r"\d+ tests?, \d+ failures?",
         total=r"(\d+) test",
         failed=r"(\d+) failure",
         skipped=r"(\d+) skipped",
@@ -234,11 +245,12 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
         summary=r"Tests: \d+, Assertions: |OK \(\d+ tests?, ",
         total=r"(?:Tests: |OK \()(\d+)",
         failed=r"(?:Failures|Errors): (\d+)",
+        skipped=r"Skipped: (\d+)",
     ),
     TestRunner(
         name="junit",
         language="java",
-        summary=r"(?:\[\w{1,9}\] )?Tests run: *\d|OK \(\d+ tests?\)",
+        summary=r"(?:\[\w{1,9}\] )?Tests run: *\d(?![^\n]*(?: in |Time elapsed))|OK \(\d+ tests?\)",
         total=r"(?:Tests run: *|OK \()(\d+)",
         failed=r"(?:Failures|Errors): *(\d+)",
         skipped=r"Skipped: *(\d+)",
@@ -246,6 +258,11 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
     ),
     TestRunner(
         name="prove", calls=("prove",), language="perl", summary=r"Result: (?:PASS|FAIL)", failed=r"Result: (FAIL)"
+    ),
+    TestRunner(
+        name="tests",
+        summary=r"No tests? (?:files? )?(?:(?:were )?found|executed|to run)(?:, exiting|[.!]*(?=\n|\Z))",
+        nothing=r"No test",
     ),
     TestRunner(name="tox", calls=("tox", "python -m tox"), language="python", is_counting=True),
     TestRunner(name="nox", calls=("nox", "python -m nox"), language="python", is_counting=True),

@@ -1,67 +1,75 @@
 """What came back after an action: exit codes, failures, test runs, named values.
 
     observe(step, effects)   what the observations of a step show
-    values(text)          the named values that a text shows
+    values(text)             the named values in a text
 
 Both are pure, take whatever a trace holds, and never raise. Precision goes before recall: error words in contents that
-an action only showed are no failure. What a user said is not looked at."""
+an action only showed are no failure. What a user said is not looked at. Which errors and test runners there are is in
+`dense.knowledge`. Never imports other parts of `dense.evidence` but `actions`."""
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from dense.evidence.actions import Effects, commands
-from dense.evidence.observations.doubts import doubt
-from dense.evidence.observations.reading import Reading, each_once, read
-from dense.evidence.observations.result import Family, ObservedFailure, ObservedResult, TestRun, Value
-from dense.evidence.observations.setting import Setting, setting_after, setting_of_call
+from dense.evidence.observations.context import OutputContext, context_of_call, context_of_step
+from dense.evidence.observations.harness import harness_notice
+from dense.evidence.observations.program_output import distinct, read_program_output
+from dense.evidence.observations.reported_problems import reported_problem
+from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun, Value
+from dense.evidence.observations.tool_answers import tool_failures
 from dense.evidence.observations.values import values
-from dense.trajectory import Step
+from dense.knowledge.errors import ERRORS, ErrorTable
+from dense.knowledge.test_runners import RUNNERS, RunnerTable
+from dense.trajectory import Observation, Step
 
-__all__ = ["Family", "ObservedFailure", "ObservedResult", "TestRun", "Value", "observe", "values"]
-
-NOTHING = ObservedResult()
+__all__ = ["ObservedFailure", "ObservedResult", "TestRun", "Value", "observe", "values"]
 
 
-def observe(step: Step, effects: Effects, texts: tuple[str, ...] | None = None) -> ObservedResult:
-    """What the observations of a step show, given what the step did. `texts` are the shell texts that it ran, where
-    somebody has them at hand."""
+class _Reading(Struct, frozen=True, gc=False):
+    """What one observation shows."""
+
+    exit_code: int | None
+    failures: tuple[ObservedFailure, ...]
+    tests: tuple[TestRun, ...]
+
+
+def observe(
+    step: Step,
+    effects: Effects,
+    texts: tuple[str, ...] | None = None,
+    errors: ErrorTable = ERRORS,
+    runners: RunnerTable = RUNNERS,
+) -> ObservedResult:
+    """What the observations of a step show, given what the step did.
+
+    `texts` are the shell texts that it ran, if the caller has them already."""
     if not step.observations:
-        return NOTHING
-    whole = setting_after(step, effects, commands(step) if texts is None else texts)
-    first = step.observations[0]
-    if len(step.observations) == 1 and first.origin != "user":
-        reading, text = read(first, whole), first.text
-        tests = reading.tests if len(reading.tests) < 2 else tuple({run.line: run for run in reading.tests}.values())
-        wrong = doubt(text) if effects.tests and not tests and not reading.failures else ""
-        return ObservedResult(reading.exit_code, reading.failures, tests, is_blank(text), wrong)
-    readings = readings_of(step, whole)
+        return ObservedResult()
+    context = context_of_step(step, effects, commands(step) if texts is None else texts, errors, runners)
+    readings = [_read(step, one, context) for one in step.observations if one.origin != "user"]
     codes = [reading.exit_code for reading in readings if reading.exit_code is not None]
-    failures = each_once([failure for reading in readings for failure in reading.failures])
+    failures = distinct([failure for reading in readings for failure in reading.failures])
     tests = tuple({run.line: run for reading in readings for run in reading.tests}.values())
-    texts_seen = [observation.text for observation in step.observations if observation.origin == "tool"]
-    wrong = doubt("\n".join(texts_seen)) if effects.tests and not tests and not failures else ""
-    return ObservedResult(
-        exit_code=codes[-1] if codes else None,
-        failures=failures,
-        tests=tests,
-        is_empty=False not in [is_blank(observation.text) for observation in step.observations],
-        reported_problem=wrong,
-    )
+    problem = ""
+    if effects.tests and not tests and not failures:
+        problem = reported_problem("\n".join(one.text for one in step.observations if one.origin != "user"))
+    is_empty = all(not one.text or one.text.isspace() for one in step.observations)
+    return ObservedResult(codes[-1] if codes else None, failures, tests, is_empty, problem)
 
 
-def readings_of(step: Step, whole: Setting) -> list[Reading]:
-    """What each observation shows. Where a step made several calls, one that seems to show something is read again by
-    what its own call did: parsing shell text twice is worth it only then."""
-    readings: list[Reading] = []
-    for observation in step.observations:
-        if observation.origin == "user":
-            continue
-        reading = read(observation, whole)
-        if len(step.calls) > 1 and len(step.observations) > 1 and not reading.is_clean:
-            alone = setting_of_call(step, observation)
-            reading = reading if alone is None or alone == whole else read(observation, alone)
-        readings.append(reading)
-    return readings
+def _read(step: Step, observation: Observation, context: OutputContext) -> _Reading:
+    """What one observation shows. If a step made several calls, one that seems to show something is read again by what
+    its own call did: parsing shell text twice is worth it only then."""
+    reading = _read_as(observation, context)
+    if len(step.calls) > 1 and len(step.observations) > 1 and (reading.failures or reading.tests):
+        alone = context_of_call(step, observation, context)
+        reading = reading if alone == context else _read_as(observation, alone)
+    return reading
 
 
-def is_blank(text: str) -> bool:
-    return not text or text.isspace()
+def _read_as(observation: Observation, context: OutputContext) -> _Reading:
+    notice = harness_notice(observation.text, observation.exit_code)
+    if context.kind == "tool_answer":
+        return _Reading(notice.code, tuple(tool_failures(observation, notice, context)), ())
+    return _Reading(notice.code, *read_program_output(observation, notice, context))

@@ -1,16 +1,16 @@
-"""Named values that a text shows: `total: 30`, `accuracy = 0.93`, `{"total": 30}`, `| total | 30 |`."""
+"""Named values in a text: `total: 30`, `accuracy = 0.93`, `{"total": 30}`, `| total | 30 |`."""
 
 from __future__ import annotations
 
 import re
 
 from dense.evidence.observations.result import Value
-from dense.evidence.observations.screen import CONTROL
+from dense.evidence.observations.terminal import CONTROL
 
-MOST = 60
-LONGEST = 32_768
+MAX_VALUES = 60
+MAX_CHARS = 32_768
 """Longer texts are read at their head and their tail only."""
-LONGEST_LINE = 400
+MAX_LINE_CHARS = 400
 
 NUMBER = r"[-+]?[$€£]?(?:\d+(?:[_,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
 FIELD = re.compile(
@@ -26,27 +26,27 @@ PAIR = re.compile(
 TIGHT = re.compile(r"\s{0,20}([^\W\d][\w.-]{0,60})[=:：](?![/=\\:])(\S[^\n]{0,160})$")
 SCALAR = re.compile(r"(?:" + NUMBER + r")(?: ?(?:%|[^\W\d][\w/]{0,11}))?$")
 QUOTED = re.compile(r"\"([^\"]{0,120})\"$|'([^']{0,120})'$|`([^`]{0,120})`$")
-WORDS = 6
-"""A string without quotes is a value while it has no more words than this."""
+MAX_WORDS = 6
+"""A string without quotes is a value if it has no more words than this."""
 
 
 def values(text: str) -> tuple[Value, ...]:
     """The named values of a text, in order, each once; some dozens at most."""
-    if len(text) > LONGEST:
-        half = LONGEST // 2
+    if len(text) > MAX_CHARS:
+        half = MAX_CHARS // 2
         text = text[:half] + "\n" + text[-half:]
     if "\x1b" in text:
         text = CONTROL.sub("", text)
     found: dict[Value, None] = {}
     for line in text.splitlines():
-        for value in values_of(line[:LONGEST_LINE]):
+        for value in _values_of(line[:MAX_LINE_CHARS]):
             found.setdefault(value)
-        if len(found) >= MOST:
+        if len(found) >= MAX_VALUES:
             break
-    return tuple(found)[:MOST]
+    return tuple(found)[:MAX_VALUES]
 
 
-def values_of(line: str) -> list[Value]:
+def _values_of(line: str) -> list[Value]:
     """The named values of one line."""
     if fields := FIELD.findall(line):
         return [Value(name.strip(), next((text for text in texts if text), "")) for name, *texts in fields]
@@ -54,14 +54,14 @@ def values_of(line: str) -> list[Value]:
         name, text = cells[1].strip(), cells[2].strip()
         return [Value(name, text)] if name and text and set(text) - set("-: ") and not SCALAR.match(name) else []
     pair = PAIR.match(line) or TIGHT.match(line)
-    text = shown(pair[2].strip().rstrip(",;")) if pair else None
+    text = _value(pair[2].strip().rstrip(",;")) if pair else None
     return [Value(pair[1].strip("* \t"), text)] if pair and text is not None else []
 
 
-def shown(text: str) -> str | None:
+def _value(text: str) -> str | None:
     """The value itself: a number with its unit, a quoted string without its quotes, a short string."""
     if SCALAR.match(text):
         return text
     if quoted := QUOTED.match(text):
         return next((group for group in quoted.groups() if group), "")
-    return text if len(text) <= 80 and len(text.split()) <= WORDS and text[-1] not in "({[" else None
+    return text if len(text) <= 80 and len(text.split()) <= MAX_WORDS and text[-1] not in "({[" else None

@@ -1,18 +1,25 @@
-"""Lines in which a check prints that something is wrong, though it ends as if all were well: agents write checks that
-catch what they look for and print it. Such a check has not passed, and whether it failed is for its author to say."""
+"""Lines in which a check prints that something is wrong although it ends with success.
+
+Agents write checks that catch what they look for and print it. Such a check has not passed, and only its author can say
+whether it failed."""
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
-from dense.evidence.observations.harmless import is_harmless
+from dense.evidence.observations.error_sources import is_benign
+from dense.text.search import contains_any
 
-LONGEST = 20_000
+MAX_CHARS = 20_000
 """Characters of an output that are looked at, the last ones."""
-SIGNS = ("FAIL", "ail", "❌", "✗", "✘", "✖", "MISMATCH", "NOT OK", "not ok", "WRONG", "INCORRECT", "rror", "REPRODUCED")
-"""Without one of these there is no such line; nor without one of the next."""
-MORE_SIGNS = ("eproduced", "onfirmed", "still ", "BUG")
-DOUBT = re.compile(
+MAX_CANDIDATES = 40
+SIGNS = (
+    *("FAIL", "ail", "❌", "✗", "✘", "✖", "MISMATCH", "NOT OK", "not ok", "WRONG", "INCORRECT", "rror", "REPRODUCED"),
+    *("eproduced", "onfirmed", "still ", "BUG"),
+)
+"""Without one of these there is no such line."""
+PROBLEM = re.compile(
     r"""^[ \t]*(?:[-*•>]\ |\[\w+\]\ |\d+[.)]\ )?(?:
         (?:FAIL(?:ED|URE)?|MISMATCH|NOT\ OK|INCORRECT|WRONG|BUG|ISSUE\ REPRODUCED)\b[^\n]*
         | not\ ok\b[^\n]* | [❌✗✘✖][^\n]* | (?:Error|ERROR|Exception):[ \t][^\n]+
@@ -25,24 +32,21 @@ DOUBT = re.compile(
             \b(?:reproduced|confirmed|still\ (?:present|exists?|there|occurs?))\b)[^\n]*)""",
     re.MULTILINE | re.VERBOSE,
 )
-FINE = re.compile(
+NO_PROBLEM = re.compile(
     r"\b(?:fail\w*|errors?|mismatch\w*)\s*[:=]\s*(?:0\b|none\b|\[\])|\b(?:0|no|zero|not|never|without|correctly)\s+\w*\s?"
     r"(?:fail|error|mismatch|reproduc|confirm|present)|no longer|\bPASS|[✅✓✔]|\bcorrectly\b|\bexpected to fail\b",
     re.IGNORECASE,
 )
 """Lines that say the opposite, or both."""
-MOST = 40
-"""Candidates that are looked at in one text."""
 
 
-def doubt(text: str) -> str:
-    """The first line in which a check prints that something is wrong; empty for none."""
-    if not any(map(text.__contains__, SIGNS)) and not any(map(text.__contains__, MORE_SIGNS)):
+def reported_problem(text: str) -> str:
+    """The first line in which a check prints that something is wrong; empty if there is none."""
+    text = text[-MAX_CHARS:]
+    if not contains_any(text, SIGNS):
         return ""
-    for number, found in enumerate(DOUBT.finditer(text[-LONGEST:])):
+    for found in islice(PROBLEM.finditer(text), MAX_CANDIDATES):
         line = found[0].strip()
-        if number == MOST:
-            break
-        if not FINE.search(line) and not is_harmless(line):
+        if not NO_PROBLEM.search(line) and not is_benign(line):
             return line[:300]
     return ""

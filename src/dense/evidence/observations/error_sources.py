@@ -1,0 +1,160 @@
+"""Error lines by who prints them: shells, programs, compilers, loggers, exceptions. Each has a shape of its own."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from dense.evidence.observations.context import OutputContext
+from dense.evidence.observations.result import ObservedFailure
+from dense.knowledge.errors import ASSERTION, BUILD, ERRORS, EXCEPTION, KILLED, OTHER, ErrorFamily, ErrorTable
+from dense.knowledge.programs import named
+from dense.text.search import contains_any
+
+MAX_LINE_CHARS = 300
+"""Characters of a line that a failure keeps."""
+
+SHELLS = frozenset("bash sh dash zsh ksh fish ash -bash -sh -zsh busybox".split())
+ZSH_IN_HARNESS = "(eval)"
+SEVERITIES = frozenset("error fatal failure panic e fail failed critical".split())
+COMPLAINERS = named("complains") | {"python3"}
+"""Programs that begin a line with their own name only to report an error."""
+WALKERS = named("walks")
+"""Programs that walk over trees: that they may not look everywhere is no failure."""
+EXCEPTION_NAME = re.compile(r"(?:\w{1,80}[./\\]){0,12}\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure)$")
+COMPILER_ERROR = re.compile(r"\d[\d:,.() -]{0,40}+(?:fatal |syntax )?(?:[Ee]rror|ERROR)\b")
+COMPILER_PLACE = re.compile(r"[^\s()]{1,200}\(\d+(?:,\d+)?\)$")
+SQL_ERROR = re.compile(r"[\w./-]{1,120}:\d+: (?:ERROR|FATAL): ")
+SIGNALLED = re.compile(
+    r"line \d+: +\d+ (Killed|Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point)"
+)
+CURL_CODE = re.compile(r" \((\d{1,2})\) ")
+ERROR_WORDS = (
+    *(" such ", "enied", "not found", "annot ", "an't ", "nvalid", "nrecognized", "refused", "rror", "already in use"),
+    *("ould not ", "not permitted", "ssertion", "not exist", "o space left", "o module named"),
+)
+"""One of these must follow an unknown name for the line to be an error."""
+BENIGN_WORDS = (
+    *("warning", "warn:", "deprecat", "binary file", "removing leading", "omitting directory", "up to date"),
+    *("nothing to be done", "entering directory", "leaving directory", "no error", "0 error", "zero error"),
+    *("0 failures", "no failures", "pip's dependency resolver", "errorhandl", "error handl", "error_handl"),
+    *("unable to resolve host", "delaying package configuration", "unable to initialize frontend", "falling back"),
+    *("no process found", "no such process", "as expected", "(expected", "expected error"),
+    *("cannot set terminal process group", "no job control", "not a tty", "inappropriate ioctl", "skipping"),
+)
+"""In lower case. Notices, counts of nothing, processes that were gone already, and expected failures."""
+BENIGN_ENDINGS = ("is a directory", "broken pipe")
+ROUND_COUNT = re.compile(r"[1-9]0 error|[1-9]0 failures")
+MEASUREMENT = re.compile(
+    r"\s{0,9}(?:[-+±~<>=≈]{0,3}\s{0,9}[\d.]{1,40}(?:e[-+]?\d{1,4})?\s{0,9}(?:%|\w{0,12}|\([^)]{0,60}\))\s{0,9}$"
+    r"|[-+]?\d+\.\d|exit code \d{1,10}$"
+    r"|(?:nan|\(?none|no|null|false|n/a|undefined)\W{0,3}$|-{1,40}\s{0,9}$|\[\]|\{\}|0\b|''$|\"\"$)",
+    re.IGNORECASE,
+)
+
+
+class ErrorLine(Struct, frozen=True, gc=False):
+    """A failure, where its line begins, and how far the line can be trusted."""
+
+    place: int
+    failure: ObservedFailure
+    is_weak: bool = False
+    """Whether an exit code of 0 overrules it."""
+
+
+def failure_of_line(line: str, family: ErrorFamily) -> ObservedFailure:
+    """The failure that a line of a known family reports."""
+    line = line.strip()[:MAX_LINE_CHARS].rstrip()
+    return ObservedFailure(family, line, family.subject_of(line))
+
+
+def classify(line: str, errors: ErrorTable = ERRORS, fallback: ErrorFamily = OTHER) -> ObservedFailure:
+    """The failure that a line reports; its words show the family, if any."""
+    line = line.strip()[:MAX_LINE_CHARS]
+    return failure_of_line(line, errors.by_words(line) or fallback)
+
+
+def is_benign(line: str) -> bool:
+    """Whether a line only warns, counts, or reports what was expected."""
+    lower = line.lower()
+    if contains_any(lower, BENIGN_WORDS):
+        return not ROUND_COUNT.search(lower)
+    return lower.rstrip(" .").endswith(BENIGN_ENDINGS)
+
+
+def is_measurement(text: str) -> bool:
+    """Whether a number or nothing follows `error:`, as in `Error: 0.003`, `error: None`."""
+    return MEASUREMENT.match(text) is not None
+
+
+def named_error(place: int, name: str, rest: str, context: OutputContext) -> ErrorLine | None:
+    """What a line reports that begins with a name and a colon, if it is an error."""
+    who = name.rpartition("/")[2].lower()
+    who = who.partition("[")[0] if who.endswith("]") else who  # `make[2]`
+    line = f"{name}:{rest}"
+    if name.startswith("error["):
+        return ErrorLine(place, failure_of_line(line, BUILD), is_weak=True)
+    if who in SEVERITIES:
+        return _of_severity(place, name, rest, context.errors)
+    if who == ZSH_IN_HARNESS:
+        return None if is_benign(rest) else ErrorLine(place, classify(line, context.errors))
+    if who == "psql" and SQL_ERROR.match(rest):
+        return ErrorLine(place, classify(line, context.errors))
+    if rest[0] not in " \t" and not rest[0].isdigit():
+        return None
+    if who in SHELLS or who.endswith(".sh"):
+        return _of_shell(place, line, rest, context.errors)
+    if rest[0] == " " and EXCEPTION_NAME.match(name):
+        if is_measurement(rest) or is_benign(name):
+            return None
+        # Weak, because a program that goes on may have printed it.
+        return ErrorLine(place, classify(line, context.errors, EXCEPTION), is_weak=True)
+    if COMPILER_ERROR.match(rest) or (rest.startswith(" error ") and COMPILER_PLACE.match(name)):
+        failure = ObservedFailure(BUILD, line.strip()[:MAX_LINE_CHARS], name.partition("(")[0][:200])
+        return ErrorLine(place, failure, is_weak=True)
+    return _of_program(place, line, rest, who, context)
+
+
+def _of_severity(place: int, name: str, rest: str, errors: ErrorTable) -> ErrorLine | None:
+    """`error: text`, `FATAL: text`, `ERROR:root:text`; other words than these only with a capital."""
+    if (rest[0] != " " and name != "ERROR") or not rest.strip() or is_measurement(rest) or is_benign(rest):
+        return None
+    if name.islower() and name not in ("error", "fatal", "panic"):
+        return None
+    line = f"{name}:{rest}"
+    if name == "panic":
+        return ErrorLine(place, failure_of_line(line, EXCEPTION))
+    if name.upper() in ("FAIL", "FAILED"):
+        return ErrorLine(place, failure_of_line(line, ASSERTION), is_weak=True)
+    return ErrorLine(place, classify(line, errors), is_weak=name != "fatal")
+
+
+def _of_shell(place: int, line: str, rest: str, errors: ErrorTable) -> ErrorLine | None:
+    """`bash: line 3: x: command not found`, in any language."""
+    if SIGNALLED.search(line):
+        return ErrorLine(place, failure_of_line(line, KILLED))
+    if is_benign(line) or "Terminated" in rest or rest[0] != " " or len(rest) > 400 or ": `" in rest:
+        return None  # behind a back-quote bash repeats the line that it did not understand
+    if ": " not in rest and not errors.by_words(line):
+        return None
+    return ErrorLine(place, classify(line, errors))
+
+
+def _of_program(place: int, line: str, rest: str, who: str, context: OutputContext) -> ErrorLine | None:
+    """`cat: x: No such file or directory`; in other languages too, if the program is known to have run."""
+    is_known = who in COMPLAINERS and who in context.programs
+    if not is_known and not contains_any(rest, ERROR_WORDS):
+        return None
+    if is_benign(line) or (who in WALKERS and "ermission denied" in rest) or (who == "make" and "***" not in rest):
+        return None
+    errors = context.errors
+    code = CURL_CODE.match(rest) if who == "curl" else None
+    family = (errors.by_curl_code(int(code[1])) if code else None) or errors.by_words(line)
+    if is_known:
+        return ErrorLine(place, failure_of_line(line, family or (BUILD if who == "make" else OTHER)))
+    if rest[0] == " " and family and family.system_message and errors.system_message.search(rest):
+        return ErrorLine(place, failure_of_line(line, family))
+    if rest.startswith((" error: ", " fatal: ", " fatal error: ")):
+        return ErrorLine(place, failure_of_line(line, family or OTHER), is_weak=True)
+    return None

@@ -1,0 +1,77 @@
+"""What came back from a shell or an interpreter: exit code, error lines and test summaries together."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Sequence
+
+from dense.evidence.observations.context import OutputContext
+from dense.evidence.observations.error_lines import MAX_FAILURES, error_lines, own_errors
+from dense.evidence.observations.error_sources import MAX_LINE_CHARS, ErrorLine, classify, failure_of_line
+from dense.evidence.observations.exit_codes import NO_FAILURE, failure_of_code, printed_failures
+from dense.evidence.observations.harness import FAILURE_MARK, HarnessNotice, first_line
+from dense.evidence.observations.result import ObservedFailure, TestRun
+from dense.evidence.observations.terminal import clean_output, new_part, prompts
+from dense.evidence.observations.test_runs import find_test_runs
+from dense.knowledge.errors import TIME_OUT, TOOL
+from dense.trajectory import Observation
+
+
+def read_program_output(
+    observation: Observation, notice: HarnessNotice, context: OutputContext
+) -> tuple[tuple[ObservedFailure, ...], tuple[TestRun, ...]]:
+    """The failures and the test runs in an output."""
+    text = clean_output(observation.text.removesuffix(FAILURE_MARK))
+    if "@" in text and ("# " in text or "$ " in text):
+        text = new_part(text, context.commands)
+    typed = "\n".join(context.commands)
+    tests = find_test_runs(text, context.runners) if context.may_report_tests else ()
+    found: list[ErrorLine] = []
+    if context.kind == "program_output":
+        found = error_lines(text, context)
+    elif "||" not in typed:  # a text that says what to do if a command fails gets its answer by the failure
+        found = own_errors(text, context)
+    went_well = notice.code == 0 or (notice.code is None and observation.is_error is False)
+    if went_well and context.code_covers_all:
+        found = [item for item in found if not item.is_weak]
+    failures = [item.failure for item in _besides_tests(found, tests, text)]
+    if notice.time_out and (context.kind == "program_output" or observation.text.lstrip().startswith(notice.time_out)):
+        failures.insert(0, failure_of_line(notice.time_out, TIME_OUT))
+    if "$?" in typed:
+        failures.extend(printed_failures(text, context.errors))
+    if not failures and not any(run.failed for run in tests):
+        failures = _unexplained(observation, notice, context)
+    return distinct(failures), tests
+
+
+def _besides_tests(found: list[ErrorLine], tests: Sequence[TestRun], text: str) -> list[ErrorLine]:
+    """Without errors that are a test run's own. What another command on the same terminal printed is not."""
+    if not found or not tests:
+        return found
+    has_failed = any(run.failed for run in tests)
+    typed = [place for place, _ in prompts(text)]
+    commands = {bisect(typed, text.find(run.line)) for run in tests}
+    return [
+        item
+        for item in found
+        if not (item.failure.family.is_counted_by_tests if has_failed else item.failure.family.is_provoked_by_tests)
+        or bisect(typed, item.place) not in commands
+    ]
+
+
+def _unexplained(observation: Observation, notice: HarnessNotice, context: OutputContext) -> list[ObservedFailure]:
+    """A failure that only the exit code or the harness shows."""
+    if notice.refusal:
+        return [failure_of_line(notice.refusal, TOOL)]
+    if notice.code is not None:
+        is_fine = notice.code in NO_FAILURE or (notice.code == 1 and context.is_answer(observation.text))
+        return [] if is_fine else [failure_of_code(notice.code, context.errors)]
+    if not (observation.is_error or notice.is_error) or context.is_answer(observation.text):
+        return []
+    return [classify(first_line(observation.text[: 2 * MAX_LINE_CHARS]) or "error", context.errors)]
+
+
+def distinct(found: list[ObservedFailure]) -> tuple[ObservedFailure, ...]:
+    """A few, in order, each once: the first ones, and the last one, which often is what it comes down to."""
+    unique = list(dict.fromkeys(found))
+    return tuple(unique[: MAX_FAILURES - 1] + unique[MAX_FAILURES - 1 :][-1:])

@@ -1,0 +1,52 @@
+"""What terminals add to an output: control sequences, prompts, older parts of the screen. And very long outputs."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+HEAD_CHARS, TAIL_CHARS = 24_576, 40_960
+"""Longer observations are read at their head and their tail only."""
+
+CONTROL = re.compile(r"\x1b(?:\[[0-9;?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|[@-Z\\-_])")
+PROMPT = re.compile(
+    r"\n(?:\([\w.-]{1,40}\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}:[^\n#$]{0,200}[#$]|(?:bash|sh|zsh)-[\d.]{1,8}[#$]|\$)"
+    r" ([^\n]*)"
+)
+SEPARATORS = re.compile(r"\|\||&&|[|;]")
+
+
+def clean_output(text: str) -> str:
+    """The text with a line feed in front, without control sequences, carriage returns and the middle of a long one."""
+    if len(text) > HEAD_CHARS + TAIL_CHARS:
+        text = text[:HEAD_CHARS] + "\n" + text[-TAIL_CHARS:]
+    if "\x1b" in text:
+        text = CONTROL.sub("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "\n" + text
+
+
+def new_part(text: str, commands: Sequence[str]) -> str:
+    """A screen from where this action's first command was typed: what is above is older."""
+    first = next((line for command in commands if len(line := command.strip().partition("\n")[0][:60]) > 1), None)
+    place = max(text.rfind(f"# {first}"), text.rfind(f"$ {first}")) if first else -1
+    return text[text.rfind("\n", 0, place) :] if place >= 0 else text
+
+
+def prompts(text: str) -> list[tuple[int, str]]:
+    """Where each prompt of a screen is, and what was typed at it."""
+    return [(found.start(), found[1]) for found in PROMPT.finditer(text)] if "@" in text else []
+
+
+def typed_above(typed: Sequence[tuple[int, str]], place: int) -> str | None:
+    """What was typed at the last prompt above a place; None if there is no prompt."""
+    number = bisect_left(typed, (place, ""))
+    return typed[number - 1][1] if number else None
+
+
+def typed_programs(typed: str) -> list[str]:
+    """The programs of a line that was typed, as far as a quick look shows."""
+    words = (part.split(None, 1) for part in SEPARATORS.split(typed))
+    return [part[0].rpartition("/")[2].lower() for part in words if part]

@@ -1,0 +1,168 @@
+"""Test runs that an output reports: which runner, how many tests passed and failed, and which.
+
+How each runner reports is in `dense.knowledge.test_runners`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import islice
+
+from dense.evidence.observations.result import TestRun
+from dense.knowledge.test_runners import RunnerTable, TestRunner
+
+MAX_SUMMARIES = 400
+MAX_GENERIC_LINES = 40
+MAX_NAMES = 5
+MAX_NAME_CHARS = 160
+MAX_LINE_CHARS = 300
+MAX_GENERIC_CHARS = 400
+"""A line that is longer counts nothing."""
+
+GENERIC = "tests"
+"""The runner of a run by a runner that is not known."""
+GENERIC_LINE = re.compile(r"\n([^\n]*(?:assed|PASSED)[^\n]*)")
+NAMED_COUNTS = re.compile(r"passed: *(\d+)[^\n]{0,20}?[,;|] *(?:total |tests? )?failed: *(\d+)", re.IGNORECASE)
+BOTH_COUNTS = re.compile(
+    r"\b(\d+) (?:tests? )?(passed|failed)[,;|] *(\d+) (?:tests? )?(?:passed|failed)\b", re.IGNORECASE
+)
+SHARE = re.compile(r"\b(\d+) ?(?:/|of|out of) ?(\d+) (?:tests? |checks? |cases? )?(passed|failed)\b", re.IGNORECASE)
+ALL_PASSED = re.compile(r"\ball (?:(\d+) )?(?:tests?|checks?) passed\b", re.IGNORECASE)
+MAKE_ERROR = re.compile(r"\nmake(?:\[\d+\])?: \*\*\* \[(?:[^\]\n:]{1,200}:\d+: )?([^\]\n]{1,200})\] Error \d+[^\n]*")
+TEST_TARGET = re.compile(r"test|check|verify|spec\b|lint", re.IGNORECASE)
+SUBTEST = re.compile(r"(\w+ \([\w.]+\)) [(\[]")
+"""The name of a test by unittest, and the beginning of what says which subtest it is."""
+
+
+def find_test_runs(text: str, runners: RunnerTable) -> tuple[TestRun, ...]:
+    """Every test run that a text, which begins with a line feed, reports, each once: screens show things twice."""
+    runs = _known_runs(text, runners) or list(_generic_runs(text))
+    if not runs:
+        return tuple(islice(_make_runs(text), 1))
+    names = failed_names(text, runners) if any(run.failed for run in runs) else ()
+    return tuple(
+        TestRun(run.runner, run.passed, run.failed, run.line, names if run.failed else ())
+        for run in dict.fromkeys(runs)
+    )
+
+
+@cache
+def _patterns(runners: RunnerTable) -> tuple[list[TestRunner], re.Pattern[str], re.Pattern[str]]:
+    """Runners that are known by their summaries; a pattern for these, with a group each; one for failed tests."""
+    rows = [runner for runner in runners.runners if runner.summary]
+    summaries = "|".join(f"({runner.summary})" for runner in rows)
+    names = "|".join(runner.failed_name for runner in rows if runner.failed_name)
+    return rows, re.compile(rf"\n(?:{summaries})[^\n]*"), re.compile(rf"\n(?:{names})")
+
+
+def _known_runs(text: str, runners: RunnerTable) -> list[TestRun]:
+    """Runs by runners that are known by their summaries. That there was nothing to run counts once, and only if the
+    same runner ran nothing else."""
+    rows, pattern, _ = _patterns(runners)
+    found: list[TestRun] = []
+    end = 0
+    for match in islice(pattern.finditer(text), MAX_SUMMARIES):
+        run = _counted(rows[(match.lastindex or 1) - 1], match[0][1:], text[end : match.start()])
+        if run is not None:
+            found.append(run)
+        end = match.end()
+    ran = [run for run in found if run.passed != 0 or run.failed]
+    idle = [run for run in found if run.runner not in {one.runner for one in ran}]
+    return [*ran, *idle[:1]]
+
+
+def _counted(runner: TestRunner, summary: str, above: str) -> TestRun | None:
+    """What a summary counts; `above` is the text between it and the summary before. None if too much was cut."""
+    line = _telling_line(runner, summary)
+    if _found(runner.nothing, summary):
+        return TestRun(runner.name, 0, 0, line)
+    marks = _found(runner.failed, summary)
+    names = [_test_name(name) for name in _found(rf"\n{runner.failed_name}", above)] if runner.failed_name else []
+    distinct = len(set(names))
+    failed = _sum(marks)
+    if runner.verdict and not _found(runner.verdict, summary):
+        failed = distinct
+        if not failed:
+            return None
+    elif marks and not failed and not marks[0].isdigit():
+        failed = max(distinct, 1)
+    elif failed and runner.names_subtests:
+        failed = max(failed - len(names) + distinct, 1)
+    passed = _sum(_found(runner.passed, summary)) if runner.passed else None
+    if runner.total:
+        total = _sum(_found(runner.total, summary)) - _sum(_found(runner.skipped, summary))
+        if failed > max(total, 1):  # subtests, not all of which are shown
+            return TestRun(runner.name, None, max(distinct, 1), line)
+        passed = max(total - failed, 0)
+    return TestRun(runner.name, passed, failed, line)
+
+
+def _found(pattern: str, text: str) -> list[str]:
+    """What the group of a pattern matches in a text; nothing without a pattern."""
+    return re.findall(pattern, text) if pattern else []
+
+
+def _sum(numbers: Iterable[str]) -> int:
+    """Counts added up; digits without end are cut, words are none."""
+    return sum(int(number[:12]) for number in numbers if number.isdigit())
+
+
+def _telling_line(runner: TestRunner, summary: str) -> str:
+    """The line of a summary that counts failures, else its first one."""
+    lines = [line.strip() for line in summary.split("\n")]
+    telling = (line for line in lines if _sum(_found(runner.failed, line)))
+    return next(telling, lines[0])[:MAX_LINE_CHARS]
+
+
+def _generic_runs(text: str) -> Iterator[TestRun]:
+    """Runs that are counted in a way by which no runner is known: `3 passed, 1 failed`, `3/4 tests passed`,
+    `Passed: 3, Failed: 1`, `All 4 tests passed`."""
+    for match in islice(GENERIC_LINE.finditer(text), MAX_GENERIC_LINES):
+        line = match[1].strip()
+        counts = _generic_counts(line) if len(line) <= MAX_GENERIC_CHARS else None
+        if counts is not None:
+            yield TestRun(GENERIC, *counts, line[:MAX_LINE_CHARS])
+
+
+def _generic_counts(line: str) -> tuple[int | None, int] | None:
+    """How many tests passed, if that is known, and how many failed."""
+    if found := NAMED_COUNTS.search(line):
+        return _sum([found[1]]), _sum([found[2]])
+    if found := BOTH_COUNTS.search(line):
+        first, second = _sum([found[1]]), _sum([found[3]])
+        return (first, second) if found[2].lower() == "passed" else (second, first)
+    if found := SHARE.search(line):
+        some, total = _sum([found[1]]), _sum([found[2]])
+        rest = total - some
+        if rest < 0:
+            return None
+        return (some, rest) if found[3].lower() == "passed" else (rest, some)
+    if found := ALL_PASSED.search(line):
+        return _sum([found[1]]) if found[1] else None, 0
+    return None
+
+
+def _make_runs(text: str) -> Iterator[TestRun]:
+    """`make: *** [test] Error 1`, if no runner said more."""
+    for found in MAKE_ERROR.finditer(text):
+        if TEST_TARGET.search(found[1]):
+            yield TestRun("make", None, 1, found[0].strip()[:MAX_LINE_CHARS], (found[1],))
+
+
+def failed_names(text: str, runners: RunnerTable) -> tuple[str, ...]:
+    """The names of tests that failed, each once, a few."""
+    names: dict[str, None] = {}
+    for found in _patterns(runners)[2].finditer(text):
+        name = _test_name(next(filter(None, found.groups()), ""))
+        if name:
+            names.setdefault(name)
+        if len(names) == MAX_NAMES:
+            break
+    return tuple(names)
+
+
+def _test_name(name: str) -> str:
+    """The name of a test without what says which subtest it is."""
+    found = SUBTEST.match(name.strip())
+    return (found[1] if found else name.strip())[:MAX_NAME_CHARS]
