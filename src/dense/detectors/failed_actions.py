@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.detectors.failed_runs import LACKS, may_be_meant
+from dense.detectors.failed_runs import may_be_meant
 from dense.detectors.finding import Finding
 from dense.evidence.ending.done import is_shown_done
 from dense.evidence.facts.facts import ActionFacts
@@ -74,8 +74,8 @@ def _counts(case: Case, fact: ActionFacts) -> bool:
         return True
     if fact.phase == "setup":
         return bool(fact.effects.runs or fact.effects.writes)
-    families = {failure.family for failure in fact.result.failures}
-    return fact.action > case.first_change and LACKS.isdisjoint(families)
+    is_missing = any(failure.family.is_missing_dependency for failure in fact.result.failures)
+    return fact.action > case.first_change and not is_missing
 
 
 def _is_asked(case: Case, fact: ActionFacts) -> bool:

@@ -6,23 +6,15 @@ from dense.detectors.finding import Finding
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.facts.remarks import says_expected
-from dense.evidence.observations.setting import last_program
+from dense.evidence.observations.context import last_program
 from dense.evidence.trace import Case
 from dense.knowledge.programs import LOOKERS
 from dense.text.quoting import ticked
 
-STOPPED = frozenset({"time_out", "killed"})
-"""Families that say that somebody ended a program."""
 STOPPING = ("timeout ", "kill ", "pkill ", "kill -")
 """How the agent itself does so."""
 FRAMES = 4_000
 """Characters at the end of an output in which the files of a traceback are looked for."""
-LACKS = frozenset({"no_such_module", "no_such_command"})
-"""Families that say that something is missing around a program."""
-WRONG = frozenset(
-    {"syntax", "assertion", "exception", "build", "no_such_module", "out_of_memory", "killed", "time_out"}
-)
-"""Families of errors that say that a program is wrong, and not only the way in which it was called."""
 
 
 def failed_run(case: Case) -> list[Finding]:
@@ -36,7 +28,8 @@ def failed_run(case: Case) -> list[Finding]:
         return []
     last = ran[-1]
     families = [failure.family for failure in last.result.failures]
-    if not families or families[-1] not in WRONG or not LACKS.isdisjoint(families):
+    is_missing = any(family.is_missing_dependency for family in families)
+    if not families or is_missing or not families[-1].is_program_fault:
         return []
     if last.action < case.first_change or may_be_meant(case, last):
         return []
@@ -80,7 +73,7 @@ def may_be_meant(case: Case, run: ActionFacts) -> bool:
     and the agent went on without it."""
     text = "\n".join(run.commands)
     failure = run.result.failures[-1]
-    if failure.family in STOPPED and any(word in text for word in STOPPING):
+    if failure.family.is_stop and any(word in text for word in STOPPING):
         return True
     step = case.step(run.action)
     is_its_own = len(step.observations) >= len(step.calls)  # else the code is that of the calls together

@@ -13,7 +13,7 @@ from dense.evidence.facts.paths import same_file
 from dense.evidence.requirements.cues import CUES
 from dense.evidence.trace import Case
 from dense.knowledge.programs import LOOKERS
-from dense.narrate.outputs import ABSENT, absent_told, main_failure
+from dense.narrate.outputs import absent_told, main_failure
 from dense.text.quoting import one_line
 
 TRIES = 3
@@ -103,7 +103,7 @@ def _try(case: Case, action: int, *, is_only: bool) -> str:
     """A try, and what came back. Of one among others for which a program or a package is not there, that: the lesson
     of all of them tells the rest."""
     failures = case.of(action).result.failures
-    if failures and not is_only and (lacking := main_failure(failures)).family in ABSENT and lacking.subject:
+    if failures and not is_only and (lacking := main_failure(failures)).missing_dependency:
         return f"{absent_told(lacking)} (a{action})"
     return f"a{action} {case.did(action, 70)}: {case.saw(action)}"
 

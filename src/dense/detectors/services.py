@@ -10,12 +10,11 @@ from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.remarks import says_expected
 from dense.evidence.links.action_links import LOCAL_HOSTS
 from dense.evidence.trace import Case
+from dense.knowledge.errors import HTTP
 from dense.text.quoting import ticked
 
 FEW = 8
 """How many addresses of one action are looked at."""
-NOBODY = frozenset({"connection", "time_out", "port_in_use"})
-"""Families that say that nobody answered."""
 AGAIN = ("for ", "while ", "until ", "||", "--retry")
 """What asks several times in one action: the first failures tell nothing."""
 STOPPED = re.compile(r"kill|\bstop\b|\bdown\b")
@@ -102,9 +101,9 @@ def _status(case: Case, fact: ActionFacts) -> int | None:
         is_sure = fact.result.exit_code or (
             text.count("\n") < FEW and not any(a in t for t in fact.commands for a in AGAIN)
         )
-        if failure.family in NOBODY and is_sure:
+        if failure.family.is_no_answer and is_sure:
             return 0
-        if failure.family == "http" and is_sure:
+        if failure.family is HTTP and is_sure:
             return int(failure.subject) if failure.subject.isdigit() else None
     if any("http_code" in command for command in fact.commands) and len(text) < SHORT:
         codes = [int(code) for code in STATUS.findall(text)]

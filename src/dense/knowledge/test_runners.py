@@ -17,8 +17,8 @@ ABOUT_TESTS = r"(?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warn
 class TestRunner(Struct, frozen=True, eq=False, kw_only=True):
     """A program that runs tests: how it is called, and how it reports.
 
-    `total`, `passed`, `failed` and `skipped` are regular expressions for parts of the summary, each with a number as its
-    only group; several matches are added up."""
+    `total`, `passed`, `failed` and `skipped` are regular expressions for parts of the summary, each with a number as
+    its only group; several matches are added up."""
 
     __test__ = False
 
@@ -77,7 +77,7 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
         is_counting=True,
         summary=r"Ran \d+ tests? in [^\n]*(?:\n{1,4}(?:OK|FAILED|NO TESTS RAN)\b[^\n]*)?",
         total=r"Ran (\d+)",
-        failed=r"(?:failures|errors|unexpected successes)=(\d+)",
+        failed=r"(?:(?<!expected )failures|errors|unexpected successes)=(\d+)",
         skipped=r"skipped=(\d+)",
         failed_name=r"(?:FAIL|ERROR): (\w[^\n]{0,160})",
         names_subtests=True,

@@ -20,10 +20,10 @@ from dense.evidence.facts.families import command_family
 from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, program_output
 from dense.evidence.facts.phases import Phase
 from dense.evidence.observations.result import ObservedFailure
+from dense.knowledge.errors import EXIT, SYNTAX
 from dense.narrate.commands import shell_deed
 from dense.narrate.messages import delivered, describe_delegation, describe_subagents, said, without_query
 from dense.narrate.outputs import (
-    ABSENT,
     absent_told,
     exit_told,
     first_marked,
@@ -170,18 +170,18 @@ def no_check_told(deed: NarratedAction) -> str:
     if not seen.failures:
         return tests_told(seen.tests)
     failure = main_failure(seen.failures)
-    if failure.family == "exit" and (why := first_marked(deed.output)):
+    if failure.family is EXIT and (why := first_marked(deed.output)):
         return f"the tests could not start: {ticked(why, 110)}"
-    if failure.family in ABSENT and failure.subject:
+    if failure.missing_dependency:
         return f"{absent_told(failure)}: no test ran"
     return failure_told(failure, deed)
 
 
 def failure_told(failure: ObservedFailure, deed: NarratedAction) -> str:
     """A failure by the line that tells it; one that is only an exit code, by that and the last line of the output."""
-    if failure.family == "syntax" and (before := ran_before(failure, deed)):
+    if failure.family is SYNTAX and (before := ran_before(failure, deed)):
         return f"{shown(before, LONGEST_SIGHT, has_run=True)}, then the shell stopped: {ticked(failure.line, 130)}"
-    if failure.family != "exit":
+    if failure.family is not EXIT:
         return ticked(failure.line, 130)
     return exit_told(deed.facts.result.exit_code, deed.output)
 

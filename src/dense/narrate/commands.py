@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE
 from dense.evidence.facts.facts import ActionFacts
+from dense.knowledge.errors import NO_SUCH_FILE, PERMISSION
 from dense.knowledge.programs import programs_that
 from dense.narrate.inline_programs import program_told
 from dense.narrate.quoting import HEAD, lines_told, listed, paths_told
@@ -132,7 +133,7 @@ def _written(made: Mapping[str, str], others: Sequence[str], facts: ActionFacts)
     or read them later, were only to be."""
     if not facts.result.failures:
         return [f"wrote {listed(list(made.values()))}"]
-    subjects = {one.subject for one in facts.result.failures if one.family in ("no_such_file", "permission")}
+    subjects = {one.subject for one in facts.result.failures if one.family in (NO_SUCH_FILE, PERMISSION)}
     missed = [path for path in made if path in subjects and not any(path in part for part in others)]
     kept = [one for path, one in made.items() if path not in missed]
     told = [f"wrote {listed(kept)}"] if kept else []

@@ -10,6 +10,7 @@ from dense.evidence.facts.fruitless_searches import is_vain
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
 from dense.evidence.links.origins import has_word
 from dense.evidence.observations import values
+from dense.knowledge.errors import NO_SUCH_FILE
 from dense.narrate.action_traits import is_change, is_quotable, only_looks, shows_data
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import MOST_TEXT, small_changes, standing
@@ -17,7 +18,7 @@ from dense.narrate.commands import LOOKING, SHOWING, short_command
 from dense.narrate.elsewhere import Elsewhere, TellsElsewhere, nowhere
 from dense.narrate.outputs import main_failure
 from dense.narrate.quoting import listed, paths_told
-from dense.narrate.stretch import ABSENT, Stretch
+from dense.narrate.stretch import Stretch
 from dense.text.quoting import one_line, plain_text, ticked
 from dense.tree import NONE
 
@@ -26,8 +27,6 @@ ITEMS = 5
 COMMITTING = {"git commit": "changes are committed", "git push": "changes are pushed"}
 GUESSED = "as the agent typed it: no output had shown that"
 READ_BACK = "read back: "
-SLIPS = frozenset({"syntax", "usage", "tool"})
-"""Families of errors that say nothing about the task once the call was put right."""
 MOST_FAILURES = 40
 """So many failures are gone through for a facet, from the end."""
 MOST_TYPED = 40
@@ -179,14 +178,14 @@ class Facets:
         """What had to come first: something failed for want of it, it was put there, and then the same worked."""
         told: list[str] = []
         for deed, recovery, between in self._recoveries:
-            families = {failure.family for failure in deed.facts.result.failures}
+            families = [failure.family for failure in deed.facts.result.failures]
             for other in between:
                 effects = other.facts.effects
-                if effects.installs and families & ABSENT.keys():
+                if effects.installs and any(family.is_missing_dependency for family in families):
                     first = f"install {listed([ticked(name, 40) for name in effects.installs])}"
-                elif effects.services and families & {"connection", "http", "no_such_file"}:
+                elif effects.services and any(family.is_fixed_by_service for family in families):
                     first = f"start {ticked(effects.services[0], 80)}"
-                elif effects.writes and "no_such_file" in families and self._made_wanted(deed, other):
+                elif effects.writes and NO_SUCH_FILE in families and self._made_wanted(deed, other):
                     first = f"make {paths_told(effects.writes)}"
                 else:
                     continue
@@ -194,7 +193,7 @@ class Facets:
         return told
 
     def _made_wanted(self, failed: NarratedAction, maker: NarratedAction) -> bool:
-        wanted = [failure.subject for failure in failed.facts.result.failures if failure.family == "no_such_file"]
+        wanted = [failure.subject for failure in failed.facts.result.failures if failure.family is NO_SUCH_FILE]
         return any(same_file(path, subject) for path in maker.facts.effects.writes for subject in wanted if subject)
 
     def dead_ends(self) -> list[str]:
@@ -203,11 +202,11 @@ class Facets:
         told: list[str] = []
         for deed in self.stretch.failed[-MOST_FAILURES:]:
             failures = deed.facts.result.failures
-            is_lacking = any(failure.family in ABSENT for failure in failures)
+            is_lacking = any(failure.family.is_missing_dependency for failure in failures)
             if not failures or (not is_lacking and (deed.is_check or only_looks(deed))):
                 continue
             recovery = self.stretch.recovery(deed)
-            is_slip = main_failure(failures).family in SLIPS
+            is_slip = main_failure(failures).family.is_call_mistake
             if is_slip and recovery is not None and recovery.action <= deed.action + 2:
                 continue
             if deed.action not in self.elsewhere.tries:
@@ -232,7 +231,7 @@ class Facets:
         nothing is open about them."""
         told: list[str] = []
         for deed in self.stretch.left[-3:]:
-            is_absent = any(failure.family in ABSENT for failure in deed.facts.result.failures)
+            is_absent = any(failure.family.is_missing_dependency for failure in deed.facts.result.failures)
             if not is_absent and deed.action not in self.elsewhere.issues | self.elsewhere.tries:
                 told.append(self.stretch.failure(deed))
         if (names := self._unverified()) and not self.elsewhere.is_unverified:

@@ -39,7 +39,7 @@ def whole(count: int) -> str:
 
 def no_run_told(run: TestRun, failures: Sequence[ObservedFailure], came_back: str) -> str:
     """A runner that could not run its tests, and the first line that says why."""
-    why = next((failure.line for failure in failures if failure.family not in VAGUE), "") or first_marked(came_back)
+    why = next((failure.line for failure in failures if not failure.family.is_vague), "") or first_marked(came_back)
     count = "1 error" if run.failed == 1 else f"{run.failed} errors"
     return f"no test could start ({count}){f': {ticked(why, 110)}' if why.strip() else ''}"
 
@@ -52,8 +52,6 @@ def first_marked(came_back: str) -> str:
 
 MARKED = 8
 """A line that pytest marks as an error is longer than this, if it says anything."""
-ABSENT = frozenset({"no_such_command", "no_such_module"})
-"""Families that say that a program or a package is not there."""
 
 
 def absent_told(failure: ObservedFailure) -> str:
@@ -72,7 +70,6 @@ def test_name(name: str) -> str:
     return (name.rpartition("::")[2] or name).partition(" (")[0]
 
 
-VAGUE = ("exit", "other", "tool")
 FEW_LINES = 4
 """So many lines are told each by itself."""
 MANY_LINES = re.compile(rf"(?:\s*+\S[^\n]*+){{{FEW_LINES + 1}}}")
@@ -82,7 +79,7 @@ MANY_LINES = re.compile(rf"(?:\s*+\S[^\n]*+){{{FEW_LINES + 1}}}")
 def main_failure(failures: Sequence[ObservedFailure]) -> ObservedFailure:
     """The failure that tells most: the first of a known family."""
     for failure in failures:
-        if failure.family not in VAGUE:
+        if not failure.family.is_vague:
             return failure
     return failures[0]
 

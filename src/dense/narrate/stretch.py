@@ -14,7 +14,6 @@ from dense.narrate.actions import NarratedAction
 from dense.narrate.outputs import main_failure
 from dense.text.quoting import ticked
 
-ABSENT = {"no_such_command": "command not found", "no_such_module": "no such module"}
 SHORTEST_ECHO = 24
 """So much of a command that comes back shows that only the command came back."""
 
@@ -132,8 +131,8 @@ class Stretch:
         """What failed: what was missing, or the command and the line that tells."""
         failures = deed.facts.result.failures
         failure = main_failure(failures) if failures else None
-        if failure is not None and failure.family in ABSENT and failure.subject:
-            lacks = "no such package" if deed.facts.effects.installs else ABSENT[failure.family]
+        if failure is not None and failure.missing_dependency:
+            lacks = "no such package" if deed.facts.effects.installs else failure.family.label
             return f"{ticked(failure.subject, 60)}: {lacks}"
         return f"{self.tried(deed)}: {deed.output_text}"
 

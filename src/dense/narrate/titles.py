@@ -16,12 +16,13 @@ from dense.evidence.checks.touched_tests import is_setting
 from dense.evidence.deliverables.products import Products, products
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.targets import host_of
+from dense.knowledge.errors import TIME_OUT
 from dense.knowledge.test_runners import RUNNERS
 from dense.narrate.action_traits import check_name
 from dense.narrate.actions import NarratedAction
 from dense.narrate.inline_programs import purpose
 from dense.narrate.messages import instruction, question
-from dense.narrate.outputs import ABSENT, lack
+from dense.narrate.outputs import lack
 from dense.narrate.quoting import capital, listed, more
 from dense.text.quoting import one_line, quoted
 from dense.text.sentences import first_sentence
@@ -86,7 +87,7 @@ def _with_words(name: str, deeds: Sequence[NarratedAction]) -> str:
 
 def _lack(deeds: Iterable[NarratedAction]) -> str:
     """What is said of all that is missing."""
-    found = [lack(one) for deed in deeds for one in deed.facts.result.failures if one.family in ABSENT and one.subject]
+    found = [lack(one) for deed in deeds for one in deed.facts.result.failures if one.missing_dependency]
     return found[0] if len(set(found)) == 1 else "not there"
 
 
@@ -96,7 +97,7 @@ def missing(deeds: Iterable[NarratedAction]) -> list[str]:
         one_line(failure.subject, 24): None
         for deed in deeds
         for failure in deed.facts.result.failures
-        if failure.family in ABSENT and failure.subject
+        if failure.missing_dependency
     }
     return list(found)
 
@@ -215,7 +216,7 @@ def _no_run(check: NarratedAction) -> str:
     if absent := missing([check]):
         return f"{absent[0]} is {_lack([check])}"
     failures = check.facts.result.failures
-    if any(failure.family == "time_out" for failure in failures):
+    if any(failure.family is TIME_OUT for failure in failures):
         return f"{_checker(check)} timed out"
     if any(is_stopped(failure.line) for failure in failures):
         return f"{_checker(check)} stopped"

@@ -31,6 +31,7 @@ from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
 from dense.evidence.observations.result import TestRun as Run
+from dense.knowledge.errors import EXCEPTION
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 
@@ -38,7 +39,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 OK = ObservedResult(is_empty=False)
 PASSED = ObservedResult(tests=(Run("pytest", 5, 0, "5 passed"),), is_empty=False)
 BROKEN = ObservedResult(tests=(Run("pytest", 3, 2, "2 failed, 3 passed"),), is_empty=False)
-CRASHED = ObservedResult(failures=(ObservedFailure("exception", "KeyError: 'amount'"),), is_empty=False)
+CRASHED = ObservedResult(failures=(ObservedFailure(EXCEPTION, "KeyError: 'amount'"),), is_empty=False)
 
 
 def step(command: str, message: str = "", *, is_answered: bool = False) -> Step:

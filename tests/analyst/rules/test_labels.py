@@ -12,18 +12,19 @@ from dense.evidence.actions import effects
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
 from dense.evidence.observations.result import TestRun as Run
+from dense.knowledge.errors import EXCEPTION, NO_SUCH_COMMAND, NO_SUCH_FILE
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Label, Leaf
 
 OK = ObservedResult(is_empty=False)
 PASSED = ObservedResult(tests=(Run("pytest", 5, 0, "5 passed"),), is_empty=False)
 BROKEN = ObservedResult(tests=(Run("pytest", 3, 2, "2 failed, 3 passed"),), is_empty=False)
-CRASHED = ObservedResult(failures=(ObservedFailure("exception", "KeyError: 'amount'"),), is_empty=False)
+CRASHED = ObservedResult(failures=(ObservedFailure(EXCEPTION, "KeyError: 'amount'"),), is_empty=False)
 MISSING = ObservedResult(
-    failures=(ObservedFailure("no_such_command", "bash: pytest: command not found", "pytest"),), is_empty=False
+    failures=(ObservedFailure(NO_SUCH_COMMAND, "bash: pytest: command not found", "pytest"),), is_empty=False
 )
 ABSENT = ObservedResult(
-    failures=(ObservedFailure("no_such_file", "cat: b: No such file or directory", "b"),), is_empty=False
+    failures=(ObservedFailure(NO_SUCH_FILE, "cat: b: No such file or directory", "b"),), is_empty=False
 )
 EDIT = "sed -i s/a/b/ core.py"
 

@@ -8,8 +8,9 @@ from made_facts import facts
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.links.action_links import REACH, ActionLinks
-from dense.evidence.observations.result import Family, ObservedFailure, ObservedResult
+from dense.evidence.observations.result import ObservedFailure, ObservedResult
 from dense.evidence.observations.result import TestRun as Run
+from dense.knowledge.errors import EXCEPTION, NO_SUCH_COMMAND, NO_SUCH_FILE, NO_SUCH_MODULE, ErrorFamily
 from dense.trajectory import Observation, Origin, Source, Step, ToolCall
 from dense.tree import Leaf
 
@@ -18,7 +19,7 @@ PASSED = ObservedResult(tests=(Run("pytest", 5, 0, "5 passed"),), is_empty=False
 BROKEN = ObservedResult(tests=(Run("pytest", 3, 2, "2 failed, 3 passed"),), is_empty=False)
 
 
-def failed(line: str = "KeyError: 'amount'", family: Family = "exception", subject: str = "") -> ObservedResult:
+def failed(line: str = "KeyError: 'amount'", family: ErrorFamily = EXCEPTION, subject: str = "") -> ObservedResult:
     return ObservedResult(failures=(ObservedFailure(family, line, subject),), is_empty=False)
 
 
@@ -56,7 +57,7 @@ def test_a_change_long_after_a_failed_check_does_not() -> None:
 
 
 def test_installing_what_was_missing_repairs() -> None:
-    missing = failed("No module named 'pandas'", "no_such_module", "pandas")
+    missing = failed("No module named 'pandas'", NO_SUCH_MODULE, "pandas")
     assert history(("python a.py", missing), "pip install pandas").repairs(2) == 1
     assert history(("python a.py", failed()), "pip install pandas").repairs(2) is None
 
@@ -66,7 +67,7 @@ def test_a_change_to_something_else_repairs_nothing() -> None:
 
 
 def test_a_look_that_fails_is_not_repaired_by_writing() -> None:
-    missing = failed("cat: out.json: No such file or directory", "no_such_file", "out.json")
+    missing = failed("cat: out.json: No such file or directory", NO_SUCH_FILE, "out.json")
     assert history(("cat out.json", missing), "echo 1 > out.json").repairs(2) is None
 
 
@@ -135,7 +136,7 @@ def test_the_last_word_hands_over() -> None:
 
 
 def test_giving_up() -> None:
-    missing = failed("gnuplot: command not found", "no_such_command", "gnuplot")
+    missing = failed("gnuplot: command not found", NO_SUCH_COMMAND, "gnuplot")
     made = history(("gnuplot a.plt", missing), ("gnuplot a.plt", missing), "ls", "cat notes.md")
     assert [n for n in range(1, 5) if made.gives_up(n)] == [2]
     assert not history("ls", ("python a.py", failed())).gives_up(2)

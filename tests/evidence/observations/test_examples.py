@@ -41,9 +41,9 @@ FAILED: dict[str, dict[int, tuple[str, str]]] = {
 def test_what_went_wrong(name: str) -> None:
     found: dict[int, tuple[str, str]] = {}
     for action, step in enumerate(next(iter(dense.read(EXAMPLES / name))).steps, 1):
-        told = observe(step, effects(step))
-        if told.failures:
-            found[action] = (told.failures[0].family, told.failures[0].subject)
-        elif told.has_failed:
-            found[action] = ("tests", str(sum(run.failed for run in told.tests)))
+        result = observe(step, effects(step))
+        if result.failures:
+            found[action] = (result.failures[0].family.code, result.failures[0].subject)
+        elif result.has_failed:
+            found[action] = ("tests", str(sum(run.failed for run in result.tests)))
     assert found == FAILED[name]

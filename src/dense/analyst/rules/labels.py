@@ -68,16 +68,11 @@ def texts(step: Step) -> list[str]:
     return [seen.text for seen in step.observations if seen.origin == "tool"]
 
 
-COULD_NOT_RUN = frozenset(
-    ["no_such_command", "no_such_module", "no_such_file", "permission", "usage", "tool", "syntax"]
-)
-
-
 def is_informative_failure(fact: ActionFacts) -> bool:
     """Whether a check did its work: it ran and reported what is wrong."""
     if any(run.failed for run in fact.result.tests):
         return True
-    return fact.phase == "verify" and not any(failure.family in COULD_NOT_RUN for failure in fact.result.failures)
+    return fact.phase == "verify" and not any(failure.family.prevents_start for failure in fact.result.failures)
 
 
 def is_partial_look(fact: ActionFacts) -> bool:

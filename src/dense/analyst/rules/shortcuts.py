@@ -16,11 +16,6 @@ from dense.narrate.quoting import paths_told
 from dense.narrate.shortcuts import dead_end, working_path
 from dense.tree import ShortcutOutcome
 
-ENVIRONMENT_FAMILIES = frozenset(
-    "no_such_command no_such_module no_such_file permission usage connection http port_in_use disk_full killed "
-    "tool".split()
-)
-"""Families of errors that come from the environment or from how a program was called, not from what was changed."""
 MAX_LOOKBACK = 8
 """How many actions before a failure may hold the changes that it put to the test."""
 MAX_EARLIER_FINDINGS = 20
@@ -68,7 +63,7 @@ def _tested(failed: NarratedAction, narrator: Narrator) -> list[NarratedAction]:
     """The changes that a failed action put to the test: those after the last check or run before it."""
     found: list[NarratedAction] = []
     result = failed.facts.result
-    if not result.tests and any(failure.family in ENVIRONMENT_FAMILIES for failure in result.failures):
+    if not result.tests and any(failure.family.is_external for failure in result.failures):
         return found
     for number in range(failed.action - 1, max(0, failed.action - 1 - MAX_LOOKBACK), -1):
         action = narrator.deed(number)

@@ -17,8 +17,9 @@ from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.families import command_family
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.observations import observe
-from dense.evidence.observations.exits import printed_exit
+from dense.evidence.observations.exit_codes import printed_code
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
+from dense.knowledge.errors import ASSERTION, EXIT
 from dense.knowledge.program import words
 from dense.knowledge.programs import programs_that
 from dense.knowledge.test_runners import RUNNERS
@@ -167,7 +168,7 @@ def _check(action: int, commands: Sequence[str], family: str, came: ObservedResu
     is_silent = family in RUNNERS.counting and not any(_names_a_test(failure) for failure in told)
     if len(told) < len(came.failures) or came.is_empty or is_silent:
         return Check(action, command, looks_at, family, None)
-    line = (told[-1].line if told[-1].family != "exit" else _last_line(step) or told[-1].line) if told else ""
+    line = (told[-1].line if told[-1].family is not EXIT else _last_line(step) or told[-1].line) if told else ""
     if is_stopped(line):
         return Check(action, command, looks_at, family, None)
     if came.reported_problem:
@@ -180,7 +181,7 @@ def _check(action: int, commands: Sequence[str], family: str, came: ObservedResu
 def _printed(command: str, step: Step) -> tuple[int, str] | None:
     """The code that the agent had printed after the command, where the observation shows it."""
     typed = _text(step)
-    return printed_exit(command, typed, step.observations[-1].text) if "$?" in typed and step.observations else None
+    return printed_code(command, typed, step.observations[-1].text) if "$?" in typed and step.observations else None
 
 
 def _is_masked(command: str, step: Step) -> bool:
@@ -200,7 +201,7 @@ def _verdict(line: str, step: Step) -> str:
 
 
 def _names_a_test(failure: ObservedFailure) -> bool:
-    return failure.family == "assertion" or failure.line.startswith(("FAILED", "FAIL:", "FAIL ", "not ok"))
+    return failure.family is ASSERTION or failure.line.startswith(("FAILED", "FAIL:", "FAIL ", "not ok"))
 
 
 def _last_line(step: Step) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun
+from dense.knowledge.errors import NO_SUCH_FILE, NO_SUCH_MODULE, OTHER
 
 SHELLS = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
 """How the line begins in which a shell says that there is no such program."""
@@ -21,13 +22,13 @@ def is_stopped(line: str) -> bool:
 
 def is_no_run(failure: ObservedFailure, family: str) -> bool:
     """Whether a failure says that the check itself could not run: then it tells nothing about what it checks."""
-    if failure.family in {"tool", "no_such_command", "usage", "time_out", "permission"}:
+    if failure.family.voids_check:
         return True
-    if failure.family == "other" and is_stopped(failure.line):
+    if failure.family is OTHER and is_stopped(failure.line):
         return True
-    if failure.family == "no_such_file" and failure.line.startswith(SHELLS):
+    if failure.family is NO_SUCH_FILE and failure.line.startswith(SHELLS):
         return True
-    return failure.family == "no_such_module" and failure.subject.split(".")[0] == family
+    return failure.family is NO_SUCH_MODULE and failure.subject.split(".")[0] == family
 
 
 def is_no_test_run(run: TestRun) -> bool:

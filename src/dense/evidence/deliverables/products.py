@@ -9,6 +9,7 @@ from msgspec import Struct
 from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.facts.outputs import open_file
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
+from dense.knowledge.errors import EXIT, NO_SUCH_COMMAND
 from dense.knowledge.programs import programs_that
 from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import SHOWING
@@ -82,7 +83,7 @@ def _was_made_before(path: str, deed: NarratedAction) -> bool:
     """Whether a statement wrote a file before another one failed for want of its program, and only for that."""
     failures = deed.facts.result.failures
     absent = {failure.subject for failure in failures}
-    if deed.facts.result.tests or any(one.family not in ("no_such_command", "exit") for one in failures):
+    if deed.facts.result.tests or any(one.family not in (NO_SUCH_COMMAND, EXIT) for one in failures):
         return False
     for text in deed.facts.commands[:8]:
         for part in statements(text)[0]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.links.action_links import ActionLinks
-from dense.evidence.links.relations import ABSENT_FAMILIES, is_retry
+from dense.evidence.links.relations import is_retry
 
 PATIENCE = 6
 """So many actions in a row that have nothing to do with a failure mean that it was given up."""
@@ -55,7 +55,7 @@ def attempts(
 
 
 def _lacks_tool(fact: ActionFacts) -> bool:
-    return any(failure.family in ABSENT_FAMILIES for failure in fact.result.failures)
+    return any(failure.family.is_missing_dependency for failure in fact.result.failures)
 
 
 def _is_baseline(fact: ActionFacts, first_change: int) -> bool:

@@ -12,8 +12,6 @@ MAX_PATHS = 12
 """How many paths of one action are looked up."""
 MAX_LOOSE_DISTANCE = 3
 """How far apart two actions may be if nothing but their order relates them."""
-ABSENT_FAMILIES = frozenset({"no_such_command", "no_such_module"})
-"""Error families that say that a program or a package is not installed."""
 NAMED_IN_ERROR = re.compile(r"'([A-Za-z_]\w{2,})'")
 """What an error names: `name 'decode' is not defined`."""
 MIN_CODE_LINE_CHARS = 12
@@ -72,7 +70,7 @@ def is_repair(failed: ActionFacts, fact: ActionFacts) -> bool:
     """Whether a change is for a failure: it changes what failed or what the failing line names, or installs what was
     missing; or a check has just failed and this changes a product."""
     if fact.effects.installs:
-        return any(failure.family in ABSENT_FAMILIES for failure in failed.result.failures)
+        return any(failure.family.is_missing_dependency for failure in failed.result.failures)
     if failed.is_check and fact.phase == "produce" and fact.action - failed.action <= MAX_LOOSE_DISTANCE:
         return True
     changed = fact.effects.writes + fact.effects.deletes

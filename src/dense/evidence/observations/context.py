@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from dense.evidence.actions import Effects, commands, effects
 from dense.knowledge.errors import ERRORS, ErrorTable
-from dense.knowledge.programs import LOOKING_SUBCOMMANDS, SHOWERS, named
+from dense.knowledge.programs import LOOKING_SUBCOMMANDS, SHOWERS, programs_that
 from dense.knowledge.test_runners import RUNNERS, RunnerTable
 from dense.trajectory import Observation, Step
 
@@ -24,7 +24,7 @@ LOG_SUBCOMMAND = re.compile(
 LOG_READERS = frozenset("docker docker-compose podman kubectl systemctl service supervisorctl".split())
 LOG_FILES = (".log", ".out", ".err", ".output", "out.txt", "output.txt", "result.txt", "results.txt", "log.txt")
 """How names of files end that hold what programs printed."""
-ANSWERERS = named("answers") | {"killall", "expr", "false"}
+ANSWERERS = programs_that("answers")
 """Programs whose exit code 1 is an answer."""
 DISCARDED = ("2>/dev/null", "2> /dev/null", "&>/dev/null", "&> /dev/null")
 """How a command throws error messages away."""

@@ -24,7 +24,7 @@ from dense.evidence.observations.error_sources import (
 )
 from dense.evidence.observations.terminal import prompts, typed_above, typed_programs
 from dense.knowledge.errors import EXCEPTION, NO_SUCH_FILE, ErrorTable
-from dense.knowledge.programs import SHOWERS, named
+from dense.knowledge.programs import SHOWERS, programs_that
 
 MAX_FAILURES = 6
 MAX_CANDIDATES = 2_000
@@ -36,7 +36,7 @@ MAX_CHARS = 600
 MAX_TRACEBACKS, MAX_TRACEBACK_LINES = 12, 400
 
 NAME = r"[^\s\d:;\"'<>{}|=#*`][^\s:;\"'<>{}|=#*`]{0,119}+"
-FETCHERS = named("fetches")
+FETCHERS = programs_that("fetches")
 FETCH_ERROR = re.compile(
     r"\n(?:HTTP/[\d.]{1,4} [45]\d\d\b|< HTTP/[\d.]{1,4} [45]\d\d\b|Connecting to [^\n]{1,200} failed: "
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ERROR [45]\d\d: )[^\n]*"

@@ -9,18 +9,18 @@ from msgspec import Struct
 from dense.evidence.observations.context import OutputContext
 from dense.evidence.observations.result import ObservedFailure
 from dense.knowledge.errors import ASSERTION, BUILD, ERRORS, EXCEPTION, KILLED, OTHER, ErrorFamily, ErrorTable
-from dense.knowledge.programs import named
+from dense.knowledge.programs import programs_that
 from dense.text.search import contains_any
 
 MAX_LINE_CHARS = 300
 """Characters of a line that a failure keeps."""
 
-SHELLS = frozenset("bash sh dash zsh ksh fish ash -bash -sh -zsh busybox".split())
+SHELLS = programs_that("shell") | {"-bash", "-sh", "-zsh", "busybox"}
 ZSH_IN_HARNESS = "(eval)"
 SEVERITIES = frozenset("error fatal failure panic e fail failed critical".split())
-COMPLAINERS = named("complains") | {"python3"}
+COMPLAINERS = programs_that("complains")
 """Programs that begin a line with their own name only to report an error."""
-WALKERS = named("walks")
+WALKERS = programs_that("walks")
 """Programs that walk over trees: that they may not look everywhere is no failure."""
 EXCEPTION_NAME = re.compile(r"(?:\w{1,80}[./\\]){0,12}\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure)$")
 COMPILER_ERROR = re.compile(r"\d[\d:,.() -]{0,40}+(?:fatal |syntax )?(?:[Ee]rror|ERROR)\b")

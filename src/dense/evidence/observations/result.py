@@ -16,6 +16,11 @@ class ObservedFailure(Struct, frozen=True, gc=False):
     subject: str = ""
     """What the line is about, if it says so: the program, the module, the path, the status, the port."""
 
+    @property
+    def missing_dependency(self) -> str:
+        """The program or the package that is not installed; empty if that is not the failure."""
+        return self.subject if self.family.is_missing_dependency else ""
+
 
 class TestRun(Struct, frozen=True, gc=False):
     """What a test runner reported at the end of a run."""

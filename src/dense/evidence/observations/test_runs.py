@@ -22,7 +22,6 @@ MAX_GENERIC_CHARS = 400
 
 GENERIC = "tests"
 """The runner of a run by a runner that is not known."""
-GENERIC_LINE = re.compile(r"\n([^\n]*(?:assed|PASSED)[^\n]*)")
 NAMED_COUNTS = re.compile(r"passed: *(\d+)[^\n]{0,20}?[,;|] *(?:total |tests? )?failed: *(\d+)", re.IGNORECASE)
 BOTH_COUNTS = re.compile(
     r"\b(\d+) (?:tests? )?(passed|failed)[,;|] *(\d+) (?:tests? )?(?:passed|failed)\b", re.IGNORECASE
@@ -48,22 +47,22 @@ def find_test_runs(text: str, runners: RunnerTable) -> tuple[TestRun, ...]:
 
 
 @cache
-def _patterns(runners: RunnerTable) -> tuple[list[TestRunner], re.Pattern[str], re.Pattern[str]]:
-    """Runners that are known by their summaries; a pattern for these, with a group each; one for failed tests."""
-    rows = [runner for runner in runners.runners if runner.summary]
-    summaries = "|".join(f"({runner.summary})" for runner in rows)
-    names = "|".join(runner.failed_name for runner in rows if runner.failed_name)
-    return rows, re.compile(rf"\n(?:{summaries})[^\n]*"), re.compile(rf"\n(?:{names})")
+def _patterns(runners: RunnerTable) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Patterns for the summaries of all runners and for the names of failed tests."""
+    summaries = "|".join(runner.summary for runner in runners.runners if runner.summary)
+    names = "|".join(runner.failed_name for runner in runners.runners if runner.failed_name)
+    return re.compile(rf"\n(?:{summaries})[^\n]*"), re.compile(rf"\n(?:{names})")
 
 
 def _known_runs(text: str, runners: RunnerTable) -> list[TestRun]:
     """Runs by runners that are known by their summaries. That there was nothing to run counts once, and only if the
     same runner ran nothing else."""
-    rows, pattern, _ = _patterns(runners)
     found: list[TestRun] = []
     end = 0
-    for match in islice(pattern.finditer(text), MAX_SUMMARIES):
-        run = _counted(rows[(match.lastindex or 1) - 1], match[0][1:], text[end : match.start()])
+    for match in islice(_patterns(runners)[0].finditer(text), MAX_SUMMARIES):
+        summary = match[0][1:]
+        runner = next(one for one in runners.runners if one.summary and re.match(one.summary, summary))
+        run = _counted(runner, summary, text[end : match.start()])
         if run is not None:
             found.append(run)
         end = match.end()
@@ -118,8 +117,8 @@ def _telling_line(runner: TestRunner, summary: str) -> str:
 def _generic_runs(text: str) -> Iterator[TestRun]:
     """Runs that are counted in a way by which no runner is known: `3 passed, 1 failed`, `3/4 tests passed`,
     `Passed: 3, Failed: 1`, `All 4 tests passed`."""
-    for match in islice(GENERIC_LINE.finditer(text), MAX_GENERIC_LINES):
-        line = match[1].strip()
+    lines = (line.strip() for line in text.split("\n") if "assed" in line or "PASSED" in line)
+    for line in islice(lines, MAX_GENERIC_LINES):
         counts = _generic_counts(line) if len(line) <= MAX_GENERIC_CHARS else None
         if counts is not None:
             yield TestRun(GENERIC, *counts, line[:MAX_LINE_CHARS])
@@ -153,7 +152,7 @@ def _make_runs(text: str) -> Iterator[TestRun]:
 def failed_names(text: str, runners: RunnerTable) -> tuple[str, ...]:
     """The names of tests that failed, each once, a few."""
     names: dict[str, None] = {}
-    for found in _patterns(runners)[2].finditer(text):
+    for found in _patterns(runners)[1].finditer(text):
         name = _test_name(next(filter(None, found.groups()), ""))
         if name:
             names.setdefault(name)

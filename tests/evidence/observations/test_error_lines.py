@@ -1,4 +1,4 @@
-"""Which lines tell of a failure, of which family, about what. The texts are what the programs really print."""
+"""Which lines report a failure, of which family, about what. The texts are what the programs really print."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from dense.evidence.observations import ObservedFailure, ObservedResult
+from dense.evidence.observations.error_lines import TRACEBACK_START, tracebacks
+from dense.knowledge.errors import EXCEPTION
 
 type Look = Callable[..., ObservedResult]
 
@@ -41,7 +43,7 @@ SYNTAX = """  File "/app/a.py", line 3
           ^
 SyntaxError: invalid syntax"""
 
-TOLD: list[tuple[str, str, str, str]] = [
+REPORTED: list[tuple[str, str, str, str]] = [
     # the shell
     ("gnuplot -e x", "bash: gnuplot: command not found", "no_such_command", "gnuplot"),
     ("gnuplot -e x", "bash: line 1: gnuplot: command not found", "no_such_command", "gnuplot"),
@@ -197,31 +199,31 @@ TOLD: list[tuple[str, str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("command", "text", "family", "subject"), TOLD)
-def test_a_line_tells_of_a_failure(after: Look, command: str, text: str, family: str, subject: str) -> None:
+@pytest.mark.parametrize(("command", "text", "family", "subject"), REPORTED)
+def test_a_line_reports_a_failure(after: Look, command: str, text: str, family: str, subject: str) -> None:
     failures = after(command, f"{text}\n").failures
-    assert family in [failure.family for failure in failures], failures
-    failure = next(failure for failure in failures if failure.family == family)
+    assert family in [failure.family.code for failure in failures], failures
+    failure = next(failure for failure in failures if failure.family.code == family)
     assert not subject or failure.subject == subject, failure
     assert failure.line in "\n".join(line.strip() for line in text.replace("web-1  | ", "").split("\n"))
 
 
-def test_of_a_traceback_the_last_line_is_told(after: Look) -> None:
-    assert after("python a.py", TRACE).failures == (ObservedFailure("exception", "KeyError: 'amount'", "KeyError"),)
+def test_a_traceback_is_reported_by_its_last_line(after: Look) -> None:
+    assert after("python a.py", TRACE).failures == (ObservedFailure(EXCEPTION, "KeyError: 'amount'", "KeyError"),)
 
 
-def test_of_chained_tracebacks_each_is_told(after: Look) -> None:
+def test_every_chained_traceback_is_reported(after: Look) -> None:
     assert [failure.line for failure in after("python a.py", CHAINED).failures] == [
         "KeyError: 'amount'",
         "RuntimeError: no total",
     ]
 
 
-def test_a_failure_that_is_shown_often_is_told_once(after: Look) -> None:
+def test_a_repeated_failure_is_reported_once(after: Look) -> None:
     assert len(after("python a.py", "\n".join([TRACE] * 9)).failures) == 1
 
 
-def test_of_many_failures_the_first_few_and_the_last_are_told(after: Look) -> None:
+def test_of_many_failures_the_first_few_and_the_last_are_reported(after: Look) -> None:
     text = "\n".join(f"a.c:{n}:1: error: e{n}" for n in range(1, 41))
     assert [failure.line.split()[-1] for failure in after("gcc a.c", text).failures] == [
         "e1",
@@ -235,3 +237,59 @@ def test_of_many_failures_the_first_few_and_the_last_are_told(after: Look) -> No
 
 def test_a_line_is_cut_at_300_characters(after: Look) -> None:
     assert len(after("python a.py", f"ValueError: {'x' * 900}").failures[0].line) == 300
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        *("src/a.py:3:    def a(self):", "tests/test_a.py::test_b PASSED", "main.go:14: x := 1", "total: 30"),
+        *("INFO: started", "std::vector<int> a", "a.json:{}", "terminals", "thread", "npm", "FAILED", "FAILED 3"),
+    ),
+)
+def test_a_line_that_only_looks_like_an_error_is_none(after: Look, line: str) -> None:
+    assert not after("python a.py", f"x\n{line}\n").has_failed
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        *("Exception in thread main", "Uncaught x", "terminate called after x", "thread 'main' panicked at a.rs:1"),
+        *(
+            "CMake Error at a",
+            "BUILD FAILED",
+            "! LaTeX x",
+            "Killed",
+            "FAILED a",
+            "[FAIL] a",
+            "✗ it fails",
+            "❌ it fails",
+        ),
+        *("HTTP/1.1 404 a", "< HTTP/2 500", "Your proposed edit x", "npm ERR! missing a", "npm error 404 a"),
+        *("Error in a", "[ERROR] a", "Cannot a", "Can't a", "TypeError [ERR_X]: a", "No module named a"),
+        *("parse error near a", "syntax error at a", "'a' is not recognized", "Connecting to a failed: b"),
+        *("Get-Item : a", "An error occurred", "Permission denied", "PHP Fatal a", "Execution halted"),
+    ),
+)
+def test_a_line_with_the_start_of_a_family_is_an_error(after: Look, line: str) -> None:
+    assert [failure.line for failure in after("./run; true", f"x\n{line}\n").failures] == [line]
+
+
+def test_a_long_traceback_is_followed_to_its_end(after: Look) -> None:
+    frames = '  File "a.py", line 1, in f\n    f()\n' * 150
+    text = f"Traceback (most recent call last):\n{frames}RecursionError: too deep\n"
+    assert after("python a.py", text, code=1).failures[0].line == "RecursionError: too deep"
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    (
+        ('T\n  File "a"\n\n    x\n\x0b\nKeyError: 1\n', "KeyError: 1"),  # blank lines between the frames
+        ('T\n  File "a"\n    x', "T"),  # cut off
+        ('T\n  File "a"\n    x\n', "T"),
+        ('| T\n|   File "a"\n| KeyError: 1\n', "KeyError: 1"),
+        ("T\n  no frame\nKeyError: 1\n", None),
+    ),
+)
+def test_the_last_line_of_a_traceback(text: str, last: str | None) -> None:
+    lines = [*tracebacks("\n" + text.replace("T\n", TRACEBACK_START + ":\n")).values()]
+    assert lines == ([] if last is None else [last.replace("T", TRACEBACK_START)])

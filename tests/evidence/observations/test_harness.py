@@ -8,6 +8,7 @@ import pytest
 
 from dense.evidence.actions import effects
 from dense.evidence.observations import ObservedFailure, ObservedResult, observe
+from dense.knowledge.errors import EXCEPTION, EXIT, TOOL
 from dense.trajectory import Observation, Source, Step, ToolCall
 
 type Look = Callable[..., ObservedResult]
@@ -31,10 +32,10 @@ CODES: list[tuple[str, int]] = [
 
 
 @pytest.mark.parametrize(("text", "code"), CODES)
-def test_a_frame_tells_the_exit_code(after: Look, text: str, code: int) -> None:
+def test_a_harness_reports_the_exit_code(after: Look, text: str, code: int) -> None:
     found = after("./a", text)
     assert found.exit_code == code
-    assert found.failures == (ObservedFailure("exit", f"exit code {code}", str(code)),)
+    assert found.failures == (ObservedFailure(EXIT, f"exit code {code}", str(code)),)
     assert not after("./a", text.replace("3", "0", 1).replace("6dfb54", "6d")).has_failed
 
 
@@ -63,11 +64,12 @@ def test_a_code_that_was_recorded_stands(after: Look) -> None:
     ],
 )
 def test_a_code_that_nothing_explains_is_a_failure(after: Look, code: int, family: str) -> None:
-    assert after("./a", "some output", code=code).failures == (ObservedFailure(family, f"exit code {code}", str(code)),)  # type: ignore[arg-type]
+    (failure,) = after("./a", "some output", code=code).failures
+    assert (failure.family.code, failure.line, failure.subject) == (family, f"exit code {code}", str(code))
 
 
 def test_a_line_that_explains_stands_for_the_code(after: Look) -> None:
-    assert [f.family for f in after("ls nope", "ls: cannot access 'nope': No such file", code=2).failures] == [
+    assert [f.family.code for f in after("ls nope", "ls: cannot access 'nope': No such file", code=2).failures] == [
         "no_such_file"
     ]
 
@@ -76,7 +78,7 @@ def test_a_line_that_explains_stands_for_the_code(after: Look) -> None:
 def test_a_code_that_was_printed_counts_where_it_means_that_a_program_was_stopped(
     after: Look, line: str, family: str
 ) -> None:
-    assert [failure.family for failure in after('./a; echo "exit: $?"', f"x\n{line}\n").failures] == [family]
+    assert [failure.family.code for failure in after('./a; echo "exit: $?"', f"x\n{line}\n").failures] == [family]
     assert not after("./a", f"x\n{line}\n").has_failed
 
 
@@ -95,7 +97,7 @@ def test_a_small_code_that_was_printed_is_an_answer(after: Look) -> None:
     ],
 )
 def test_a_command_that_was_cut_off(after: Look, text: str) -> None:
-    assert [failure.family for failure in after("python a.py", text).failures] == ["time_out"]
+    assert [failure.family.code for failure in after("python a.py", text).failures] == ["time_out"]
 
 
 def test_the_last_code_is_told_and_each_call_is_read_by_what_it_did() -> None:
@@ -134,12 +136,12 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("name", "text"), REFUSALS)
 def test_a_tool_that_refuses(tool: Look, name: str, text: str) -> None:
-    assert [failure.family for failure in tool(name, text, x=1).failures] == ["tool"]
+    assert [failure.family.code for failure in tool(name, text, x=1).failures] == ["tool"]
 
 
 def test_what_the_harness_calls_an_error_is_one(tool: Look) -> None:
     assert tool("Edit", "File has not been read yet. Read it first.", is_error=True).failures == (
-        ObservedFailure("tool", "File has not been read yet. Read it first."),
+        ObservedFailure(TOOL, "File has not been read yet. Read it first."),
     )
     assert tool("Write", "x\n\n[error] tool reported failure").has_failed
 
@@ -154,12 +156,12 @@ def test_what_the_harness_calls_an_error_is_one(tool: Look) -> None:
     ],
 )
 def test_a_tool_whose_error_has_a_family(tool: Look, text: str, family: str) -> None:
-    assert [failure.family for failure in tool("browser_click", text, x=1).failures] == [family]
+    assert [failure.family.code for failure in tool("browser_click", text, x=1).failures] == [family]
 
 
 def test_an_action_without_a_call_that_ends_in_a_traceback(tool: Look) -> None:
     trace = 'Traceback (most recent call last):\n  File "a", line 1\n    f()\nValueError: x'
     assert tool("", f"a page\n{trace}\nRUN COMPLETE").failures == (
-        ObservedFailure("exception", "ValueError: x", "ValueError"),
+        ObservedFailure(EXCEPTION, "ValueError: x", "ValueError"),
     )
     assert not tool("", f"{trace}\n{'a page ' * 900}").has_failed
