@@ -95,7 +95,7 @@ def _reported(
 def _started_error(place: int, line: str, errors: ErrorTable) -> ErrorLine | None:
     """The error that a line reports by the words with which it begins."""
     family = errors.by_line_start(line)
-    if family is None or is_benign(line) or is_measurement(line.partition(" ")[2]):
+    if family is None or is_benign(line) or (family.is_fallback and is_measurement(line.partition(" ")[2])):
         return None
     failure = classify(line, errors, family) if family.is_fallback else failure_of_line(line, family)
     return ErrorLine(place, failure, is_weak=not family.overrules_exit_code)
