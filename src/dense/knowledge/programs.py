@@ -325,7 +325,7 @@ ROWS: tuple[Program, ...] = (
 )
 # fmt: on
 
-_VERSION = re.compile(r"-?\d[\d.]*w?$")
+_VERSION = re.compile(r"(?<=[a-z+]{2})-?\d[\d.]*$")
 UNKNOWN = Program()
 _BY_NAME = {name: row for row in ROWS for name in row.names}
 
@@ -370,6 +370,11 @@ LOOKING_SUBCOMMANDS = words("""
 """Subcommands that only look, whichever program they belong to."""
 INTERPRETER_OF = {ending: row.names[0] for row in ROWS for ending in row.extensions}
 """The program that runs a file, by the ending of the file's name."""
+
+
+def is_program(name: str) -> bool:
+    """Whether a row or a test runner has this name."""
+    return known_program(name) is not UNKNOWN or name in RUNNERS.programs
 
 
 def is_python(name: str) -> bool:

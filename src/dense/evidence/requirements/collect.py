@@ -22,6 +22,7 @@ from dense.evidence.requirements.reports import is_report
 from dense.evidence.requirements.requirement import Requirement, Role
 from dense.evidence.requirements.roles import file_roles
 from dense.evidence.requirements.sentences import Sentence, sentences
+from dense.knowledge.programs import programs_that
 from dense.trajectory import Task
 
 MOST_CLAUSES = 15
@@ -31,7 +32,7 @@ LONGEST_SENTENCE = 2000
 DIGIT = re.compile(r"\d")
 KEY = re.compile(r"\"([A-Za-z_][\w .-]{0,50})\"\s*:\s*(\"?<|\[?\s*\"?\.\.\.|(?=\{\s*\"\w+\":\s*<)\{)?")
 ANSWER = re.compile(r"\b[A-Z]{3,20}(?: [A-Z]{2,20}){0,3}:(?=\s)")
-WORDLIKE = frozenset("cat find go make v touch mix stack export service diff echo ls cd".split())
+WORDLIKE = programs_that("word", "builtin")
 SHELLS = frozenset(["", "sh", "bash", "shell", "console", "zsh", "terminal"])
 
 

@@ -8,6 +8,8 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.evidence.requirements.names import WHOLE_NAMES, is_file
+from dense.knowledge.programs import is_program, programs_that
+from dense.knowledge.test_runners import RUNNERS
 
 Sort = Literal["file", "command", "value"]
 
@@ -23,18 +25,7 @@ LINE_NUMBER = re.compile(r"(?::\d+)+$|#L\d+.*$")
 LEADING = "([{<*@'\"“‘«,;:-=>"
 TRAILING = ")]}>*'\"”’».,;:!?…="
 
-COMMANDS = frozenset(
-    """
-    python python2 python3 make npm npx yarn pnpm pytest cargo go bash sh zsh node deno bun curl wget docker git gcc
-    g++ clang java javac mvn gradle ruby perl php rake bundle tox cmake ctest uv pip pip3 poetry nox ruff mypy eslint
-    jest rustc swift dotnet julia Rscript sqlite3 psql mysql redis-cli systemctl service nginx ssh scp rsync grep
-    find ls cat awk sed diff cmp tar unzip gunzip kubectl helm terraform ansible-playbook ninja meson bazel stack
-    cabal ghc sbt lein mix rebar3 nim zig v gdb strace hatch pre-commit coverage uvicorn gunicorn flask django-admin
-    streamlit jupyter conda export sudo cd echo chmod mkdir rm cp mv touch apt apt-get brew nc netcat vim tmux
-    latexmk pdflatex
-""".split()
-)
-ALONE = frozenset("make pytest tox nox ctest jest ninja".split())
+ALONE = RUNNERS.programs | programs_that("builds")
 """Commands that need no argument to be one."""
 
 
@@ -103,7 +94,7 @@ def is_command(text: str) -> bool:
         return True
     if first in ("$", "%", ">") and rest:
         return is_command(rest)
-    return first in COMMANDS and (bool(rest) or first in ALONE) if rest[:1] not in ("=", "(") else False
+    return is_program(first) and (bool(rest) or first in ALONE) if rest[:1] not in ("=", "(") else False
 
 
 def _plain(text: str) -> list[Mention]:

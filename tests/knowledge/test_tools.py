@@ -1,0 +1,68 @@
+"""The rows of agent tools: each name once, and enough for a new tool."""
+
+from __future__ import annotations
+
+import pytest
+
+from dense.evidence.actions import Effects, commands, effects
+from dense.knowledge import tools
+from dense.knowledge.program import words
+from dense.knowledge.tools import ROWS, Kind, Tool, known_tool, own_name, plain_name, tools_of_kind, tools_that
+from dense.trajectory import Source, Step, ToolCall
+
+
+def step(arguments: dict[str, str]) -> Step:
+    return Step(Source("x"), calls=(ToolCall("do_it", arguments),))
+
+
+def test_each_tool_has_one_row() -> None:
+    names = [name for one in ROWS for name in one.names]
+    assert len(names) == len(set(names))
+
+
+def test_rows_have_plain_names() -> None:
+    assert all(name == plain_name(name) for one in ROWS for name in one.names)
+
+
+def test_every_trait_is_used_and_explained() -> None:
+    assert {trait for one in ROWS for trait in one.traits} == set(tools.TRAITS)
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "plain"),
+    [
+        ("Bash", "Bash", "bash"),
+        ("mcp__fs__write_file", "write_file", "writefile"),
+        ("functions.shell", "shell", "shell"),
+        ("str_replace_editor", "str_replace_editor", "strreplaceeditor"),
+    ],
+)
+def test_names(name: str, own: str, plain: str) -> None:
+    assert (own_name(name), plain_name(name)) == (own, plain)
+
+
+ADDED: list[tuple[Kind, dict[str, str], Effects]] = [
+    ("write", {"path": "a"}, Effects(writes=("a",))),
+    ("look", {"path": "a"}, Effects(reads=("a",))),
+    ("delete", {"path": "a"}, Effects(deletes=("a",))),
+    ("ask", {"url": "http://x"}, Effects(network=("http://x",))),
+    ("talk", {"path": "a"}, Effects()),
+    ("shell", {"command": "rm a"}, Effects(deletes=("a",), runs=("rm",))),
+]
+
+
+@pytest.mark.parametrize(("kind", "arguments", "expected"), ADDED)
+def test_a_new_tool_is_one_row(
+    kind: Kind, arguments: dict[str, str], expected: Effects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert effects(step(arguments)).runs == ("do_it",)
+    monkeypatch.setitem(tools._BY_NAME, "doit", Tool(words("doit"), kind))  # pyright: ignore[reportPrivateUsage]
+    assert effects(step(arguments)) == expected
+    assert bool(commands(step(arguments))) == (kind == "shell")
+
+
+def test_queries() -> None:
+    assert known_tool("todowrite").kind == "talk"
+    assert known_tool("nothing of the kind") == Tool()
+    assert "applypatch" in tools_of_kind("patch")
+    assert {"submit", "finish", "answer"} <= tools_that("hands_over")
