@@ -10,7 +10,7 @@ from dense.detectors.since import goes_on, is_under_way
 from dense.evidence.deliverables.candidates import candidates
 from dense.evidence.deliverables.tracking import Tracked, is_edit, may_be_made
 from dense.evidence.facts.paths import same_file
-from dense.evidence.requirements.cues import CUES
+from dense.evidence.requirements.vocabulary import CUES
 from dense.evidence.trace import Case
 from dense.knowledge.programs import LOOKERS
 from dense.narrate.outputs import absent_told, main_failure

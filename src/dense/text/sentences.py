@@ -18,6 +18,8 @@ SHORTEST_SENTENCE = 24
 """Anything shorter, such as a greeting or a heading, belongs to the sentence behind it."""
 LIST_ITEM = re.compile(r"[-•·+]\s|\(?\d{1,2}[.)]\s")
 """The beginning of a list item."""
+STOP = re.compile(r"[.!?;](?=\s)|[。！？；]")
+ABBREVIATIONS = ("e.g", "i.e", "etc", " vs", " cf", "approx", " No", " ex", "(ex", " Dr", " Mr", "z.B", " bzw", "p.ej")
 
 
 def sentences(message: str, limit: int) -> Iterator[str]:
@@ -36,3 +38,17 @@ def sentences(message: str, limit: int) -> Iterator[str]:
 def first_sentence(message: str, limit: int = 100) -> str:
     """The first sentence of a message that is not empty."""
     return next((one for one in sentences(message, limit) if one), "")
+
+
+def split_sentences(text: str) -> list[str]:
+    """All sentences of a paragraph. A full stop behind an abbreviation ends none."""
+    parts: list[str] = []
+    start = 0
+    for end in STOP.finditer(text):
+        stop = end.end()
+        if end[0] == "." and text[max(0, stop - 8) : stop - 1].endswith(ABBREVIATIONS):
+            continue
+        parts.append(text[start:stop].strip())
+        start = stop
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]

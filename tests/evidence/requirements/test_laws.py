@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dense.evidence.requirements import requirements
-from dense.evidence.requirements.demands import WORD, words_of
 from dense.trajectory import Task
 
 PIECES = st.sampled_from(
@@ -37,11 +36,6 @@ def test_any_text_gives_bounded_requirements_in_its_own_words(text: str):
 def test_no_task_asks_for_nothing():
     assert requirements(None) == ()
     assert requirements(Task("  \n ")) == ()
-
-
-@given(st.text(st.characters(max_codepoint=127)) | TEXTS)
-def test_words_are_the_same_whichever_way_they_are_cut(text: str):
-    assert words_of(text.lower()) == WORD.findall(text.lower())
 
 
 HARD = [

@@ -11,22 +11,13 @@ MARKS = {"+": "deliverable", "<": "given", "-": "forbidden", "~": "mentioned"}
 
 FILES = r"""
 Write the sum to /app/out.txt. | +/app/out.txt
-Create `a.txt` with the word one, `b.txt` with the word two and `c.txt` with three. | +a.txt +b.txt +c.txt
-Create `a.txt` with the word alpha, then `b.txt` with beta. | +a.txt +b.txt
-Write a.csv containing the rows and b.csv containing the sums. | +a.csv +b.csv
-Erstelle `a.txt` mit dem Wort eins, `b.txt` mit dem Wort zwei. | +a.txt +b.txt
-Crée `a.txt` avec le mot un et `b.txt` avec le mot deux. | +a.txt +b.txt
 Create `a.txt` with the contents of `b.txt` and `c.txt`. | +a.txt <b.txt <c.txt
 Create `a.txt` with the words that `b.txt` holds, and `c.txt` with the rest. | +a.txt ~b.txt ~c.txt
 Compare `a.txt` with the first, `b.txt` with the second. | <a.txt ~b.txt
 Create `a.txt` with one line, and read `b.txt` with care. | +a.txt <b.txt
-The result should end up in `/app/out.txt`. | +/app/out.txt
-The rows must go into `out/r.csv`, and logs have to land in `run.log`. | +out/r.csv +run.log
 The results should not end up in `scratch.txt`. | ~scratch.txt
 A log will go to `run.log`. | ~run.log
 At the end, write the results to `out.csv`. | +out.csv
-I need a file `/app/out.txt` that holds the sum. | +/app/out.txt
-We want a script called `clean.py` that removes duplicates. | +clean.py
 I need `lib.so` to run this. | ~lib.so
 Save the report as `report.md` or `report.txt`. | ~report.md ~report.txt
 Save the report as `report.md` or as `report.txt`. | ~report.md ~report.txt
@@ -37,14 +28,10 @@ You can save a plot as plot.png. | ~plot.png
 Could you save a plot as plot.png? | +plot.png
 You can use any library; save the model to model.bin. | +model.bin
 Add a test to `src/sums.rs` and update `CHANGELOG.md` if needed. | +src/sums.rs ~CHANGELOG.md
-If needed, update `setup.cfg`. | ~setup.cfg
 If needed, install packages, then write the sum to sum.txt. | +sum.txt
 Save the sum to out/sum.txt (create the folder if needed). | +out/sum.txt
-Write the answer to `answer.txt` and optionally your notes to `notes.md`. | +answer.txt ~notes.md
 Schreibe das Ergebnis nach `a.txt` oder `b.txt`. | ~a.txt ~b.txt
-Aktualisiere bei Bedarf `LIESMICH.md`. | ~LIESMICH.md
 请将结果写入 `a.txt` 或 `b.txt`。 | ~a.txt ~b.txt
-必要に応じて `README.md` を更新してください。 | ~README.md
 Save the table as `report.csv`. | +report.csv
 Create a file called notes.md with three lines. | +notes.md
 Create a new Python script named `tools/clean.py`. | +tools/clean.py
@@ -62,26 +49,22 @@ In `utils/dates.py`, add a function that parses weeks. | +utils/dates.py
 Add a retry option to client.go. | +client.go
 Add `.env` to .gitignore. | ~.env +.gitignore
 Save the key to `a.key`, the certificate to `b.crt`, and both together as `c.pem`. | +a.key +b.crt +c.pem
-Modify run.sh to read in.txt and write out.txt. | +run.sh <in.txt ~out.txt
 Add a function to `lib/foo.rb` and a test to `spec/foo_spec.rb`. | +lib/foo.rb +spec/foo_spec.rb
 Please provide the answer in answer.txt. | +answer.txt
 A file `raw.bin` has been placed in the folder. | <raw.bin
 Make slow.py ten times faster. | +slow.py
-Make tests/test_api.py pass. | ~tests/test_api.py
 Rename old_name.py to new_name.py. | <old_name.py +new_name.py
 Convert data/input.xml to data/output.json. | <data/input.xml +data/output.json
 Copy the settings from base.ini into local.ini. | <base.ini +local.ini
 Your task is to write a solver in /app/solve.py. | +/app/solve.py
 You must create `Makefile` with a target for tests. | +Makefile
 Can you create a plot of the data and save it as plot.png? | +plot.png
-Don't forget to write your findings to findings.md. | +findings.md
 Using the prices in prices.csv, create forecast.csv. | <prices.csv +forecast.csv
 Output: `/app/answer.txt` | +/app/answer.txt
 Input: `/app/question.txt` | </app/question.txt
 The output file should be final.txt. | +final.txt
 Run analyse.py and save its output to log/run.txt. | <analyse.py +log/run.txt
 Write what you did to CHANGES.md. | +CHANGES.md
-Ensure /etc/motd.txt contains the greeting. | +/etc/motd.txt
 Download the archive to data/raw.tar.gz. | +data/raw.tar.gz
 Create the directory /app/build/reports/. | +/app/build/reports/
 Compile hello.c into a program. | <hello.c
@@ -107,11 +90,8 @@ Is there a file called todo.txt? | ~todo.txt
 Which function in app.ts opens the window? | ~app.ts
 Do not modify tests/test_core.py. | -tests/test_core.py
 Never edit `schema.prisma`. | -schema.prisma
-Speed it up without changing api.py. | -api.py
 The file golden.json must not be changed. | -golden.json
-Leave LICENSE.txt unchanged. | -LICENSE.txt
 Don't use helper.py. | -helper.py
-Do not edit or delete keep.cfg. | -keep.cfg
 Write the report to /path/to/report.txt. | ~/path/to/report.txt
 Save one file <name>.json for each person. | ~name>.json
 Work in /app. | ~/app
@@ -122,30 +102,19 @@ Schreibe das Ergebnis in die Datei ergebnis.txt. | +ergebnis.txt
 Bitte erstelle eine Tabelle und speichere sie unter tabelle.csv. | +tabelle.csv
 Lies daten.csv und schreibe die Summe nach summe.txt. | <daten.csv +summe.txt
 Ändere die Datei config.toml nicht. | -config.toml
-Die Datei bericht.md soll drei Abschnitte enthalten. | +bericht.md
 Écrivez le total dans le fichier total.txt. | +total.txt
 Lisez ventes.csv et créez resume.json. | <ventes.csv +resume.json
-Le fichier sortie.json doit contenir la clé total. | +sortie.json
 Ne modifiez pas base.py. | -base.py
 Escribe el resultado en salida.txt. | +salida.txt
 Lee datos.csv y guarda la media en media.txt. | <datos.csv +media.txt
 No modifiques prueba.py. | -prueba.py
-El archivo final.json debe contener dos claves. | +final.json
 Leia vendas.csv e salve o total em total.txt. | <vendas.csv +total.txt
 Crie um arquivo chamado lista.md. | +lista.md
 Прочитай файл данные.csv и запиши сумму в итог.txt. | <данные.csv +итог.txt
 Создайте файл отчёт.md. | +отчёт.md
 Не изменяйте файл main.py. | -main.py
-请将结果写入/app/result.txt。 | +/app/result.txt
-读取 data.csv，并把平均值保存到 mean.txt。 | <data.csv +mean.txt
-创建一个名为 `main.py` 的脚本。 | +main.py
-不要修改 test.py。 | -test.py
-结果文件 out.json 必须包含两个字段。 | +out.json
 結果を result.txt に書き込んでください。 | +result.txt
-`data.csv` を読み込み、`summary.json` を作成してください。 | <data.csv +summary.json
 config.yaml を変更しないでください。 | -config.yaml
-결과를 result.txt에 저장하세요. | +result.txt
-data.csv를 읽고 report.md를 작성하세요. | <data.csv +report.md
 Βάλε το αποτέλεσμα στο result.txt. | ~result.txt
 """
 

@@ -26,12 +26,6 @@ What was done.
     assert files(text) == {"/data/rates.csv": "given", "/data/mean.json": "deliverable", "/data/log.txt": "deliverable"}
 
 
-def test_sections_in_other_languages():
-    assert files("## Ausgabe\n\n- `summe.txt`: die Summe\n") == {"summe.txt": "deliverable"}
-    assert files("## 输入\n\n- `a.csv`\n\n## 输出\n\n- `b.csv`\n") == {"a.csv": "given", "b.csv": "deliverable"}
-    assert files("**Entrée :**\n\n- `a.csv` : des lignes\n") == {"a.csv": "given"}
-
-
 def test_a_lead_in_speaks_for_its_list():
     text = "Read in.csv and make two files from it:\n\n- `a.json`: a sum\n- `b.png`: a chart of in.csv\n\nThanks."
     assert files(text) == {"in.csv": "given", "a.json": "deliverable", "b.png": "deliverable"}
@@ -48,7 +42,7 @@ def test_an_item_that_begins_with_a_name_and_what_it_holds_is_a_result():
         "a.csv": "deliverable",
         "b.json": "deliverable",
     }
-    assert files("Input files:\n- `a.txt` with one word\n") == {"a.txt": "mentioned"}
+    assert files("Input files:\n- `a.txt` with one word\n") == {"a.txt": "given"}
     used = "Create the following files:\n- `a.txt` with one word\n- use `in.txt` with care\n"
     assert files(used) == {"a.txt": "deliverable", "in.txt": "given"}
 

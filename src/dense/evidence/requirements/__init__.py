@@ -8,7 +8,7 @@ doubt. It never raises, and takes time linear in the text; of a very long text i
 
 from __future__ import annotations
 
-from dense.evidence.requirements.collect import requirements
+from dense.evidence.requirements.extract import requirements
 from dense.evidence.requirements.requirement import Kind, Requirement, Role
 
 __all__ = ["Kind", "Requirement", "Role", "requirements"]

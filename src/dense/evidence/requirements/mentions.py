@@ -1,4 +1,4 @@
-"""The names in a sentence: what stands in quotes or code marks, and words that look like paths."""
+"""The names in a sentence: what is in quotes or backticks, and words that look like paths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.evidence.requirements.names import WHOLE_NAMES, is_file
+from dense.evidence.requirements.file_names import WHOLE_NAMES, is_file
 from dense.knowledge.programs import is_program, programs_that
 from dense.knowledge.test_runners import RUNNERS
 
@@ -18,25 +18,24 @@ QUOTED = re.compile(
     r"|«([^»\n]{1,160})»|„([^“”\n]{1,160})[“”]|'(?<!\w')([^'\n]{1,100})'(?!\w)|‘([^’\n]{1,100})’(?!\w)"
 )
 QUOTES = re.compile("[`\"“「『«„'‘]")
-NARROW = re.compile(r"[\w~./*@{}<>$+\\%-]+", re.ASCII)
-"""A path in a text without spaces between its words."""
-WIDE = re.compile(r"[⺀-鿿가-힯豈-﫿＀-￯]")
 LINE_NUMBER = re.compile(r"(?::\d+)+$|#L\d+.*$")
 LEADING = "([{<*@'\"“‘«,;:-=>"
-TRAILING = ")]}>*'\"”’».,;:!?…="
+TRAILING = ")]}>*'\"”’».,;:!?…=。、"
 
 ALONE = RUNNERS.programs | programs_that("builds")
-"""Commands that need no argument to be one."""
+"""Programs that are a command without any argument."""
+NO_COMMANDS = programs_that("builtin") - {"cd", "echo", "export"}
+"""Shell builtins that are as often code of another language."""
 
 
 class Mention(Struct, frozen=True, gc=False):
-    """A name, and where it stands in its sentence."""
+    """A name and its position in the sentence."""
 
     sort: Sort
     text: str
     start: int
     end: int
-    """Quotes included."""
+    """Including the closing quote."""
     is_quoted: bool
     mark: str = ""
     """The opening quote."""
@@ -94,7 +93,8 @@ def is_command(text: str) -> bool:
         return True
     if first in ("$", "%", ">") and rest:
         return is_command(rest)
-    return is_program(first) and (bool(rest) or first in ALONE) if rest[:1] not in ("=", "(") else False
+    is_known = is_program(first) and first not in NO_COMMANDS
+    return is_known and rest[:1] not in ("=", "(", "*") and (bool(rest) or first in ALONE)
 
 
 def _plain(text: str) -> list[Mention]:
@@ -107,10 +107,7 @@ def _plain(text: str) -> list[Mention]:
         at = start + len(token)
         if "://" in token or "()" in token or len(token) > 2000:
             continue
-        if not token.isascii() and WIDE.search(token):
-            for run in NARROW.finditer(token):
-                _note_plain(run[0], start + run.start(), found)
-        elif "," in token[:-1]:
+        if "," in token[:-1]:
             offset = start
             for part in token.split(","):
                 _note_plain(part, offset, found)
@@ -125,13 +122,11 @@ def _note_plain(token: str, start: int, found: list[Mention]) -> None:
     start += len(token) - len(word)
     word = word.rstrip(TRAILING)
     word = word.removesuffix("'s").removesuffix("’s")
-    if word[:1] == word[-1:] == "_":
-        word, start = word.strip("_"), start + 1
     name = _without_line(word)
     if is_file(name, False):
         found.append(Mention("file", name, start, start + len(word), False))
 
 
 def _without_line(name: str) -> str:
-    """A file's name without the line that it is cited with."""
+    """A file name without the line number behind it."""
     return LINE_NUMBER.sub("", name) if ":" in name or "#" in name else name

@@ -1,4 +1,4 @@
-"""Sentences with their place in the text: the section that they stand in, and what leads to the list they are in."""
+"""The sentences of a task, each with the purpose of the section or list that it is in."""
 
 from __future__ import annotations
 
@@ -8,77 +8,70 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.evidence.requirements.blocks import Block, Shape
-from dense.evidence.requirements.cues import (
-    ASIDE_WORDS,
-    CUES,
-    DEMAND_WORDS,
-    INPUT_WORDS,
-    OUTPUT_WORDS,
-    PLAIN_IMPERATIVES,
-    SAMPLE_WORDS,
-)
+from dense.evidence.requirements.vocabulary import CUES, IMPERATIVES
+from dense.knowledge.words import words
+from dense.text.sentences import split_sentences
 
-Place = Literal["", "output", "input", "demand", "aside"]
+Purpose = Literal["", "output", "input", "demand", "aside"]
 """What a section or list is for: results, what is given, what is demanded, or an aside that asks for nothing."""
 
-END = re.compile(r"[.!?](?=\s)|[。！？；]|;(?=\s)")
-ABBREVIATIONS = (
-    "e.g", "i.e", "etc", " vs", " cf", "z.B", " bzw", "approx", " Nr", " No", "p.ej", " ex",
-    "(ex", " z", " B", "т.е", " т", " Dr", " Mr",
-)  # fmt: skip
-WORDS = re.compile(r"[^\W\d_]+")
-CJK_MAKES = ("创建", "生成", "输出", "保存", "作成", "出力", "만들", "생성")
-CJK_DEMAND = ("要求", "要件", "条件", "요구")
-CJK_OUTPUT = ("输出", "輸出", "出力", "成果物", "交付", "출력", "결과")
-CJK_INPUT = ("输入", "輸入", "入力", "给定", "입력", "数据", "データ")
+WORD = re.compile(r"[^\W\d_]+")
+MAX_HEADING_WORDS = 8
+OUTPUTS = words("output_heading")
+INPUTS = words("input_heading")
+ASIDES = words("aside_heading")
+DEMANDS = words("demand_heading")
+SAMPLES = words("sample_heading")
+FILE_LISTS = words("file_list")
+GIVEN = frozenset("given provided available exist contains has consists".split())
+BEFORE_ORDER = frozenset(["", "and", "then", "please", "to", "must", "should", "also", "now"])
 
 
 class Sentence(Struct, frozen=True, gc=False):
-    """One sentence."""
+    """One sentence, or a whole block of code."""
 
     text: str
-    place: Place
+    purpose: Purpose
     """What its list or section is for."""
     shape: Shape
-    """The block that it stands in."""
+    """The kind of block that it is in."""
     is_first: bool
     """Whether it opens its block."""
     leads: bool
     """Whether it ends in a colon: what follows belongs to it."""
     language: str = ""
-    """For code: what the fence says."""
+    """For code: the language named by the fence."""
 
 
-def sentences(found: list[Block]) -> list[Sentence]:
-    """All sentences, in order. Code is one sentence."""
+def sentences(blocks: list[Block]) -> list[Sentence]:
+    """All sentences, in order."""
     result: list[Sentence] = []
-    sections: list[tuple[int, Place]] = []
-    lead: Place = ""
-    inner: tuple[int, Place] | None = None
-    for block in found:
+    sections: list[tuple[int, Purpose]] = []
+    lead: Purpose = ""
+    inner: tuple[int, Purpose] | None = None
+    for block in blocks:
         section = sections[-1][1] if sections else ""
         if block.shape == "heading":
             while sections and sections[-1][0] >= block.depth:
                 sections.pop()
-            outer = sections[-1][1] if sections else ""
-            place = place_of(block.text) or outer
-            sections.append((block.depth, place))
+            purpose = heading_purpose(block.text) or (sections[-1][1] if sections else "")
+            sections.append((block.depth, purpose))
             lead, inner = "", None
-            result.append(_first(block, block.text, place))
+            result.append(_whole(block, purpose))
             continue
         if block.shape == "item":
             if inner is not None and block.depth <= inner[0]:
                 inner = None
-            place = inner[1] if inner is not None else (lead or section)
+            purpose = inner[1] if inner is not None else (lead or section)
         elif block.shape == "text":
-            place, inner = section, None
+            purpose, inner = section, None
         else:
-            place = lead or section
+            purpose = lead or section
         if block.is_quoted or block.shape == "quote":
-            place = "aside"
-        _split(block, place, result)
+            purpose = "aside"
+        result += _split(block, purpose)
         if block.text.endswith((":", "：")) and block.shape in ("text", "item"):
-            opened = place_of_lead(result[-1].text) or place
+            opened = lead_purpose(result[-1].text) or purpose
             if block.shape == "text":
                 lead, inner = opened, None
             else:
@@ -88,83 +81,47 @@ def sentences(found: list[Block]) -> list[Sentence]:
     return result
 
 
-def _first(block: Block, text: str, place: Place) -> Sentence:
-    return Sentence(text, place, block.shape, True, text.endswith((":", "：")), block.language)
+def _whole(block: Block, purpose: Purpose) -> Sentence:
+    return Sentence(block.text, purpose, block.shape, True, block.text.endswith((":", "：")), block.language)
 
 
-def _split(block: Block, place: Place, result: list[Sentence]) -> None:
-    text = block.text
+def _split(block: Block, purpose: Purpose) -> list[Sentence]:
     if block.shape in ("code", "quote", "row"):
-        result.append(_first(block, text, place))
-        return
-    start = 0
-    is_first = True
-    for end in END.finditer(text):
-        stop = end.end()
-        if end[0] == "." and text[max(0, stop - 8) : stop - 1].endswith(ABBREVIATIONS):
-            continue
-        part = text[start:stop].strip()
-        if part:
-            result.append(Sentence(part, place, block.shape, is_first, False))
-            is_first = False
-        start = stop
-    rest = text[start:].strip()
-    if rest or is_first:
-        result.append(Sentence(rest, place, block.shape, is_first, rest.endswith((":", "："))))
+        return [_whole(block, purpose)]
+    parts = split_sentences(block.text) or [""]
+    last = len(parts) - 1
+    return [
+        Sentence(part, purpose, block.shape, number == 0, number == last and part.endswith((":", "：")))
+        for number, part in enumerate(parts)
+    ]
 
 
-def place_of(heading: str) -> Place:
+def heading_purpose(heading: str) -> Purpose:
     """What a heading says that its section is for."""
-    if not heading.isascii():
-        if any(word in heading for word in CJK_OUTPUT):
-            return "output"
-        if any(word in heading for word in CJK_INPUT):
-            return "input"
-        if any(word in heading for word in CJK_DEMAND):
-            return "demand"
-    # A path that stands in the heading says nothing of what the section is for.
+    # A path in the heading says nothing of what the section is for.
     plain = " ".join(token for token in heading[:120].split() if "/" not in token and "`" not in token)
-    words = WORDS.findall(plain.lower())
-    if len(words) > 8:
+    found = WORD.findall(plain.lower())
+    known = set(found)
+    if len(found) > MAX_HEADING_WORDS:
         return ""
-    known = set(words)
-    if known & ASIDE_WORDS and not (known & OUTPUT_WORDS and not known & SAMPLE_WORDS):
+    if known & ASIDES and not (known & OUTPUTS and not known & SAMPLES):
         return "aside"
-    if known & OUTPUT_WORDS:
+    if known & OUTPUTS:
         return "output"
-    if known & INPUT_WORDS:
+    if known & INPUTS:
         return "input"
-    return "demand" if known & DEMAND_WORDS else ""
+    return "demand" if known & DEMANDS else ""
 
 
-def place_of_lead(lead: str) -> Place:
+def lead_purpose(lead: str) -> Purpose:
     """What a sentence that ends in a colon says that the list after it is for."""
-    words = WORDS.findall(lead[-300:].lower())
-    if len(words) <= 6 and (place := place_of(lead)):
-        return place
+    found = WORD.findall(lead[-300:].lower())
+    if len(found) <= 6 and (purpose := heading_purpose(lead)):
+        return purpose
     is_making = False
-    for index, word in enumerate(words):
-        cue = CUES.get(word)
-        if cue in ("make", "put") and (word in PLAIN_IMPERATIVES or _is_order(words, index)):
+    for before, word in zip(["", *found], found, strict=False):
+        if CUES.get(word) in ("make", "put") and (word in IMPERATIVES or before in BEFORE_ORDER):
             is_making = True
-        elif word in ("given", "provided", "available", "exist", "contains", "has", "consists"):
+        elif word in GIVEN:
             return "input"
-    if is_making and any(word in FILE_LISTS for word in words):
-        return "output"
-    if not lead.isascii() and any(verb in lead for verb in CJK_MAKES):
-        return "output"
-    return ""
-
-
-FILE_LISTS = frozenset(
-    """
-    file files results output outputs artifacts deliverables following documents scripts programs these images
-    everything dateien datei folgende fichiers fichier suivants archivos archivo siguientes arquivos seguintes файлы
-    файл следующие
-""".split()
-)
-
-
-def _is_order(words: list[str], index: int) -> bool:
-    before = words[index - 1] if index else ""
-    return before in ("", "and", "then", "please", "to", "must", "should", "also", "now")
+    return "output" if is_making and not FILE_LISTS.isdisjoint(found) else ""

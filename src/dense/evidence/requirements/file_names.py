@@ -1,4 +1,4 @@
-"""Whether a word is the name of a file or folder, by its shape."""
+"""Whether a word names a file or folder, by its form."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ATTRIBUTES = frozenset(
     socket ss sum tab text ts ui v x y zip html xml css sql sh
 """.split()
 )
-"""Endings that are as often the attribute of an object as the kind of a file."""
+"""Extensions that are as often the attribute of an object."""
 
 OBJECTS = frozenset(
     """
@@ -43,9 +43,9 @@ OBJECTS = frozenset(
     window x y z
 """.split()
 )
-"""Names that stand before a dot in code more often than in a file's name."""
+"""Names that come before a dot in code more often than in a file name."""
 CODE_OBJECTS = frozenset("df math np numpy os pd plt re self str sys this torch".split())
-"""Names that do so even in quotes."""
+"""The same for names in quotes."""
 
 PRODUCTS = frozenset(
     """
@@ -84,7 +84,7 @@ ROOTS = frozenset(
     users volumes applications library private submission build dist root_dir nix storage content kaggle agent
 """.split()
 )
-"""Folders at the root of a machine. Another absolute path without an extension is taken for a route of a service."""
+"""Folders at the root of a machine. Any other absolute path without an extension is the route of a service."""
 
 TOP_FOLDERS = re.compile(r"(?:/[\w.-]*/?|\.{0,2}/?|~/?|/home/[\w.-]+/?|/var/?\w*/?|/usr/\w+/?|/Users/[\w.-]+/?)")
 PLACEHOLDER = re.compile(r"path/to|[<>{}$…]|\.\.\.|[Xx]{3}|your[-_]|\[")
@@ -95,7 +95,7 @@ TITLE = re.compile(r"[A-Z][a-z]+$")
 
 
 def is_placeholder(path: str) -> bool:
-    """Whether a path stands for another that the text does not name."""
+    """Whether a path is a placeholder for one that the text does not name."""
     return PLACEHOLDER.search(path) is not None
 
 
@@ -105,7 +105,7 @@ def is_top_folder(path: str) -> bool:
 
 
 def has_extension(path: str) -> bool:
-    """Whether the last part of a path has a known ending, or is a known name without one."""
+    """Whether the last part of a path has a known extension, or is a known name without one."""
     name = path.rpartition("/")[2]
     if name in DOT_FILES or name in WHOLE_NAMES:
         return True
@@ -114,7 +114,7 @@ def has_extension(path: str) -> bool:
 
 
 def is_file(word: str, is_quoted: bool) -> bool:
-    """Whether a word, without the punctuation around it, names a file or folder. Quotes lend some credit."""
+    """Whether a word without punctuation around it names a file or folder. In quotes it is more likely to."""
     if not 2 <= len(word) <= 260 or "://" in word or "@" in word[1:]:
         return False
     if word in WHOLE_NAMES or word in DOT_FILES:

@@ -1,0 +1,51 @@
+"""Collects the requirements of a task: each subject once, with its strongest role and the sentence that gave it."""
+
+from __future__ import annotations
+
+from dense.evidence.requirements.requirement import Kind, Requirement, Role
+from dense.text.clip import clip_end
+
+MAX_REQUIREMENTS = 60
+MAX_CLAUSE_CHARS = 300
+STRENGTH: dict[Role, int] = {"deliverable": 3, "forbidden": 2, "given": 1, "mentioned": 0}
+PRIORITY: dict[Kind, int] = {"file": 5, "port": 4, "threshold": 3, "command": 3, "clause": 2, "value": 1}
+type Entry = tuple[Kind, Role, str, str]
+
+
+class RequirementCollector:
+    """Takes what sentences name, then gives the requirements."""
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[Kind, str], Entry] = {}
+        self.clauses = 0
+        self.has_deliverable = False
+        self.last_has_deliverable = False
+        """Whether the last sentence named a file that is to be delivered."""
+
+    def add(self, kind: Kind, role: Role, subject: str, text: str) -> None:
+        """Add what a sentence names, unless it is known in a role at least as strong."""
+        self.has_deliverable |= role == "deliverable"
+        key = (kind, subject.removeprefix("./").rstrip("/") if kind == "file" else subject)
+        known = self.entries.get(key)
+        if known is None:
+            if len(self.entries) < 10 * MAX_REQUIREMENTS:
+                self.entries[key] = (kind, role, subject, text)
+        elif STRENGTH[known[1]] < STRENGTH[role]:
+            self.entries[key] = (kind, role, known[2], text)
+
+    def result(self, is_report: bool) -> tuple[Requirement, ...]:
+        """The requirements in the order of the text. A bug report asks for no deliverables."""
+        entries = list(self.entries.values())
+        if len(entries) > MAX_REQUIREMENTS:
+            # What is asked for stays, and files before the rest.
+            ranked = sorted(entries, key=lambda entry: (-STRENGTH[entry[1]], -PRIORITY[entry[0]]))
+            kept = set(ranked[:MAX_REQUIREMENTS])
+            entries = [entry for entry in entries if entry in kept]
+        return tuple(
+            Requirement(kind, "mentioned" if is_report and role == "deliverable" else role, subject, _clause(text))
+            for kind, role, subject, text in entries
+        )
+
+
+def _clause(text: str) -> str:
+    return clip_end(" ".join(text[: 2 * MAX_CLAUSE_CHARS].split()), MAX_CLAUSE_CHARS)

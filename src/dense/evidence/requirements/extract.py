@@ -1,0 +1,139 @@
+"""From a task to its requirements: block by block, sentence by sentence."""
+
+from __future__ import annotations
+
+import re
+
+from dense.evidence.requirements.blocks import blocks, window
+from dense.evidence.requirements.bug_reports import is_bug_report
+from dense.evidence.requirements.collector import RequirementCollector
+from dense.evidence.requirements.demands import command_role, is_ban, is_demand, is_order, value_role, words_of
+from dense.evidence.requirements.file_roles import file_roles
+from dense.evidence.requirements.mentions import Mention, is_command, mentions
+from dense.evidence.requirements.ports import port_role, ports
+from dense.evidence.requirements.requirement import Requirement, Role
+from dense.evidence.requirements.sentences import Sentence, sentences
+from dense.evidence.requirements.thresholds import thresholds
+from dense.knowledge.programs import named
+from dense.trajectory import Task
+
+MAX_CLAUSES = 15
+MAX_SENTENCE_CHARS = 2000
+"""A longer sentence is data; its beginning is enough."""
+MAX_CODE_LINES = 10
+MAX_COMMAND_CHARS = 200
+
+KEY = re.compile(r"\"([A-Za-z_][\w .-]{0,50})\"\s*:\s*(\"?<|\[?\s*\"?\.\.\.|(?=\{\s*\"\w+\":\s*<)\{)?")
+ANSWER_LABEL = re.compile(r"\b[A-Z]{3,20}(?: [A-Z]{2,20}){0,3}:(?=\s)")
+ORDINARY_WORDS = named("word")
+"""Programs whose name may begin a line of anything."""
+SHELL_LANGUAGES = frozenset(["", "sh", "bash", "shell", "console", "zsh", "terminal"])
+
+
+def requirements(task: Task | None) -> tuple[Requirement, ...]:
+    """What a task names, in the order of the text, each subject once, at most sixty."""
+    if task is None or not task.instruction.strip():
+        return ()
+    text = window(task.instruction)
+    found = RequirementCollector()
+    last: Sentence | None = None
+    for sentence in sentences(blocks(text)):
+        if sentence.shape == "code":
+            _take_code(sentence, last, found)
+        elif sentence.text:
+            _take_sentence(sentence, found)
+            last = sentence
+    return found.result(found.has_deliverable and is_bug_report(text.lower()))
+
+
+def _take_sentence(sentence: Sentence, found: RequirementCollector) -> None:
+    if len(sentence.text) > MAX_SENTENCE_CHARS:
+        short = sentence.text[:MAX_SENTENCE_CHARS]
+        sentence = Sentence(short, sentence.purpose, sentence.shape, sentence.is_first, False)
+    low = sentence.text.lower()
+    words = words_of(low)
+    demands = sentence.purpose == "demand" or is_demand(words, low)
+    names = mentions(sentence.text)
+    found.last_has_deliverable = False
+    is_tracked = _take_files(sentence, names, found)
+    is_tracked |= _take_quoted(sentence, names, words, demands, found)
+    # A limit in the sentence that asks for a file is asked for with it: a table with at least ten rows.
+    is_tracked |= _take_numbers(sentence, words, low, demands or found.last_has_deliverable, found)
+    label = ANSWER_LABEL.search(sentence.text) if sentence.purpose != "aside" else None
+    if label:
+        role: Role = "deliverable" if "answer" in words or "format" in words else "mentioned"
+        found.add("value", role, label[0], sentence.text)
+    if not is_tracked:
+        _take_clause(sentence, words, demands, found)
+
+
+def _take_files(sentence: Sentence, names: list[Mention], found: RequirementCollector) -> bool:
+    files = [name for name in names if name.sort == "file"]
+    roles = file_roles(sentence, names) if files else []
+    for name, role in zip(files, roles, strict=True):
+        found.add("file", role, name.text, sentence.text)
+    found.last_has_deliverable = "deliverable" in roles
+    return "deliverable" in roles or "forbidden" in roles
+
+
+def _take_quoted(
+    sentence: Sentence, names: list[Mention], words: list[str], demands: bool, found: RequirementCollector
+) -> bool:
+    is_tracked = False
+    for name in names:
+        if name.sort == "command":
+            role = command_role(sentence, words)
+            found.add("command", role, name.text, sentence.text)
+            is_tracked |= role in ("deliverable", "forbidden")
+        elif name.sort == "value":
+            role = value_role(sentence, words, demands)
+            is_tracked |= role == "deliverable"
+            is_plain = len(name.text) > 1 and name.text.count("(") < 2
+            if not name.text.isdigit():
+                found.add("value", role if is_plain else "mentioned", name.text, sentence.text)
+    return is_tracked
+
+
+def _take_numbers(sentence: Sentence, words: list[str], low: str, demands: bool, found: RequirementCollector) -> bool:
+    is_aside = sentence.purpose == "aside"
+    is_tracked = False
+    for port in ports(sentence.text):
+        role: Role = "mentioned" if is_aside else port_role(words, low)
+        found.add("port", role, port, sentence.text)
+        is_tracked |= role == "deliverable"
+    for threshold in thresholds(sentence.text):
+        role = "deliverable" if demands and not is_aside else "mentioned"
+        found.add("threshold", role, threshold, sentence.text)
+        is_tracked |= role == "deliverable"
+    return is_tracked
+
+
+def _take_clause(sentence: Sentence, words: list[str], demands: bool, found: RequirementCollector) -> None:
+    """A demand that names nothing that can be tracked, or an order in a list."""
+    if found.clauses >= MAX_CLAUSES or sentence.purpose == "aside" or sentence.shape not in ("text", "item"):
+        return
+    if sentence.leads or sentence.text.endswith(("?", "？")):
+        return
+    is_listed = sentence.shape == "item" and sentence.is_first
+    is_demanded = sentence.purpose == "demand"
+    if (is_listed and (is_demanded or is_order(words))) or (demands and not is_demanded):
+        found.clauses += 1
+        subject = " ".join(sentence.text[:200].split()[:8])[:80]
+        found.add("clause", "forbidden" if is_ban(words) else "deliverable", subject, sentence.text)
+
+
+def _take_code(sentence: Sentence, last: Sentence | None, found: RequirementCollector) -> None:
+    """Of code only the commands and, if it shows what a deliverable contains, the keys."""
+    if sentence.purpose == "aside" or last is None:
+        return
+    text = sentence.text[:MAX_SENTENCE_CHARS]
+    if found.last_has_deliverable or sentence.purpose == "output":
+        for key in KEY.finditer(text):
+            found.add("value", "deliverable" if key[2] else "mentioned", key[1], last.text)
+    if sentence.language in SHELL_LANGUAGES:
+        role = command_role(last, words_of(last.text.lower()))
+        for line in text.splitlines()[:MAX_CODE_LINES]:
+            command = line.strip().removeprefix("$ ")
+            is_sure = bool(sentence.language) or command != line.strip() or command.split(" ")[0] not in ORDINARY_WORDS
+            if len(command) <= MAX_COMMAND_CHARS and is_sure and is_command(command):
+                found.add("command", role, command, last.text)

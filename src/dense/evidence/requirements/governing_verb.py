@@ -1,0 +1,146 @@
+"""The word that governs a name, which decides the name's role.
+
+The words before the name are read backwards, as far as a verb that asks for something, a word that reports something,
+or the beginning of another clause."""
+
+from __future__ import annotations
+
+from dense.evidence.requirements.requirement import Role
+from dense.evidence.requirements.vocabulary import CUES, IMPERATIVES, NEGATIONS, ORDERS
+from dense.knowledge.words import Cue, words
+
+FILE_MARK = "\x00"
+"""Replaces the name of a file among the words."""
+MAX_DISTANCE = 40
+"""Words between a name and the verb that governs it."""
+
+PUNCTUATION = frozenset(", ; : ( ) — ! ?".split())
+ORDER_STARTS = words("order_start") | PUNCTUATION
+REQUESTS = words("request")
+PERMISSIONS = words("permission")
+SOFTENERS = words("softener")
+NO_ORDER_TO = words("no_order_to")
+NEGATIONS_BEHIND = words("negation_behind")
+DETERMINERS = frozenset("the a an this its your each any all of with for in from by".split())
+BEFORE_VERBS = frozenset("to you i we it they that which will not do does let help me us".split())
+DEMANDING = frozenset("must should shall needs need has have to".split())
+
+
+def governed_role(tokens: list[str], place: int) -> Role | None:
+    """The role of the name at a place by its governing word; None if there is none."""
+    preposition = ""
+    is_taken = False  # whether a source comes between, as in: a summary of the data in X
+    index = place - 1
+    while index > max(-1, place - MAX_DISTANCE):
+        word = tokens[index]
+        cue = CUES.get(word)
+        if word == ")":
+            index = _skip_bracket(tokens, index)
+        elif word in (";", "!", "?") or (
+            word in ("(", ":", "—", "–", "-", ",") and index < place - 1 and not preposition
+        ):
+            break
+        elif cue is None or _is_noun(tokens, index, cue):
+            pass
+        elif cue in ("to", "in"):
+            preposition = preposition or cue
+        elif cue == "from":
+            if not preposition:
+                return "given" if word in ("from", "using", "based", "of") else "mentioned"
+            is_taken = True
+        elif cue == "clause":
+            if preposition != "to" or word not in ("what", "how", "why", "whether"):
+                return "mentioned"
+        elif cue == "existing":
+            return "given"
+        elif cue == "narrated":
+            return _narrated_role(tokens, index, preposition)
+        else:
+            return _verb_role(tokens, index, place, preposition, is_taken)
+        index -= 1
+    return _fronted_role(tokens, place, preposition)
+
+
+def _is_noun(tokens: list[str], index: int, cue: Cue) -> bool:
+    """An English word that may be a verb is a noun right after an article or an adjective: the output, a list."""
+    if cue not in ORDERS or tokens[index] in IMPERATIVES or index == 0:
+        return False
+    before = tokens[index - 1]
+    if before in DETERMINERS:
+        return True
+    may_precede = before in ORDER_STARTS or before in BEFORE_VERBS or before in REQUESTS or before in NEGATIONS
+    return not may_precede and before not in SOFTENERS and CUES.get(before) != "clause"
+
+
+def _skip_bracket(tokens: list[str], index: int) -> int:
+    depth = 0
+    while index >= 0:
+        depth += (tokens[index] == ")") - (tokens[index] == "(")
+        if depth == 0:
+            return index
+        index -= 1
+    return 0
+
+
+def _fronted_role(tokens: list[str], place: int, preposition: str) -> Role | None:
+    """In X, implement …: the order comes behind."""
+    if not preposition or place + 2 >= len(tokens) or tokens[place + 1] != ",":
+        return None
+    return "deliverable" if CUES.get(tokens[place + 2]) in ("make", "put") else None
+
+
+def _narrated_role(tokens: list[str], index: int, preposition: str) -> Role:
+    """A participle is an order only with an auxiliary: must be written to X."""
+    if index < 2 or tokens[index - 1] != "be":
+        return "given" if tokens[index] in ("stored", "saved") and preposition == "in" else "mentioned"
+    earlier = tokens[max(0, index - 5) : index - 1]
+    is_demand = NEGATIONS.isdisjoint(earlier) and not DEMANDING.isdisjoint(earlier)
+    return "deliverable" if is_demand and preposition else "mentioned"
+
+
+def _verb_role(tokens: list[str], index: int, place: int, preposition: str, is_taken: bool) -> Role:
+    verb = tokens[index]
+    cue = CUES[verb]
+    mood = _mood(tokens, index)
+    if mood == "ban":
+        return "forbidden" if not preposition or preposition == "in" or cue != "read" else "mentioned"
+    if mood != "order":
+        return "mentioned" if cue != "read" else "given"
+    if cue == "read":
+        return "mentioned" if preposition == "to" and tokens[place - 1] != "at" else "given"
+    if cue == "move":
+        return "deliverable" if preposition == "to" else "given"
+    if cue == "put":
+        return "deliverable" if preposition else "mentioned"
+    if verb == "add" and not preposition and tokens[place + 1 : place + 2] == ["to"]:
+        return "mentioned"  # an entry: add X to the list
+    return "mentioned" if preposition == "in" and is_taken else "deliverable"
+
+
+def _mood(tokens: list[str], index: int) -> str:
+    """Whether a verb is an `order`, a `ban`, or neither."""
+    verb = tokens[index]
+    is_negated = verb in IMPERATIVES and not NEGATIONS_BEHIND.isdisjoint(tokens[index + 1 : index + 8])
+    if is_negated or (index and tokens[index - 1] in NEGATIONS):
+        return "ban"
+    if index == 0:
+        return "order"
+    before = tokens[index - 1]
+    second = tokens[index - 2] if index >= 2 else ""
+    recent = tokens[max(0, index - 4) : index]
+    for offset in range(len(recent) - 1, -1, -1):
+        if recent[offset] in (",", ";", ":", "but", "and", "—", "."):
+            break
+        if recent[offset] in NEGATIONS or (
+            recent[offset] in PERMISSIONS and recent[offset + 1 : offset + 2] != ["you"]
+        ):
+            return ""
+    if verb in IMPERATIVES:
+        return "order"
+    if before == "to":
+        return "" if second in NO_ORDER_TO else "order"
+    if before == "you":
+        return "order" if second in REQUESTS else ""
+    if before in ("must", "should", "shall"):
+        return "order" if second in ("you", "agent", "") else ""
+    return "order" if before in ORDER_STARTS else ""

@@ -1,0 +1,138 @@
+"""English."""
+
+from __future__ import annotations
+
+from dense.knowledge.words.categories import Phrases, Words
+
+WORDS: Words = {
+    "make": """
+        create write make produce generate build implement fix repair edit modify update change complete finish output
+        export rewrite refactor optimize optimise improve extend patch debug correct add develop draft compose prepare
+        design author touch define adjust adapt render alter overwrite
+    """,
+    "put": """
+        save provide store put place record report log print dump append insert emit document resolve address keep
+        persist
+    """,
+    "move": """
+        copy move rename convert translate transform compress extract decompress unpack download merge split combine
+        concatenate compile encode decode encrypt decrypt migrate redirect restore recover clone
+    """,
+    "read": """
+        read parse load use using given see open run execute check verify validate consult inspect review look examine
+        analyze analyse process consider find search count list show cat view test compare import evaluate study explore
+        explain describe summarize summarise understand solve query scan sort filter take access call invoke install
+        follow refer visit submit delete remove drop clean
+    """,
+    "to": "to into as at under onto",
+    "in": "in inside within",
+    "from": """
+        from of with via for about on by against per like between through based according without regarding including
+        than contents content
+    """,
+    "clause": """
+        that which who whose where whether if when because while after before until unless once since although though
+        whenever so what how why sure
+    """,
+    "narrated": """
+        creates writes makes produces generates builds implements fixes modifies updates changes outputs exports adds
+        saves stores puts places records reports logs prints dumps appends copies moves converts extracts downloads
+        created wrote made produced generated built implemented fixed modified updated changed exported added
+        saved stored placed recorded reported logged printed dumped appended copied moved converted extracted written
+        creating writing making producing generating building implementing fixing modifying updating changing exporting
+        adding saving storing placing recording copying moving converting outputting editing edited rendered rendering
+        reads parses loads uses runs contains includes imports
+    """,
+    "existing": """
+        located found provided described defined listed specified contained available present exists exist existing
+        is are was were has have contain holds attached uploaded supplied used shown mentioned documented installed
+        containing there
+    """,
+    "must": "must should shall ensure required mandatory needs never always",
+    "weak_must": "never always needs required",
+    "modal": "must should shall needs need has have ought",
+    "permission": "may might can could optionally",
+    "request": "can could would will",
+    "negation": """
+        not don't dont don’t never avoid without cannot can't can’t doesn't doesn’t mustn't mustn’t shouldn't no neither
+        nor
+    """,
+    "ban": "not never don't don’t",
+    "softener": "forget fail only just hesitate need have necessary required",
+    "order_start": """
+        and or then please also just now finally next first lastly afterwards must should shall additionally simply
+        instead therefore second third
+    """,
+    "no_order_to": """
+        script program function tool command class code server app application service endpoint binary utility module
+        pipeline solution implementation method api cli process job workflow library bot scripts programs it this they
+        which that user users used tried trying fails failed able unable how attempts attempted happens seems appears
+        allowed going supposed attempting due
+    """,
+    "first_person": "i we they he she who",
+    "condition": "if when once unless whenever while after before",
+    "holds": "contain exist have include hold consist list match define implement export begin start end follow look",
+    "becomes": """
+        created written generated produced saved placed stored present updated modified valid a an exactly formatted
+        executable available built compiled sorted readable encoded the non-empty named called fixed implemented edited
+        changed completed in well-formed
+    """,
+    "describes": """
+        is are contains has holds lists was were provides includes describes defines stores implements counts turns
+        takes reads computes
+    """,
+    "folder_noun": "directory folder dir directories folders repository repo project workspace",
+    "file_noun": "file binary executable script program document image archive named called",
+    "file_list": """
+        file files results output outputs artifacts deliverables following documents scripts programs these images
+        everything
+    """,
+    "filler": """
+        the a an your this final single new output results result file files path named called is should must be will
+        location at in to written full main following
+    """,
+    "conjunction": "and or the a an file files also both",
+    "or": "or",
+    "output_heading": "output outputs deliverable deliverables deliver produce create generate write save",
+    "input_heading": """
+        input inputs given data provided available resources context background setup environment dataset datasets
+    """,
+    "aside_heading": """
+        example examples usage tips tip hint hints workflow submission submit submitting reproduce reproduction
+        traceback error errors log logs versions version stacktrace boundaries command commands response background
+        behavior behaviour expected actual
+    """,
+    "demand_heading": "criteria requirements requirement constraints constraint acceptance success",
+    "sample_heading": "expected sample example reference",
+    "literal": """
+        key keys column columns header headers field fields named called exactly format formatted prefix begin begins
+        start starts end ends contain contains containing print prints output answer title content text string word
+        return returns property properties name
+    """,
+    "field": "key keys column columns header headers field fields title named called",
+    "succeeds": """
+        must should shall pass passes succeed succeeds work works exit exits verified graded tested checked ensure
+    """,
+    "passes": "pass passes succeed succeeds works",
+    "runs": "run use using execute try with via by",
+    "sets_up": """
+        start run serve listen host expose launch deploy bind set build create implement write develop make configure
+    """,
+    "serves": """
+        listen listens listening run running accessible available reachable respond responds serve served exposed
+        started bind be
+    """,
+    "no_unit": """
+        and or of in on at for to with is are the a an if so then when from by as per but that which where while until
+        total each
+    """,
+}
+
+PHRASES: Phrases = {
+    "must": "make sure, has to, have to, you need to, be sure",
+    "example": "e.g, i.e, for example, for instance, such as, like, similar to, instead of, rather than, ex",
+    "limit": """
+        at most, at least, no more than, no less than, not more than, less than, fewer than, more than, greater than,
+        under, below, above, over, within, up to, maximum of, minimum of, exceed, exceeding, limit of
+    """,
+}
