@@ -136,7 +136,7 @@ def test_what_is_exported_can_be_imported_and_reported(finished: Path, tmp_path:
     table = tmp_path / f"results.{suffix}"
     dense("refit", "export", "out/refit/greetings", table, cwd=finished)
     out, _ = dense("refit", "import", table, "--out", tmp_path / "again", "--name", "again", cwd=tmp_path)
-    assert "12 results taken in" in out
+    assert "12 results imported" in out
     rewards = {result.cell: result.reward for result in experiment_of(tmp_path / "again").results}
     assert len(rewards) == 12 and all(value == (cell.recipient == "able") for cell, value in rewards.items())
     if suffix == "csv":

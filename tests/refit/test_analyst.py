@@ -14,7 +14,7 @@ from loopback import Loopback, failing, ok, said
 from made_experiment import made_plan, opened
 from made_harness import MadeHarness
 
-from dense.cli.refitting import status
+from dense.cli.refit_results import status
 from dense.errors import DenseError, SpendingLimit
 from dense.refit.executor import CellExecutor
 from dense.refit.experiment import reopen_invalid

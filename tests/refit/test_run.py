@@ -12,7 +12,7 @@ import pytest
 from made_experiment import METHODS, made_plan, opened, run_all
 from made_harness import MadeHarness
 
-from dense.cli.refitting import status
+from dense.cli.refit_results import status
 from dense.errors import DenseError
 from dense.harness import Attempted, Order
 from dense.refit.executor import CellExecutor

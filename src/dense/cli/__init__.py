@@ -1,4 +1,7 @@
-"""The command line: one module for each command. Only this room prints."""
+"""The command line: arguments in, one call of the service or of REFIT, text out. Only this package prints.
+
+Each command has a module with its options, loaded at the start; what it does is in modules beside it, loaded when it
+runs. Nothing imports this package."""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from dense.errors import DenseError
 
 app = typer.Typer(
     name="dense",
-    help="Turns what an AI agent did into feedback that makes its next attempt succeed.",
+    help="Turn the trajectory of an AI agent into structured feedback for its next attempt.",
     no_args_is_help=True,
     invoke_without_command=True,
     add_completion=False,
@@ -45,7 +48,7 @@ app.add_typer(refit, name="refit")
 
 
 def main() -> None:
-    """The entry point: errors of ours become one line for people, not a traceback."""
+    """Run the command line: a `DenseError` becomes one line, not a traceback."""
     try:
         app()
     except DenseError as error:
@@ -58,12 +61,12 @@ def main() -> None:
     except BrokenPipeError:  # `dense read … | head`: nobody is listening any more
         _silence()
         sys.exit(141)
-    except OSError as error:  # the output's disk is full, say; what is read is dealt with where it is read
+    except OSError as error:  # the disk is full, say; errors of reading are handled where files are read
         _silence()
         print(f"error: the output cannot be written ({error.strerror or error})", file=sys.stderr)
         sys.exit(1)
 
 
 def _silence() -> None:
-    """Nothing more can be written to the output, not even what is still in its buffer."""
+    """Discard the output, and what is still in its buffer."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -15,7 +15,7 @@ from rich.progress import Task as ProgressTask
 from rich.text import Text
 
 from dense.cli.outline import outline
-from dense.cli.text import printable, size
+from dense.cli.text import format_bytes, printable
 from dense.model import CallLedger
 from dense.service.files import RECONCILED, REPORT, read_reconciled
 
@@ -72,7 +72,9 @@ class DistillSummary:
             return
         out.print(outline(read_reconciled(path / RECONCILED), trace.source), soft_wrap=False)
         feedback = path / REPORT
-        out.print(f"feedback for the next attempt ({size(feedback.stat().st_size)}): {feedback}\n", markup=False)
+        out.print(
+            f"feedback for the next attempt ({format_bytes(feedback.stat().st_size)}): {feedback}\n", markup=False
+        )
 
 
 class SpendingColumn(ProgressColumn):

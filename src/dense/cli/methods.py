@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dense.errors import UnknownMethod
 
-SEEN = {"task": "task", "trajectory": "task, trajectory", "outcome": "task, trajectory, outcome"}
+SEES_TEXT = {"task": "task", "trajectory": "task, trajectory", "outcome": "task, trajectory, outcome"}
 
 
 def methods() -> None:
@@ -21,7 +21,7 @@ def methods() -> None:
             broken.append((printable(name), _reason(name, error)))
             continue
         privileged = "yes" if found.sees == "outcome" else "no"
-        rows.append((printable(name), SEEN[found.sees], privileged, printable(found.calls)))
+        rows.append((printable(name), SEES_TEXT[found.sees], privileged, printable(found.calls)))
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
     widths[0] = max([widths[0], *(len(name) + 2 for name, _ in broken)])
     for row in rows:
@@ -31,6 +31,6 @@ def methods() -> None:
 
 
 def _reason(name: str, error: UnknownMethod) -> str:
-    """Why a method of another package is of no use; ours and all others are listed all the same."""
-    told = str(error).removeprefix(f"the method {name!r} ")
-    return told if told.startswith("cannot be loaded") else f"cannot be loaded: it {told}"
+    """Why a method of another package cannot be used."""
+    reason = str(error).removeprefix(f"the method {name!r} ")
+    return reason if reason.startswith("cannot be loaded") else f"cannot be loaded: it {reason}"

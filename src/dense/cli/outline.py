@@ -1,4 +1,4 @@
-"""A reconciled tree in the terminal: what was done in a line each, what is left in full."""
+"""A reconciled tree in the terminal: a line for each part, the open issues in full."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ STYLES: dict[str, str] = {
     "failed": "red",
     "partial": "yellow",
 }
-TITLE = 70
-"""How wide a title is."""
-MOST = 12
-"""How many parts of one node are shown: the first and the last ones, the middle is counted."""
-LEVELS = 2
+MAX_TITLE_CHARS = 70
+MAX_PARTS = 12
+"""How many parts of one node are shown: the first and the last ones; those between are counted."""
+MAX_LEVELS = 2
 """How deep the tree is shown."""
 
 
 def outline(tree: ReconciledTree, source: str) -> Group:
     """The tree, two levels of it, below the name of its trace, and the issues that are open."""
     shown = Tree(_line(source, _state(tree.root), tree.root), guide_style="dim")
-    _add(shown, tree.root.children, LEVELS)
+    _add(shown, tree.root.children, MAX_LEVELS)
     return Group(shown, *_issues(tree))
 
 
@@ -54,18 +53,18 @@ def _add(shown: Tree, children: tuple[Node, ...], levels: int) -> None:
 
 def _some(children: tuple[Node, ...]) -> Iterator[Node | int]:
     """The children; of very many the first and the last, with the number of those between."""
-    if len(children) <= MOST:
+    if len(children) <= MAX_PARTS:
         yield from children
         return
-    yield from children[: MOST // 2]
-    yield len(children) - MOST
-    yield from children[-(MOST // 2) :]
+    yield from children[: MAX_PARTS // 2]
+    yield len(children) - MAX_PARTS
+    yield from children[-(MAX_PARTS // 2) :]
 
 
 def _line(title: str, state: str, node: Node, style: str = "") -> Text:
     first, last = first_action(node), last_action(node)
     span = f"a{first}" if first == last else f"a{first}-a{last}"
-    line = Text(shortened(title, TITLE))
+    line = Text(shortened(title, MAX_TITLE_CHARS))
     line.append("  ")
     line.append(state, style=style or STYLES.get(state, ""))
     return line.append(f"  {span}", style="dim")

@@ -14,16 +14,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from dense.cli.text import printable, ranges, shortened, size
+from dense.cli.text import format_bytes, printable, ranges, shortened
 from dense.errors import DenseError, NoTrajectory
 from dense.readers import READERS, Stream, Unread, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
 from dense.trajectory import Notice, Source, Step
 
-GAP = 2
+COLUMN_GAP = 2
 """Blanks between columns."""
-NARROWEST = 16
-"""The least room that a trace's name and its task get; before they get less, other columns go."""
+MIN_NAME_WIDTH = 16
+"""The least width of a trace's name and of its task: before they get less, other columns go."""
 
 
 def read(
@@ -32,7 +32,7 @@ def read(
         str | None,
         typer.Option(
             "--format",
-            help=f"Read as this format instead of telling by content: {', '.join(READERS)}, or your own module:Class.",
+            help=f"Read as this format instead of detecting it: {', '.join(READERS)}, or your own module:Class.",
         ),
     ] = None,
     task: Annotated[
@@ -40,35 +40,32 @@ def read(
         typer.Option("--task", help="The task's instruction, for traces that lack it; @FILE reads it from a file."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print normalised trajectories, a JSON line each.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop with an error where a record would be skipped.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop with an error if a record would be skipped.")] = False,
 ) -> None:
     """Read traces of AI agents and show what they hold."""
     if format is not None and ":" in format:
         sys.path.insert(0, str(Path.cwd()))  # a reader of the user's own is most likely here
-    report = Report()
-    items = _read_all(paths, format, given_task(task), strict, report)
+    summary = ReadSummary()
+    items = _read_all(paths, format, given_task(task), strict, summary)
     try:
         if as_json:
-            _print_json(items, report)
+            _print_json(items, summary)
         else:
             for item in items:
-                report.rows.append(Row.of(item))
+                summary.rows.append(TraceRow.of(item))
     except KeyboardInterrupt:
-        report.failures.append("interrupted; what was read until then is shown")
-        report.show(table=not as_json)
+        summary.failures.append("interrupted; what was read until then is shown")
+        summary.show(table=not as_json)
         raise
-    if not report.rows and not report.failures:
-        report.failures.append(
-            f"no trace found in {', '.join(map(str, paths))}; {report.others} other files passed over"
-        )
-    report.show(table=not as_json)
-    if report.failures:
+    if not summary.rows and not summary.failures:
+        summary.failures.append(f"no trace found in {', '.join(map(str, paths))}; {summary.others} other files skipped")
+    summary.show(table=not as_json)
+    if summary.failures:
         raise typer.Exit(1)
 
 
 def given_task(option: str | None) -> str | None:
+    """The task of a `--task` option: its text, or the content of @FILE."""
     if option is None or not option.startswith("@"):
         return option
     try:
@@ -78,7 +75,7 @@ def given_task(option: str | None) -> str | None:
 
 
 def _read_all(
-    paths: list[Path], format: str | None, task: str | None, strict: bool, report: Report
+    paths: list[Path], format: str | None, task: str | None, strict: bool, summary: ReadSummary
 ) -> Iterator[Stream]:
     """All trajectories of all paths. A path that fails does not keep the others from being read, unless strict."""
     files: list[tuple[TraceFile | EventFolder, bool]] = []
@@ -86,7 +83,7 @@ def _read_all(
         try:
             files += [(file, path.is_dir()) for file in files_of(path, strict=strict)]
         except DenseError as error:
-            report.failures.append(str(error))
+            summary.failures.append(str(error))
     with _progress() as progress:
         bar = progress.add_task("reading", total=len(files))
         for file, in_folder in files:
@@ -95,14 +92,14 @@ def _read_all(
                 if not isinstance(item, Unread):
                     yield item
                 elif item.is_trace or not in_folder:
-                    (report.unread if in_folder and not strict else report.failures).append(item.reason)
+                    (summary.unread if in_folder and not strict else summary.failures).append(item.reason)
                 else:
-                    report.others += 1
+                    summary.others += 1
             progress.advance(bar)
 
 
 def _progress() -> Progress:
-    """A bar on the error stream, where somebody looks at it."""
+    """A bar on the error stream, if it is a terminal."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -114,22 +111,22 @@ def _progress() -> Progress:
     )
 
 
-def _print_json(items: Iterable[Stream], report: Report) -> None:
+def _print_json(items: Iterable[Stream], summary: ReadSummary) -> None:
     """Each trajectory piece by piece, so that none has to fit into memory."""
     out = sys.stdout.buffer
     for stream in items:
-        row = Row.head(stream)
+        row = TraceRow.head(stream)
         for piece in stream.encode(row.count):
             out.write(piece)
         out.write(b"\n")
         out.flush()
         row.notices = [*stream.told, *row.nested_notices]
-        report.rows.append(row)
+        summary.rows.append(row)
 
 
 @dataclass
-class Row:
-    """What the table says of one trajectory."""
+class TraceRow:
+    """One trajectory in the table."""
 
     source: Source
     format: str
@@ -144,12 +141,12 @@ class Row:
     nested_notices: list[Notice] = field(default_factory=list[Notice])
 
     @classmethod
-    def head(cls, stream: Stream) -> Row:
+    def head(cls, stream: Stream) -> TraceRow:
         task = stream.task.instruction if stream.task else ""
         return cls(stream.source, stream.format, stream.agent or "", stream.model or "", shortened(task, 60))
 
     @classmethod
-    def of(cls, stream: Stream) -> Row:
+    def of(cls, stream: Stream) -> TraceRow:
         row = cls.head(stream)
         for step in stream.counted():
             row.count(step)
@@ -157,7 +154,7 @@ class Row:
         return row
 
     def place(self, width: int) -> str:
-        """The end of the path, which tells files apart, and of what tells trajectories of a file apart."""
+        """The ends of the path and of the part, which differ between traces."""
         part = "" if self.source.part is None else f" [{_tail(self.source.part, 18)}]"
         line = "" if self.source.line is None else f":{self.source.line}"
         return _tail(self.source.path, max(width - len(part) - len(line), 8)) + part + line
@@ -184,16 +181,16 @@ def _weight(text: str) -> int:
 
 
 @dataclass
-class Report:
-    """What is said at the end."""
+class ReadSummary:
+    """What the command prints at the end."""
 
-    rows: list[Row] = field(default_factory=list[Row])
+    rows: list[TraceRow] = field(default_factory=list[TraceRow])
     unread: list[str] = field(default_factory=list[str])
     failures: list[str] = field(default_factory=list[str])
     others: int = 0
 
     def show(self, table: bool) -> None:
-        """The table on the output, everything else on the error stream."""
+        """Print the table to the output, everything else to the error stream."""
         out, err = _console(sys.stdout.isatty()), _console(sys.stderr.isatty(), stderr=True)
         if table and self.rows:
             header, rows = self.table(out.width)
@@ -209,12 +206,12 @@ class Report:
             err.print(Text(f"error: {_lines(text)}"))
 
     def table(self, width: int) -> tuple[str, list[str]]:
-        """The header, and a row for each trajectory. Where the screen is narrow, names and tasks give way, never the
-        numbers."""
+        """The header, and a row for each trajectory. On a narrow screen names and tasks are
+        shortened, never the numbers."""
         numbers = {
             "steps": [f"{row.steps} (+{row.nested})" if row.nested else str(row.steps) for row in self.rows],
             "calls": [str(row.calls) for row in self.rows],
-            "size": [size(row.size) for row in self.rows],
+            "size": [format_bytes(row.size) for row in self.rows],
             "warnings": [str(len(row.notices) or "-") for row in self.rows],
         }
         names = {
@@ -222,11 +219,11 @@ class Report:
             "agent": [row.agent for row in self.rows],
             "model": [row.model for row in self.rows],
         }
-        left = width - sum(max(map(len, (name, *column))) + GAP for name, column in numbers.items())
+        left = width - sum(max(map(len, (name, *column))) + COLUMN_GAP for name, column in numbers.items())
         widths = {name: min(max(map(len, (name, *column))), 18) for name, column in names.items()}
-        while left - sum(widths.values()) - GAP * (len(widths) + 1) < 2 * NARROWEST and widths:
+        while left - sum(widths.values()) - COLUMN_GAP * (len(widths) + 1) < 2 * MIN_NAME_WIDTH and widths:
             widths.popitem()
-        rest = max(left - sum(widths.values()) - GAP * (len(widths) + 1), 2 * NARROWEST)
+        rest = max(left - sum(widths.values()) - COLUMN_GAP * (len(widths) + 1), 2 * MIN_NAME_WIDTH)
         widths = {"trace": min(rest // 2, 44), **widths, "task": min(rest - rest // 2, 44)}
         texts = {
             **names,
@@ -235,7 +232,7 @@ class Report:
         }
         columns = [_column(name, texts[name], widths[name]) for name in widths]
         columns += [_column(name, cells, justify=str.rjust) for name, cells in numbers.items()]
-        header, *rows = ((" " * GAP).join(cells).rstrip() for cells in zip(*columns, strict=True))
+        header, *rows = ((" " * COLUMN_GAP).join(cells).rstrip() for cells in zip(*columns, strict=True))
         return header, rows
 
     def summary(self) -> str:
@@ -246,11 +243,11 @@ class Report:
             f"{sum(row.calls for row in self.rows)} tool calls",
         ]
         if self.others:
-            parts.append(f"{self.others} other {'file' if self.others == 1 else 'files'} passed over")
+            parts.append(f"{self.others} other {'file' if self.others == 1 else 'files'} skipped")
         return ", ".join(parts)
 
     def warnings(self) -> Iterator[str]:
-        """Every notice, with equal ones of a file drawn together: each skipped line is named."""
+        """Every notice, with equal ones of a file in one line: each skipped line is named."""
         for row in self.rows:
             groups: dict[tuple[str, str, str], list[Notice]] = {}
             for notice in row.notices:

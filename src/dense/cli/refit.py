@@ -1,4 +1,4 @@
-"""`dense refit`: the commands' options. What they do is in `refitting`, loaded only when one is run."""
+"""`dense refit`: the commands' options. What they do is in `refit_run` and `refit_results`, loaded when run."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def plan(
         typer.Option("--like", help="Traces like those to come: the analyst's calls and cost are estimated on them."),
     ] = None,
 ) -> None:
-    """Tell what would run: cells, calls, estimated cost. Runs nothing."""
-    from dense.cli.refitting import plan
+    """Show what would run: cells, calls, estimated cost. Runs nothing."""
+    from dense.cli.refit_run import plan
 
     plan(file, out, like)
 
@@ -44,22 +44,22 @@ def run(
     file: File,
     out: Out = None,
     extend: Annotated[
-        bool, typer.Option("--extend", help="Take in what only adds cells: methods, tasks, repetitions, rounds.")
+        bool, typer.Option("--extend", help="Accept changes that only add cells: methods, tasks, repetitions, rounds.")
     ] = False,
     retry_invalid: Annotated[
         bool, typer.Option("--retry-invalid", help="Try cells again that were given up as not scored.")
     ] = False,
 ) -> None:
     """Run what is missing of an experiment. Interrupt and run again as often as you like."""
-    from dense.cli.refitting import run
+    from dense.cli.refit_run import run
 
     run(file, out, extend=extend, retry_invalid=retry_invalid)
 
 
 @refit.command()
 def status(place: Place, out: Out = None) -> None:
-    """Tell how far an experiment is, what is invalid and why, and who runs it."""
-    from dense.cli.refitting import status
+    """Show how far an experiment is, what is invalid and why, and who runs it."""
+    from dense.cli.refit_results import status
 
     status(place, out)
 
@@ -88,10 +88,10 @@ def report(
         typer.Option("--privileged", metavar="METHOD", help="Show this method apart: it saw outcomes; repeatable."),
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Of the resampling.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only tell where the report is.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only where the report is.")] = False,
 ) -> None:
     """Write tables, figures and a page: report/index.html."""
-    from dense.cli.refitting import report
+    from dense.cli.refit_results import report
 
     report(
         place,
@@ -112,7 +112,7 @@ def export_(
     out: Out = None,
 ) -> None:
     """Write all results as a table; docs/results-table.md describes it."""
-    from dense.cli.refitting import export
+    from dense.cli.refit_results import export
 
     export(place, to, out)
 
@@ -131,7 +131,7 @@ def import_(
         ),
     ] = None,
 ) -> None:
-    """Take in results from elsewhere, for the same report."""
-    from dense.cli.refitting import import_results
+    """Import results from elsewhere, for the same report."""
+    from dense.cli.refit_results import import_results
 
     import_results(sources, out, name, tuple(method or ()))

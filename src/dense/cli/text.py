@@ -1,5 +1,4 @@
-"""Text for the terminal. What comes out of a trace is hostile: control and direction characters never reach the
-screen."""
+"""Text for the terminal. A trace is untrusted: its control and direction characters never reach the screen."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from dense.text.clip import clip_end
 
 
 def printable(text: str) -> str:
-    """The text on one line, with nothing in it that a terminal would obey."""
+    """The text on one line, without control and direction characters."""
     return "".join(_visible(character) for character in " ".join(text.split()))
 
 
@@ -28,8 +27,8 @@ def shortened(text: str, width: int) -> str:
     return clip_end(clean, width)
 
 
-def size(count: int) -> str:
-    """A number of bytes for people."""
+def format_bytes(count: int) -> str:
+    """A number of bytes with its unit: 12 KB."""
     number = float(count)
     for unit in ("B", "KB", "MB"):
         if number < 1000:
@@ -39,7 +38,7 @@ def size(count: int) -> str:
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Numbers with runs drawn together: 3, 7-9, 12."""
+    """Numbers with runs as ranges: 3, 7-9, 12."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and number == runs[-1][1] + 1:

@@ -9,7 +9,7 @@ import warnings
 from importlib import import_module
 from typing import Any
 
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 
 SETTINGS = {"HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "CRITICAL"}
 """Read when Harbor and litellm are imported. Whoever sets them otherwise has their will."""
@@ -30,7 +30,7 @@ def harbor_quietly() -> None:
             import_module("harbor.trial.trial")
     except ImportError as error:
         missing = f"attempts are made with Harbor, which is missing here ({error})"
-        raise DenseError(f"{missing}: pip install 'dense-feedback[harbor]'") from None
+        raise DenseError(f"{missing}: {install_hint('harbor')}") from None
     for name in TALKATIVE:
         logger = logging.getLogger(name)
         logger.propagate = False

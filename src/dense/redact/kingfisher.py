@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 from dense.redact.value_checks import is_random, is_uuid
 
 _OPTIONS = (
@@ -84,5 +84,5 @@ def _program() -> Path:
                 return program
     on_path = shutil.which("kingfisher")
     if on_path is None:
-        raise DenseError("kingfisher is not installed; `pip install 'dense-feedback[redact]'` brings it")
+        raise DenseError(f"kingfisher is not installed: {install_hint('redact')}")
     return Path(on_path)

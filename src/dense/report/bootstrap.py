@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 from dense.report.exact import expanded_risk, share_above
 from dense.report.model import Estimate, Interval
 
@@ -47,9 +47,7 @@ def numpy() -> Any:
     try:
         import numpy as package
     except ImportError as problem:
-        raise DenseError(
-            "A report needs numpy, which is not installed: pip install 'dense-feedback[report]'"
-        ) from problem
+        raise DenseError(f"a report needs numpy: {install_hint('report')}") from problem
     return package
 
 

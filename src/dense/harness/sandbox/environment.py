@@ -11,7 +11,7 @@ from typing import Any, Literal, override
 
 import msgspec
 
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 from dense.harness.sandbox import LABEL
 from dense.harness.sandbox.build import Image, build
 from dense.harness.sandbox.dockerfile import Dockerfile, definition
@@ -24,7 +24,7 @@ try:
     from harbor.environments.capabilities import EnvironmentCapabilities, EnvironmentResourceCapabilities
     from harbor.models.task.config import NetworkMode
 except ImportError as error:
-    raise DenseError(f"Harbor is not installed ({error}): pip install 'dense-feedback[harbor]'") from None
+    raise DenseError(f"Harbor is not installed ({error}): {install_hint('harbor')}") from None
 
 _LOGS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, cast
 import msgspec
 from msgspec import Struct
 
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import is_obj
 from dense.refit.results_table.columns import EXPORTED_COLUMNS, REQUIRED, Column, Kind, match_columns
@@ -255,9 +255,7 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow  # pyright: ignore[reportMissingTypeStubs]
         import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
     except ImportError:
-        raise DenseError(
-            "Parquet needs pyarrow: install it with `pip install 'dense-feedback[parquet]'`, or take .csv or .jsonl"
-        ) from None
+        raise DenseError(f"Parquet needs pyarrow: {install_hint('parquet')}; or use .csv or .jsonl") from None
     return cast("Any", pyarrow), cast("Any", pyarrow.parquet)
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 from dense.report.figures.look import named
 
 Axes = Any
@@ -74,7 +74,7 @@ def drawing() -> Generator[None]:
         import matplotlib
         from matplotlib import font_manager
     except ImportError:
-        raise DenseError("figures need matplotlib: install it with `pip install 'dense-feedback[report]'`") from None
+        raise DenseError(f"figures need matplotlib: {install_hint('report')}") from None
     library: Any = matplotlib
     with library.rc_context(), warnings.catch_warnings():
         # A character that no font has is drawn as an empty box, and the page has the name in full.

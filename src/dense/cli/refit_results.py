@@ -1,0 +1,141 @@
+"""`dense refit status`, `report`, `export` and `import`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from math import inf
+from pathlib import Path
+
+from dense.cli.refit_place import error_console, existing_folder, output_console
+from dense.cli.refit_table import show_report
+from dense.cli.text import printable
+from dense.errors import DenseError
+from dense.refit.executor import INVALID_SOURCE, NO_FEEDBACK
+from dense.refit.experiment import (
+    IMPORT_NOTE,
+    IMPORTED,
+    experiment_of,
+    import_table,
+)
+from dense.refit.results_table.files import write_table
+from dense.refit.results_table.imports import import_sources, parse_methods
+from dense.refit.store.events import EventStore
+from dense.refit.store.lock import holder_of, writing
+from dense.refit.store.state import ExperimentState, format_usd, load_state
+from dense.results import ANALYST, Experiment, Prices, Result
+
+
+def status(place: Path, out: Path | None) -> None:
+    """Print how far an experiment is."""
+    folder, console = existing_folder(place, out), output_console()
+    experiment = experiment_of(folder)
+    scored = [result for result in experiment.results if result.reward is not None]
+    invalid = [result for result in experiment.results if result.reward is None]
+    total = len(experiment.planned) or len(experiment.results)
+    missing = total - len(scored) - len(invalid)
+    holder, state = holder_of(folder), load_state(folder)
+    console.print(
+        f"{experiment.name}: {total} cells, {len(scored)} scored, {len(invalid)} invalid, {missing} missing",
+        markup=False,
+    )
+    if state is not None and state.identity != IMPORTED:
+        console.print(f"running: {f'{len(state.running)} attempts; {holder}' if holder else 'no'}", markup=False)
+        console.print(f"paid so far: {state.spent}{_limit(state)}", markup=False)
+    flagged = Counter(result.exception for result in scored if result.exception)
+    for name, count in flagged.most_common():
+        console.print(f"scored and flagged: {count} with {printable(name or '')}", markup=False)
+    odd = Counter(
+        result.received for result in scored if result.received in ("different", "not recorded", "not opened")
+    )
+    for name, count in odd.items():
+        console.print(f"message {name}: {count} cells", markup=False)
+    for why, count in Counter(map(_lost_to, invalid)).most_common():
+        console.print(f"invalid, {why}: {count}", markup=False)
+    for result in invalid:
+        console.print(f"invalid: {printable(str(result.cell))}: {printable(result.exception or '')}", markup=False)
+    for note in experiment.notes:
+        console.print(f"note: {printable(note)}", markup=False)
+
+
+def _lost_to(result: Result) -> str:
+    """Why a cell has no score, in a few words: what to fix differs."""
+    reason = result.exception or ""
+    if result.is_out_of_context:
+        return "the agent ran out of its model's context"
+    if reason.startswith(NO_FEEDBACK):
+        return "no feedback could be made"
+    return "its source is invalid" if reason.startswith(INVALID_SOURCE) else "not scored for other reasons"
+
+
+def _limit(state: ExperimentState) -> str:
+    """How much of the limit for feedback is spent, if there is a limit."""
+    most = state.facts.get("config", {}).get("max_usd")
+    return "" if most is None else f"; max_usd: {format_usd(state.spent.feedback)} of {format_usd(most)} for feedback"
+
+
+def report(
+    place: Path,
+    out: Path | None,
+    *,
+    to: Path | None,
+    exclude: tuple[str, ...],
+    price: tuple[str, ...],
+    seed: int | None,
+    quiet: bool,
+    privileged: tuple[str, ...] = (),
+) -> None:
+    """Write the report."""
+    from dense.report import SEED, make
+
+    folder = existing_folder(place, out)
+    target = to or folder / "report"
+    experiment = experiment_of(folder, prices=dict(map(_price, price)), privileged=privileged)
+    _check_names(experiment, map(_price, price), privileged)
+    made = make(experiment, target, exclude=exclude, seed=SEED if seed is None else seed)
+    if not quiet:
+        show_report(experiment, output_console(), made)
+    output_console().print(f"report: {target / 'index.html'}", markup=False)
+
+
+def _check_names(experiment: Experiment, prices: Iterable[tuple[str, Prices]], privileged: Iterable[str]) -> None:
+    """Reject the names of recipients and methods that the experiment does not have."""
+    people = [*experiment.recipients, ANALYST]
+    for name, _ in prices:
+        if name not in people:
+            raise DenseError(f"--price {name}=…: unknown recipient; known are {', '.join(people)}")
+    for name in privileged:
+        if name not in experiment.methods:
+            raise DenseError(f"--privileged {name}: unknown method; known are {', '.join(experiment.methods)}")
+
+
+def _price(text: str) -> tuple[str, Prices]:
+    name, equals, numbers = text.rpartition("=")
+    try:
+        values = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        values = []
+    if not equals or not 2 <= len(values) <= 4 or not all(0 <= value < inf for value in values):
+        raise DenseError(f"--price {text}: give NAME=INPUT,OUTPUT[,CACHE_READ[,CACHE_WRITE]] in USD a million tokens")
+    fresh, output, read, write = (*values, None, None)[:4]
+    return name, Prices(fresh or 0.0, output or 0.0, read, write)
+
+
+def export(place: Path, to: Path, out: Path | None) -> None:
+    """Write the table of results."""
+    experiment = experiment_of(existing_folder(place, out))
+    notes = [note for note in experiment.notes if note != IMPORT_NOTE]  # the importer adds its own
+    write_table(experiment.results, to, experiment.privileged, notes)
+    output_console().print(f"{to}: {len(experiment.results)} results", markup=False)
+
+
+def import_results(sources: list[Path], out: Path, name: str | None, methods: tuple[str, ...]) -> None:
+    """Import results from tables or Harbor jobs."""
+    console, errors = output_console(), error_console()
+    table = import_sources(sources, parse_methods(methods))
+    for notice in table.notices:
+        errors.print(f"note: {printable(notice)}", markup=False)
+    with writing(out, "dense refit import"), EventStore(out) as store:
+        fresh, known = import_table(store, name or out.resolve().name, table, ", ".join(map(str, sources)))
+    there = f", {known} were already there" if known else ""
+    console.print(f"{out}: {fresh} results imported{there}", markup=False)

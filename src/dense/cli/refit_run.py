@@ -1,0 +1,161 @@
+"""`dense refit plan` and `dense refit run`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from dense.cli.refit_place import error_console, experiment_folder, load_config, output_console
+from dense.cli.refit_table import show_report
+from dense.cli.text import printable
+from dense.errors import DenseError
+from dense.harness.harbor import EnvironmentSettings, HarborHarness
+from dense.harness.servers import serving
+from dense.refit.costs import describe_costs
+from dense.refit.executor import CellExecutor, RunProgress
+from dense.refit.experiment import (
+    check_same_experiment,
+    experiment_of,
+    reopen_invalid,
+    start_session,
+)
+from dense.refit.feedback import FeedbackMaker, analyst_model
+from dense.refit.identity import facts_of, identity_of
+from dense.refit.plan import Plan, plan_of
+from dense.refit.run import run as run_cells
+from dense.refit.store.events import EventStore
+from dense.refit.store.lock import writing
+from dense.refit.store.state import fold_events, format_usd, load_state
+from dense.report.numbers import counted
+
+REFRESH_SECONDS, LINE_SECONDS = 0.25, 20.0
+"""Seconds between two updates of the bar in a terminal, and between two lines of progress elsewhere."""
+
+
+def _planned(file: Path, out: Path | None) -> Plan:
+    config = load_config(file)
+    return plan_of(config, file.expanduser().resolve().parent, experiment_folder(config, out))
+
+
+def plan(file: Path, out: Path | None, like: Path | None) -> None:
+    """Print what would run."""
+    made, console = _planned(file, out), output_console()
+    config = made.config
+    known = load_state(made.folder)
+    done = sum(known.of(cell).is_done for cell in made.cells) if known is not None else 0
+    reruns = len(config.methods) * config.rounds
+    console.print(
+        f"{config.name}: {counted(len(made.cells), 'cell')} = {counted(len(config.recipients), 'recipient')} × "
+        f"{counted(len(made.tasks), 'task')} × {counted(config.repetitions, 'repetition')} × (1 shared attempt + "
+        f"{counted(len(config.methods), 'method')} × {counted(config.rounds, 'round')} = {1 + reruns}); {done:,} done, "
+        f"{len(made.cells) - done:,} to run",
+        markup=False,
+    )
+    console.print(f"tasks: {printable(', '.join(made.tasks))}", markup=False)
+    console.print(f"folder: {experiment_folder(config, out)}", markup=False)
+    for line in describe_costs(made, like):
+        console.print(line[: len(line) - len(line.lstrip())] + printable(line), markup=False)
+
+
+def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> None:
+    """Run what is missing, then print the results."""
+    made = _planned(file, out)
+    with writing(made.folder, f"dense refit run {file}"):
+        identity = identity_of(made.config, tuple(made.tasks.values()), made.base)
+        with EventStore(made.folder) as store:
+            check_same_experiment(fold_events(store), identity, made.folder, extend=extend)
+
+            def begin(harness: HarborHarness) -> None:
+                """Start the session, once everything has been checked."""
+                facts = facts_of(made.config, tuple(made.tasks.values()), harness.name)
+                state = start_session(store, made.config.name, identity, facts, extend=extend)
+                if retry_invalid:
+                    reopen_invalid(store, state)
+
+            try:
+                asyncio.run(_run(made, store, begin))
+            except KeyboardInterrupt:
+                raise DenseError("interrupted; run the same command again to continue: nothing is lost") from None
+    show_report(experiment_of(made.folder), output_console())
+
+
+async def _run(made: Plan, store: EventStore, begin: Callable[[HarborHarness], None]) -> None:
+    config = made.config
+    recipients = list(made.recipients.values())
+    place = config.environment
+    async with serving(recipients, made.folder) as servers:
+        settings = EnvironmentSettings(place.type, place.options, place.settings)
+        async with (
+            HarborHarness(
+                settings,
+                servers=servers,
+                timeout_multiplier=config.timeout_multiplier,
+                hidden=[made.folder, made.base, *(task.folder for task in made.tasks.values())],
+            ) as harness,
+            analyst_model(config, made.folder, fold_events(store).spent.feedback) as model,
+        ):
+            for notice in await harness.check(recipients, [task.folder for task in made.tasks.values()]):
+                error_console().print(f"note: {printable(notice)}", markup=False)
+            begin(harness)
+            with RunDisplay(config.concurrency) as display:
+                executor = CellExecutor(made, store, harness, FeedbackMaker(config, model), watch=display.tick)
+                display.executor = executor
+                await run_cells(executor)
+
+
+class RunDisplay:
+    """Progress of the whole experiment: a bar in a terminal, a line now and then elsewhere."""
+
+    def __init__(self, concurrency: int) -> None:
+        self.executor: CellExecutor | None = None
+        self._concurrency = concurrency
+        self._console = error_console()
+        self._is_terminal = sys.stderr.isatty()
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
+        self._progress = Progress(*columns, console=self._console, transient=True, disable=not self._is_terminal)
+        self._bar = self._progress.add_task("", total=None)
+        self._last = 0.0
+
+    def __enter__(self) -> RunDisplay:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def tick(self) -> None:
+        """Update the display if enough time has passed."""
+        now = time.monotonic()
+        if self.executor is None or now - self._last < (REFRESH_SECONDS if self._is_terminal else LINE_SECONDS):
+            return
+        moment = self.executor.progress()
+        # Counting tens of thousands of cells takes time: the bigger the experiment, the rarer.
+        self._last = now + moment.total / 20_000
+        words = describe_progress(moment, self._concurrency)
+        self._progress.update(self._bar, total=moment.total, completed=moment.done + moment.invalid, description=words)
+        if not self._is_terminal:
+            self._console.print(f"{moment.done + moment.invalid}/{moment.total} cells, {words}", markup=False)
+
+
+def describe_progress(moment: RunProgress, concurrency: int) -> str:
+    """The progress in words."""
+    parts = [f"{moment.running} running", f"{moment.invalid} invalid"]
+    if moment.distilling:
+        parts.append(f"{moment.distilling} feedback")
+    if paid := moment.spent.attempts + moment.spent.feedback:
+        parts.append(f"{format_usd(paid)} paid")
+    left = moment.total - moment.done - moment.invalid
+    if moment.seconds_each is not None and left:
+        parts.append(f"about {_duration(left * moment.seconds_each / concurrency)} left")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
