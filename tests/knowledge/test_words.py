@@ -7,9 +7,9 @@ from typing import get_args
 import pytest
 
 from dense.evidence.requirements import requirements
-from dense.knowledge.words import LANGUAGES, Cue, english, phrases, words
+from dense.knowledge.words import LANGUAGES, Cue, english, pattern, phrases, words
 from dense.knowledge.words import japanese as stems
-from dense.knowledge.words.categories import Category, PhraseCategory, Words
+from dense.knowledge.words.categories import Category, PatternCategory, PhraseCategory, Words
 from dense.trajectory import Task
 
 CATEGORIES = {name for one in get_args(Category) for name in (get_args(one) or [one])}
@@ -39,6 +39,20 @@ def test_english_is_complete() -> None:
         found = phrases(category)
         assert len(found) == len(set(found)) > 1
         assert all(phrase == phrase.lower().strip() != "" for phrase in found)
+
+
+@pytest.mark.parametrize(
+    ("category", "remark"),
+    [
+        ("excuse", "These failures are pre-existing."),
+        ("expected", "It fails as expected."),
+        ("complaint", "The output is still wrong."),
+    ],
+)
+def test_patterns_match_remarks_in_any_case(category: PatternCategory, remark: str) -> None:
+    assert pattern(category).search(remark)
+    assert pattern(category).search(remark.upper())
+    assert not pattern(category).search("All tests pass.")
 
 
 def test_japanese_stems_are_distinct() -> None:

@@ -169,13 +169,8 @@ def test_gist(one: str, other: str, is_same: bool) -> None:
     [
         ("## Step 3: write the parser", 2),
         ("2. Run the tests", 2),
-        ("Schritt 2: messen", 2),
-        ("第三步：写测试", 2),
         ("Analysis: the total is right. Now the chart.", 1),
         ("Next, I measure.", 1),
-        ("Jetzt die Tests.", 1),
-        ("接下来运行测试", 1),
-        ("Теперь проверим", 1),
         ("Nowhere to be found.", 0),
         ("It knows now where to look.", 0),
         ("", 0),

@@ -1,4 +1,4 @@
-"""Whether an action's own message turns to a new topic: a hint, in many languages."""
+"""Whether an action's own message turns to a new topic."""
 
 from __future__ import annotations
 
@@ -6,31 +6,18 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from dense.knowledge.program import words
 from dense.knowledge.tools import known_tool
+from dense.knowledge.words import words
 from dense.trajectory import Step
 
 TopicChange = Literal[0, 1, 2]
 MAX_MESSAGE_CHARS = 240
 """How much of a message is read: it begins with what is done next."""
 MAX_SENTENCES = 5
-NUMBERED = re.compile(
-    r"\W{0,12}(?:(?:step|phase|part|stage|task|schritt|teil|étape|etape|partie|paso|fase|parte|passo|etapa|шаг|этап|часть|krok|"
-    r"adım|stap|steg|bước|단계|ステップ|步骤|步驟|阶段|階段)\s{0,3}[#№]?\d|第\s?[一二三四五六七八九十\d]{1,3}\s?[步阶階]|"
-    r"\d{1,2}[.)]\s)"
-)
+NUMBERED = re.compile(rf"\W{{0,12}}(?:(?:{'|'.join(sorted(words('plan_part')))})\s{{0,3}}[#№]?\d|\d{{1,2}}[.)]\s)")
 SENTENCE_END = re.compile(r"[.!?:\n。！？：]+")
 MARKUP = " \t*_#>-\"'`(…—"
-TURNS = words("""
-    now next finally moving jetzt nun weiter schließlich maintenant ensuite passons enfin ahora luego agora adesso ora
-    poi теперь далее затем наконец nu şimdi sekarang teraz następnie
-""")
-TURN_PHRASES = (
-    "als nächstes",
-    "a continuación",
-    "por último",
-    *"现在 接下来 下一步 然后 最后 現在 接著 次に では それでは 最後に 이제 다음으로 마지막으로".split(),
-)
+TURNS = words("turn")
 
 
 def topic_change_of(step: Step, names: Sequence[str]) -> TopicChange:
@@ -41,5 +28,5 @@ def topic_change_of(step: Step, names: Sequence[str]) -> TopicChange:
     if NUMBERED.match(text):
         return 2
     found = [sentence.lstrip(MARKUP) for sentence in SENTENCE_END.split(text, MAX_SENTENCES)]
-    is_turn = any(one.partition(" ")[0].rstrip(",;") in TURNS or one.startswith(TURN_PHRASES) for one in found)
+    is_turn = any(one.partition(" ")[0].rstrip(",;") in TURNS for one in found)
     return 1 if is_turn else 0

@@ -5,13 +5,14 @@ what decides the role of a file in a task. To add a word, add it to one line of 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from dense.knowledge.words import english
 from dense.knowledge.words import other_languages as other
-from dense.knowledge.words.categories import Category, Cue, PhraseCategory, Words
+from dense.knowledge.words.categories import Category, Cue, PatternCategory, PhraseCategory, Words
 
-__all__ = ["LANGUAGES", "Category", "Cue", "PhraseCategory", "phrases", "words"]
+__all__ = ["LANGUAGES", "Category", "Cue", "PatternCategory", "PhraseCategory", "pattern", "phrases", "words"]
 
 LANGUAGES: dict[str, Words] = {
     "english": english.WORDS,
@@ -33,3 +34,8 @@ def words(category: Category, *languages: str) -> frozenset[str]:
 def phrases(category: PhraseCategory) -> tuple[str, ...]:
     """The phrases of a category; English only."""
     return tuple(" ".join(phrase.split()) for phrase in english.PHRASES[category].split(","))
+
+
+def pattern(category: PatternCategory) -> re.Pattern[str]:
+    """A pattern for remarks in messages, in any case; English only."""
+    return re.compile(english.PATTERNS[category], re.IGNORECASE | re.VERBOSE)

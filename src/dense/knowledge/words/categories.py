@@ -60,6 +60,9 @@ Category = Literal[
     "sets_up",  # starts a service
     "serves",
     "no_unit",  # may come behind a number and is no unit
+    # Messages of the agent
+    "turn",  # begins a sentence that turns to something new
+    "plan_part",  # step 1, phase 2
 ]
 
 PhraseCategory = Literal[
@@ -67,8 +70,15 @@ PhraseCategory = Literal[
     "limit",  # at most 3
     "must",  # make sure
 ]
+PatternCategory = Literal[
+    "excuse",  # a failure is ascribed to something other than the changes
+    "expected",  # a failure is what was wanted
+    "complaint",  # a result is wrong
+]
 
 type Words = dict[Category, str]
 """The words of each category, separated by spaces."""
 type Phrases = dict[PhraseCategory, str]
 """The phrases of each category, separated by commas."""
+type Patterns = dict[PatternCategory, str]
+"""A verbose regular expression for each category."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dense.knowledge.words.categories import Phrases, Words
+from dense.knowledge.words.categories import Patterns, Phrases, Words
 
 WORDS: Words = {
     "make": """
@@ -104,6 +104,8 @@ WORDS: Words = {
     """,
     "demand_heading": "criteria requirements requirement constraints constraint acceptance success",
     "sample_heading": "expected sample example reference",
+    "turn": "now next finally moving",
+    "plan_part": "step phase part stage task",
     "literal": """
         key keys column columns header headers field fields named called exactly format formatted prefix begin begins
         start starts end ends contain contains containing print prints output answer title content text string word
@@ -134,5 +136,36 @@ PHRASES: Phrases = {
     "limit": """
         at most, at least, no more than, no less than, not more than, less than, fewer than, more than, greater than,
         under, below, above, over, within, up to, maximum of, minimum of, exceed, exceeding, limit of
+    """,
+}
+PATTERNS: Patterns = {
+    "excuse": r"""
+        \bpre-?existing\b | \bunrelated\b | \bflaky\b | \b(?:not|n['’]t)\s+(?:related|caused|due)\s+(?:to|by)\b
+        | \b(?:without|before|prior\s+to|independent\s+of|nothing\s+to\s+do\s+with)
+            \s+(?:my|our|any|the|these|this)\s+(?:\w+\s+)?changes?\b
+        | \balready\s+(?:failing|failed|fails?|broken)\b | \balso\s+fail(?:s|ed|ing)?\s+(?:on|without|before|in)\b
+        | \b(?:network|environment(?:al)?|sandbox)\s+(?:issue|problem|error|failure|limitation|restriction)s?\b
+    """,
+    "expected": r"""
+        (?<!not\s)\bas\s+(?:we\s+|i\s+|was\s+|is\s+|the\s+\w+\s+)?(?:expected|wanted|wants|intended|desired|required|planned)\b
+        | \bexpected\s+(?:error|failure|exception|behaviou?r|result)\b | \b(?:is|was|are)\s+expected\b
+        | \b(?:correctly|properly|rightly|now)\s+(?:raise|fail|reject|refuse|throw|error|abort)(?:s|es|ed|ing)?\b
+        | \bshould\s+(?:now\s+)?(?:raise|fail|throw|be\s+rejected|error)\b | \bmeant\s+to\s+(?:fail|raise|throw)\b
+    """,
+    "complaint": r"""
+        \b(?:which|this|that|it|results?|outputs?|values?|answer|numbers?|prices?)\s+(?:\w+\s+)?(?:is|are|looks?|seems?)
+            \s+(?:still\s+|clearly\s+|obviously\s+|completely\s+)?(?:wrong|incorrect|off|not\s+(?:right|correct))\b
+        | \A\W{0,8}(?:THOUGHT:\s*)?(?:better,?\s+but\s+)?still
+            \s+(?:wrong|negative|fail\w*|incorrect|not|no|too|the\s+same|broken|has)\b
+        | \A\W{0,8}(?:THOUGHT:\s*)?(?:the\s+)?same\s+(?:wrong\s+)?(?:results?|errors?|problem|issue|outputs?|values?)\b
+        | \b(?:is|are)\s+still\s+(?:at\s+)?(?:wrong|zero|negative|fail\w*|broken|too|not|incorrect|off|\d)
+        | \bit\s+still\s+(?:fails?|generates?|gives?|produces?|doesn['’]t|does\s+not|crashes|hangs|returns?)\b
+        | \b(?:doesn['’]t|does\s+not|do\s+not|don['’]t|didn['’]t|did\s+not)\s+(?:match|agree\s+with|meet|satisfy
+            |take\s+effect|apply\s+(?:any|the|my))\b
+        | \b(?:this|that|it)\s+(?:doesn['’]t|does\s+not|didn['’]t)\s+(?:work|help)\b
+        | \bi(?:['’]ve|\s+have)?\s+(?:broke|broken)\b | \b(?:got|is|are|made\s+it)\s+(?:even\s+)?worse\b | \bworsened\b
+        | \b(?:is|are)\s+(?:far\s+|way\s+|much\s+)?too\s+(?:slow|low|high|large|small|big|long|inaccurate)\b
+        | \bgives?\s+(?:the\s+|a\s+)?wrong\b | \bwhen\s+(?:it|they)\s+should(?:n['’]t|\s+not)\b
+        | \bneeds?\s+to\s+(?:get|be|come)\b[^.\n]{0,30}\b(?:under|below|above|within)\s+\S*\d
     """,
 }
