@@ -21,7 +21,7 @@ from dense.analyst.paper import PaperAnalyst
 from dense.analyst.profile import drafted
 from dense.distillation import Accepted, accept
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft
-from dense.evidence.actions import Remembered
+from dense.evidence.actions import EffectsCache
 from dense.service import distill_sync
 from dense.tree import Leaf, Shortcut, Subtask, last_action, leaves, nodes
 
@@ -29,7 +29,7 @@ cases = st.tuples(st.integers(1, 40), st.integers(0, 10**6), st.sampled_from((0.
 
 
 def accepted(count: int, draft: TreeDraft, seed: int = 1) -> Accepted:
-    return accept(trajectory(count, seed), draft, Remembered())
+    return accept(trajectory(count, seed), draft, EffectsCache())
 
 
 def made(case: tuple[int, int, float]) -> Accepted:
