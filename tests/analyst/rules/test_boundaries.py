@@ -14,16 +14,13 @@ from made_facts import facts
 
 import dense
 from dense.analyst.rules.boundaries import (
-    LONGEST,
-    TOP,
-    WINDOW,
-    Stretch,
+    MAX_ACTIONS,
+    MAX_TOP_NODES,
+    StretchTraits,
     ends,
-    first_end,
     higher_ends,
     is_top,
-    joined,
-    stretch,
+    stretch_traits,
 )
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import ActionFacts
@@ -131,7 +128,7 @@ def test_a_long_row_of_the_same_is_cut_all_the_same() -> None:
 
 def test_a_row_of_failures_and_repairs_ends_at_last() -> None:
     found = cut([("python a.py", CRASHED), "sed -i s/a/b/ a.py"] * 40)
-    assert all(end - start <= LONGEST for start, end in zip([0, *found], found, strict=False))
+    assert all(end - start <= MAX_ACTIONS for start, end in zip([0, *found], found, strict=False))
 
 
 COMMANDS = st.sampled_from([
@@ -158,24 +155,7 @@ def test_ends_are_a_partition(actions: list[tuple[str, ObservedResult, str]]) ->
     assert found[-1] == len(actions)
     sizes = [end - start for start, end in zip([0, *found], found, strict=False)]
     # One more than the longest where a last action would be left alone otherwise.
-    assert all(2 <= size <= LONGEST + 1 for size in sizes) or len(actions) == 1
-
-
-@settings(max_examples=150, deadline=None)
-@given(ACTIONS)
-def test_draining_windows_gives_the_same_ends(actions: list[tuple[str, ObservedResult, str]]) -> None:
-    """Each window is seen alone, with a history of its own. The first change is put in front, since it is the one
-    thing that a window cannot know."""
-    whole = made(["cat > a.py <<E\nE", *actions])
-    drained: list[int] = []
-    history = ActionLinks(whole)
-    head = 0
-    while head < len(whole):
-        window = whole[head : head + WINDOW]
-        assert first_end(window, ActionLinks(window, has_changed=True)) == first_end(whole, history, head)
-        head += first_end(whole, history, head)
-        drained.append(head)
-    assert drained == ends(whole, history)
+    assert all(2 <= size <= MAX_ACTIONS + 1 for size in sizes) or len(actions) == 1
 
 
 @settings(max_examples=50, deadline=None)
@@ -189,7 +169,7 @@ def test_no_cut_between_a_failure_and_its_repair(actions: list[tuple[str, Observ
         # only where the stretch would have grown too long
         assert (
             not crossing
-            or max(history.failure_end(n) for n in range(start, start + LONGEST - 1)) >= start + LONGEST - 1
+            or max(history.failure_end(n) for n in range(start, start + MAX_ACTIONS - 1)) >= start + MAX_ACTIONS - 1
         )
         start = end
 
@@ -197,8 +177,8 @@ def test_no_cut_between_a_failure_and_its_repair(actions: list[tuple[str, Observ
 # Higher levels
 
 
-def node(product: str, *, has_failed: bool = False, opens: bool = False) -> Stretch:
-    return Stretch(frozenset([product]), frozenset([product]), has_failed=has_failed, opens=opens)
+def node(product: str, *, has_failed: bool = False, opens: bool = False) -> StretchTraits:
+    return StretchTraits(frozenset([product]), frozenset([product]), has_failed=has_failed, opens=opens)
 
 
 def test_nodes_that_work_on_the_same_go_together() -> None:
@@ -223,37 +203,39 @@ def test_a_node_that_ends_in_failure_goes_with_the_next() -> None:
 
 def test_deliverables_tell_nodes_apart() -> None:
     one, two = frozenset(["a.json"]), frozenset(["b.png"])
-    nodes = [Stretch(frozenset(), frozenset(["in.csv"]), wanted=one if n < 5 else two) for n in range(10)]
+    nodes = [StretchTraits(frozenset(), frozenset(["in.csv"]), wanted=one if n < 5 else two) for n in range(10)]
     assert 5 in higher_ends(nodes)
 
 
-@pytest.mark.parametrize("count", range(TOP + 1, TOP * TOP + 1))
+@pytest.mark.parametrize("count", range(MAX_TOP_NODES + 1, MAX_TOP_NODES * MAX_TOP_NODES + 1))
 def test_an_ordinary_trajectory_has_two_to_eight_phases_above_its_stretches(count: int) -> None:
-    assert 2 <= len(higher_ends([node(f"f{n}") for n in range(count)])) <= TOP
+    assert 2 <= len(higher_ends([node(f"f{n}") for n in range(count)])) <= MAX_TOP_NODES
 
 
 def test_a_hundred_thousand_actions_come_down_in_two_levels() -> None:
     nodes = [node(f"f{n % 50}") for n in range(17_000)]
     for _ in range(2):
         found = higher_ends(nodes)
-        nodes = [joined(nodes[start:end]) for start, end in zip([0, *found], found, strict=False)]
+        nodes = [nodes[end - 1] for end in found]
     assert len(nodes) <= 150
 
 
 @given(st.lists(st.builds(node, st.sampled_from("abc"), has_failed=st.booleans(), opens=st.booleans()), max_size=200))
-def test_higher_ends_are_a_partition(nodes: list[Stretch]) -> None:
+def test_higher_ends_are_a_partition(nodes: list[StretchTraits]) -> None:
     found = higher_ends(nodes)
     assert found == sorted(set(found))
     assert not nodes or found[-1] == len(nodes)
 
 
 def test_what_is_the_top() -> None:
-    assert [count for count in range(1, 20) if is_top(count)] == list(range(1, TOP + 1))
+    assert [count for count in range(1, 20) if is_top(count)] == list(range(1, MAX_TOP_NODES + 1))
 
 
 def test_a_stretch_by_its_facts() -> None:
-    found = stretch(made(["talk", "cat in.csv", "echo 1 > out.json", ("pytest", PASSED)]), wanted=["/app/out.json"])
-    assert found == Stretch(
+    found = stretch_traits(
+        made(["talk", "cat in.csv", "echo 1 > out.json", ("pytest", PASSED)]), wanted=["/app/out.json"]
+    )
+    assert found == StretchTraits(
         frozenset(["out.json"]), frozenset(["in.csv", "out.json"]), frozenset(["out.json"]), "explore", has_passed=True
     )
 

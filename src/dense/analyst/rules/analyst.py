@@ -96,7 +96,7 @@ def _ends(queue: Sequence[Part], level: int, analysis: Analysis) -> list[int]:
         return boundaries.ends(analysis.facts, analysis.history)
     spans = [(first_of(part), last_of(part)) for part in queue]
     return boundaries.higher_ends(
-        [boundaries.stretch(analysis.facts[first - 1 : last], analysis.wanted) for first, last in spans]
+        [boundaries.stretch_traits(analysis.facts[first - 1 : last], analysis.wanted) for first, last in spans]
     )
 
 
