@@ -1,164 +1,113 @@
-"""Checks that failed and did not pass since, and what speaks for or against them."""
+"""Tests and checks that failed and did not pass again, with what speaks for or against the changes."""
 
 from __future__ import annotations
 
-from dense.detectors.finding import Finding
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from dense.detectors.finding import Finding, FindingCode
+from dense.detectors.registry import Detector
 from dense.evidence.checks.checks import Check, is_static
-from dense.evidence.checks.expectations import Expectation, wants_failing_test
-from dense.evidence.checks.reruns import Reruns
+from dense.evidence.checks.reruns import first_retest
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.remarks import find_excuse
-from dense.evidence.trace import Case
-from dense.text.quoting import one_line, ticked
+from dense.evidence.trace import TraceEvidence
 
-SOON = 2
-"""So many actions after a failed check, the agent may say what it thinks of it."""
-PRODUCTS = 5
-"""How many names an issue lists."""
+CHECK_FAILED = FindingCode("check_failed", "A test or check failed and did not pass again.", "serious")
+EXCUSE_DISTANCE = 2
+"""The agent may comment on a failed check within this many actions."""
+MAX_TEST_NAMES = 5
+
+AfterFailure = Literal[
+    "before_changes",  # nothing had been changed when it failed
+    "fails_without_changes",  # it fails in the same way with the changes reverted
+    "own_check_removed",  # the agent wrote the check itself and removed it later
+    "own_check_edited",  # the agent wrote the check itself and edited it later
+    "excused",  # the agent says that the failure is not its own
+    "edited_later",  # files changed later, and it was not run again
+    "unchanged",  # nothing changed later
+]
 
 
-def failed_checks(case: Case) -> list[Finding]:
-    """A failed check for each thing that was checked; the last failure of each counts."""
-    found: dict[str, Finding | None] = {}
-    later = Reruns()
-    for check in reversed(case.checks):
-        taken = case.taken_back.get((check.action, check.command))
-        if taken or (taken is not None and check.has_passed is False):
-            continue  # it tells of how things were before the changes
+class _Context(Struct, frozen=True):
+    """What is known of the time after a failure."""
+
+    after: AfterFailure
+    action: int = 0
+    """The action that shows it; 0 if there is none."""
+    quote: str = ""
+    """The file, or the agent's words."""
+
+
+def failed_checks(evidence: TraceEvidence) -> Iterator[Finding]:
+    """The last failure of each thing that was checked."""
+    reported: set[str] = set()
+    later: list[Check] = []
+    for check in reversed(evidence.checks):
+        is_restored = evidence.reverted_checks.get((check.action, check.command))
+        if is_restored or (is_restored is not None and check.has_passed is False):
+            continue  # it shows the state before the changes
         if check.has_passed is not False:
-            later.note(check)
-        elif (key := f"{check.runner} {sorted(check.subjects)}") not in found:
-            found[key] = _failed_check(case, check, later)
-    return [one for one in (*found.values(), *_meant_to_fail(case)) if one is not None]
+            later.append(check)
+        elif (subject := f"{check.runner} {sorted(check.subjects)}") not in reported:
+            reported.add(subject)
+            yield _failed_check(evidence, check, later)
 
 
-def _meant_to_fail(case: Case) -> list[Finding]:
-    """Commands that the task wants to fail, where the last run of one ended well."""
-    if not case.expected:
-        return []
-    last = {check.command: check for check in case.checks if case.expected.get(check.command) == "fails"}
-    return [
-        Finding(
-            "failed_check",
-            f"`{one_line(check.command, 100)}` did not fail at a{check.action}; the task wants it to.",
-            (check.action,),
-            is_serious=False,
+def _failed_check(evidence: TraceEvidence, check: Check, later: list[Check]) -> Finding:
+    is_named = any(name in check.command or check.command in name for name in evidence.named_checks)
+    is_early = check.action < evidence.first_change
+    resolution = first_retest(check, later)
+    context = _context(evidence, check)
+    is_excused = is_early if resolution else context.after not in ("edited_later", "unchanged")
+    is_serious = is_named or not (is_excused or is_static(check))
+    return CHECK_FAILED.found(
+        check.command,
+        check.action,
+        resolution=resolution,
+        severity="serious" if is_serious else "doubt",
+        line=check.line,
+        tests=check.names[:MAX_TEST_NAMES],
+        after="" if resolution else context.after,
+        after_action=context.action,
+        quote=context.quote,
+        is_named=int(is_named and not resolution),
+    )
+
+
+def _context(evidence: TraceEvidence, check: Check) -> _Context:
+    if check.action < evidence.first_change:
+        return _Context("before_changes")
+    for one in evidence.baseline_checks:
+        is_same = one.runner == check.runner and (one.subjects == check.subjects or one.subjects & check.subjects)
+        if one.has_passed is False and one.failed >= check.failed and is_same:
+            return _Context("fails_without_changes", one.action)
+    if (dropped := _dropped(evidence, check)) is not None:
+        return dropped
+    following = evidence.steps[check.action : check.action + EXCUSE_DISTANCE]
+    quote = next((words for step in following if (words := find_excuse(step.message or step.reasoning))), "")
+    if quote:
+        return _Context("excused", quote=quote)
+    return _Context("edited_later" if evidence.last_change > check.action else "unchanged")
+
+
+def _dropped(evidence: TraceEvidence, check: Check) -> _Context | None:
+    """The last file of a check, if the agent wrote all of them and removed or edited each later."""
+    dropped: _Context | None = None
+    following = evidence.facts[check.action :]
+    for name in [base_name(path) for path in check.scope.paths if path not in check.scope.folders]:
+        if not any(base_name(path) == name for fact in evidence.facts[: check.action] for path in fact.effects.writes):
+            return None
+        removed = next((fact.action for fact in following if name in map(base_name, fact.effects.deletes)), 0)
+        edited = next((fact.action for fact in following if name in map(base_name, fact.effects.writes)), 0)
+        if not removed and not edited:
+            return None
+        dropped = (
+            _Context("own_check_removed", removed, name) if removed else _Context("own_check_edited", edited, name)
         )
-        for check in last.values()
-        if check.has_passed
-    ]
+    return dropped
 
 
-def no_tests(case: Case) -> list[Finding]:
-    """The last check, where it ran no test at all, and nothing passed since the last change."""
-    last = case.checks[-1] if case.checks else None
-    if last is None or not last.is_void or last.action < case.last_change or not case.last_change:
-        return []
-    if any(check.has_passed and check.action > case.last_change for check in case.checks):
-        return []
-    text = f"`{one_line(last.command, 100)}` ran no test at a{last.action}: {ticked(last.line, 120)}."
-    return [Finding("unverified", text, (last.action,), is_serious=False)]
-
-
-def _failed_check(case: Case, check: Check, later: Reruns) -> Finding | None:
-    named = [name for name in case.named_checks if name in check.command or check.command in name]
-    wanted: set[Expectation] = {case.expected.get(name, "works") for name in named}
-    if wanted == {"fails"}:
-        return None
-    closing = later.closing(check)
-    text = f"`{one_line(check.command, 100)}` failed at a{check.action}: {ticked(check.line, 200)}"
-    if check.names:
-        text += f" ({', '.join(f'`{one_line(name, 60)}`' for name in check.names[:PRODUCTS])})"
-    is_named = "works" in wanted
-    text += "."
-    if closing is not None:
-        is_serious = is_named or not (is_static(check) or check.action < _first_change_for(case, check))
-        return Finding("failed_check", text, (check.action,), closing, is_serious)
-    since = _unblamed(case, check, later)
-    if since:
-        text += f" {since}"
-    elif shown := next((c for c in case.baseline if c.action > check.action and _is_passed(c, check)), None):
-        text += f" With the changes taken back it passed at a{shown.action}."
-    else:
-        changed = case.last_change > check.action
-        text += " Files changed since, and it was not run again." if changed else " Nothing was changed since."
-    text += _task_says(wanted)
-    is_symptom = "symptom" in wanted and check.action >= _first_change_for(case, check)
-    is_serious = is_named or is_symptom or not (since or is_static(check))
-    if is_serious and (_is_meant(case, check, wanted) or (wanted and later.unseen(check) is not None)):
-        is_serious = False
-    return Finding("failed_check", text, (check.action,), None, is_serious)
-
-
-def _task_says(wanted: set[Expectation]) -> str:
-    """What the task says of a check that it names."""
-    if "works" in wanted:
-        return " The task itself names this check."
-    return " The task speaks of this failure." if wanted else ""
-
-
-def _is_meant(case: Case, check: Check, wanted: set[Expectation]) -> bool:
-    """Whether the failure may be what the task wants: by what it says of the command, or since it asks for a test that
-    fails, and this is one of the attempt's own."""
-    if "unclear" in wanted and "works" not in wanted:
-        return True
-    if case.task is None or not wants_failing_test(case.task.instruction):
-        return False
-    return not check.subjects or not check.subjects.isdisjoint(case.written)
-
-
-def _unblamed(case: Case, check: Check, later: Reruns) -> str:
-    """Why a check that failed and did not pass since may well say nothing about what was changed; empty where
-    nothing speaks for that."""
-    if check.action < _first_change_for(case, check):
-        return "That was before anything was changed; it was not run again."
-    for one in case.baseline:
-        if one.has_passed is False and one.failed >= check.failed and _is_same(one, check):
-            if (one.action, one.command) in case.taken_back:
-                return f"It failed in the same way at a{one.action}, with the changes taken back."
-            if one.action < check.action:
-                return "It failed in the same way before anything was changed."
-    if (unseen := later.unseen(check)) is not None:
-        return f"It ran again at a{unseen.action}, and how that ended is not to be seen."
-    if (part := later.part(check)) is not None:
-        command = f"`{one_line(part.command, 100)}`"
-        return f"At a{part.action} {command} passed, which is a part of it; all of it did not run again."
-    if gone := _is_dropped(case, check):
-        return gone
-    after = case.steps[check.action : check.action + SOON]
-    words = next((words for step in after if (words := find_excuse(step.message or step.reasoning))), "")
-    return f"The agent says of it: {ticked(words, 200)}; nothing shows that." if words else ""
-
-
-def _first_change_for(case: Case, check: Check) -> int:
-    """The first change as a check sees it: that it was written itself is none, unless the task asks for it or names
-    the check."""
-    if check.action < case.first_change or not check.scope.paths or check.command in case.named_checks:
-        return case.first_change
-    own = {base_name(path) for path in check.scope.paths} - {base_name(path) for path in case.wanted}
-    return next((action for action, name in case.changes if name not in own), len(case.facts) + 1)
-
-
-def _is_dropped(case: Case, check: Check) -> str:
-    """That the files of a check are the agent's own, and it removed or changed them since, in words."""
-    files = [base_name(path) for path in check.scope.paths if path not in check.scope.folders]
-    told = ""
-    for name in files:
-        if not any(base_name(path) == name for fact in case.facts[: check.action] for path in fact.effects.writes):
-            return ""
-        since = case.facts[check.action :]
-        gone = next((f.action for f in since if name in map(base_name, f.effects.deletes)), None)
-        anew = next((f.action for f in since if name in map(base_name, f.effects.writes)), None)
-        if gone is None and anew is None:
-            return ""
-        told = f"`{one_line(name, 60)}` is the attempt's own, and "
-        told += f"was removed at a{gone}." if gone is not None else f"was changed at a{anew}; it did not run again."
-    return told
-
-
-def _is_same(one: Check, other: Check) -> bool:
-    return one.runner == other.runner and (one.subjects == other.subjects or bool(one.subjects & other.subjects))
-
-
-def _is_passed(baseline: Check, check: Check) -> bool:
-    return baseline.has_passed is True and _is_same(baseline, check)
+DETECTOR = Detector(failed_checks, (CHECK_FAILED,), needs_end=False)

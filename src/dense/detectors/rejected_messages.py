@@ -1,78 +1,65 @@
-"""Messages that the harness did not take: the commands in them never ran, whatever the agent thought afterwards."""
+"""Messages that the harness rejected: the commands in them never ran, whatever the agent believed afterwards."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from dense.detectors.finding import Finding
+from dense.detectors.finding import Finding, FindingCode
+from dense.detectors.registry import Detector
 from dense.evidence.actions import Effects, effects
-from dense.evidence.ending.done import is_shown_done
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import is_temporary, same_file
-from dense.evidence.trace import Case
+from dense.evidence.trace import TraceEvidence
 from dense.knowledge.programs import LOOKERS, program_name
-from dense.narrate.quoting import paths_told
-from dense.text.quoting import ticked
 from dense.trajectory import Step, ToolCall
 
-FENCE = "```"
-BLOCK = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
-"""A block of code, also one that nobody closed."""
+MESSAGE_REJECTED = FindingCode(
+    "message_rejected",
+    "The harness rejected a message, so its commands never ran.",
+    "doubt",
+    covers_failures=False,
+)
+CODE_BLOCK = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
+"""A block of code, also one without an end."""
 PYTHON = frozenset({"python", "py", "python3"})
-MOST = 3
-"""So many are told, the last ones."""
-LONGEST = 60_000
+MAX_MESSAGES = 3
+"""How many messages are reported, the last ones."""
+MAX_MESSAGE_CHARS = 60_000
 
 
-def refused_messages(case: Case) -> list[Finding]:
-    """Those with a change that nobody made since, or with a run and nothing was run since."""
-    refused = [fact for fact in case.facts if fact.has_failed and fact.phase == "talk" and _is_refused(case, fact)]
-    if not refused or not any(step.calls for step in case.steps) or is_shown_done(case):
-        return []
+def rejected_messages(evidence: TraceEvidence) -> Iterable[Finding]:
+    """Those with a change that nobody made later, and the last one with a run if nothing ran later."""
+    rejected = [fact for fact in evidence.facts if _is_rejected(evidence, fact)]
+    if not any(step.calls for step in evidence.steps):
+        return ()
     found: dict[str, Finding] = {}
-    for fact in refused[-MOST:]:
-        meant, code = _meant(case.step(fact.action))
-        if written := [path for path in meant.writes if not is_temporary(path)]:
-            if one := _unmade(case, fact, written):
-                found[written[0]] = one
-        elif one := _never_ran(case, fact, meant, code):
-            found[""] = one  # the last of them is enough: each says that nothing ran since
-    return list(found.values())
+    for fact in rejected[-MAX_MESSAGES:]:
+        intended, code = _intended(evidence.step(fact.action))
+        later = [one for one in evidence.facts[fact.action :] if not one.has_failed]
+        reason = fact.result.failures[0].line
+        if written := tuple(path for path in intended.writes if not is_temporary(path)):
+            if not any(same_file(path, own) for one in later for path in one.effects.writes for own in written):
+                found[written[0]] = MESSAGE_REJECTED.found(written[0], fact.action, reason=reason, files=written)
+        elif _runs_something(intended) and not any(map(_is_run, later)):
+            found[""] = MESSAGE_REJECTED.found("", fact.action, reason=reason, code=code)
+    return found.values()
 
 
-def _is_refused(case: Case, fact: ActionFacts) -> bool:
-    step = case.step(fact.action)
-    return not step.calls and FENCE in step.message and any(seen.origin == "system" for seen in step.observations)
+def _is_rejected(evidence: TraceEvidence, fact: ActionFacts) -> bool:
+    step = evidence.step(fact.action)
+    if not fact.has_failed or fact.phase != "talk" or step.calls:
+        return False
+    return "```" in step.message and any(seen.origin == "system" for seen in step.observations)
 
 
-def _unmade(case: Case, fact: ActionFacts, written: list[str]) -> Finding | None:
-    """A change that was not made, unless somebody made one of the same files later."""
-    later = (path for one in case.facts[fact.action :] if not one.has_failed for path in one.effects.writes)
-    if any(same_file(path, own) for path in later for own in written):
-        return None
-    text = f"{_told(fact)} its change of {paths_told(written)} was never made, and nothing changed that since."
-    return Finding("unmade", text, (fact.action,), is_serious=_is_only_change(case, written))
-
-
-def _never_ran(case: Case, fact: ActionFacts, meant: Effects, code: str) -> Finding | None:
-    """A run or a check that did not happen, unless something ran later."""
-    if not (meant.tests or meant.scripts or any(program_name(one) not in LOOKERS for one in meant.runs)):
-        return None
-    later = (one for one in case.facts[fact.action :] if not one.has_failed)
-    if any(one.effects.scripts or one.effects.tests or one.phase in ("run", "verify") for one in later):
-        return None
-    text = f"{_told(fact)} {ticked(code, 80)} in it never ran, and nothing was run since."
-    return Finding("unmade", text, (fact.action,), is_serious=False)
-
-
-def _told(fact: ActionFacts) -> str:
-    why = ticked(fact.result.failures[0].line, 120)
-    return f"The harness did not take the message at a{fact.action} ({why}):"
-
-
-def _meant(step: Step) -> tuple[Effects, str]:
-    """What the code in a message would have done, and the code."""
-    blocks = [(found[1].lower(), found[2]) for found in BLOCK.finditer(step.message[:LONGEST]) if found[2].strip()]
+def _intended(step: Step) -> tuple[Effects, str]:
+    """What the code in a message would have done, and the first block of it."""
+    blocks = [
+        (found[1].lower(), found[2])
+        for found in CODE_BLOCK.finditer(step.message[:MAX_MESSAGE_CHARS])
+        if found[2].strip()
+    ]
     calls = [
         ToolCall("python", {"code": code}) if name in PYTHON else ToolCall("bash", {"command": code})
         for name, code in blocks
@@ -80,8 +67,12 @@ def _meant(step: Step) -> tuple[Effects, str]:
     return effects(Step(step.source, calls=tuple(calls))), blocks[0][1] if blocks else ""
 
 
-def _is_only_change(case: Case, written: list[str]) -> bool:
-    """Whether the task asks for the change, and nothing else was ever changed or run that might have made it."""
-    if any(one.effects.writes or one.effects.scripts for one in case.facts if not one.has_failed):
-        return False
-    return any(same_file(path, name) for path in written for name in case.wanted)
+def _runs_something(intended: Effects) -> bool:
+    return bool(intended.tests or intended.scripts) or any(program_name(one) not in LOOKERS for one in intended.runs)
+
+
+def _is_run(fact: ActionFacts) -> bool:
+    return bool(fact.effects.scripts or fact.effects.tests) or fact.phase in ("run", "verify")
+
+
+DETECTOR = Detector(rejected_messages, (MESSAGE_REJECTED,))

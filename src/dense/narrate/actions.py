@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.tool_calls import is_shell, parse_call
-from dense.evidence.checks.no_runs import cannot_start, could_not_run
+from dense.evidence.checks.aborted_runs import could_not_run, could_not_start
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.families import command_family
 from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, program_output
@@ -155,7 +155,7 @@ def is_no_check(facts: ActionFacts, step: Step) -> bool:
     tests = facts.effects.tests
     if not facts.result.tests and not facts.has_failed:
         return False
-    if facts.family == "pytest" and not facts.result.tests and cannot_start(program_output(facts, step)):
+    if facts.family == "pytest" and not facts.result.tests and could_not_start(program_output(facts, step)):
         return True
     if facts.result.tests or not tests:  # where a runner spoke, no name is needed
         return could_not_run(facts.result, facts.family)

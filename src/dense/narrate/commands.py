@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE
+from dense.evidence.actions.shell.statements import program, statements, trimmed
 from dense.evidence.facts.facts import ActionFacts
 from dense.knowledge.errors import NO_SUCH_FILE, PERMISSION
 from dense.knowledge.programs import programs_that
 from dense.narrate.inline_programs import program_told
 from dense.narrate.quoting import HEAD, lines_told, listed, paths_told
-from dense.narrate.statements import program, statements, trimmed
 from dense.text.differences import differing
 from dense.text.quoting import line_count, ticked
 

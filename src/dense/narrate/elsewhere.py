@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from dense.detectors.findings import Analysis
+    from dense.detectors.assessment import Assessment
 
 
 class Elsewhere(Struct, frozen=True):
@@ -35,15 +35,15 @@ def nowhere(_first: int, _last: int) -> Elsewhere:
     return NOTHING
 
 
-def elsewhere(analysis: Analysis, first: int, last: int) -> Elsewhere:
+def elsewhere(assessment: Assessment, first: int, last: int) -> Elsewhere:
     """An attempt that covers two actions of a stretch is a shortcut in it; an issue is raised where its last evidence
     lies."""
-    attempts = [one for one in analysis.attempts_in(first, last) if min(one.last, last) > max(one.first, first)]
-    issues = [one for one in analysis.findings_in(first, last) if one.closed is None]
+    attempts = [one for one in assessment.attempts_in(first, last) if min(one.last, last) > max(one.first, first)]
+    issues = [one for one in assessment.findings_in(first, last) if one.is_open]
     if not attempts and not issues:
         return NOTHING
     return Elsewhere(
         frozenset([action for one in attempts for action in one.failed]),
         frozenset([action for one in issues for action in one.evidence]),
-        any(one.kind == "unverified" for one in issues),
+        any(one.code == "unverified_change" for one in issues),
     )

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from dense.evidence.actions.shell.statements import trimmed
 from dense.narrate.messages import intent
 from dense.narrate.quoting import HEAD, lines_told, paths_told
-from dense.narrate.statements import trimmed
 from dense.text.quoting import last_line, line_count, quoted, ticked
 from dense.text.sentences import first_sentence, sentences
 

@@ -155,11 +155,18 @@ def describe_subagents(step: Step) -> str:
 ANSWER_KEYS = ("answer", "result", "output", "final_answer", "args", "message", "summary", "text", "input", "content")
 
 
-def delivered(step: Step) -> str:
-    """A submission, with what was handed over where the call holds it."""
+def submitted_text(step: Step) -> str:
+    """What the call of a hand-over submits; empty if it holds nothing."""
     for call in step.calls:
         answer = plain_text(next((value for key in ANSWER_KEYS if (value := call.arguments.get(key))), None))
         if answer.strip() and not is_shell(parse_call(call)):
-            return f"handed in {quoted(answer, 90)}"
+            return answer
+    return ""
+
+
+def delivered(step: Step) -> str:
+    """A submission, with what was handed over where the call holds it."""
+    if answer := submitted_text(step):
+        return f"handed in {quoted(answer, 90)}"
     message = telling_sentence(step.message, 90)
     return f"ended the attempt and said {quoted(message, 90)}" if message else "ended the attempt"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dense.evidence.ending.handovers import Handovers
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.attempts import Attempt
 from dense.evidence.links.origins import Origins
@@ -30,7 +29,6 @@ class Narrator:
         stays: Stays | None = None,
         submitted: str = "",
         elsewhere: TellsElsewhere = nowhere,
-        meant: frozenset[str] = frozenset(),
     ) -> None:
         self._history = history
         self._steps = steps
@@ -38,8 +36,6 @@ class Narrator:
         self._stays = stays
         self._submitted = submitted
         self._elsewhere = elsewhere
-        self._meant = meant
-        self._handovers = Handovers()
         self._all: list[NarratedAction] = []
         self._summaries: dict[tuple[int, int], Summary] = {}
         self._briefs: dict[tuple[int, int], Brief] = {}
@@ -106,5 +102,5 @@ class Narrator:
         return attempt_title(self._deeds[attempt.first - 1 : attempt.last], is_recovered=attempt.recovery is not None)
 
     def _summary(self, first: int, last: int) -> Summary:
-        stretch = Stretch(self._deeds[first - 1 : last], self._history, self._origins, self._meant)
-        return Summary(stretch, self._stays, self._handovers)
+        stretch = Stretch(self._deeds[first - 1 : last], self._history, self._origins)
+        return Summary(stretch, self._stays)

@@ -26,9 +26,7 @@ class Stretch:
         deeds: Sequence[NarratedAction],
         history: ActionLinks,
         origins: Origins,
-        meant: frozenset[str] = frozenset(),
     ) -> None:
-        """`meant`: commands that the task wants to fail, so that nothing is left where they did."""
         self.deeds = deeds
         self.history = history
         self.origins = origins
@@ -55,8 +53,6 @@ class Stretch:
         self.last_pass = self.passed.action if self.passed is not None else 0
         self.last_change = self.changes[-1].action if self.changes else 0
         self.left = [deed for deed in self.failed if self._is_left(deed)]
-        if meant:
-            self.left = [d for d in self.left if not any(one in text for text in d.facts.commands for one in meant)]
 
     @property
     def products(self) -> Products:

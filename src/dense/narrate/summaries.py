@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from dense.evidence.ending.handovers import Handovers, handover
-from dense.evidence.ending.refusals import handed_in, is_value, refusals, refused_told
+from dense.evidence.ending.handovers import final_answer
+from dense.evidence.ending.rejections import find_rejections, is_value, submitted_answer
 from dense.evidence.facts.fruitless_searches import is_vain
 from dense.evidence.facts.paths import base_name
 from dense.knowledge.programs import LASTING_COMMANDS
@@ -19,7 +19,9 @@ from dense.narrate.action_traits import check_name, is_change, is_found, is_quot
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import change, standing
 from dense.narrate.commands import short_command
+from dense.narrate.handovers import describe_handover, describe_rejections, last_handover
 from dense.narrate.messages import says_nothing
+from dense.narrate.outputs import shown
 from dense.narrate.quoting import capital, listed, paths_told, sentence
 from dense.narrate.stretch import Stretch, is_bare
 from dense.text.quoting import ticked
@@ -32,6 +34,7 @@ FEW = 2
 """So many changes are told each by itself; of more the files."""
 MANY = 12
 """So many changes are looked at, whether a later one replaced them."""
+MAX_CONTENTS_CHARS = 160
 
 
 type Stays = Callable[[str], bool]
@@ -73,10 +76,9 @@ class Parts(Struct, frozen=True):
 class Summary:
     """The summary of a stretch. Its parts are told once, whether what is left is told with them or not."""
 
-    def __init__(self, stretch: Stretch, stays: Stays | None = None, handovers: Handovers | None = None) -> None:
+    def __init__(self, stretch: Stretch, stays: Stays | None = None) -> None:
         self.stretch = stretch
         self._stays = stays
-        self._handovers = handovers or Handovers()
         self._made_of: Parts | None = None
         self._word: str | None = None
         self._left: str | None = None
@@ -192,9 +194,10 @@ class Summary:
 
     def _results(self) -> list[str]:
         """What was worked out by actions that failed after that."""
-        if not self.stretch.failed or not (held := self.stretch.products.held):
+        if not self.stretch.failed or not (contents := self.stretch.products.contents):
             return []
-        return [f"wrote {paths_told([path])}, which holds {seen}" for path, seen in held[-2:]]
+        texts = [(path, shown(text, MAX_CONTENTS_CHARS, has_run=False)) for path, text in contents]
+        return [f"wrote {paths_told([path])}, which holds {text}" for path, text in texts if text[0] == "`"][-2:]
 
     def _replies(self) -> list[str]:
         """What other agents said in answer to the one that called them last."""
@@ -341,7 +344,7 @@ class Summary:
         if not is_last and deed.phase not in ("deliver", "talk"):
             return ""
         answer = sentence(deed.output_text) if deed.facts.is_followed_by_user else ""
-        given = self._handovers.given(deed) if is_last else ""
+        given = final_answer(deed.step) if is_last else ""
         answered = f"The answer that was given: {ticked(given, 120)}." if given else ""
         if deed.phase == "deliver":
             handed = sentence(told) if (told := self._handed_over()) else ""
@@ -354,16 +357,18 @@ class Summary:
         if self.stretch.first != 1 or not self.stretch.history.is_last(deeds[-1].action):
             return ""
         handed = [deed for deed in deeds[:-1] if deed.phase == "deliver"]
-        found = refusals([deed.facts for deed in handed], [deed.step for deed in handed])
-        return f"Answers that were not taken before: {refused_told(found, self.stretch.origins)}." if found else ""
+        found = find_rejections([deed.facts for deed in handed], [deed.step for deed in handed])
+        return (
+            f"Answers that were not taken before: {describe_rejections(found, self.stretch.origins)}." if found else ""
+        )
 
     def _handed_over(self) -> str:
         """The hand-over; what it says is missing only where no check shows the contrary."""
-        deed = handover(self.stretch.deeds) or self.stretch.deeds[-1]
+        deed = last_handover(self.stretch.deeds) or self.stretch.deeds[-1]
         if len(self.stretch.agents) > 1:
             return self.stretch.did(deed)
-        told = self._handovers.told(deed, tells_lacking=self.stretch.last_pass <= self.stretch.last_change)
-        answer = handed_in(deed.facts, deed.step)
+        told = describe_handover(deed, with_lacking=self.stretch.last_pass <= self.stretch.last_change)
+        answer = submitted_answer(deed.facts, deed.step)
         if not is_value(answer):
             return told
         return (

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from dense.evidence.actions.check_commands import is_test_file
-from dense.evidence.checks.no_runs import is_stopped
+from dense.evidence.checks.aborted_runs import is_stopped
 from dense.evidence.checks.scopes import scope
-from dense.evidence.checks.touched_tests import is_setting
+from dense.evidence.checks.test_edits import is_any_setting
 from dense.evidence.deliverables.products import Products, products
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.targets import host_of
@@ -195,7 +195,7 @@ def _is_shown_passed(check: NarratedAction) -> bool:
 
 
 def _fixing(checks: Sequence[NarratedAction], files: str, made: Sequence[str]) -> str:
-    is_test = all(is_test_file(path) or is_setting(base_name(path)) for path in made)
+    is_test = all(is_test_file(path) or is_any_setting(base_name(path)) for path in made)
     verb = "Change" if is_test else "Fix"  # a test that was made to pass was not fixed
     return f"{verb} {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.result.tests else 'passes'}"
 
@@ -228,7 +228,7 @@ def _checker(check: NarratedAction) -> str:
     if not check.facts.result.tests:
         return one_line(_program(check).rpartition(" ")[2], 24)
     command = check.facts.effects.tests[-1] if check.facts.effects.tests else ""
-    left_out = scope(command).left_out if " -k" in command or " --" in command else ()
+    left_out = scope(command).excluded if " -k" in command or " --" in command else ()
     return f"the tests without {one_line(left_out[0], 24)}" if left_out else "the tests"
 
 

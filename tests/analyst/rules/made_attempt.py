@@ -1,13 +1,18 @@
-"""Small attempts, made for tests: commands with what came back, and last words."""
+"""Small attempts, made for tests: commands with their output, and last messages."""
 
 from __future__ import annotations
 
-from dense.detectors.findings import Analysis
+from dense.analyst.rules import RulesAnalyst
+from dense.detectors.assessment import Assessment
+from dense.detectors.finding import Finding
 from dense.evidence.actions import EffectsCache
+from dense.evidence.trace import TraceEvidence
+from dense.narrate.findings import describe_finding
+from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 type Action = str | tuple[str, str] | tuple[str, str, int]
-"""A last word; a command with its output; the same with its exit code."""
+"""A last message; a command with its output; the same with its exit code."""
 
 
 def attempt(task: str | None, *actions: Action, end: str | None = None) -> Trajectory:
@@ -17,18 +22,53 @@ def attempt(task: str | None, *actions: Action, end: str | None = None) -> Traje
         last = steps[-1]
         said = (*last.observations, Observation(end, origin="system"))
         steps[-1] = Step(last.source, last.message, "", last.calls, said)
+    return trajectory(task, *steps)
+
+
+def trajectory(task: str | None, *steps: Step) -> Trajectory:
     instruction = Task(task) if task is not None else None
-    return Trajectory("made", "made", Source("made"), task=instruction, steps=tuple(steps))
+    return Trajectory("made", "made", Source("made"), task=instruction, steps=steps)
 
 
-def analysed(task: str | None, *actions: Action, end: str | None = None) -> Analysis:
-    return Analysis(attempt(task, *actions, end=end), EffectsCache())
+def assess(whole: Trajectory) -> Assessment:
+    return Assessment(TraceEvidence(whole, EffectsCache()))
+
+
+def analysed(task: str | None, *actions: Action, end: str | None = None) -> Assessment:
+    return assess(attempt(task, *actions, end=end))
+
+
+def evidence_of(task: str | None, *actions: Action, end: str | None = None) -> TraceEvidence:
+    return analysed(task, *actions, end=end).evidence
+
+
+def found(assessment: Assessment, *codes: str) -> list[Finding]:
+    """The findings with one of these codes."""
+    return [one for one in assessment.findings if one.code in codes]
+
+
+def the(assessment: Assessment, *codes: str) -> Finding:
+    """The only finding with one of these codes."""
+    (only,) = found(assessment, *codes)
+    return only
+
+
+def described(assessment: Assessment, *codes: str) -> str:
+    """The words for the only finding with one of these codes."""
+    return describe_finding(the(assessment, *codes), assessment.evidence)
+
+
+def state(whole: Trajectory) -> str:
+    """The state that the feedback reports for a whole attempt."""
+    verdict = distill_sync(whole, RulesAnalyst()).reconciled.root.verdict
+    assert verdict is not None
+    return verdict.state
 
 
 def dialog(*turns: tuple[str, str]) -> Trajectory:
     """What an agent says and what a user answers."""
     steps = [Step(Source("made"), said, observations=(Observation(heard, origin="user"),)) for said, heard in turns]
-    return Trajectory("made", "made", Source("made"), task=Task("Help the user."), steps=tuple(steps))
+    return trajectory("Help the user.", *steps)
 
 
 def _step(number: int, action: Action) -> Step:

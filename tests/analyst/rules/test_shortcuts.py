@@ -69,17 +69,3 @@ def test_a_folder_is_no_file_that_was_made() -> None:
     told = parts("artifacts", ("git checkout -q main", ""), ("echo 1 > /app/a.txt", ""), ("pytest -q", PASSED))
     assert told
     assert all("`.`" not in one for one in told)
-
-
-def test_a_command_that_is_to_fail_is_not_told_as_failing_still() -> None:
-    task = "`./guard.sh /etc/passwd` must fail with exit code 3."
-    actions = [
-        ("printf 'exit 3\\n' > guard.sh; chmod +x guard.sh", ""),
-        ("./guard.sh /etc/passwd; echo code $?", "denied\ncode 3"),
-        ("./guard.sh /etc/passwd", "", 3),
-        ("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", ""),
-    ]
-    wanted = distill_sync(attempt(task, *actions), RulesAnalyst()).feedback.report
-    assert "Did not work" not in wanted
-    other = distill_sync(attempt("Mend `guard.sh`.", *actions), RulesAnalyst()).feedback.report
-    assert "Did not work: `./guard.sh /etc/passwd`: exit code 3" in other

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.rules.boundaries import ends
-from dense.detectors.findings import Analysis
 from dense.evidence.actions import EffectsCache
+from dense.evidence.trace import TraceEvidence
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Subtask
@@ -46,8 +46,8 @@ def run(*steps: Step) -> Trajectory:
     return Trajectory("made", "made", Source("made"), task=Task("When does the library open?"), steps=steps)
 
 
-def analysed(*steps: Step) -> Analysis:
-    return Analysis(run(*steps), EffectsCache())
+def analysed(*steps: Step) -> TraceEvidence:
+    return TraceEvidence(run(*steps), EffectsCache())
 
 
 def test_to_tell_another_agent_is_no_deed_and_what_that_one_does_is() -> None:

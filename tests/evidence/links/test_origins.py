@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made_attempt import Action, analysed, attempt
+from made_attempt import Action, attempt, evidence_of
 
 from dense.analyst.rules import RulesAnalyst
 from dense.service import distill_sync
@@ -45,9 +45,9 @@ def test_a_guess_read_back_shows_nothing() -> None:
     ],
 )
 def test_where_a_value_comes_from(seen: str, text: str, typed: str, is_guess: bool) -> None:
-    analysis = analysed("Write it.", ("cat a", seen), (typed, ""), DONE)
-    assert analysis.origins.is_guess(text, 2) == is_guess
-    assert isinstance(analysis.task, Task)
+    evidence = evidence_of("Write it.", ("cat a", seen), (typed, ""), DONE)
+    assert evidence.origins.is_guess(text, 2) == is_guess
+    assert isinstance(evidence.task, Task)
 
 
 def test_a_guess_is_told_as_one() -> None:
@@ -86,14 +86,3 @@ def test_a_test_that_was_changed_shows_nothing() -> None:
 def test_a_limit_of_what_is_asked_for_is_not_shown_by_the_file() -> None:
     task = "Write a CSV `/app/o.csv` with at least 10 rows."
     assert state(task, ("./make_table > /app/o.csv", ""), ("cat /app/o.csv", "a\n1"), DONE) == "unknown"
-
-
-def test_a_program_may_put_a_name_together() -> None:
-    task = "Produce `/app/results/metrics.json` with the metrics."
-    program = "cat > train.py <<'E'\nfor n in ['metrics']:\n    (OUT / (n + '.json')).write_text('{}')\nE"
-    assert state(task, (program, ""), ("python3 train.py", "saved"), DONE) == "unknown"
-    assert state(task, (program, ""), DONE) == "incomplete"
-    assert state(task, (program, ""), ("python3 other.py", "saved"), DONE) == "incomplete"
-    assert state(task, ("python3 gen.py --out /app/results", "written"), DONE) == "unknown"
-    looked = ("ls /app/results/metrics.json", "ls: cannot access '/app/results/metrics.json': No such file", 2)
-    assert state(task, (program, ""), ("python3 train.py", "saved"), looked, DONE) == "incomplete"

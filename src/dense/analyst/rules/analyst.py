@@ -13,11 +13,14 @@ from dense.analyst.rules.labels import label
 from dense.analyst.rules.shortcuts import shortcuts
 from dense.analyst.rules.spans import Part, first_of, last_of
 from dense.analyst.rules.verdicts import Verdicts
-from dense.detectors.findings import Analysis
+from dense.detectors.assessment import Assessment
 from dense.draft import LeafDraft, SubtaskDraft, TreeDraft
 from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.trace import TraceEvidence
 from dense.narrate.elsewhere import elsewhere
+from dense.narrate.findings import describe_finding
+from dense.narrate.handovers import describe_diff
 from dense.narrate.narrator import Narrator
 from dense.trajectory import Trajectory
 from dense.tree import Facets
@@ -42,45 +45,45 @@ class RulesAnalyst:
     def draft(self, trajectory: Trajectory, *, is_flat: bool = False) -> TreeDraft:
         """The draft, without an event loop; if flat, with all actions right below the root."""
         effects = self._effects or EffectsCache()
-        analysis = Analysis(trajectory, effects)
-        narrator = narrator_of(analysis)
-        actions = tuple([_leaf(fact, analysis) for fact in analysis.facts])
-        top = actions if is_flat else _levels(actions, analysis, narrator)
+        assessment = Assessment(TraceEvidence(trajectory, effects))
+        evidence = assessment.evidence
+        narrator = narrator_of(assessment)
+        actions = tuple([_leaf(fact, assessment) for fact in evidence.facts])
+        top = actions if is_flat else _levels(actions, evidence, narrator)
         keys = frozenset([n for n, step in enumerate(trajectory.steps, 1) if effects(step).is_key])
-        verdicts = Verdicts(analysis, narrator, keys)
+        verdicts = Verdicts(assessment, narrator, keys)
 
         def judged(part: SubtaskDraft) -> SubtaskDraft:
             children = tuple([judged(child) if isinstance(child, SubtaskDraft) else child for child in part.children])
             part = msgspec.structs.replace(part, children=children)
-            groups = shortcuts(children, analysis, narrator)
+            groups = shortcuts(children, assessment, narrator)
             return msgspec.structs.replace(part, groups=tuple(groups), verdict=verdicts.verdict(part, groups))
 
         return TreeDraft(judged(SubtaskDraft(0, top)))
 
 
-def narrator_of(analysis: Analysis) -> Narrator:
+def narrator_of(assessment: Assessment) -> Narrator:
     """What puts the actions of this trace into words."""
-    handed_in = analysis.submission.told if analysis.submission is not None else ""
-    stays = analysis.stays if handed_in or analysis.history.has_removals else None  # else all of it does
-    meant = frozenset([command for command, end in analysis.expected.items() if end == "fails"])
-    return Narrator(
-        analysis.history, analysis.steps, analysis.origins, stays, handed_in, partial(elsewhere, analysis), meant
-    )
+    evidence = assessment.evidence
+    diff = describe_diff(evidence.submitted_diff) if evidence.submitted_diff is not None else ""
+    survives = evidence.survives if diff or evidence.history.has_removals else None  # else all of it does
+    return Narrator(evidence.history, evidence.steps, evidence.origins, survives, diff, partial(elsewhere, assessment))
 
 
-def _leaf(fact: ActionFacts, analysis: Analysis) -> LeafDraft:
-    left = analysis.left_at(fact.action) if fact.phase == "deliver" else ""
-    if left:
-        return LeafDraft(fact.action, -1, f"Hands over with something left to do. {left}")
-    return LeafDraft(fact.action, *label(fact, analysis.history, analysis.steps))
+def _leaf(fact: ActionFacts, assessment: Assessment) -> LeafDraft:
+    evidence = assessment.evidence
+    left = assessment.left_at(fact.action) if fact.phase == "deliver" else None
+    if left is not None:
+        return LeafDraft(fact.action, -1, f"Hands over with something left to do. {describe_finding(left, evidence)}")
+    return LeafDraft(fact.action, *label(fact, evidence.history, evidence.steps))
 
 
-def _levels(queue: Sequence[Part], analysis: Analysis, narrator: Narrator) -> tuple[Part, ...]:
+def _levels(queue: Sequence[Part], evidence: TraceEvidence, narrator: Narrator) -> tuple[Part, ...]:
     """The nodes below the root: stretches of actions, then stretches of those, until there are few enough."""
     for level in range(1, MAX_LEVELS + 1):
         if len(queue) < 2 or (level > 1 and boundaries.is_top(len(queue))):
             break
-        ends = _ends(queue, level, analysis)
+        ends = _ends(queue, level, evidence)
         if len(ends) == len(queue):
             break
         stretches = [tuple(queue[start:end]) for start, end in pairwise([0, *ends])]
@@ -90,13 +93,13 @@ def _levels(queue: Sequence[Part], analysis: Analysis, narrator: Narrator) -> tu
     return tuple(queue)
 
 
-def _ends(queue: Sequence[Part], level: int, analysis: Analysis) -> list[int]:
+def _ends(queue: Sequence[Part], level: int, evidence: TraceEvidence) -> list[int]:
     """How many nodes of the queue each stretch and those before it hold."""
     if level == 1:
-        return boundaries.ends(analysis.facts, analysis.history)
+        return boundaries.ends(evidence.facts, evidence.history)
     spans = [(first_of(part), last_of(part)) for part in queue]
     return boundaries.higher_ends(
-        [boundaries.stretch_traits(analysis.facts[first - 1 : last], analysis.wanted) for first, last in spans]
+        [boundaries.stretch_traits(evidence.facts[first - 1 : last], evidence.deliverables) for first, last in spans]
     )
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from dense.analyst.rules.spans import Part, first_of, last_of
-from dense.detectors.findings import Analysis
+from dense.detectors.assessment import Assessment
 from dense.draft import GroupDraft, leaf_reference
 from dense.evidence.links.attempts import Attempt
 from dense.narrate.action_traits import is_change
@@ -21,18 +21,18 @@ MAX_LOOKBACK = 8
 MAX_EARLIER_FINDINGS = 20
 
 
-def shortcuts(children: Sequence[Part], analysis: Analysis, narrator: Narrator) -> list[GroupDraft]:
+def shortcuts(children: Sequence[Part], assessment: Assessment, narrator: Narrator) -> list[GroupDraft]:
     """A group for each attempt that covers two or more neighbouring children."""
     firsts, lasts = [first_of(child) for child in children], [last_of(child) for child in children]
     found: list[GroupDraft] = []
     place = 0
-    for attempt in analysis.attempts_in(firsts[0], lasts[-1]):
+    for attempt in assessment.attempts_in(firsts[0], lasts[-1]):
         start = max(place, bisect_left(lasts, attempt.first))
         end = bisect_right(firsts, attempt.last)
         covered = [i for i in range(start, end) if _is_mostly(attempt, firsts[i], lasts[i])]
         if len(covered) < 2 or covered[-1] - covered[0] >= len(covered):
             continue
-        found.append(_group(attempt, firsts[covered[0]], lasts[covered[-1]], analysis, narrator))
+        found.append(_group(attempt, firsts[covered[0]], lasts[covered[-1]], assessment, narrator))
         place = covered[-1] + 1
     return found
 
@@ -42,7 +42,7 @@ def _is_mostly(attempt: Attempt, first: int, last: int) -> bool:
     return 2 * (min(last, attempt.last) - max(first, attempt.first) + 1) > last - first + 1
 
 
-def _group(attempt: Attempt, first: int, last: int, analysis: Analysis, narrator: Narrator) -> GroupDraft:
+def _group(attempt: Attempt, first: int, last: int, assessment: Assessment, narrator: Narrator) -> GroupDraft:
     failed = [action for action in attempt.failed if first <= action <= last]
     recovery = attempt.recovery if attempt.recovery is not None and attempt.recovery <= last else None
     evidence = [*failed[-2:], *([recovery] if recovery else [])]
@@ -51,10 +51,12 @@ def _group(attempt: Attempt, first: int, last: int, analysis: Analysis, narrator
         last,
         narrator.attempt_title(attempt),
         dead_end(
-            [narrator.deed(action) for action in failed], analysis.wrong, lambda action: _tested(action, narrator)
+            [narrator.deed(action) for action in failed],
+            assessment.evidence.complaint_after,
+            lambda action: _tested(action, narrator),
         ),
-        _working_path(attempt.first, recovery, failed, analysis, narrator) if recovery else "",
-        _outcome(recovery, analysis, failed, last),
+        _working_path(attempt.first, recovery, failed, assessment, narrator) if recovery else "",
+        _outcome(recovery, assessment, failed, last),
         evidence=tuple(map(leaf_reference, evidence)),
     )
 
@@ -74,26 +76,30 @@ def _tested(failed: NarratedAction, narrator: Narrator) -> list[NarratedAction]:
     return found[::-1]
 
 
-def _outcome(recovery: int | None, analysis: Analysis, failed: Sequence[int], last: int) -> ShortcutOutcome:
+def _outcome(recovery: int | None, assessment: Assessment, failed: Sequence[int], last: int) -> ShortcutOutcome:
     """A recovery is no success while an earlier failed check is open, or if the check itself was changed."""
     if recovery is None:
         after = (failed[-1] if failed else last) + 1
-        return "partial" if any(analysis.of(n).effects.changes_files for n in range(after, last + 1)) else "failed"
-    if analysis.changed_tests(failed, recovery):
+        return (
+            "partial"
+            if any(assessment.evidence.fact(n).effects.changes_files for n in range(after, last + 1))
+            else "failed"
+        )
+    if assessment.edited_tests(failed, recovery):
         return "partial"
-    earlier = analysis.findings_in(1, recovery)[-MAX_EARLIER_FINDINGS:]
-    is_open = any(one.kind == "failed_check" and one.is_serious and one.closed is None for one in earlier)
+    earlier = assessment.findings_in(1, recovery)[-MAX_EARLIER_FINDINGS:]
+    is_open = any(one.code == "check_failed" and one.is_serious and one.is_open for one in earlier)
     return "partial" if is_open else "succeeded"
 
 
-def _working_path(first: int, recovery: int, failed: Sequence[int], analysis: Analysis, narrator: Narrator) -> str:
+def _working_path(first: int, recovery: int, failed: Sequence[int], assessment: Assessment, narrator: Narrator) -> str:
     """The way from the first failure to the recovery."""
     changes = [
         narrator.deed(n)
         for n in range(first, recovery)
-        if analysis.of(n).effects.changes_files and not analysis.of(n).has_failed
+        if assessment.evidence.fact(n).effects.changes_files and not assessment.evidence.fact(n).has_failed
     ]
     before = [action for action in failed if action < recovery]
     path = working_path(changes, narrator.deed(before[-1]) if before else None, narrator.deed(recovery))
-    tests = analysis.changed_tests(failed, recovery)
+    tests = assessment.edited_tests(failed, recovery)
     return f"made to pass by changing the test itself ({paths_told(tests)}): {path}" if tests else path

@@ -11,24 +11,21 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from dense.analyst.rules.spans import first_of, last_of
+from dense.detectors.assessment import Assessment
 from dense.detectors.finding import Finding
-from dense.detectors.findings import Analysis
+from dense.detectors.registry import codes
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, VerdictDraft, leaf_reference
+from dense.narrate.findings import describe_finding
 from dense.narrate.narrator import Narrator
 from dense.tree import Completion
-
-ROOT_CODES = frozenset({"lost", "refused", "broken_off", "admitted", "empty"})
-"""Findings about the task as a whole, while they are open. So is what the task asks for and nothing ever tried."""
-CODES_BESIDE_FAILURES = frozenset({"failed_deed", "unanswered", "unmade", "taken_away", "only_new", "planned"})
-"""Findings beside which the summary reports failures all the same, so that it is more than what the agent claims."""
 
 
 class Verdicts:
     """The verdicts on the parts of one trace. Ask for the lower parts first."""
 
-    def __init__(self, analysis: Analysis, narrator: Narrator, keys: frozenset[int]) -> None:
+    def __init__(self, assessment: Assessment, narrator: Narrator, keys: frozenset[int]) -> None:
         """`keys` are the actions that are kept by rule."""
-        self._analysis, self._narrator, self._keys = analysis, narrator, keys
+        self._assessment, self._narrator, self._keys = assessment, narrator, keys
         self._raised: dict[str, Finding] = {}
         """The findings that parts raised and none has closed, by the key of their issues."""
         self._ends: set[int] = set()
@@ -39,12 +36,12 @@ class Verdicts:
         first, last = first_of(part), last_of(part)
         is_root = part.level == 0
         inside = {
-            f"finding {number}": one
-            for number, one in enumerate(self._analysis.findings)
+            one.key: one
+            for one in self._assessment.findings
             if is_root or (first <= one.evidence[0] and one.opened <= last and not _is_of_root(one))
         }
-        still_open = {key: one for key, one in inside.items() if one.closed is None or one.closed > last}
-        resolved = {key: one.closed for key, one in inside.items() if key in self._raised and key not in still_open}
+        still_open = {key: one for key, one in inside.items() if one.resolution is None or one.resolution > last}
+        resolved = {key: one.resolution for key, one in inside.items() if key in self._raised and key not in still_open}
         # What is only doubtful leaves the whole unknown: an open issue of the root would make it incomplete.
         raised = {
             key: one for key, one in still_open.items() if key not in self._raised and (one.is_serious or not is_root)
@@ -53,29 +50,33 @@ class Verdicts:
         for key in resolved:
             del self._raised[key]
         spans = list(_spans(part)) if is_root else []
-        reports_failures = all(one.kind in CODES_BESIDE_FAILURES for one in still_open.values())
+        reports_failures = not any(codes()[one.code].covers_failures for one in still_open.values())
         return VerdictDraft(
             "coherent",
             self._completion(first, last, list(still_open.values()), is_root),
             self._narrator.final(first, last, spans, tells_left=reports_failures),
-            tuple(sorted([_issue(key, one) for key, one in raised.items()], key=lambda issue: issue.is_fatal)),
+            tuple(sorted([self._issue(one) for one in raised.values()], key=lambda issue: issue.is_fatal)),
             {key: (leaf_reference(action),) for key, action in resolved.items() if action is not None},
             self._key_actions(part, groups),
         )
 
+    def _issue(self, one: Finding) -> IssueDraft:
+        text = describe_finding(one, self._assessment.evidence)
+        return IssueDraft(text, tuple(map(leaf_reference, one.evidence)), one.severity == "fatal", one.code, one.key)
+
     def _completion(self, first: int, last: int, still_open: Sequence[Finding], is_root: bool) -> Completion:
         if still_open:
             return "incomplete" if any(one.is_serious for one in still_open) else "unknown"
-        analysis = self._analysis
-        is_shown = analysis.is_shown_done if is_root else analysis.is_shown_within(first, last)
+        assessment = self._assessment
+        is_shown = assessment.is_shown_done if is_root else assessment.is_shown_within(first, last)
         return "complete" if is_shown else "unknown"
 
     def _key_actions(self, part: SubtaskDraft, groups: Sequence[GroupDraft]) -> tuple[str, ...]:
         """The actions in it that matter most, as far as a verdict may name them: kept by rule, or its own children."""
         first, last = first_of(part), last_of(part)
         self._ends.add(last)
-        telling = self._analysis.telling
-        inside = telling[bisect_left(telling, first) : bisect_right(telling, last)]
+        key_actions = self._assessment.key_actions
+        inside = key_actions[bisect_left(key_actions, first) : bisect_right(key_actions, last)]
         own = {child.action for child in part.children if isinstance(child, LeafDraft)}
         named = [action for action in inside if action in own or action in self._keys or action in self._ends]
         self._ends.update(group.last for group in groups)
@@ -83,11 +84,7 @@ class Verdicts:
 
 
 def _is_of_root(one: Finding) -> bool:
-    return one.closed is None and (one.kind in ROOT_CODES or (one.kind == "unmet" and not one.is_tried))
-
-
-def _issue(key: str, one: Finding) -> IssueDraft:
-    return IssueDraft(one.text, tuple(map(leaf_reference, one.evidence)), one.is_fatal, one.kind, key)
+    return one.is_open and codes()[one.code].raised_at == "root"
 
 
 def _spans(part: SubtaskDraft) -> Iterator[tuple[int, int]]:

@@ -1,10 +1,11 @@
-"""What a check was told to look at: files, folders, modules, single tests; and what it was told to leave out. Whether a
-later run says something about an earlier one hangs on that, and not on how the two are spelled."""
+"""What a check was told to check: files, folders, modules, single tests. Whether a later run says something about an
+earlier one depends on that, and not on how the two are spelled."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -13,25 +14,23 @@ from dense.evidence.facts.paths import base_name
 from dense.knowledge.program import words
 from dense.knowledge.programs import has_subcommands, is_python, program_name
 
-LONGEST = 1_000
-"""Characters of a command that are looked at."""
-VALUED = words("""
+MAX_COMMAND_CHARS = 1_000
+VALUE_OPTIONS = words("""
     -W -X -p -o -c -n -e --tb --rootdir --settings --ds --confcutdir --reporter --config --color --log-level --junitxml
     --cov-report -C --directory --prefix
 """)
 """Options whose value is a word of its own, and no subject."""
-OMITTING = words("--deselect --ignore --ignore-glob --exclude --exclude-tag --skip --testPathIgnorePatterns")
-"""Options that name what is left out."""
-CHOSEN = re.compile(r" -k[ =]?(?:'([^']*)'|\"([^\"]*)\"|(\S+))")
-LEFT_OUT = re.compile(r"\bnot\s+\(?\s*([\w.\[\]-]+)")
-LABELLED = words("unittest manage.py runtests.py run_tests.py setup.py nose nose2 trial test")
-"""Runners that are told modules by their dotted names."""
-GENERAL = words("tests test testing src lib spec specs __tests__")
-"""Parts of names that tell nothing about which tests are meant."""
+EXCLUDE_OPTIONS = words("--deselect --ignore --ignore-glob --exclude --exclude-tag --skip --testPathIgnorePatterns")
+SELECTED = re.compile(r" -k[ =]?(?:'([^']*)'|\"([^\"]*)\"|(\S+))")
+EXCLUDED = re.compile(r"\bnot\s+\(?\s*([\w.\[\]-]+)")
+LABEL_RUNNERS = words("unittest manage.py runtests.py run_tests.py setup.py nose nose2 trial test")
+"""Runners that take modules by their dotted names."""
+GENERAL_NAMES = words("tests test testing src lib spec specs __tests__")
+"""Parts of names that do not say which tests are meant."""
 
 
 class Scope(Struct, frozen=True):
-    """What a check was told to look at. Without any of it: everything."""
+    """What a check was told to check. If all of it is empty: everything."""
 
     subjects: frozenset[str] = frozenset()
     """Base names of files, without `.py`; parts of dotted names; single tests."""
@@ -42,38 +41,58 @@ class Scope(Struct, frozen=True):
     labels: tuple[str, ...] = ()
     """Modules by their dotted names."""
     tests: frozenset[str] = frozenset()
-    """Single tests."""
-    left_out: tuple[str, ...] = ()
-    """What it was told to leave out."""
+    """Single tests, or an expression that selects some."""
+    excluded: tuple[str, ...] = ()
+    """Names that are left out."""
 
 
 @lru_cache(1024)
 def scope(command: str) -> Scope:
-    """The scope of a command, as far as its words tell. Remembered, since checks are run again and again."""
+    """The scope of a command, as far as its words say."""
     reader = _Reader()
-    if " -k" in command and (chosen := CHOSEN.search(command)):
-        reader.choose(chosen[1] or chosen[2] or chosen[3] or "")
+    if chosen := SELECTED.search(command):
+        expression = chosen[1] or chosen[2] or chosen[3] or ""
+        reader.tests.add(expression)
+        reader.excluded += EXCLUDED.findall(expression)
         command = command[: chosen.start()] + command[chosen.end() :]
-    words = strip_wrappers(command[:LONGEST].split())
-    if not words:
-        return Scope()
-    program = program_name(words[0])
+    typed = strip_wrappers(command[:MAX_COMMAND_CHARS].split()) or [""]
+    program = program_name(typed[0])
     start = 1
     if is_python(program):
-        start, program = _behind_python(words)
-    elif "." in program and program != "py.test" and program not in LABELLED:
-        reader.file(words[0])
+        start, program = _python_target(typed)
+    elif "." in program and program != "py.test" and program not in LABEL_RUNNERS:
+        reader.add_file(typed[0])
     if has_subcommands(program):
-        start += 2 if words[start : start + 1] in (["run"], ["run-script"]) else 1
+        start += 2 if typed[start : start + 1] in (["run"], ["run-script"]) else 1
     elif program in ("manage.py", "setup.py"):
         start += 1
-    elif start > 1 and program.endswith(".py") and program not in LABELLED:
-        reader.file(program)
-    reader.take(words[start:], has_labels=program in LABELLED, has_folders=program in ("pytest", "py.test"))
+    elif start > 1 and program.endswith(".py") and program not in LABEL_RUNNERS:
+        reader.add_file(program)
+    for before, word in pairwise(["", *typed[start:]]):
+        option, _, value = word.partition("=")
+        if before in EXCLUDE_OPTIONS or (option in EXCLUDE_OPTIONS and value):
+            reader.tests.add(word)
+            reader.excluded.append(base_name((value or word).strip("'\"`;")).rpartition("::")[2])
+        elif before not in VALUE_OPTIONS and not word.startswith("-"):
+            reader.add_operand(word.strip("'\"`;"), program)
     return reader.scope()
 
 
-def _behind_python(words: list[str]) -> tuple[int, str]:
+def joined(scopes: list[Scope]) -> Scope:
+    """The scope of several commands that share an observation."""
+    if len(scopes) == 1:
+        return scopes[0]
+    return Scope(
+        frozenset(name for one in scopes for name in one.subjects),
+        tuple(path for one in scopes for path in one.paths),
+        tuple(path for one in scopes for path in one.folders),
+        tuple(label for one in scopes for label in one.labels),
+        frozenset(name for one in scopes for name in one.tests),
+        tuple(name for one in scopes for name in one.excluded),
+    )
+
+
+def _python_target(words: list[str]) -> tuple[int, str]:
     """Where the arguments of what Python runs begin, and what that is: a module or the base name of a script."""
     place = 1
     while place < len(words):
@@ -95,55 +114,30 @@ class _Reader:
         self.folders: list[str] = []
         self.labels: list[str] = []
         self.tests: set[str] = set()
-        self.left_out: list[str] = []
+        self.excluded: list[str] = []
 
     def scope(self) -> Scope:
-        return Scope(
-            frozenset(self.subjects | self.tests),
-            tuple(self.paths),
-            tuple(self.folders),
-            tuple(self.labels),
-            frozenset(self.tests),
-            tuple(self.left_out),
-        )
+        subjects, tests = frozenset(self.subjects | self.tests), frozenset(self.tests)
+        return Scope(subjects, tuple(self.paths), tuple(self.folders), tuple(self.labels), tests, tuple(self.excluded))
 
-    def take(self, words: list[str], *, has_labels: bool, has_folders: bool) -> None:
-        before = ""
-        for word in words:
-            option, _, value = word.partition("=")
-            if before in OMITTING or (option in OMITTING and value):
-                self._leave_out(value or word)
-            elif before not in VALUED and not word.startswith("-"):
-                self._operand(word.strip("'\"`;"), has_labels=has_labels, has_folders=has_folders)
-            before = word
-
-    def choose(self, expression: str) -> None:
-        """What pytest's `-k` chooses by parts of names."""
-        left_out = LEFT_OUT.findall(expression)
-        self.left_out += left_out
-        if not left_out:
-            self.tests.add(expression)
-
-    def file(self, path: str) -> None:
+    def add_file(self, path: str) -> None:
         self.subjects.add(base_name(path).removesuffix(".py"))
         self.paths.append(path)
 
-    def _leave_out(self, word: str) -> None:
-        path, _, test = word.strip("'\"`;").partition("::")
-        self.left_out.append(test.rsplit("::", 1)[-1] or base_name(path))
-
-    def _operand(self, word: str, *, has_labels: bool, has_folders: bool) -> None:
+    def add_operand(self, word: str, program: str) -> None:
         path, _, test = word.partition("::")
         name = base_name(path)
         if test:
             self.tests.add(test.rsplit("::", 1)[-1])
         if not name or name.isdigit() or "=" in name:
             return
-        if has_labels and "/" not in path and not path.endswith(".py"):
+        if program in LABEL_RUNNERS and "/" not in path and not path.endswith(".py"):
             self.labels.append(path)
-            self.subjects.update(part for part in path.split(".") if part not in GENERAL)
+            self.subjects.update(part for part in path.split(".") if part not in GENERAL_NAMES)
         elif "." in name and not name.startswith("."):
-            self.file(path)
-        elif ("/" in path or name in GENERAL or has_folders) and (folder := path.removesuffix("...").strip("./")):
+            self.add_file(path)
+        elif (folder := path.removesuffix("...").strip("./")) and (
+            "/" in path or name in GENERAL_NAMES or program in ("pytest", "py.test")
+        ):
             self.paths.append(folder)
             self.folders.append(folder)

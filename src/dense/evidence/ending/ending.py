@@ -1,5 +1,5 @@
-"""How a trace ends: handed over, broken off, given up, gone on elsewhere. The agent's word that it succeeded counts for
-nothing; its word that it did not is evidence."""
+"""How a trace ends: handed over, broken off, given up, continued elsewhere. The agent's word that it succeeded counts
+for nothing; its word that it did not is evidence."""
 
 from __future__ import annotations
 
@@ -9,22 +9,19 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.evidence.ending.admissions import admission
-from dense.evidence.ending.handovers import answer_given, lacking_in, longest_text
-from dense.evidence.ending.ledgers import Ledger, last_ledger
+from dense.evidence.ending.handovers import final_answer, lacking_sentence, longest_text
+from dense.evidence.ending.lead_verdicts import LeadVerdict, last_verdict
 from dense.evidence.facts.agents import team_of
 from dense.evidence.facts.facts import ActionFacts
 from dense.trajectory import Step
 
 EndingKind = Literal["handed_over", "broken_off", "given_up", "continued"]
 
-TAIL = 4000
-"""How much of the last message is looked at, from its end: what is said last counts."""
-
-NOTICE = 80
-"""How long a last word is at most that only says that the run is over."""
-HEAD = 300
-"""How much of what the harness says last is looked at."""
+MAX_TAIL_CHARS = 4000
+MAX_HARNESS_CHARS = 300
+MAX_NOTICE_CHARS = 80
+"""A last message that only says that the run is over is no longer."""
+MIN_EXPLANATION_CHARS = 12
 BOUNDS = r"(?:limits?|max(?:imum)?|budget|quota|rounds?|turns?|steps?|iterations?|tokens?|time|context|cost|counter)"
 LIMITED = re.compile(
     rf"\b{BOUNDS}\b[^.\n]{{0,60}}\b(?:reached|exceeded|exhausted|used up)\b"
@@ -32,7 +29,7 @@ LIMITED = re.compile(
     r"|LimitsExceeded|\bexit_(?:cost|context|format|error)|\b(?:was |got |been |^)killed\b|\btime(?:d|d[ -]|-)?out\b",
     re.IGNORECASE,
 )
-"""Words of a harness that ended a run before its time, and says so even after a last word."""
+"""Words of a harness that stopped a run at a limit."""
 CRASHES = re.compile(
     r"^(?:Traceback \(most recent call last\).*|(?:[a-z_]\w*\.)+\w*(?:Error|Exception)\b.*|API Error: .*"
     r"|Error code: [45]\d\d\b.*)",
@@ -40,12 +37,10 @@ CRASHES = re.compile(
 )
 """An error of the agent's client, at the beginning of a line."""
 FENCED = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
-VERDICTS = ("task_completed", "success", "is_successful", "completed")
-"""Arguments of tools that hand over, by which an agent says whether it is done."""
+VERDICT_ARGUMENTS = ("task_completed", "success", "is_successful", "completed")
+"""Arguments of hand-over tools by which an agent says whether it is done."""
 PARTIAL = frozenset({"partial", "partially"})
-LONG_WORD = 12
-LEAVES = frozenset(["exit", "exit 0", "logout", "quit"])
-"""Commands that end a session: the agent says that it is over."""
+EXIT_COMMANDS = frozenset(["exit", "exit 0", "logout", "quit"])
 
 
 class Ending(Struct, frozen=True):
@@ -55,101 +50,93 @@ class Ending(Struct, frozen=True):
     action: int
     """The action that shows it."""
     words: str = ""
-    """The agent's own words, or the harness's, where they tell."""
+    """The words of the agent or the harness that say why."""
     answer: str = ""
     """The answer that somebody wrote down at the end of a run that was broken off."""
-    ledger: Ledger | None = None
-    """What the lead of several agents held of it last, where that is that the request is not satisfied."""
+    verdict: LeadVerdict | None = None
+    """The last verdict of the lead of several agents, if it holds the request to be unsatisfied."""
     is_partial: bool = False
-    """Whether it was handed over as done in part; `words` then tell what is missing."""
+    """Whether the agent marks what it hands over as partly done; `words` then say what is missing."""
 
 
-def ending(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> Ending:
-    """By the last action: a hand-over, a last word, or anything else, which means that there was to be more."""
+def find_ending(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> Ending:
+    """By the last action: a hand-over, a last message, or anything else, after which there was to be more."""
     last, step = facts[-1], steps[-1]
     harness = next((seen.text for seen in reversed(step.observations) if seen.origin == "system"), "").strip()
-    if "continu" in harness[:HEAD].casefold():
-        return Ending("continued", last.action, harness)  # in another trace: what became of it is not told here
-    team = team_of(steps)
+    if "continu" in harness[:MAX_HARNESS_CHARS].casefold():
+        return Ending("continued", last.action, harness)
+    is_team = bool(team_of(steps))
+    ending = _own_ending(facts, steps, harness, is_team=is_team)
+    verdict = last_verdict(steps) if is_team else None
+    if verdict is None:
+        return ending
+    if verdict.is_satisfied:
+        return Ending("handed_over", last.action)
     said = [one.message for one in steps[-3:] if one.message.strip()]
-    ended = _handed(facts, steps, harness, said, is_team=bool(team))
-    if not team or (ledger := last_ledger(steps)) is None:
-        return ended
-    if ledger.is_satisfied:
-        return Ending("handed_over", last.action)  # the lead was content: whether rightly, nothing here tells
-    words = (ended.words if ended.kind == "broken_off" else "") or _last_crash(said[-1:])
-    return Ending("broken_off", last.action, words, answer_given(step), ledger)
+    words = (ending.words if ending.kind == "broken_off" else "") or _last_error(said[-1:])
+    return Ending("broken_off", last.action, words, final_answer(step), verdict)
 
 
-def _handed(
-    facts: Sequence[ActionFacts], steps: Sequence[Step], harness: str, said: Sequence[str], *, is_team: bool
-) -> Ending:
+def _own_ending(facts: Sequence[ActionFacts], steps: Sequence[Step], harness: str, *, is_team: bool) -> Ending:
     last, step = facts[-1], steps[-1]
-    if last.phase != "deliver" and not _is_last_word(last, step):
-        came = [] if step.calls else [seen.text for seen in step.observations]
-        words = _telling(harness) or _crash(said) or _last_crash(came)
-        answer = answer_given(step)
-        if answer and not words:
-            return Ending("handed_over", last.action, answer=answer)
-        return Ending("broken_off", last.action, words, answer)
-    if LIMITED.search(harness[:HEAD]):
-        return Ending("broken_off", last.action, _telling(harness))
-    if crash := _crash(said[-1:]):
-        return Ending("broken_off", last.action, crash)
-    if is_team and said and len(said[-1]) <= NOTICE and LIMITED.search(said[-1]):
-        return Ending("broken_off", last.action, said[-1])  # who leads the others says when it is over
-    if True in [fact.is_followed_by_user for fact in facts]:
-        return Ending("handed_over", last.action)  # to tell a user that something cannot be done may be the task
+    said = [one.message for one in steps[-3:] if one.message.strip()]
+    if last.phase != "deliver" and not _is_last_message(last, step):
+        texts = [] if step.calls else [seen.text for seen in step.observations]
+        words = _limit_line(harness) or _client_error(said) or _last_error(texts)
+        return Ending("broken_off", last.action, words, final_answer(step))
+    if LIMITED.search(harness[:MAX_HARNESS_CHARS]):
+        return Ending("broken_off", last.action, _limit_line(harness))
+    if is_team and said and len(said[-1]) <= MAX_NOTICE_CHARS and LIMITED.search(said[-1]):
+        return Ending("broken_off", last.action, said[-1])  # the lead says when the run is over
+    if any(fact.is_followed_by_user for fact in facts):
+        return Ending("handed_over", last.action)  # to tell a user that something is impossible may be the task
     verdict = own_verdict(step) if last.phase == "deliver" else ""
     if verdict == "false":
-        return Ending("given_up", last.action, _own_words(step) or "false")
-    makes_files = any(fact.effects.writes for fact in facts)
-    if said and (admitted := admission(said[-1], makes_files=makes_files)):
-        return Ending("given_up", last.action, admitted)
+        return Ending("given_up", last.action, _explanation(step) or "false")
     if verdict in PARTIAL:
-        return Ending("handed_over", last.action, _own_words(step), is_partial=True)
+        return Ending("handed_over", last.action, _explanation(step), is_partial=True)
     return Ending("handed_over", last.action)
 
 
 def own_verdict(step: Step) -> str:
-    """What a hand-over is marked as by the agent itself, in small letters; empty where it has no such mark."""
-    marks = [call.arguments[key] for call in step.calls for key in VERDICTS if key in call.arguments]
+    """The agent's own mark of its hand-over, in lower case; empty if it has none."""
+    marks = [call.arguments[name] for call in step.calls for name in VERDICT_ARGUMENTS if name in call.arguments]
     return str(marks[0]).lower() if marks else ""
 
 
-def _own_words(step: Step) -> str:
-    """What a hand-over says that is marked as one of work that is not done: what is missing, where it tells that."""
+def _explanation(step: Step) -> str:
+    """What a hand-over that is marked as not done says is missing."""
     text = longest_text(step)
-    lacking = lacking_in(text)
-    return text[max(text.find(lacking[:40]), 0) :] if lacking else text if len(text) > LONG_WORD else ""
+    if lacking := lacking_sentence(text):
+        return text[max(text.find(lacking[:40]), 0) :]
+    return text if len(text) > MIN_EXPLANATION_CHARS else ""
 
 
-def _telling(harness: str) -> str:
-    """The line of what the harness says that tells why it ended."""
-    lines = harness[:HEAD].splitlines()
+def _limit_line(harness: str) -> str:
+    """The line of the harness that says why it stopped the run."""
+    lines = harness[:MAX_HARNESS_CHARS].splitlines()
     return next((line.strip() for line in lines if LIMITED.search(line)), harness)
 
 
-def _crash(messages: Sequence[str]) -> str:
-    """An error of the agent's client among what was said last: a paragraph at the end of a message that nothing leads
-    to, since what is quoted is introduced."""
+def _client_error(messages: Sequence[str]) -> str:
+    """An error of the agent's client: the last paragraph of a message, unless the message introduces it."""
     for message in reversed(messages):
-        text = FENCED.sub("", message[-TAIL:]).strip()
+        text = FENCED.sub("", message[-MAX_TAIL_CHARS:]).strip()
         before, _, paragraph = text.rpartition("\n\n")
-        if not before.rstrip().endswith((":", "：")) and (crash := CRASHES.match(paragraph)):
-            return crash.group().strip()
+        if not before.rstrip().endswith((":", "：")) and (found := CRASHES.match(paragraph)):
+            return found.group().strip()
     return ""
 
 
-def _last_crash(texts: Sequence[str]) -> str:
-    """The same behind the page that an agent was shown which called nothing: of a traceback the line that tells."""
-    found = [crash.group().strip() for text in texts for crash in CRASHES.finditer(text[-TAIL:])]
+def _last_error(texts: Sequence[str]) -> str:
+    """The last line of an error anywhere in texts."""
+    found = [match.group().strip() for text in texts for match in CRASHES.finditer(text[-MAX_TAIL_CHARS:])]
     return next((line for line in reversed(found) if not line.startswith("Traceback")), "")
 
 
-def _is_last_word(last: ActionFacts, step: Step) -> bool:
-    """Whether an action only says something, notes a plan or leaves, and no tool answers what was said."""
+def _is_last_message(last: ActionFacts, step: Step) -> bool:
+    """Whether an action only says something, notes a plan or leaves, and no tool answers."""
     if step.calls:
-        is_over = bool(last.commands) and last.commands[-1].strip() in LEAVES
-        return is_over or (last.phase == "talk" and not last.has_failed)
+        is_exit = bool(last.commands) and last.commands[-1].strip() in EXIT_COMMANDS
+        return is_exit or (last.phase == "talk" and not last.has_failed)
     return bool(step.message.strip()) and not any(seen.origin == "tool" for seen in step.observations)

@@ -1,14 +1,10 @@
-"""How an attempt is handed over: in the agent's own words, where they say what is missing in those."""
+"""What an attempt hands over: an answer, a diff that a command prints, words about what is missing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from dense.evidence.facts.facts import ActionFacts
-from dense.narrate.actions import NarratedAction
-from dense.narrate.messages import telling_sentence
-from dense.text.quoting import quoted
 from dense.text.sentences import LIST_ITEM, sentences
 from dense.trajectory import Step
 
@@ -19,93 +15,7 @@ LACKING = re.compile(
     r"|não existe|нет|не удалось)\b|没有|缺少|无法|ありません|できません|없습니다",
     re.IGNORECASE,
 )
-"""Words for what is not there, in the languages that we know. They choose a sentence to be quoted, nothing else."""
-LONGEST_WORD = 160
-LONGEST_COMMAND = 2000
-MOST = 3
-
-
-ANSWER = re.compile(r"^[*# ]{0,6}FINAL ANSWER[*]{0,2}:[* ]{0,4}(\S[^\n]{0,300})", re.MULTILINE | re.IGNORECASE)
-"""How answers are marked where a benchmark asks questions."""
-TAIL = 4000
-
-
-def answer_given(step: Step) -> str:
-    """The answer that an attempt ends with, by the agent or by what wrote it down at the end."""
-    for text in (*[seen.text for seen in reversed(step.observations)], step.message):
-        tail = text[-TAIL:]
-        if "final answer" in tail.lower() and (found := ANSWER.findall(tail)):
-            return found[-1].strip()
-    return ""
-
-
-SHOWS_WORK = re.compile(
-    r"\bgit\b[^|;&\n]{0,80}\b(?:diff|show|format-patch)\b|\bcat\b[^|;&\n]{0,80}\.(?:patch|diff|txt)\b"
-)
-
-
-def prints_work(facts: ActionFacts) -> bool:
-    """Whether a hand-over is a command whose output is what is handed in, as against a question to somebody."""
-    return any(SHOWS_WORK.search(text[-LONGEST_COMMAND:]) for text in facts.commands)
-
-
-def handover(deeds: Sequence[NarratedAction]) -> NarratedAction | None:
-    """The hand-over that ends a stretch; the first of several in a row, since the others only confirm it."""
-    found: NarratedAction | None = None
-    for deed in reversed(deeds[-MOST:]):
-        if deed.phase != "deliver":
-            break
-        found = deed
-    return found
-
-
-class Handovers:
-    """How the hand-overs of one trajectory are told. Every level of the tree ends with the same one: each is told
-    once."""
-
-    def __init__(self) -> None:
-        self._told: dict[tuple[int, bool], str] = {}
-        self._given: dict[int, str] = {}
-
-    def told(self, deed: NarratedAction, *, tells_lacking: bool) -> str:
-        """See `handover_told`."""
-        key = deed.action, tells_lacking
-        if key not in self._told:
-            self._told[key] = handover_told(deed, tells_lacking=tells_lacking)
-        return self._told[key]
-
-    def given(self, deed: NarratedAction) -> str:
-        """See `answer_given`."""
-        if deed.action not in self._given:
-            self._given[deed.action] = answer_given(deed.step)
-        return self._given[deed.action]
-
-
-def handover_told(deed: NarratedAction, *, tells_lacking: bool = True) -> str:
-    """A hand-over by the sentence that says what is missing, else by the one that tells most; empty for none."""
-    told = deed.action_text
-    if told.startswith("handed in "):
-        lacking = lacking_in(longest_text(deed.step)) if tells_lacking else ""
-        is_told = not lacking or lacking[:40] in told
-        return told if is_told else f"{told} and said {quoted(lacking, LONGEST_WORD)}"
-    if not told.startswith(("said ", "ended the attempt")):
-        return told
-    lacking = lacking_in(deed.step.message) if tells_lacking else ""
-    if not lacking:
-        if told.startswith("ended"):
-            return told
-        words = telling_sentence(deed.step.message)
-        return f"said {quoted(words, 100)}" if words else ""
-    verb = "said" if told.startswith("said ") else "ended the attempt and said"
-    return f"{verb} {quoted(lacking, LONGEST_WORD)}"
-
-
-def longest_text(step: Step) -> str:
-    """What the calls of a hand-over say at most length."""
-    texts = [value for call in step.calls for value in call.arguments.values() if isinstance(value, str)]
-    return max(texts, key=len, default="")
-
-
+"""Words for what is missing. They only choose a sentence to quote."""
 TURN = re.compile(
     r"(?:^|[\n.!?]\s+|[。！？]\s*)[-*#>_ ]{0,6}((?:however|but|unfortunately|note that|although|leider|jedoch"
     r"|allerdings|cependant|malheureusement|sin embargo|lamentablemente|no entanto|infelizmente|однако|к сожалению"
@@ -113,16 +23,43 @@ TURN = re.compile(
     re.IGNORECASE,
 )
 """A sentence that turns from what was done to what was not."""
-LONGEST_MESSAGE = 6000
+FINAL_ANSWER = re.compile(r"^[*# ]{0,6}FINAL ANSWER[*]{0,2}:[* ]{0,4}(\S[^\n]{0,300})", re.MULTILINE | re.IGNORECASE)
+"""How benchmarks of questions mark the answer."""
+PRINTS_WORK = re.compile(
+    r"\bgit\b[^|;&\n]{0,80}\b(?:diff|show|format-patch)\b|\bcat\b[^|;&\n]{0,80}\.(?:patch|diff|txt)\b"
+)
+MAX_TAIL_CHARS = 4000
+MAX_COMMAND_CHARS = 2000
+MAX_MESSAGE_CHARS = 6000
+MAX_SENTENCE_CHARS = 160
 
 
-def lacking_in(message: str) -> str:
-    """The sentence of a last message that says what is missing: among the first ones; else one that turns to it, which
-    may stand at the end of a long report."""
-    said = sentences(message, LONGEST_WORD)
-    if lacking := next((one for one in said if LACKING.search(one) and not LIST_ITEM.match(one)), ""):
+def final_answer(step: Step) -> str:
+    """The answer that an attempt ends with, by the agent or by the harness; empty if there is none."""
+    for text in (*[seen.text for seen in reversed(step.observations)], step.message):
+        if found := FINAL_ANSWER.findall(text[-MAX_TAIL_CHARS:]):
+            return found[-1].strip()
+    return ""
+
+
+def prints_work(fact: ActionFacts) -> bool:
+    """Whether a hand-over is a command whose output is what is submitted."""
+    return any(PRINTS_WORK.search(text[-MAX_COMMAND_CHARS:]) for text in fact.commands)
+
+
+def longest_text(step: Step) -> str:
+    """The longest text that the calls of a hand-over hold."""
+    texts = [value for call in step.calls for value in call.arguments.values() if isinstance(value, str)]
+    return max(texts, key=len, default="")
+
+
+def lacking_sentence(message: str) -> str:
+    """The sentence of a last message that says what is missing: one of the first, else one that turns to it, which may
+    be at the end of a long report. Empty if there is none."""
+    first = sentences(message, MAX_SENTENCE_CHARS)
+    if lacking := next((one for one in first if LACKING.search(one) and not LIST_ITEM.match(one)), ""):
         return lacking
-    if len(message) <= 4 * LONGEST_WORD:
+    if len(message) <= 4 * MAX_SENTENCE_CHARS:
         return ""  # these were all
-    turns = (found[1] for found in TURN.finditer(message, 0, LONGEST_MESSAGE))
+    turns = (found[1] for found in TURN.finditer(message, 0, MAX_MESSAGE_CHARS))
     return next((one for one in turns if LACKING.search(one)), "").strip()

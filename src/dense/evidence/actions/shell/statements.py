@@ -8,9 +8,9 @@ import re
 from dense.evidence.actions.shell.heredocs import HEREDOC, HEREDOC_PLACE
 from dense.evidence.actions.shell.interpret import without_edit_blocks
 from dense.knowledge.programs import programs_that
-from dense.narrate.quoting import HEAD
 from dense.text.quoting import flat
 
+MAX_STATEMENT_CHARS = 2000
 SEPARATOR = re.compile(r"""'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.|&&|\|\||;;?|\n|&(?<![>&]&)(?![>&])""", re.DOTALL)
 """What ends a statement, or what is quoted and ends none. Each alternative begins with a character of its own, so that
 what lies between is passed over quickly."""
@@ -80,7 +80,7 @@ def program(part: str) -> str:
 
 def trimmed(part: str) -> str:
     """A statement without its ends that only shorten or redirect what is shown."""
-    text = flat(part[:HEAD])
+    text = flat(part[:MAX_STATEMENT_CHARS])
     while text[-1:] in TAIL_ENDS or "|" in text[-40:]:
         found = TAIL.search(text, len(text) - 40)
         if found is None or not found.start():
@@ -99,7 +99,7 @@ def statements(text: str) -> tuple[list[str], list[str]]:
         text, bodies = without_heredocs(text)
     if "\\\n" in text:
         text = text.replace("\\\n", " ")  # a line that goes on in the next one
-    return segments(text[: 2 * HEAD]), bodies
+    return segments(text[: 2 * MAX_STATEMENT_CHARS]), bodies
 
 
 def without_heredocs(text: str) -> tuple[str, list[str]]:

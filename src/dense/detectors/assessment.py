@@ -1,0 +1,154 @@
+"""What a trace comes to: findings, attempts, whether the work is shown to be done, which actions matter most."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+
+from dense.detectors.finding import Finding
+from dense.detectors.registry import detect
+from dense.evidence.actions.check_commands import is_test_file
+from dense.evidence.ending.done import is_shown_done
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.outputs import program_output
+from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_temporary, same_file
+from dense.evidence.links.attempts import Attempt, attempts
+from dense.evidence.trace import TraceEvidence
+
+
+class Assessment:
+    """What the detectors and the links between actions make of one trace."""
+
+    def __init__(self, evidence: TraceEvidence) -> None:
+        self.evidence = evidence
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything that is open or was, in the order in which it shows."""
+        return detect(self.evidence)
+
+    def findings_in(self, first: int, last: int) -> tuple[Finding, ...]:
+        """The findings whose last evidence lies in a range of actions."""
+        opened = [finding.opened for finding in self.findings]
+        return self.findings[bisect_left(opened, first) : bisect_right(opened, last)]
+
+    def left_at(self, action: int) -> Finding | None:
+        """A serious finding that is open for good when an action hands over."""
+        left = (one for one in self.findings if one.is_serious and one.is_open and one.opened < action)
+        return next(left, None)
+
+    @cached_property
+    def is_shown_done(self) -> bool:
+        """Whether the trace itself shows that what was asked for is there."""
+        return is_shown_done(self.evidence)
+
+    @cached_property
+    def attempts(self) -> list[Attempt]:
+        """Ranges of actions that failed and were recovered or given up; none overlaps another."""
+        evidence = self.evidence
+        unsettled = frozenset(one.opened for one in self._failed_checks if one.is_open)
+        return attempts(evidence.facts, evidence.history, unsettled, evidence.first_change, evidence.complaint_after)
+
+    def attempts_in(self, first: int, last: int) -> list[Attempt]:
+        """The attempts that touch a range of actions."""
+        return [one for one in self.attempts if one.last >= first and one.first <= last]
+
+    def edited_tests(self, failed: Sequence[int], recovery: int) -> list[str]:
+        """The tests that were edited between a failed check and its pass, if nothing else was and the attempt did not
+        write them itself: then the pass says nothing about the product."""
+        evidence = self.evidence
+        before = [action for action in failed if action < recovery and evidence.fact(action).is_check]
+        if not before or not evidence.fact(recovery).is_check:
+            return []
+        between = evidence.facts[before[-1] : recovery - 1]
+        written = [path for fact in between if not fact.has_failed for path in fact.effects.writes]
+        written = [path for path in dict.fromkeys(written) if not is_temporary(path)]
+        if not written or not all(map(is_test_file, written)) or any(fact.effects.scripts for fact in between):
+            return []
+        first_write = {name: action for action, name in evidence.changes}
+        return written if all(first_write.get(base_name(path), 0) > before[-1] for path in written) else []
+
+    @cached_property
+    def key_actions(self) -> list[int]:
+        """The actions that matter most, in order: the evidence and resolution of findings, the last change of each
+        product, the check that passed last, the last look at each deliverable."""
+        evidence = self.evidence
+        shown = [action for one in self.findings for action in (*one.evidence, one.resolution) if action is not None]
+        passed = [check.action for check in evidence.checks if check.has_passed]
+        looks = [
+            one.shown[-1]
+            for one in evidence.tracked_files
+            if one.is_shown and self._reads_result(one.path, one.shown[-1])
+        ]
+        return sorted({*shown, *evidence.products.values(), *passed[-1:], *looks})
+
+    def _reads_result(self, path: str, action: int) -> bool:
+        """Whether an action reads a file of results, not a program."""
+        reads = self.evidence.fact(action).effects.reads
+        return not path.endswith(PROGRAM_ENDINGS) and any(same_file(path, one) for one in reads)
+
+    def is_shown_within(self, first: int, last: int) -> bool:
+        """Whether a range of actions reached something: what it changed was read or checked afterwards, and what it
+        tried last did not fail; a range without changes found something out."""
+        evidence = self.evidence
+        inside = evidence.facts[first - 1 : last]
+        acted = [fact for fact in inside if fact.phase not in {"talk", "deliver"}]
+        breaks_off = last == len(evidence.facts) and evidence.ending.kind == "broken_off"
+        if not acted or acted[-1].has_failed or breaks_off:
+            return False
+        checks = evidence.checks_in(first, last)
+        if checks and not checks[-1].has_passed:
+            return False
+        if self._gave_up_within(first, last) or self._is_rejected_within(inside):
+            return False
+        changed = next((fact.action for fact in reversed(inside) if not fact.has_failed and _changes(fact)), 0)
+        if self._first_open_check < changed:
+            return False  # the change was to fix that check, which never ran again
+        if changed:
+            return any(self._confirms(fact, changed) for fact in evidence.facts[changed - 1 : last])
+        if any(fact.delegates_to for fact in inside):
+            return False  # only words say whether another agent found out what it was asked
+        if acted[-1].phase == "run" and acted[-1].result.is_empty:
+            return False  # a program that was to find something out printed nothing
+        return any(not fact.has_failed and self._has_output(fact) for fact in acted)
+
+    def _gave_up_within(self, first: int, last: int) -> bool:
+        inside = [one for one in self.attempts_in(first, last) if first <= one.first and one.last <= last]
+        return any(one.recovery is None or self.edited_tests(one.failed, one.recovery) for one in inside)
+
+    def _is_rejected_within(self, inside: Sequence[ActionFacts]) -> bool:
+        """Whether the agent calls the last run wrong, or an answer was rejected."""
+        evidence = self.evidence
+        last_run = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
+        if last_run is not None and evidence.complaint_after(last_run):
+            return True
+        return any(inside[0].action <= one.action <= inside[-1].action for one in evidence.rejections)
+
+    def _confirms(self, fact: ActionFacts, changed: int) -> bool:
+        """Whether an action runs what was changed, or shows it and its contents are no guess."""
+        if not fact.has_failed and (fact.is_check or fact.effects.scripts):
+            return True
+        made = self.evidence.history.reads_back(fact.action)
+        if made is None or made < changed:
+            return False
+        return not self.evidence.origins.is_guess(program_output(fact, self.evidence.step(fact.action)), made)
+
+    def _has_output(self, fact: ActionFacts) -> bool:
+        """Whether a tool returned something: what a harness says does not count."""
+        observations = self.evidence.step(fact.action).observations
+        return any(one.origin == "tool" and one.text.strip() for one in observations)
+
+    @cached_property
+    def _failed_checks(self) -> list[Finding]:
+        return [one for one in self.findings if one.code == "check_failed"]
+
+    @cached_property
+    def _first_open_check(self) -> int:
+        """The first serious failed check that never passed again; beyond the end if there is none."""
+        found = [one.opened for one in self._failed_checks if one.is_serious and one.is_open]
+        return min(found, default=len(self.evidence.facts) + 1)
+
+
+def _changes(fact: ActionFacts) -> bool:
+    return bool(fact.effects.writes or fact.effects.deletes)

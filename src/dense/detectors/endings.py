@@ -1,0 +1,106 @@
+"""How a trace ends: rejected answers, an empty submission, giving up, ending in the middle of work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dense.detectors.finding import Finding, FindingCode
+from dense.detectors.registry import Detector
+from dense.evidence.ending.done import is_shown_done
+from dense.evidence.ending.handovers import prints_work
+from dense.evidence.ending.rejections import submitted_answer
+from dense.evidence.facts.outputs import program_output
+from dense.evidence.trace import TraceEvidence
+
+ANSWER_REJECTED = FindingCode("answer_rejected", "A submitted answer was rejected.", "serious", "root")
+SUBMISSION_EMPTY = FindingCode("submission_empty", "The submission is empty.", "serious", "root")
+SUBMISSION_PARTIAL = FindingCode("submission_partial", "The agent marks its submission as partly done.", "doubt")
+AGENT_GAVE_UP = FindingCode("agent_gave_up", "The agent marks its own work as not done.", "serious", "root")
+REQUEST_UNSATISFIED = FindingCode(
+    "request_unsatisfied",
+    "The lead agent holds the request to be unsatisfied when the run ends.",
+    "serious",
+    "root",
+)
+ENDED_WITHOUT_HANDOVER = FindingCode(
+    "ended_without_handover", "The trace ends in the middle of work.", "serious", "root"
+)
+FINISHING_FAMILIES = frozenset({"git commit", "git push", "gh pr"})
+"""Commands that work may end with."""
+
+
+def rejected_answers(evidence: TraceEvidence) -> Iterator[Finding]:
+    """Answers that were rejected. Another answer resolves them, the same one again does not."""
+    if not (rejections := evidence.rejections):
+        return
+    last = rejections[-1]
+    actions = [one.action for one in rejections]
+    later = [fact.action for fact in evidence.facts[last.action :] if fact.phase == "deliver"]
+    answer = submitted_answer(evidence.fact(later[-1]), evidence.step(later[-1])) if later else ""
+    if later and answer in {one.answer for one in rejections if one.answer}:
+        yield ANSWER_REJECTED.found(last.answer, *actions, later[-1], line=last.line, repeated=answer)
+    else:
+        yield ANSWER_REJECTED.found(last.answer, *actions, resolution=later[-1] if later else None, line=last.line)
+
+
+def empty_submission(evidence: TraceEvidence) -> Iterator[Finding]:
+    """A command that was to print the work and printed nothing: nothing was submitted."""
+    last = evidence.facts[-1]
+    step = evidence.steps[-1]
+    is_printed = last.phase == "deliver" and prints_work(last) and not last.has_failed
+    if is_printed and step.observations and not program_output(last, step).strip():
+        yield SUBMISSION_EMPTY.found(last.commands[-1], last.action)
+
+
+def ending(evidence: TraceEvidence) -> Iterator[Finding]:
+    end = evidence.ending
+    if end.kind == "given_up":
+        yield AGENT_GAVE_UP.found("", end.action, quote=end.words)
+    elif end.is_partial:
+        yield SUBMISSION_PARTIAL.found("", end.action, quote=end.words)
+    elif end.kind == "broken_off" and end.verdict is not None:
+        yield REQUEST_UNSATISFIED.found(
+            "",
+            end.action,
+            verdict_action=end.verdict.action,
+            reason=end.verdict.reason,
+            quote=end.words,
+            answer=end.answer,
+        )
+    elif end.kind == "broken_off" and not _may_be_finished(evidence):
+        yield ENDED_WITHOUT_HANDOVER.found("", end.action, quote=end.words)
+
+
+def _may_be_finished(evidence: TraceEvidence) -> bool:
+    """Whether nothing speaks against an end without a last message, which not every agent writes: what was asked for
+    is there, or the last action is one that work ends with."""
+    if is_shown_done(evidence):
+        return True
+    last, step = evidence.facts[-1], evidence.steps[-1]
+    if evidence.ending.words or last.has_failed:
+        return False
+    if last.family in FINISHING_FAMILIES:
+        return True
+    if not last.commands and not step.calls:  # code that somebody ran for an agent that only talks
+        return any(seen.exit_code == 0 or seen.text.startswith("exitcode: 0") for seen in step.observations)
+    return last.has_passed and last.action > evidence.last_change
+
+
+def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
+    yield from rejected_answers(evidence)
+    yield from ending(evidence)
+    yield from empty_submission(evidence)
+
+
+DETECTOR = Detector(
+    _detect,
+    (
+        ANSWER_REJECTED,
+        SUBMISSION_EMPTY,
+        SUBMISSION_PARTIAL,
+        AGENT_GAVE_UP,
+        REQUEST_UNSATISFIED,
+        ENDED_WITHOUT_HANDOVER,
+    ),
+    needs_end=False,
+)

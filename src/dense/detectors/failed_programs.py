@@ -1,0 +1,88 @@
+"""The last program that ran, if it failed or if its output is called wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dense.detectors.finding import Finding, FindingCode
+from dense.detectors.registry import Detector
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.paths import base_name, same_file
+from dense.evidence.facts.remarks import says_expected
+from dense.evidence.observations.setting import last_program
+from dense.evidence.trace import TraceEvidence
+from dense.knowledge.programs import LOOKERS
+
+PROGRAM_FAILED = FindingCode("program_failed", "The last program that ran failed.", "serious")
+OUTPUT_DOUBTED = FindingCode(
+    "output_doubted", "The agent, or the program itself, calls the last output wrong.", "doubt"
+)
+RUNNING_PHASES = frozenset({"run", "verify"})
+TRACEBACK_CHARS = 4_000
+"""How much of the end of an output is searched for the files of a traceback."""
+MISSING_TOOLS = frozenset({"no_such_module", "no_such_command"})
+"""Error families that say that something around the program is missing."""
+PROGRAM_ERRORS = frozenset({"syntax", "assertion", "exception", "build", "out_of_memory", "killed", "time_out"})
+"""Error families that say that the program is wrong, and not only the way it was called."""
+
+
+def failed_program(evidence: TraceEvidence) -> Iterator[Finding]:
+    """The last program that ran, if it failed: nothing later shows that the fault is gone."""
+    ran = [fact for fact in evidence.facts if fact.effects.scripts or _runs_something(fact)]
+    last = ran[-1] if ran else None
+    if last is None or not last.has_failed or any(check.action == last.action for check in evidence.checks):
+        return
+    families = [failure.family for failure in last.result.failures]
+    if not families or families[-1] not in PROGRAM_ERRORS or not MISSING_TOOLS.isdisjoint(families):
+        return
+    if last.action < evidence.first_change or may_be_intended(evidence, last):
+        return
+    yield PROGRAM_FAILED.found("", last.action, severity="serious" if last.phase in RUNNING_PHASES else "doubt")
+
+
+def doubted_output(evidence: TraceEvidence) -> Iterator[Finding]:
+    """The output of the last program, if the agent calls it wrong, or if it reports a problem in spite of exit 0."""
+    last = next((fact for fact in reversed(evidence.facts) if fact.effects.scripts or fact.effects.tests), None)
+    if last is None or last.has_failed or last.action < evidence.first_change:
+        return
+    if complaint := evidence.complaint_after(last.action):
+        has_changed = int(evidence.last_change > last.action)
+        yield OUTPUT_DOUBTED.found("", last.action, complaint=complaint, has_changed=has_changed)
+    elif last.result.reported_problem and not _is_called_intended(evidence, last.action):
+        removed = next((fact.action for fact in evidence.facts[last.action :] if _removes(fact, last)), 0)
+        yield OUTPUT_DOUBTED.found("", last.action, printed=last.result.reported_problem, removed_at=removed)
+
+
+def may_be_intended(evidence: TraceEvidence, run: ActionFacts) -> bool:
+    """Whether a failure may be what was wanted, or no failure of the program: it exited with 0, the agent says that
+    it is to fail, or what failed was changed later and the agent went on without it."""
+    step = evidence.step(run.action)
+    has_own_code = len(step.observations) >= len(step.calls)  # else the exit code is that of all calls together
+    if run.result.exit_code == 0 and has_own_code and last_program("\n".join(run.commands)) not in LOOKERS:
+        return True
+    if _is_called_intended(evidence, run.action):
+        return True
+    output = "\n".join(seen.text[-TRACEBACK_CHARS:] for seen in step.observations)
+    changed = (path for path, action in evidence.products.items() if action > run.action)
+    return any(path in run.effects.scripts or f'{base_name(path)}"' in output for path in changed)
+
+
+def _runs_something(fact: ActionFacts) -> bool:
+    return fact.phase in RUNNING_PHASES and bool(fact.effects.runs)
+
+
+def _is_called_intended(evidence: TraceEvidence, action: int) -> bool:
+    around = evidence.steps[action - 1 : action + 1]
+    return any(says_expected(step.message) or says_expected(step.reasoning) for step in around)
+
+
+def _removes(fact: ActionFacts, run: ActionFacts) -> bool:
+    return any(same_file(path, script) for path in fact.effects.deletes for script in run.effects.scripts)
+
+
+def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
+    yield from failed_program(evidence)
+    yield from doubted_output(evidence)
+
+
+DETECTOR = Detector(_detect, (PROGRAM_FAILED, OUTPUT_DOUBTED))

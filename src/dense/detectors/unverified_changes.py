@@ -1,0 +1,73 @@
+"""What was changed last, if nothing ran it or read it afterwards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dense.detectors.finding import Finding, FindingCode
+from dense.detectors.registry import Detector
+from dense.evidence.deliverables.sightings import is_named
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.outputs import program_output
+from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, same_file
+from dense.evidence.trace import TraceEvidence
+from dense.knowledge.programs import programs_that
+
+UNVERIFIED_CHANGE = FindingCode("unverified_change", "Nothing ran or read what was changed last.", "doubt")
+MAX_PRODUCTS = 5
+STORING_FAMILIES = frozenset({"git add", "git commit", "git push"})
+LISTING_PROGRAMS = programs_that("looks") | {"git"}
+"""Programs whose output shows a file."""
+MAX_LISTING_CHARS = 20_000
+NOT_TO_RUN = re.compile(
+    r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)",
+    re.IGNORECASE,
+)
+"""Words of a task that asks for something to be written and not run."""
+
+
+def unverified_changes(evidence: TraceEvidence) -> Iterator[Finding]:
+    """A deliverable or a program that was changed last, if nothing ran it or read it afterwards."""
+    last = evidence.last_change
+    paths = [path for path, action in evidence.products.items() if action == last][:MAX_PRODUCTS]
+    if not any(
+        path.endswith(PROGRAM_ENDINGS) or any(same_file(path, one) for one in evidence.deliverables) for path in paths
+    ):
+        return
+    if any(_verifies(evidence, fact) for fact in evidence.facts[last - 1 :]):
+        return
+    if evidence.task is None or not NOT_TO_RUN.search(evidence.task.instruction):
+        yield UNVERIFIED_CHANGE.found("", last, files=tuple(paths))
+
+
+def _verifies(evidence: TraceEvidence, fact: ActionFacts) -> bool:
+    """Whether an action runs or shows any of the products."""
+    if fact.effects.tests or fact.effects.scripts or fact.family in STORING_FAMILIES:
+        return True
+    if fact.action == evidence.last_change:
+        return _shows_own_change(evidence, fact)
+    if fact.phase == "run" or fact.family in {"git diff", "git show"}:
+        return True
+    if any(base_name(path) in evidence.product_names for path in fact.effects.reads):
+        return True
+    texts = [seen.text[:MAX_LISTING_CHARS] for seen in evidence.step(fact.action).observations]
+    is_listed = any(name in text for text in texts for name in evidence.product_names)
+    return is_listed and fact.phase in {"explore", "verify"}
+
+
+def _shows_own_change(evidence: TraceEvidence, fact: ActionFacts) -> bool:
+    """Whether a command that changes a file also shows it: `… > a.txt && cat a.txt`, `mv a b && ls`. What a tool
+    says of its own edit does not count."""
+    if not fact.commands or fact.has_failed or LISTING_PROGRAMS.isdisjoint(fact.effects.runs):
+        return False
+    shown = program_output(fact, evidence.step(fact.action))[:MAX_LISTING_CHARS]
+    own = [path for path, action in evidence.products.items() if action == fact.action]
+    if shown.strip() and any(same_file(path, read) for path in own for read in fact.effects.reads):
+        return True
+    typed = [line for text in fact.commands for line in map(str.strip, text.splitlines()) if line]
+    lines = [line for line in shown.splitlines() if not any(one in line for one in typed)]
+    return any(is_named(line, path) for line in lines for path in own)
+
+
+DETECTOR = Detector(unverified_changes, (UNVERIFIED_CHANGE,))

@@ -1,0 +1,50 @@
+"""Checks that could not run: they say nothing about what they check."""
+
+from __future__ import annotations
+
+from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun
+
+SHELL_PREFIXES = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
+"""How a line begins in which a shell says that there is no such program."""
+STOPPED = ("aborted", "interrupted", "cancelled", "canceled")
+"""What a line says if somebody stopped the run."""
+CALL_FAILURES = frozenset({"tool", "no_such_command", "usage", "time_out", "permission"})
+"""Error families that say that a program was not run, or not to its end."""
+MAX_TAIL_CHARS = 2_000
+
+
+def is_stopped(line: str) -> bool:
+    """Whether a line says that somebody stopped the run."""
+    return any(word in line.casefold() for word in STOPPED)
+
+
+def is_run_failure(failure: ObservedFailure, family: str) -> bool:
+    """Whether a failure says that the check itself could not run."""
+    if failure.family in CALL_FAILURES:
+        return True
+    if failure.family == "other" and is_stopped(failure.line):
+        return True
+    if failure.family == "no_such_file" and failure.line.startswith(SHELL_PREFIXES):
+        return True
+    return failure.family == "no_such_module" and failure.subject.split(".")[0] == family
+
+
+def ran_no_tests(run: TestRun) -> bool:
+    """Whether a runner could not run the tests: pytest counts that as errors, not as failures; make reports the exit
+    code of its command."""
+    if run.passed is None:
+        return run.runner == "make" and run.line.endswith(("Error 126", "Error 127"))
+    return not run.passed and (not run.failed or (run.runner == "pytest" and "failed" not in run.line))
+
+
+def could_not_run(result: ObservedResult, family: str) -> bool:
+    """Whether all that is seen of a check is that it could not run, or had nothing to run."""
+    if result.tests:
+        return all(map(ran_no_tests, result.tests))
+    return any(is_run_failure(failure, family) for failure in result.failures)
+
+
+def could_not_start(output: str) -> bool:
+    """Whether pytest lists errors at the end of its output and no failure: then its tests could not start."""
+    tail = output[-MAX_TAIL_CHARS:]
+    return "\nERROR " in tail and "\nFAILED " not in tail

@@ -1,0 +1,217 @@
+"""The sentences of findings: one function for each code. Nothing else makes these words, and nothing reads them back.
+
+`describe_finding(finding, evidence)` is the door; `DESCRIBERS` is its table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dense.detectors.finding import Finding
+from dense.evidence.trace import TraceEvidence
+from dense.narrate.actions import describe_action, describe_output
+from dense.narrate.handovers import describe_rejections
+from dense.narrate.outputs import ABSENT, absent_told, main_failure, test_name
+from dense.narrate.quoting import listed, paths_told
+from dense.text.quoting import one_line, quoted, ticked
+
+MAX_FILES = 3
+MAX_PLAN_ITEMS = 4
+
+type Describe = Callable[[Finding, TraceEvidence], str]
+
+
+def describe_finding(finding: Finding, evidence: TraceEvidence) -> str:
+    """What is wrong or missing, in one to four sentences."""
+    return DESCRIBERS[finding.code](finding, evidence)
+
+
+def _check_failed(finding: Finding, _: TraceEvidence) -> str:
+    tests = ", ".join(f"`{one_line(name, 60)}`" for name in finding.texts("tests"))
+    text = f"`{one_line(finding.subject, 100)}` failed at a{finding.opened}: {ticked(finding.text('line'), 200)}"
+    text += f" ({tests})." if tests else "."
+    if not finding.is_open:
+        return text
+    text += f" {_after_failure(finding)}"
+    return f"{text} The task itself names this check." if finding.number("is_named") else text
+
+
+def _after_failure(finding: Finding) -> str:
+    action, quote = finding.number("after_action"), finding.text("quote")
+    match finding.text("after"):
+        case "before_changes":
+            return "That was before anything was changed; it was not run again."
+        case "fails_without_changes":
+            return f"It failed in the same way at a{action}, without the changes."
+        case "own_check_removed":
+            return f"`{one_line(quote, 60)}` is the attempt's own, and was removed at a{action}."
+        case "own_check_edited":
+            return f"`{one_line(quote, 60)}` is the attempt's own, and was changed at a{action}; it did not run again."
+        case "excused":
+            return f"The agent says of it: {ticked(quote, 200)}; nothing shows that."
+        case "edited_later":
+            return "Files changed since, and it was not run again."
+        case _:
+            return "Nothing was changed since."
+
+
+def _program_failed(finding: Finding, evidence: TraceEvidence) -> str:
+    action = finding.opened
+    return (
+        f"At a{action} the last program that ran failed ({_action(evidence, action)}): {_output(evidence, action)}."
+        " Nothing ran since that shows the fault gone."
+    )
+
+
+def _output_doubted(finding: Finding, evidence: TraceEvidence) -> str:
+    action = finding.opened
+    if printed := finding.text("printed"):
+        text = f"The last check that ran, at a{action} ({_action(evidence, action)}), printed {ticked(printed, 160)}"
+        removed = finding.number("removed_at")
+        return f"{text}, and nothing ran since." + (f" It was removed at a{removed}." if removed else "")
+    text = f"What ran last, at a{action} ({_action(evidence, action)}), gave {_output(evidence, action)}."
+    text += f" The agent says of it: {ticked(finding.text('complaint'), 200)}"
+    return text + (" Files changed since, and nothing ran." if finding.number("has_changed") else "")
+
+
+def _last_action_failed(finding: Finding, evidence: TraceEvidence) -> str:
+    action = finding.opened
+    return (
+        f"The last thing that was tried failed, at a{action} ({_action(evidence, action)}):"
+        f" {_output(evidence, action)}. Nothing was done since that takes its place."
+    )
+
+
+def _message_rejected(finding: Finding, _: TraceEvidence) -> str:
+    text = f"The harness did not take the message at a{finding.opened} ({ticked(finding.text('reason'), 120)}):"
+    if files := finding.texts("files"):
+        return f"{text} its change of {paths_told(files)} was never made, and nothing changed that since."
+    return f"{text} {ticked(finding.text('code'), 80)} in it never ran, and nothing was run since."
+
+
+def _deliverable_missing(finding: Finding, evidence: TraceEvidence) -> str:
+    if finding.number("is_change"):
+        text = f"The task asks for a change of `{finding.subject}`, and none was made."
+    else:
+        text = f"The task asks for `{finding.subject}`, and no action made it."
+    attempts = [int(name[1:]) for name in finding.texts("attempts")]
+    if attempts:
+        tries = [_attempt(evidence, action, is_only=len(attempts) == 1) for action in attempts]
+        text += f" Tried without success: {'; '.join(tries)}."
+    if candidate := finding.text("candidate"):
+        text += f" What fits the task was already seen at a{finding.number('candidate_action')}:"
+        text += f" `{one_line(candidate, 200)}`. What is left is to write it there."
+    return text
+
+
+def _attempt(evidence: TraceEvidence, action: int, *, is_only: bool) -> str:
+    """A failed attempt and its output; the missing program or package, if that is why and there are others."""
+    failures = evidence.fact(action).result.failures
+    if failures and not is_only and (failure := main_failure(failures)).family in ABSENT and failure.subject:
+        return f"{absent_told(failure)} (a{action})"
+    return f"a{action} {_action(evidence, action, 70)}: {_output(evidence, action)}"
+
+
+def _only_new_files(finding: Finding, _: TraceEvidence) -> str:
+    return (
+        f"What is handed in at a{finding.opened} changes no file that was there before: it only adds"
+        f" {paths_told(finding.texts('files'))}, which the task does not name."
+    )
+
+
+def _plan_unfinished(finding: Finding, _: TraceEvidence) -> str:
+    items = listed([quoted(words, 80) for words in finding.texts("items")], MAX_PLAN_ITEMS)
+    return f"The agent's own list, last written at a{finding.opened}, still has as not begun: {items}."
+
+
+def _tests_weakened(finding: Finding, _: TraceEvidence) -> str:
+    failed, passed = finding.evidence
+    names = listed([ticked(test_name(name), 60) for name in finding.texts("tests")], MAX_FILES)
+    changes = [
+        _done_to(finding.texts("edited"), "changed"),
+        _done_to(finding.texts("removed"), "removed or moved away"),
+    ]
+    command = one_line(finding.subject, 100)
+    return (
+        f"`{command}` failed at a{failed}{f' ({names})' if names else ''} and passed at a{passed}."
+        f" Between the two {' and '.join(filter(None, changes))}. Nothing else was changed."
+    )
+
+
+def _done_to(paths: Sequence[str], verb: str) -> str:
+    names = listed([f"`{one_line(path, 80)}`" for path in paths], MAX_FILES)
+    return f"{names} {'was' if len(paths) == 1 else 'were'} {verb}" if paths else ""
+
+
+def _unverified_change(finding: Finding, _: TraceEvidence) -> str:
+    names = ", ".join(f"`{one_line(path, 80)}`" for path in finding.texts("files"))
+    return f"{names} changed at a{finding.opened}, and nothing ran it or looked at it since."
+
+
+def _answer_rejected(finding: Finding, evidence: TraceEvidence) -> str:
+    answers = describe_rejections(evidence.rejections, evidence.origins)
+    text = f"What was handed in was not taken: {answers}: {ticked(finding.text('line'), 200)}"
+    if repeated := finding.text("repeated"):
+        text += f". At a{finding.opened} {ticked(repeated, 200)} was handed in again."
+    return text
+
+
+def _submission_empty(finding: Finding, _: TraceEvidence) -> str:
+    return f"What was handed in at a{finding.opened} is empty: `{one_line(finding.subject, 100)}` printed nothing."
+
+
+def _submission_partial(finding: Finding, _: TraceEvidence) -> str:
+    quote = finding.text("quote")
+    text = f"The agent itself marks what it hands in at a{finding.opened} as done only in part"
+    return f"{text}: {ticked(quote, 200)}" if quote else f"{text}."
+
+
+def _agent_gave_up(finding: Finding, _: TraceEvidence) -> str:
+    return f"The agent itself says that it is not done: {ticked(finding.text('quote'), 200)}"
+
+
+def _request_unsatisfied(finding: Finding, _: TraceEvidence) -> str:
+    text = f"The run ended at a{finding.opened}, and its lead did not hold the request to be satisfied"
+    text += f" (a{finding.number('verdict_action')}): {ticked(finding.text('reason'), 200)}."
+    if quote := finding.text("quote"):
+        text += f" It ended with {ticked(quote, 200)}."
+    if answer := finding.text("answer"):
+        text += f" The answer {ticked(answer, 200)} was drawn from what there was by then; nothing had confirmed it."
+    return text
+
+
+def _ended_without_handover(finding: Finding, evidence: TraceEvidence) -> str:
+    action = finding.opened
+    text = f"The attempt breaks off at a{action} without a hand-over. The last action {_action(evidence, action)}"
+    text += f": {_output(evidence, action)}." if evidence.fact(action).has_failed else "."
+    quote = finding.text("quote")
+    return f"{text} It ended with {ticked(quote, 200)}." if quote else text
+
+
+def _action(evidence: TraceEvidence, action: int, limit: int = 120) -> str:
+    return describe_action(evidence.fact(action), evidence.step(action), limit)
+
+
+def _output(evidence: TraceEvidence, action: int) -> str:
+    return describe_output(evidence.fact(action), evidence.step(action))
+
+
+DESCRIBERS: dict[str, Describe] = {
+    "check_failed": _check_failed,
+    "program_failed": _program_failed,
+    "output_doubted": _output_doubted,
+    "last_action_failed": _last_action_failed,
+    "message_rejected": _message_rejected,
+    "deliverable_missing": _deliverable_missing,
+    "deliverable_attempt_failed": _deliverable_missing,
+    "only_new_files": _only_new_files,
+    "plan_unfinished": _plan_unfinished,
+    "tests_weakened": _tests_weakened,
+    "unverified_change": _unverified_change,
+    "answer_rejected": _answer_rejected,
+    "submission_empty": _submission_empty,
+    "submission_partial": _submission_partial,
+    "agent_gave_up": _agent_gave_up,
+    "request_unsatisfied": _request_unsatisfied,
+    "ended_without_handover": _ended_without_handover,
+}
+"""What makes the words, by code."""

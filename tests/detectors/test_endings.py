@@ -1,0 +1,163 @@
+"""Findings about how a trace ends."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from made_attempt import Action, analysed, assess, attempt, described, found, state, the, trajectory
+
+from dense.analyst.rules import RulesAnalyst
+from dense.detectors.assessment import Assessment
+from dense.service import distill_sync
+from dense.trajectory import Observation, Source, Step, ToolCall, Trajectory
+
+EDIT = ("sed -i s/a/b/ app.py", "")
+SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+PRINT = f"{SUBMIT} && git add -A && git diff --cached"
+NO = Observation("Your submission was incorrect.", origin="user")
+
+
+def flags(*steps: Step) -> Trajectory:
+    return trajectory("Find the flag.", *steps)
+
+
+def submit(answer: str, *came: Observation) -> Step:
+    call = ToolCall("submit", {"answer": answer})
+    return Step(Source("made"), calls=(call,), observations=(Observation(answer), *came))
+
+
+def look(text: str = "x") -> Step:
+    call = ToolCall("bash", {"command": "cat notes"}, "1")
+    return Step(Source("made"), calls=(call,), observations=(Observation(text, "1"),))
+
+
+def finish(message: str, **marks: str | bool) -> Assessment:
+    call = ToolCall("finish", {"message": message, **marks}, "1")
+    edit = ToolCall("bash", {"command": "sed -i s/a/b/ parser.c"}, "1")
+    steps = Step(Source("made"), calls=(edit,)), Step(Source("made"), calls=(call,))
+    return assess(trajectory("Fix the parser.", *steps))
+
+
+# Rejected answers
+
+
+def test_another_answer_resolves_a_rejection_and_the_same_again_does_not() -> None:
+    other = the(assess(flags(look(), submit("flag{a}", NO), look(), submit("flag{b}"))), "answer_rejected")
+    assert (other.evidence, other.resolution) == ((2,), 4)
+    again = flags(look("flag{a} flag{b}"), submit("flag{a}", NO), submit("flag{b}", NO), submit("flag{a}"))
+    assert the(assess(again), "answer_rejected").evidence == (2, 3, 4)
+    (issue,) = distill_sync(again, RulesAnalyst()).reconciled.issues
+    assert issue.text == (
+        "What was handed in was not taken: `flag{a}` (a2) and `flag{b}` (a3): `Your submission was incorrect.`. "
+        "At a4 `flag{a}` was handed in again."
+    )
+
+
+def test_rejected_answers_are_in_the_summary_of_the_whole() -> None:
+    run = flags(look("flag{c}"), submit("flag{a}", NO), submit("flag{a}", NO), submit("flag{c}"))
+    summary = distill_sync(run, RulesAnalyst()).reconciled.root.summary
+    assert "Answers that were not taken before: `flag{a}` (a2, a3, no output had shown it)." in summary
+    assert state(run) == "unknown"
+
+
+def test_a_guessed_answer_is_called_one() -> None:
+    guessed, shown = (flags(look(text), submit("flag{made_up_1}", NO)) for text in ("x", "flag{made_up_1}"))
+    assert "no output had shown it" in described(assess(guessed), "answer_rejected")
+    assert "no output had shown it" not in described(assess(shown), "answer_rejected")
+
+
+# Empty submissions
+
+
+def test_a_submission_that_prints_nothing_is_empty() -> None:
+    run = attempt(None, EDIT, (PRINT, ""))
+    assert the(assess(run), "submission_empty").evidence == (2,)
+    assert "a2 is empty" in described(assess(run), "submission_empty")
+    assert state(run) == "incomplete"
+    assert found(analysed(None, EDIT, (PRINT, "<returncode>0</returncode>\n<output>\n</output>")), "submission_empty")
+
+
+def test_one_that_prints_something_or_is_not_to_print_is_not() -> None:
+    for last in [(PRINT, "diff --git a/app.py b/app.py"), (SUBMIT, ""), ("submit", "")]:
+        assert not found(analysed(None, EDIT, last), "submission_empty")
+    run = attempt(None, EDIT, (PRINT, ""))
+    unseen = msgspec.structs.replace(run.steps[-1], observations=())
+    assert not found(assess(trajectory(None, run.steps[0], unseen)), "submission_empty")
+
+
+# The agent's own mark
+
+
+@pytest.mark.parametrize("mark", ["false", False])
+def test_a_submission_that_is_marked_as_not_done(mark: str | bool) -> None:
+    assert "not done: `The page asks for a login.`" in described(
+        finish("The page asks for a login.", task_completed=mark), "agent_gave_up"
+    )
+    assert not found(finish("The year is 1976.", task_completed="true"), "agent_gave_up", "submission_partial")
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "However, the compiler was not built, so the fix could not be verified.",
+        "Unfortunately I could not run the suite.",
+        "Der Compiler konnte nicht gebaut werden, die Prüfung fehlt.",
+    ],
+)
+def test_a_submission_that_is_marked_as_partly_done(missing: str) -> None:
+    assessment = finish(f"The parser takes single tuples now, in `parser.c`. {missing}", task_completed="partial")
+    finding = the(assessment, "submission_partial")
+    assert (finding.evidence, finding.is_serious, finding.text("quote")) == ((2,), False, missing)
+    assert described(assessment, "submission_partial").endswith(f"done only in part: `{missing}`")
+
+
+# Broken off
+
+
+@pytest.mark.parametrize(
+    ("actions", "end", "expected"),
+    [
+        ((EDIT, ("pytest", "5 passed in 0.1s")), None, "unknown"),
+        ((EDIT, ("git commit -qam fix", "")), None, "unknown"),
+        ((EDIT, ("cat other.py", "x = 1")), None, "incomplete"),
+        ((EDIT, ("pytest", "5 passed in 0.1s")), "LimitsExceeded", "incomplete"),
+    ],
+)
+def test_an_end_without_a_last_message(actions: tuple[Action, ...], end: str | None, expected: str) -> None:
+    assert state(attempt(None, *actions, end=end)) == expected
+
+
+def test_work_that_is_shown_to_be_done_is_not_broken_off() -> None:
+    task = "Write hello to `out.txt`."
+    assert state(attempt(task, ("echo hello > out.txt", ""), ("cat out.txt", "hello"))) == "complete"
+
+
+def test_code_that_ran_for_an_agent_that_only_talks_is_an_end() -> None:
+    result = Observation("exitcode: 0\n2", exit_code=0)
+    ran = Step(Source("made"), "```python\nprint(2)\n```", observations=(result,))
+    assert not found(assess(trajectory("Print 2.", ran)), "ended_without_handover")
+
+
+# A lead and its ledger
+
+LEDGER = 'Updated Ledger:\n{"is_request_satisfied": {"reason": "The \\"year\\" is not known.", "answer": %s}, "n": {}}'
+
+
+def led(answer: str, *lines: str) -> Assessment:
+    lead = Step(Source("made"), LEDGER % answer, agent="Lead")
+    told = Step(Source("made"), calls=(ToolCall("Browser", {"input": "Look."}),), agent="Lead")
+    text = "\n".join(["https://library.example", *lines])
+    page = Step(Source("made"), "I clicked 'Hours'.", observations=(Observation(text),), agent="Browser")
+    return assess(trajectory("Find the year.", lead, told, page))
+
+
+def test_a_lead_that_is_not_satisfied() -> None:
+    error = "openai.BadRequestError: Error code: 400"
+    assessment = led("false", error, "FINAL ANSWER: 1976")
+    assert [one.code for one in assessment.findings] == ["request_unsatisfied"]
+    words = described(assessment, "request_unsatisfied")
+    assert all(part in words for part in ("(a1)", '`The "year" is not known.`', f"`{error}`", "The answer `1976`"))
+
+
+def test_a_lead_that_is_satisfied() -> None:
+    assert led("true", "something else").findings == ()

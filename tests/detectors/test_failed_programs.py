@@ -1,0 +1,79 @@
+"""The last program: failed, or with an output that is called wrong."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from made_attempt import Action, analysed, assess, attempt, described, found, the
+
+from dense.detectors.assessment import Assessment
+from dense.trajectory import Trajectory
+
+EDIT = ("sed -i s/a/b/ app.py", "")
+CRASH = "Traceback (most recent call last):\n  File \"lib.py\", line 1\nKeyError: 'x'"
+DONE = "It is done."
+
+
+def said_after(trajectory: Trajectory, action: int, message: str) -> Assessment:
+    steps = list(trajectory.steps)
+    steps[action] = msgspec.structs.replace(steps[action], message=message)
+    return assess(msgspec.structs.replace(trajectory, steps=tuple(steps)))
+
+
+def test_the_last_program_that_failed_is_open_until_one_works() -> None:
+    crash = ("python app.py", CRASH, 1)
+    assessment = analysed(None, EDIT, crash, DONE)
+    assert the(assessment, "program_failed").is_serious
+    assert "KeyError: 'x'" in described(assessment, "program_failed")
+    assert not found(analysed(None, EDIT, crash, EDIT, ("python app.py", "fine"), DONE), "program_failed")
+
+
+def test_a_program_that_was_written_and_run_in_one_action_is_doubtful() -> None:
+    new = "cat > try.py <<'E'\nimport lib\nE\npython try.py"
+    last = the(analysed(None, EDIT, ("python app.py", "fine"), (new, CRASH, 1), DONE), "program_failed")
+    assert (last.evidence, last.is_serious) == ((3,), False)
+    assert not found(analysed(None, EDIT, ("python app.py", CRASH, 1), (new, "fine"), DONE), "program_failed")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        ("python app.py", "Traceback (most recent call last):\nModuleNotFoundError: No module named 'psycopg2'", 1),
+        ("python run.py", f"{CRASH}\ncaught\nall good", 0),
+    ],
+)
+def test_a_missing_package_and_exit_code_0_are_no_failure(run: Action) -> None:
+    assert not found(analysed(None, EDIT, run, DONE), "program_failed")
+
+
+def test_a_pipe_hides_the_exit_code() -> None:
+    assert found(analysed(None, EDIT, ("python run.py | tail -5", CRASH, 0), DONE), "program_failed")
+
+
+def test_a_failure_that_the_agent_expected_is_none() -> None:
+    made = attempt(None, EDIT, ("python run.py", CRASH, 1), ("git diff", "+b"), DONE)
+    assert not found(said_after(made, 2, "As expected, it raises KeyError."), "program_failed")
+    assert found(said_after(made, 2, "Let me look at the diff."), "program_failed")
+
+
+def test_a_failure_of_what_was_changed_later_is_none() -> None:
+    crash = 'Traceback (most recent call last):\n  File "app.py", line 1\nKeyError'
+    assert not found(analysed(None, EDIT, ("python app.py", crash, 1), EDIT, DONE), "program_failed")
+
+
+def test_an_output_that_the_agent_calls_wrong_is_doubted() -> None:
+    made = attempt(None, EDIT, ("python solve.py", "put: -3.1\ndone"), ("ls", "x"), DONE)
+    doubted = said_after(made, 2, "The puts are negative, which is wrong.")
+    assert not the(doubted, "output_doubted").is_serious
+    assert "The puts are negative" in described(doubted, "output_doubted")
+    assert not found(said_after(made, 2, "Now let me look around."), "output_doubted")
+
+
+def test_an_output_that_reports_a_failure_with_exit_code_0_is_doubted() -> None:
+    own = ("python test_edges.py", "PASS\nFAIL. Expected [(x, 2)]\nPASS")
+    assessment = analysed("Fix it.", EDIT, ("echo 1 > test_edges.py", ""), own, ("rm test_edges.py", ""), DONE)
+    assert not the(assessment, "output_doubted").is_serious
+    words = described(assessment, "output_doubted")
+    assert "FAIL. Expected [(x, 2)]" in words and "removed at a4" in words
+    passed = ("python test_edges.py", "PASS\nPASS")
+    assert not found(analysed("Fix it.", EDIT, own, EDIT, passed, DONE), "output_doubted")

@@ -1,0 +1,93 @@
+"""Files that the task asks for and that no action made."""
+
+from __future__ import annotations
+
+import pytest
+from made_attempt import Action, analysed, attempt, described, found, state, the, trajectory
+
+from dense.analyst.rules import RulesAnalyst
+from dense.service import distill_sync
+from dense.trajectory import Observation, Source, Step, ToolCall
+from dense.tree import leaves
+
+WRITE = "Write the total to `/app/total.txt`."
+CODES = ("deliverable_missing", "deliverable_attempt_failed")
+DONE = "It is done."
+
+
+def test_a_file_that_nothing_made_is_missing() -> None:
+    assessment = analysed(WRITE, ("ls /app", "data.csv"), DONE)
+    finding = the(assessment, "deliverable_missing")
+    assert (finding.subject, finding.is_serious) == ("/app/total.txt", True)
+    assert "`/app/total.txt`, and no action made it" in described(assessment, *CODES)
+
+
+def test_failed_attempts_are_listed() -> None:
+    convert = ("convert a.svg /app/chart.png", "bash: convert: command not found", 127)
+    assessment = analysed("Draw a chart and save it as `/app/chart.png`.", ("ls", "a.svg"), convert, DONE)
+    assert the(assessment, "deliverable_attempt_failed").evidence == (2,)
+    assert "command not found" in described(assessment, *CODES)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        ("echo 30 > /app/total.txt", ""),
+        ("echo 30 | tee total.txt", "30"),
+        ("python3 -c \"open('/app/total.txt', 'w').write('30')\"", ""),
+        ("python3 solve.py", "wrote /app/total.txt"),
+        ("python3 solve.py", "wrote output/total.txt"),
+        ("ls /app", "data.csv  total.txt"),
+    ],
+)
+def test_a_file_that_was_made_or_seen_is_not_missing(made: Action) -> None:
+    assert not found(analysed(WRITE, made, DONE), *CODES)
+
+
+def test_a_program_that_names_the_file_makes_it_when_it_runs() -> None:
+    program = ("cat > solve.py <<'E'\nopen('/app/total.txt', 'w').write('30')\nE", "")
+    assert found(analysed(WRITE, program, DONE), *CODES)
+    assert not found(analysed(WRITE, program, ("python3 solve.py", "done"), DONE), *CODES)
+    crash = ("python3 solve.py", "Traceback (most recent call last):\nKeyError: 1", 1)
+    assert found(analysed(WRITE, program, crash, DONE), "deliverable_attempt_failed")
+
+
+def test_one_missing_file_of_several_is_reported() -> None:
+    task = "Create `/app/a.txt` with the word alpha, `/app/b.txt` with the word beta and `/app/c.txt` with the word c."
+    made: list[Action] = [("echo alpha > /app/a.txt", ""), ("echo beta > /app/b.txt", "")]
+    assert (
+        the(analysed(task, *made, ("cat /app/a.txt /app/b.txt", "alpha\nbeta"), DONE), *CODES).subject == "/app/c.txt"
+    )
+
+
+@pytest.mark.parametrize("task", ["Change the title in `/app/index.html`.", "Ändere den Titel in `/app/index.html`."])
+def test_a_change_that_was_not_made_is_called_a_change(task: str) -> None:
+    call = ToolCall("Edit", {"file_path": "/app/index.html", "old_string": "<h1>", "new_string": "<h2>"}, "c1")
+    rejected = Observation("String to replace not found in file.", "c1", is_error=True)
+    steps = Step(Source("made"), "", "", (call,), (rejected,)), Step(Source("made"), "It is changed.")
+    (issue,) = distill_sync(trajectory(task, *steps), RulesAnalyst()).reconciled.issues
+    assert "asks for a change of `/app/index.html`, and none was made" in issue.text
+    assert "not found in file" in issue.text
+
+
+def test_a_value_that_fits_the_task_is_named() -> None:
+    task = "The code has 9 characters, begins with `AB7` and ends with `X2`. Write it to `/app/code.txt`."
+    assessment = analysed(task, ("strings disk", "AB7 AB7KLM\nAB7KLMNOX2 AB7KLMNX2 QX2"), ("ls", "disk"))
+    finding = the(assessment, "deliverable_missing")
+    assert (finding.text("candidate"), finding.number("candidate_action")) == ("AB7KLMNX2", 1)
+    assert finding.evidence == (1,)
+    assert "`AB7KLMNX2`" in described(assessment, *CODES)
+
+
+def test_a_value_that_fits_in_one_way_only_is_not() -> None:
+    task = "The code has 9 characters and begins with `AB7`. Write it to `/app/code.txt`."
+    assert not the(analysed(task, ("strings disk", "AB7KLM"), ("ls", "disk")), *CODES).text("candidate")
+
+
+def test_to_hand_over_without_the_file_is_labelled_as_no_help() -> None:
+    gone = ("ls /app/total.txt", "ls: cannot access '/app/total.txt': No such file or directory", 2)
+    run = attempt(WRITE, ("ls /app", "data.csv"), gone, ("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", ""))
+    last = list(leaves(distill_sync(run, RulesAnalyst()).source.root))[-1]
+    assert last.label == -1
+    assert "/app/total.txt" in last.reason
+    assert state(run) == "incomplete"

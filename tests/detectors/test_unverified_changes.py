@@ -1,0 +1,55 @@
+"""Changes that nothing ran or read."""
+
+from __future__ import annotations
+
+import pytest
+from made_attempt import Action, analysed, attempt, described, found, state, the
+
+DONE = "It is done."
+PROGRAM = ("cat > solve.py <<'E'\nprint(1)\nE", "")
+TEXT = ("cat > notes.md <<'E'\nhello\nE", "")
+
+
+@pytest.mark.parametrize(
+    ("task", "actions"),
+    [("Write `notes.md`.", (TEXT,)), ("Write `solve.py`.", (PROGRAM,)), ("Tidy up.", (PROGRAM,))],
+)
+def test_a_deliverable_or_a_program_that_nobody_looked_at_is_reported(task: str, actions: tuple[Action, ...]) -> None:
+    assessment = analysed(task, *actions, DONE)
+    assert not the(assessment, "unverified_change").is_serious
+    assert "changed at a1, and nothing ran it" in described(assessment, "unverified_change")
+
+
+@pytest.mark.parametrize(
+    ("task", "actions"),
+    [
+        ("Tidy up.", (TEXT,)),
+        ("Write `solve.py`. No need to run it.", (PROGRAM,)),
+        ("Write `solve.py`.", (PROGRAM, ("ls", "README.md\nsolve.py"))),
+        ("Write `solve.py`.", (PROGRAM, ("git add -A && git commit -m x", ""))),
+        ("Tidy up.", (PROGRAM, ("rm solve.py", ""))),
+    ],
+)
+def test_anything_else_is_not(task: str, actions: tuple[Action, ...]) -> None:
+    assert not found(analysed(task, *actions, DONE), "unverified_change")
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "is_shown"),
+    [
+        ("mv /app/old.txt /app/new.txt && ls /app", "new.txt", True),
+        ("echo 1 > /app/new.txt && cat /app/new.txt", "1", True),
+        ("sed -i s/a/b/ /app/new.txt && git diff --stat", " new.txt | 2 +-", True),
+        ("echo 1 > /app/new.txt", "", False),
+        ("echo 1 > /app/new.txt && ls /data", "other.txt", False),
+        ("cp -v /app/a.txt /app/new.txt", "'/app/a.txt' -> '/app/new.txt'", False),
+        ("cat in.txt > /app/new.txt", "$ cat in.txt > /app/new.txt", False),
+    ],
+)
+def test_a_command_may_show_its_own_change(command: str, output: str, is_shown: bool) -> None:
+    task = "Write the number to `/app/new.txt`."
+    assert bool(found(analysed(task, (command, output), DONE), "unverified_change")) != is_shown
+
+
+def test_it_leaves_the_state_unknown() -> None:
+    assert state(attempt("Write `solve.py`.", PROGRAM, DONE)) == "unknown"
