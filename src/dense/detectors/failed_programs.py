@@ -9,7 +9,7 @@ from dense.detectors.registry import Detector
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.facts.remarks import says_expected
-from dense.evidence.observations.setting import last_program
+from dense.evidence.observations.context import last_program
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.programs import LOOKERS
 
@@ -20,10 +20,6 @@ OUTPUT_DOUBTED = FindingCode(
 RUNNING_PHASES = frozenset({"run", "verify"})
 TRACEBACK_CHARS = 4_000
 """How much of the end of an output is searched for the files of a traceback."""
-MISSING_TOOLS = frozenset({"no_such_module", "no_such_command"})
-"""Error families that say that something around the program is missing."""
-PROGRAM_ERRORS = frozenset({"syntax", "assertion", "exception", "build", "out_of_memory", "killed", "time_out"})
-"""Error families that say that the program is wrong, and not only the way it was called."""
 
 
 def failed_program(evidence: TraceEvidence) -> Iterator[Finding]:
@@ -33,7 +29,7 @@ def failed_program(evidence: TraceEvidence) -> Iterator[Finding]:
     if last is None or not last.has_failed or any(check.action == last.action for check in evidence.checks):
         return
     families = [failure.family for failure in last.result.failures]
-    if not families or families[-1] not in PROGRAM_ERRORS or not MISSING_TOOLS.isdisjoint(families):
+    if not families or not families[-1].is_program_fault or any(one.is_missing_dependency for one in families):
         return
     if last.action < evidence.first_change or may_be_intended(evidence, last):
         return

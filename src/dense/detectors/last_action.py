@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dense.detectors.failed_programs import MISSING_TOOLS, may_be_intended
+from dense.detectors.failed_programs import may_be_intended
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
 from dense.evidence.facts.facts import ActionFacts
@@ -54,8 +54,8 @@ def _matters(evidence: TraceEvidence, fact: ActionFacts) -> bool:
         return True
     if fact.phase == "setup":
         return bool(fact.effects.runs or fact.effects.writes)
-    families = {failure.family for failure in fact.result.failures}
-    return fact.action > evidence.first_change and MISSING_TOOLS.isdisjoint(families)
+    is_missing = any(failure.family.is_missing_dependency for failure in fact.result.failures)
+    return fact.action > evidence.first_change and not is_missing
 
 
 DETECTOR = Detector(failed_last_action, (LAST_ACTION_FAILED,), is_fallback=True)

@@ -10,7 +10,7 @@ from dense.detectors.finding import Finding
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.actions import describe_action, describe_output
 from dense.narrate.handovers import describe_rejections
-from dense.narrate.outputs import ABSENT, absent_told, main_failure, test_name
+from dense.narrate.outputs import absent_told, main_failure, test_name
 from dense.narrate.quoting import listed, paths_told
 from dense.text.quoting import one_line, quoted, ticked
 
@@ -106,7 +106,7 @@ def _deliverable_missing(finding: Finding, evidence: TraceEvidence) -> str:
 def _attempt(evidence: TraceEvidence, action: int, *, is_only: bool) -> str:
     """A failed attempt and its output; the missing program or package, if that is why and there are others."""
     failures = evidence.fact(action).result.failures
-    if failures and not is_only and (failure := main_failure(failures)).family in ABSENT and failure.subject:
+    if failures and not is_only and (failure := main_failure(failures)).missing_dependency:
         return f"{absent_told(failure)} (a{action})"
     return f"a{action} {_action(evidence, action, 70)}: {_output(evidence, action)}"
 

@@ -39,7 +39,7 @@ def state(tree: ReconciledTree, identifier: str) -> str:
 def test_a_part_raises_what_is_open_at_its_end_and_its_parent_closes_it_on_later_evidence() -> None:
     tree = reconciled(*LOOKS, *OTHER_WORK, *REPAIR)
     (issue,) = tree.issues
-    assert (issue.code, issue.evidence) == ("failed_check", ("n1",))
+    assert (issue.code, issue.evidence) == ("check_failed", ("n1",))
     assert state(tree, issue.raised_at) == "incomplete"
     assert issue.raised_at in {child.id for child in tree.root.children}
     assert (issue.resolved_at, issue.resolution) == (tree.root.id, ("n12",))
@@ -54,7 +54,7 @@ def test_what_is_closed_within_its_part_is_no_issue() -> None:
 
 def test_what_nothing_closes_stays_open() -> None:
     tree = reconciled(*LOOKS, *OTHER_WORK, REPAIR[0], ("pytest -q", FAILED, 1), "Done.")
-    (issue,) = [one for one in tree.issues if one.code == "failed_check"]
+    (issue,) = [one for one in tree.issues if one.code == "check_failed"]
     assert (issue.resolved_at, issue.resolution) == (None, ())
     assert tree.root.verdict is not None
     assert tree.root.verdict.state != "complete"
@@ -70,5 +70,5 @@ def test_real_traces_have_issues_that_a_later_part_closes(corpus: Path) -> None:
                     closed[str(trajectory.source)] = [one for one in tree.issues if one.resolved_at is not None]
     issues = [issue for found in closed.values() for issue in found]
     assert len(issues) >= 5
-    assert {issue.code for issue in issues} >= {"failed_check", "refused"}
+    assert {issue.code for issue in issues} >= {"check_failed", "answer_rejected"}
     assert all(issue.resolution and issue.resolved_at != issue.raised_at for issue in issues)

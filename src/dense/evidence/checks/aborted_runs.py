@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun
+from dense.knowledge.errors import NO_SUCH_FILE, NO_SUCH_MODULE, OTHER
 
 SHELL_PREFIXES = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
 """How a line begins in which a shell says that there is no such program."""
 STOPPED = ("aborted", "interrupted", "cancelled", "canceled")
 """What a line says if somebody stopped the run."""
-CALL_FAILURES = frozenset({"tool", "no_such_command", "usage", "time_out", "permission"})
-"""Error families that say that a program was not run, or not to its end."""
 MAX_TAIL_CHARS = 2_000
 
 
@@ -20,13 +19,13 @@ def is_stopped(line: str) -> bool:
 
 def is_run_failure(failure: ObservedFailure, family: str) -> bool:
     """Whether a failure says that the check itself could not run."""
-    if failure.family in CALL_FAILURES:
+    if failure.family.voids_check:
         return True
-    if failure.family == "other" and is_stopped(failure.line):
+    if failure.family is OTHER and is_stopped(failure.line):
         return True
-    if failure.family == "no_such_file" and failure.line.startswith(SHELL_PREFIXES):
+    if failure.family is NO_SUCH_FILE and failure.line.startswith(SHELL_PREFIXES):
         return True
-    return failure.family == "no_such_module" and failure.subject.split(".")[0] == family
+    return failure.family is NO_SUCH_MODULE and failure.subject.split(".")[0] == family
 
 
 def ran_no_tests(run: TestRun) -> bool:

@@ -18,6 +18,7 @@ from dense.evidence.facts.families import command_family
 from dense.evidence.facts.paths import same_file
 from dense.evidence.observations import observe
 from dense.evidence.observations.result import ObservedResult, TestRun
+from dense.knowledge.errors import EXIT
 from dense.knowledge.program import words
 from dense.knowledge.programs import programs_that
 from dense.knowledge.test_runners import RUNNERS
@@ -143,7 +144,7 @@ def _check(action: int, commands: Sequence[str], family: str, result: ObservedRe
     if could_not_run or family in RUNNERS.counting:
         return unknown  # a runner that counts tests, and no count: it broke off, or its output was cut
     line = failures[-1].line if failures else ""
-    if failures and failures[-1].family == "exit":
+    if failures and failures[-1].family is EXIT:
         line = _last_line(step) or line
     if is_stopped(line):
         return unknown

@@ -12,6 +12,7 @@ from dense.evidence.actions.shell.statements import statements
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
+from dense.knowledge.errors import EXIT, NO_SUCH_COMMAND
 from dense.knowledge.programs import programs_that
 from dense.trajectory import Step
 
@@ -91,7 +92,7 @@ def _is_made_before_failure(path: str, fact: ActionFacts) -> bool:
     """Whether a statement wrote a file before another one failed because its program is missing, and only for that."""
     failures = fact.result.failures
     missing = {failure.subject for failure in failures}
-    if fact.result.tests or any(failure.family not in ("no_such_command", "exit") for failure in failures):
+    if fact.result.tests or any(failure.family not in (NO_SUCH_COMMAND, EXIT) for failure in failures):
         return False
     for words in _statements(fact):
         if not missing.isdisjoint(words):
