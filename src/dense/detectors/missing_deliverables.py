@@ -10,7 +10,7 @@ from dense.detectors.registry import Detector
 from dense.evidence.deliverables.candidates import best_candidate
 from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.facts.paths import same_file
-from dense.evidence.requirements.cues import CUES
+from dense.evidence.requirements.vocabulary import CUES
 from dense.evidence.trace import TraceEvidence
 
 DELIVERABLE_MISSING = FindingCode(
