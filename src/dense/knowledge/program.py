@@ -62,6 +62,7 @@ Operands = Literal[
     "linked",  # what a link is to, and the link
     "archived",  # an archive that is written, and files that are read
     "converted",  # the first is read, the last is written
+    "fetched",  # addresses
     "asked",  # another machine, and a port
 ]
 
@@ -88,8 +89,6 @@ class Program(Struct, frozen=True):
     operands: Operands = ""
     wrappers: tuple[Wrapper, ...] = ()
     """How it runs another program, in one or several ways."""
-    product: str = ""
-    """What it writes if no option names it; with a dot in front: a file of each operand's name with this ending."""
     valued: frozenset[str] = frozenset()
     """Options whose value is the next word."""
     script_options: frozenset[str] = frozenset()
@@ -136,7 +135,6 @@ def row(
     traits: str = "",
     operands: Operands = "",
     *wrappers: Wrapper,
-    product: str = "",
     **sets: str,
 ) -> Program:
     """A row of the table; everything in words."""
@@ -145,7 +143,7 @@ def row(
         raise ValueError(f"{names}: no such trait: {', '.join(sorted(unknown))}")
     traits_implied = given.union(*[IMPLIED[trait] for trait in given if trait in IMPLIED])
     parsed = {name: words(text) for name, text in sets.items()}
-    return Program(tuple(names.split()), traits_implied, operands, wrappers, product, **parsed)
+    return Program(tuple(names.split()), traits_implied, operands, wrappers, **parsed)
 
 
 def behind(valued: str = "", leading: int = 0, verbs: str = "", *, takes_text: bool = False) -> Wrapper:

@@ -14,18 +14,16 @@ MAX_CODE_CHARS = 256 << 10
 OPEN = re.compile(r"""\bopen\(\s*[rbf]*["']([^"'\n]+)["'](?:\s*,\s*(?:mode\s*=\s*)?["']([rwaxbt+]+)["'])?""")
 
 READ_CALLS = words_of("""
-    read_csv read_json read_excel read_parquet read_table read_pickle read_sql read_html read_fwf read_text read_bytes
-    loadtxt genfromtxt imread listdir scandir iterdir walk glob rglob load_workbook load_dataset read_feather read_hdf
-    read_file from_file parse_file
+    read_csv read_json read_excel read_parquet read_table read_pickle read_sql read_html read_fwf loadtxt genfromtxt
+    imread listdir scandir walk glob load_workbook load_dataset read_feather read_hdf read_file from_file parse_file
 """)
 SAVE_CALLS = words_of("""
-    write_text write_bytes savefig to_csv to_json to_excel to_parquet to_pickle to_html to_markdown to_feather to_hdf
-    to_latex to_xml to_file to_stata savetxt savez savez_compressed imwrite imsave save_pretrained save_model
+    savefig to_csv to_json to_excel to_parquet to_pickle to_html to_markdown to_feather to_hdf
+    to_latex to_xml to_file to_stata savetxt savez savez_compressed imwrite imsave save_pretrained save_model extractall
     save_weights write_image write_html write_graphml write_gexf write_gml write_gpickle write_csv write_parquet
     write_json write_excel sink_parquet save_file write_png save_as saveas export_text write_video plot_model
 """)
 """Methods and functions that write a file; where it is named differs, so the first argument that is a path counts."""
-PATH_METHODS = words_of("write_text write_bytes read_text read_bytes iterdir rglob")
 FILE_CLASSES = words_of("open File ZipFile TarFile fdopen NamedTemporaryFile VideoWriter ExcelWriter H5File")
 FILE_MODULES = words_of("""
     io gzip bz2 lzma codecs tarfile zipfile h5py Image os builtins pd tempfile wave rasterio fitz pdfplumber aiofiles
@@ -33,8 +31,27 @@ FILE_MODULES = words_of("""
 """)
 """Modules whose `open` takes a path, unlike the `open` of a path itself."""
 PATH_MAKERS = words_of("Path PurePath PosixPath join str abspath expanduser fspath resolve joinpath")
-REMOVERS = words_of("remove unlink rmtree rmdir removedirs")
-MAKERS = words_of("mkdir makedirs touch mknod symlink link hardlink_to symlink_to truncate chmod chown")
+ARGUMENT_EFFECTS = {
+    **dict.fromkeys(words_of("os.remove os.unlink os.rmdir os.removedirs shutil.rmtree"), "delete"),
+    **dict.fromkeys(
+        words_of("os.mkdir os.makedirs os.mknod os.truncate os.chmod os.chown shutil.make_archive"), "write"
+    ),
+    **dict.fromkeys(words_of("wavfile.write sf.write soundfile.write imageio.write"), "write"),
+    **dict.fromkeys(words_of("np.load numpy.load torch.load joblib.load sqlite3.connect duckdb.connect"), "read"),
+    **dict.fromkeys(words_of("os.rename os.replace shutil.move"), "delete write"),
+    **dict.fromkeys(
+        words_of("shutil.copy shutil.copy2 shutil.copyfile shutil.copytree os.link os.symlink"), "read write"
+    ),
+    "shutil.unpack_archive": "read write",
+}
+"""What functions do to the files that their first arguments name."""
+METHOD_EFFECTS = {
+    **dict.fromkeys(words_of("unlink rmdir remove"), "delete"),
+    **dict.fromkeys(words_of("write_text write_bytes mkdir touch chmod symlink_to hardlink_to"), "write"),
+    **dict.fromkeys(words_of("read_text read_bytes iterdir rglob"), "read"),
+}
+"""What methods of a path do to it."""
+TEST_CALLS = words_of("unittest.main pytest.main doctest.main doctest.testmod")
 ASKERS = words_of("get post put patch delete head request urlopen urlretrieve options Request stream create_connection")
 CLIENTS = words_of("requests httpx urllib request session client s urllib3 http aiohttp")
 STARTERS = words_of(
@@ -118,17 +135,31 @@ class Scan:
         elif name in STARTERS and module in STARTING_MODULES:
             self.starts(node, name, module)
         elif name in ASKERS and (module in CLIENTS or module == "" or name in ("urlopen", "urlretrieve")):
-            self.asks(node, name)
-        elif module == "shutil" or (module == "os" and name in ("rename", "replace", "link", "symlink")):
-            self.moves(node, name)
-        elif name in REMOVERS:
-            self.removes(node, module, owner)
-        elif name in MAKERS and (module == "os" or owner is not None):
-            self.makes(node, module, owner)
-        elif name in ("main", "testmod") and module in ("unittest", "pytest", "doctest"):
+            self.asks(node)
+        elif kinds := ARGUMENT_EFFECTS.get(f"{module}.{name}"):
+            for kind, argument in zip(kinds.split(), node.args, strict=False):
+                self.record(kind, self.path(argument))
+        elif owner is not None and name in METHOD_EFFECTS:
+            kind = METHOD_EFFECTS[name]
+            if kind != "delete" or not node.args:  # `list.remove` has an argument, a path's `unlink` has none
+                self.record(kind, self.path(owner))
+        elif f"{module}.{name}" in TEST_CALLS:
             self.is_check = True
-        else:
-            self.saves_or_loads(node, name, module, owner)
+        elif (
+            name in SAVE_CALLS
+            or (name in ("save", "export") and owner is not None)
+            or f"{module}.{name}" == "joblib.dump"
+        ):
+            self.record("write", self.first_path(node))
+        elif name in READ_CALLS and node.args:
+            path = self.text(node.args[0])
+            if path and not path.startswith("{") and "://" not in path:
+                self.record("read", path)
+
+    def record(self, kind: str, path: str | None) -> None:
+        """Records that a path is read, written or deleted."""
+        if path is not None:
+            getattr(self.builder, kind)(path, cwd=self.cwd)
 
     def opens(self, node: ast.Call, name: str, owner: ast.expr | None) -> None:
         arguments = list(node.args)
@@ -140,12 +171,9 @@ class Scan:
                 return  # something else that can be opened
             path, position = self.path(owner), 0
         mode = self.text(arguments[position]) if len(arguments) > position else self.keyword(node, "mode")
-        if path is None:
-            return
-        if name in ("VideoWriter", "ExcelWriter") or (mode and set(mode) & set("wax+") and len(mode) <= 5):
-            self.builder.write(path, cwd=self.cwd)
-        elif name != "fdopen":
-            self.builder.read(path, cwd=self.cwd)
+        is_written = name in ("VideoWriter", "ExcelWriter") or (mode and set(mode) & set("wax+") and len(mode) <= 5)
+        if is_written or name != "fdopen":
+            self.record("write" if is_written else "read", path)
 
     def starts(self, node: ast.Call, name: str, module: str) -> None:
         if not node.args or (not module and name in ("run", "call", "system", "popen")):
@@ -157,67 +185,9 @@ class Scan:
         elif text := self.text(first):
             self.run_shell(text)
 
-    def asks(self, node: ast.Call, name: str) -> None:
-        texts = [text for argument in node.args[:2] if (text := self.text(argument)) is not None]
-        address = next((text for text in texts if "://" in text), None)
-        if address is not None:
-            self.builder.network[address[:300]] = None
-            if name == "urlretrieve" and len(texts) > 1:
-                self.builder.write(texts[1], cwd=self.cwd)
-
-    def moves(self, node: ast.Call, name: str) -> None:
-        paths = [self.path(argument) for argument in node.args[:2]]
-        if name in ("move", "rename", "replace") and len(paths) == 2:
-            self.builder.delete(*filter(None, paths[:1]), cwd=self.cwd)
-            self.builder.write(*filter(None, paths[1:]), cwd=self.cwd)
-        elif name.startswith(("copy", "link", "symlink")) and len(paths) == 2:
-            self.builder.read(*filter(None, paths[:1]), cwd=self.cwd)
-            self.builder.write(*filter(None, paths[1:]), cwd=self.cwd)
-        elif name == "rmtree":
-            self.builder.delete(*filter(None, paths[:1]), cwd=self.cwd)
-        elif name in ("unpack_archive", "make_archive"):
-            self.builder.write(*filter(None, paths[-1:] if name == "unpack_archive" else paths[:1]), cwd=self.cwd)
-
-    def removes(self, node: ast.Call, module: str, owner: ast.expr | None) -> None:
-        if module == "os" and node.args:
-            path = self.path(node.args[0])
-        elif not node.args and owner is not None:  # `list.remove` has an argument, a path's `unlink` has none
-            path = self.path(owner)
-        else:
-            return
-        if path is not None:
-            self.builder.delete(path, cwd=self.cwd)
-
-    def makes(self, node: ast.Call, module: str, owner: ast.expr | None) -> None:
-        source = (node.args[0] if node.args else None) if module == "os" else owner
-        path = self.path(source) if source is not None else None
-        if path is not None:
-            self.builder.write(path, cwd=self.cwd)
-
-    def saves_or_loads(self, node: ast.Call, name: str, module: str, owner: ast.expr | None) -> None:
-        if name in PATH_METHODS and owner is not None:
-            path = self.path(owner)
-            if path is not None:
-                (self.builder.write if name.startswith("write") else self.builder.read)(path, cwd=self.cwd)
-        elif (
-            name in SAVE_CALLS
-            or (name in ("save", "export") and owner is not None)
-            or (name == "dump" and module == "joblib")
-        ):
-            path = self.first_path(node)
-            if path is not None:
-                self.builder.write(path, cwd=self.cwd)
-        elif name == "extractall":
-            path = self.first_path(node) or "."
-            self.builder.write(path, cwd=self.cwd)
-        elif name == "write" and module in ("wavfile", "sf", "soundfile", "imageio") and node.args:
-            self.builder.write(*filter(None, [self.path(node.args[0])]), cwd=self.cwd)
-        elif name in READ_CALLS or (name == "load" and module in ("np", "numpy", "torch", "joblib")):
-            path = self.text(node.args[0]) if node.args else None
-            if path and not path.startswith("{") and "://" not in path:
-                self.builder.read(path, cwd=self.cwd)
-        elif name == "connect" and module in ("sqlite3", "duckdb") and node.args:
-            self.builder.read(*filter(None, [self.path(node.args[0])]), cwd=self.cwd)
+    def asks(self, node: ast.Call) -> None:
+        texts = [self.text(argument) or "" for argument in node.args[:2]]
+        self.builder.ask(*[text[:300] for text in texts if "://" in text][:1])
 
     # Values
 

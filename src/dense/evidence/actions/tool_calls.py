@@ -10,7 +10,6 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from dense.evidence.actions.shell.heredocs import has_open_heredoc
 from dense.knowledge.programs import known_program, program_name
 from dense.knowledge.tools import COMMAND_KEYS, Kind, Tool, known_tool, plain_name
 from dense.trajectory import ToolCall
@@ -142,34 +141,12 @@ def _without_last_keys(keys: str) -> str:
 
 
 def calls_and_texts(calls: Sequence[ToolCall]) -> Iterator[ParsedCall | str]:
-    """The calls of a step, those of shells as their texts. What is typed bit by bit, or line by line into an open
-    heredoc, is one text."""
-    open_text = ""
+    """The calls of a step, those of shells as their texts."""
     for call in map(parse_call, calls):
         if not is_shell(call):
             yield call
-            continue
-        text = shell_text(call)
-        if text is None:
-            continue
-        if not _is_typed(call):
-            yield from filter(str.strip, [open_text, text])
-            open_text = ""
-            continue
-        raw = next((value for key in COMMAND_KEYS if isinstance(value := call.arguments.get(key), str)), "\n")
-        is_only_end = raw.strip() in ("", "Enter", "C-m")
-        is_open = _without_last_keys(raw) == raw
-        if open_text and text:
-            text = open_text + text
-        elif open_text:
-            text = open_text if is_only_end else ""
-        open_text = ""
-        if text and not is_only_end and (is_open or has_open_heredoc(text)):
-            open_text = text if is_open else f"{text}\n"
-        elif text.strip():
+        elif (text := shell_text(call)) and text.strip():
             yield text
-    if open_text.strip():
-        yield open_text.rstrip("\n")
 
 
 def background_texts(calls: Sequence[ToolCall]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Programs on files whose arguments need more than a row says: `sed`, `find`, `dd`, the commands of SWE-agent."""
+"""Programs on files whose arguments need more than a row says: `sed`, `find`, `dd`, `perl`, databases, SWE-agent."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.shell.arguments import operands, option
 from dense.evidence.actions.shell.command import Command
 from dense.knowledge.program import words as words_of
-from dense.knowledge.programs import program_name
+from dense.knowledge.programs import known_program, program_name
 
+CHANGING_SQL = re.compile(
+    r"\b(?:insert|update|delete|create|drop|alter|replace|vacuum|\.import|\.restore)\b", re.IGNORECASE
+)
 SED_VALUES = words_of("-e -f --expression --file -l")
 SED_SCRIPT = re.compile(r"-e|-f\Z|--expression|--file")
 SED_IN_PLACE = re.compile(r"-[nErsuz]*i|--in-place")
@@ -77,3 +80,9 @@ def record_perl(words: Sequence[str], command: Command, builder: EffectsBuilder)
         builder.write(*rest, cwd=command.cwd)
     elif has_code:
         builder.read(*rest, cwd=command.cwd)
+
+
+def record_sqlite(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
+    rest = operands(words, known_program("sqlite3").valued)
+    sql = " ".join([*rest[1:], command.stdin or ""])
+    (builder.write if CHANGING_SQL.search(sql) else builder.read)(*rest[:1], cwd=command.cwd)

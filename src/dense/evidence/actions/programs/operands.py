@@ -13,7 +13,6 @@ from dense.knowledge.program import Program
 REMOTE = re.compile(r"(?![A-Za-z]:[\\/])(?:rsync://|[\w.@-]+:)(?![\\/]{2})(?!\\)")
 """A path on another machine: `host:path`, but no drive and no address."""
 SUFFIX = re.compile(r"\w\.\w{1,5}$")
-SOURCE = re.compile(r"\.[A-Za-z]\w*$")
 
 
 def record_operands(row: Program, words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
@@ -42,6 +41,8 @@ def record_operands(row: Program, words: Sequence[str], command: Command, builde
         case "archived":
             builder.write(*rest[:1], cwd=cwd)
             builder.read(*rest[1:], cwd=cwd)
+        case "fetched":
+            builder.ask(*rest)
         case "asked":
             builder.ask(":".join(rest[:2] if rest[1:] and rest[1].isdigit() else rest[:1]))
         case "converted":
@@ -51,8 +52,6 @@ def record_operands(row: Program, words: Sequence[str], command: Command, builde
         case _:
             is_written = not row.write_options.isdisjoint(words)
             (builder.write if is_written else builder.read)(*rest, cwd=cwd)
-            if row.product and not is_dry and not any(_values(words, row.output_options)):
-                builder.write(*_products(row.product, rest), cwd=cwd)
 
 
 def _values(words: Sequence[str], options: frozenset[str]) -> list[str]:
@@ -72,14 +71,9 @@ def _searched(row: Program, words: Sequence[str], rest: list[str], command: Comm
 
 def _record_transfer(row: Program, words: Sequence[str], rest: list[str], cwd: str, builder: EffectsBuilder) -> None:
     """Copies, moves and links: the last operand is where the others go, unless an option names the folder."""
-    if words[0].endswith("install") and has_flag(words, "d", "--directory"):
-        builder.write(*rest, cwd=cwd)
-        return
     target = option(words, "-t", "--target-directory") if "-t" in row.valued else None
     if target is None and len(rest) > 1:
         target = rest.pop()
-    elif target is None and row.operands == "linked" and rest:
-        target = rest[0].rsplit("/", 1)[-1]
     if target is None:
         return
     builder.ask(*(path.split(":", 1)[0] for path in [*rest, target] if REMOTE.match(path)))
@@ -103,10 +97,3 @@ def _record_conversion(words: Sequence[str], cwd: str, builder: EffectsBuilder) 
         builder.write(named[-1], cwd=cwd)
     source = option(words, "-i") or (words[1] if len(words) > 2 and words[1] in named else "")
     builder.read(source, cwd=cwd)
-
-
-def _products(product: str, sources: Sequence[str]) -> list[str]:
-    """What a compiler writes if no option says it."""
-    if not product.startswith("."):
-        return [product] if any(map(SOURCE.search, sources)) else []
-    return [SOURCE.sub("", source) + product for source in sources]

@@ -105,8 +105,3 @@ def may_run(heredoc: Heredoc) -> bool:
 
 def dedented(body: str) -> str:
     return "\n".join(line.lstrip("\t") for line in body.split("\n"))
-
-
-def has_open_heredoc(text: str) -> bool:
-    """Whether the body of the last heredoc has no end yet."""
-    return "<<" in text and len(take_heredocs(text, take_open=True)[1]) > len(take_heredocs(text, take_open=False)[1])

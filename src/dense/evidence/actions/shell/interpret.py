@@ -32,7 +32,6 @@ PROGRAM_FILE = re.compile(r"(?!/(?:usr|bin|sbin|opt)/)[^\s$]*/")
 """How a program is called that may be of the task's own."""
 SCRIPT_OPTIONS = words_of("-r --require -o -O -cp -classpath -I --loader --import")
 XARGS_OPTIONS = words_of("-I -n -P -L -d -s -a -E -j")
-TERMINAL_OPTIONS = words_of("-s -S -t -n -c -x -y -dmS -L")
 
 
 def run_shell(text: str, builder: EffectsBuilder, cwd: str = "", depth: int = 0) -> None:
@@ -116,17 +115,13 @@ def _unwrapped(
         inner = words_behind(words, wrapper)
         if inner is None or (not inner and wrapper.verbs):
             continue
-        if name == "ssh":
-            builder.ask(next(iter(operands(words, wrapper.valued)), ""))
-        if name == "coverage":
-            return ["python", *(["-m", *inner] if "-m" in words[:3] else inner)]
         if wrapper.takes_text:
             run_shell(" ".join(inner), builder, command.cwd, depth + 1)
             return []
         return inner
     if name in ("xargs", "parallel"):
         return _behind_xargs(words, command, builder)
-    text = _inner_text(name, row, words, command, builder)
+    text = _inner_text(row, words, command)
     if text is None:
         return None
     run_shell(text, builder, command.cwd, depth + 1)
@@ -170,26 +165,14 @@ def _fed_paths(previous: Command | None) -> list[str]:
     return ["{}"]
 
 
-def _inner_text(name: str, row: Program, words: list[str], command: Command, builder: EffectsBuilder) -> str | None:
-    """The shell text in `bash -c "…"`, `bash <<EOF`, `tmux new -d "…"`."""
-    if "shell" in row.traits:
-        at = next((n for n, word in enumerate(words[1:], 1) if CODE_FLAG.match(word)), None)
-        if at is not None and at + 1 < len(words):
-            return words[at + 1]
-        return _input(command) if not operands(words, row.valued) or words[-1] == "-" else None
-    if name in ("powershell", "pwsh", "cmd"):
-        at = next((n for n, word in enumerate(words[1:], 1) if word.lower() in ("-command", "-c", "/c", "/k")), None)
-        return " ".join(words[at + 1 :]) if at is not None else None
-    if name not in ("tmux", "screen"):
+def _inner_text(row: Program, words: list[str], command: Command) -> str | None:
+    """The shell text in `bash -c "…"`, `bash <<EOF`, `… | bash`."""
+    if "shell" not in row.traits:
         return None
-    rest = operands(words, TERMINAL_OPTIONS)
-    if rest[:1] in (["send-keys"], ["send"]):
-        return "\n".join(word for word in rest[1:] if word not in ("Enter", "C-m", "C-c"))
-    if name == "tmux":
-        rest = rest[1:] if rest[:1] in (["new"], ["new-session"], ["new-window"]) else []
-    if rest:
-        builder.services[command.text] = None
-    return " ".join(rest) if rest else None
+    at = next((n for n, word in enumerate(words[1:], 1) if CODE_FLAG.match(word)), len(words))
+    if at + 1 < len(words):
+        return words[at + 1]
+    return _input(command) if not operands(words, row.valued) or words[-1] == "-" else None
 
 
 # Programs themselves
