@@ -19,7 +19,7 @@ from made_feedback import made_feedback
 import dense
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.errors import MissingInput
-from dense.methods import METHODS, Draft, Means, listing, texts
+from dense.methods import METHODS, FeedbackDraft, MethodContext, list_report, text_blocks
 from dense.outcome import Outcome
 from dense.trajectory import Trajectory
 
@@ -128,14 +128,14 @@ class Curious:
     def __init__(self) -> None:
         self.given: list[object] = []
 
-    async def feedback(self, *given: object) -> Draft:
+    async def feedback(self, *given: object) -> FeedbackDraft:
         self.given += given
-        return Draft(listing(texts("summary", ["done"])))
+        return FeedbackDraft(list_report(text_blocks("summary", ["done"])))
 
 
 def test_the_runner_hands_no_outcome_to_an_ordinary_method(trajectory: Trajectory) -> None:
     """Also not by mistake: whoever runs it has an outcome at hand and gives it."""
-    for sees, kinds in (("trajectory", [Trajectory, Means]), ("outcome", [Trajectory, Outcome, Means])):
+    for sees, kinds in (("trajectory", [Trajectory, MethodContext]), ("outcome", [Trajectory, Outcome, MethodContext])):
         curious = Curious()
         curious.sees = sees
         chosen: Any = curious

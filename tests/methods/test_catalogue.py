@@ -14,7 +14,7 @@ from aiohttp import web
 from loopback import Loopback, said
 
 from dense.errors import UnknownMethod
-from dense.methods import METHODS, method, names
+from dense.methods import METHODS, method, method_names
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,7 +39,7 @@ def command(*arguments: object, path: Path | None = None, folder: Path = ROOT) -
 
 def test_every_name_leads_to_a_method_of_that_name() -> None:
     assert [method(name).name for name in METHODS] == list(METHODS)
-    assert list(names())[: len(METHODS)] == list(METHODS)
+    assert list(method_names())[: len(METHODS)] == list(METHODS)
     assert [name for name in METHODS if method(name).sees == "outcome"] == ["verifier-feedback"]
 
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from dense.deliver import markup
 from dense.errors import DenseError, UnknownMethod, describe_exception
-from dense.methods import AnyMethod, Draft, Means, listing, method
+from dense.methods import AnyMethod, FeedbackDraft, MethodContext, list_report, method
 from dense.model import ChatRequest, GivenPrices, Message
 from dense.service.analysts import SMALL_CONTEXT_TOKENS, ModelSettings, model_settings
 from dense.service.estimate import estimate
@@ -34,42 +34,42 @@ TASKLESS = ROOT / "tests" / "fixtures" / "claude-code" / "stream-json" / "looks.
 OWN = """
 from dense.deliver import markup
 from dense.errors import CallFailed
-from dense.methods import Draft, listing
+from dense.methods import FeedbackDraft, list_report
 
 
 class Raises:
     name, sees, calls = "raises", "trajectory", "0"
 
-    async def feedback(self, trajectory, means):
+    async def feedback(self, trajectory, context):
         if len(trajectory.steps) == 14:
             return {}["missing\\x1b[31m"]
-        return Draft(listing([markup.text("summary", "fine")]))
+        return FeedbackDraft(list_report([markup.text("summary", "fine")]))
 
 
 class Dead(Raises):
-    async def feedback(self, trajectory, means):
+    async def feedback(self, trajectory, context):
         if len(trajectory.steps) == 14:
             raise CallFailed("no answer")
-        return await super().feedback(trajectory, means)
+        return await super().feedback(trajectory, context)
 
 
 class Text(Raises):
-    async def feedback(self, trajectory, means):
+    async def feedback(self, trajectory, context):
         return "do better"
 
 
 class Long(Raises):
-    async def feedback(self, trajectory, means):
-        return Draft(lambda room: (markup.group("report", [markup.text("x", "y" * room)]), ()))
+    async def feedback(self, trajectory, context):
+        return FeedbackDraft(lambda room: (markup.group("report", [markup.text("x", "y" * room)]), ()))
 
 
 class Parses(Raises):
-    async def feedback(self, trajectory, means):
+    async def feedback(self, trajectory, context):
         import json
         from dense.model import ChatRequest, Message
 
-        json.loads((await means.model.complete(ChatRequest("", (Message("user", "JSON, please"),)))).text)
-        return Draft(listing([]))
+        json.loads((await context.model.complete(ChatRequest("", (Message("user", "JSON, please"),)))).text)
+        return FeedbackDraft(list_report([]))
 """
 
 
@@ -92,7 +92,7 @@ def distill(folder: Path, *arguments: object, **env: str) -> subprocess.Complete
     [
         ("Raises", r"csv-report\S*: raises: KeyError: 'missing\\x1b\[31m' \(own\.py:12, in feedback\)", 2),
         ("Dead", r"csv-report\S*: raises: no answer", 2),
-        ("Text", r"csv-report\S*: raises must return a `Draft` or None, not str", 0),
+        ("Text", r"csv-report\S*: raises must return a `FeedbackDraft` or None, not str", 0),
         ("Long", r"csv-report\S*: raises made a report of [\d,]+ bytes, and there is room for [\d,]+", 0),
     ],
 )
@@ -165,16 +165,16 @@ def test_calls_of_a_methods_own_are_in_its_estimate(trajectory: Trajectory) -> N
     class Own:
         name, sees, calls = "own", "trajectory", "2"
 
-        async def feedback(self, trajectory: Trajectory, means: Means) -> Draft:
-            assert means.model is not None
+        async def feedback(self, trajectory: Trajectory, context: MethodContext) -> FeedbackDraft:
+            assert context.model is not None
             schema = {"type": "object", "properties": {"good": {"type": "boolean"}, "why": {"type": "string"}}}
             for request in (
                 ChatRequest("", (Message("user", "x" * 4_000),), max_output_tokens=100),
                 ChatRequest("", (Message("user", "x"),), schema, max_output_tokens=50),
             ):
-                reply = await means.model.complete(request)
+                reply = await context.model.complete(request)
             assert reply.text.startswith('{"good": false, "why": "')
-            return Draft(listing([]))
+            return FeedbackDraft(list_report([]))
 
     work = estimate(cast("AnyMethod", Own()), trajectory, ModelSettings(), GivenPrices(1.0, 1.0, source=""), "")
     found = asyncio.run(work)
@@ -184,14 +184,17 @@ def test_calls_of_a_methods_own_are_in_its_estimate(trajectory: Trajectory) -> N
 
 
 SOUND = 'name, sees, calls = "bad", "trajectory", "0"\n'
-PROPERTY = "async def feedback(self, trajectory, means): ...\n @property\n def name(self): return 1 / 0\n"
+PROPERTY = "async def feedback(self, trajectory, context): ...\n @property\n def name(self): return 1 / 0\n"
 
 
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("class Bad:\n " + SOUND + " def feedback(self, trajectory, means): ...", "must have an `async def feedback`"),
-        ("class Bad:\n " + SOUND + " async def feedback(self, means): ...", "is given (trajectory, means)"),
+        (
+            "class Bad:\n " + SOUND + " def feedback(self, trajectory, context): ...",
+            "must have an `async def feedback`",
+        ),
+        ("class Bad:\n " + SOUND + " async def feedback(self, context): ...", "is given (trajectory, context)"),
         ("class Bad:\n def __init__(self): {}[1]", "cannot be loaded: KeyError: 1 (NAME.py:2, in __init__)"),
         ("class Bad:\n def __init__(self, key): ...", "cannot be loaded: TypeError: "),
         ("class Bad:\n " + PROPERTY, "cannot be loaded: ZeroDivisionError: division by zero"),
@@ -240,7 +243,7 @@ class Giving:
     def __init__(self, draft: Any) -> None:
         self.draft = draft
 
-    async def feedback(self, trajectory: Trajectory, means: Means) -> Any:
+    async def feedback(self, trajectory: Trajectory, context: MethodContext) -> Any:
         return self.draft
 
 
@@ -248,19 +251,22 @@ def given(draft: Any, trajectory: Trajectory) -> FeedbackRun:
     return made_feedback(cast("AnyMethod", Giving(draft)), trajectory)
 
 
-FIT = listing([markup.text("summary", "fine")])
+FIT = list_report([markup.text("summary", "fine")])
 
 
 @pytest.mark.parametrize(
     ("draft", "words"),
     [
         ("words", "not str"),
-        (Draft(cast("Any", None)), "the wrong type in fit"),
-        (Draft(FIT, cast("Any", "frame"), cast("Any", 3), cast("Any", [])), "the wrong type in frame, state, files"),
-        (Draft(cast("Any", lambda _: "report")), "`fit` of giving must return a block"),
-        (Draft(cast("Any", lambda room: FIT(room)[0])), "`fit` of giving must return a block"),
-        (Draft(cast("Any", lambda room: (FIT(room)[0], [3]))), "`fit` of giving must return a block"),
-        (Draft(lambda room: (markup.text("report", "x" * room), ())), "and there is room for"),
+        (FeedbackDraft(cast("Any", None)), "the wrong type in fit"),
+        (
+            FeedbackDraft(FIT, cast("Any", "frame"), cast("Any", 3), cast("Any", [])),
+            "the wrong type in frame, state, files",
+        ),
+        (FeedbackDraft(cast("Any", lambda _: "report")), "`fit` of giving must return a block"),
+        (FeedbackDraft(cast("Any", lambda room: FIT(room)[0])), "`fit` of giving must return a block"),
+        (FeedbackDraft(cast("Any", lambda room: (FIT(room)[0], [3]))), "`fit` of giving must return a block"),
+        (FeedbackDraft(lambda room: (markup.text("report", "x" * room), ())), "and there is room for"),
     ],
 )
 def test_what_is_no_draft_is_told(trajectory: Trajectory, draft: Any, words: str) -> None:
@@ -274,7 +280,7 @@ class Note(Struct):
 
 
 def written(folder: Path, trajectory: Trajectory, files: Any) -> None:
-    write_run(folder, given(Draft(FIT, files=files), trajectory))
+    write_run(folder, given(FeedbackDraft(FIT, files=files), trajectory))
 
 
 @pytest.mark.parametrize("name", ["note.json", "a-b_c.1.json", "0"])

@@ -12,7 +12,7 @@ from made_feedback import made_feedback
 
 from dense.deliver import markup
 from dense.deliver.budget import Budgets
-from dense.methods import METHODS, listing, method, texts
+from dense.methods import METHODS, list_report, method, text_blocks
 from dense.outcome import Outcome
 from dense.service import FeedbackRun
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
@@ -53,8 +53,8 @@ def test_any_trajectory_any_budget(name: str, trajectory: Trajectory, size: int)
 @given(st.lists(WORDS, max_size=30), st.integers(60, 9_000))
 @settings(deadline=None)
 def test_a_listing_keeps_what_fits(words: list[str], room: int) -> None:
-    blocks = texts("summary", words)
-    report, dropped = listing(blocks, state="é")(room)
+    blocks = text_blocks("summary", words)
+    report, dropped = list_report(blocks, state="é")(room)
     shown = report.content if isinstance(report.content, tuple) else ()
     assert list(shown) == blocks[: len(shown)]
     assert len(shown) + len(dropped) == len(blocks)

@@ -27,15 +27,15 @@ from dense.service.record import RunRecord
 
 OWN = """
 from dense.deliver import markup
-from dense.methods import Draft, listing
+from dense.methods import FeedbackDraft, list_report
 from dense.model.chat import ChatRequest, Message
 
 class Mine:
     name, sees, calls = "mine", "trajectory", "1"
 
-    async def feedback(self, trajectory, means):
-        reply = await means.model.complete(ChatRequest("", (Message("user", "How many?"),)))
-        return Draft(listing([markup.text("number", str(int(reply.text)))]))
+    async def feedback(self, trajectory, context):
+        reply = await context.model.complete(ChatRequest("", (Message("user", "How many?"),)))
+        return FeedbackDraft(list_report([markup.text("number", str(int(reply.text)))]))
 """
 ADVICE = json.dumps({"strategy": ["Count."], "risks": ["None."], "checklist": ["Look."]})
 

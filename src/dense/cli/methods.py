@@ -10,11 +10,11 @@ SEES_TEXT = {"task": "task", "trajectory": "task, trajectory", "outcome": "task,
 def methods() -> None:
     """List the feedback methods: what each sees, how many calls it makes, whether it is privileged."""
     from dense.cli.text import printable, shortened
-    from dense.methods import method, names
+    from dense.methods import method, method_names
 
     rows = [("method", "sees", "privileged", "calls to a model")]
     broken: list[tuple[str, str]] = []
-    for name in names():
+    for name in method_names():
         try:
             found = method(name)
         except UnknownMethod as error:

@@ -10,7 +10,7 @@ from dense.deliver import fit as fitting
 from dense.deliver import markup, message, selection
 from dense.deliver.budget import MIN_BUDGET, Budgets
 from dense.deliver.markup import Block
-from dense.deliver.message import Frame
+from dense.deliver.message import MessageFrame
 from dense.deliver.render import Renderer
 from dense.evidence.actions import EffectsOf
 from dense.evidence.actions import effects as effects_of
@@ -52,7 +52,7 @@ def deliver_report(
     budgets: Budgets = Budgets(),  # noqa: B008 - immutable
     *,
     notes: Sequence[str] = (),
-    frame: Frame = message.REPORT,
+    frame: MessageFrame = message.REPORT,
 ) -> Feedback:
     """Any report in its frame, within the same budgets."""
     if min(budgets.tree, budgets.complete) < MIN_BUDGET:

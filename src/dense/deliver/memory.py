@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from dense.deliver import markup
 from dense.deliver.budget import Budgets, is_terse
-from dense.deliver.message import BEGINS, ENDS, REPORT, SEPARATOR, Frame, compose
+from dense.deliver.message import BEGINS, ENDS, REPORT, SEPARATOR, MessageFrame, compose
 from dense.trajectory import Task
 
 HEAD = """\
@@ -34,7 +34,7 @@ class Item(Struct, frozen=True):
 
     reports: tuple[tuple[str, str], ...]
     """The report and its key for a message of one item, of two, of three …: each fitted into its share."""
-    frame: Frame = REPORT
+    frame: MessageFrame = REPORT
     """What stands around it."""
 
 

@@ -50,7 +50,7 @@ SEPARATOR = "-" * 24 + "\nYour task stands below.\n"
 NO_TASK = "-" * 24 + "\nYour task was not recorded with the attempt: go by the instruction that you have.\n"
 
 
-class Frame(Struct, frozen=True):
+class MessageFrame(Struct, frozen=True):
     """What stands around a report, by the method that made it."""
 
     wrapper: str = WRAPPER
@@ -61,18 +61,18 @@ class Frame(Struct, frozen=True):
     """How to read it; `{key}` is the beginning of all markers. May be empty."""
 
 
-REPORT = Frame()
+REPORT = MessageFrame()
 """Around a report on an earlier attempt."""
 
 
-def essential_size(task: Task | None, budget: int, frame: Frame = REPORT) -> int:
+def essential_size(task: Task | None, budget: int, frame: MessageFrame = REPORT) -> int:
     """Bytes of what surrounds a report in any case, the task's own text apart."""
     key = "0" * markup.KEY_LENGTH
     return sum([markup.byte_size(part) for part in (_wrapper(budget, frame, key), "\n", "\n", _separator(task, key))])
 
 
 def compose(
-    report: str, size: int, key: str, task: Task | None, notes: Sequence[str], budget: int, frame: Frame = REPORT
+    report: str, size: int, key: str, task: Task | None, notes: Sequence[str], budget: int, frame: MessageFrame = REPORT
 ) -> tuple[str, tuple[str, ...]]:
     """The message, at most so many bytes apart from the task's own text, and the sections that had to go. `size` is the
     report's in bytes."""
@@ -93,7 +93,7 @@ def compose(
     return "\n".join([*parts, separator + instruction]), tuple(dropped)
 
 
-def _wrapper(budget: int, frame: Frame, key: str) -> str:
+def _wrapper(budget: int, frame: MessageFrame, key: str) -> str:
     return BEGINS.format(key=key) + (frame.terse if is_terse(budget) else frame.wrapper)
 
 

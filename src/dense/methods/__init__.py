@@ -1,23 +1,25 @@
-"""Every way to turn an attempt into feedback, ours among the baselines, behind one door.
+"""Every way to turn an attempt into feedback, DENSE among the baselines, behind one contract.
 
-`METHODS` is the table of short names; `dense.service` runs a method. How to write one: docs/add-a-method.md."""
+`method` holds the contract, `catalogue` the table of short names; a new method is one module and one line of that table
+(docs/add-a-method.md). Comes in: a task, a trajectory, for privileged methods an outcome, and a `MethodContext`. Goes
+out: a `FeedbackDraft`. `dense.service` runs methods; nothing here imports it, writes files or knows budgets."""
 
 from __future__ import annotations
 
-from dense.methods.catalogue import METHODS, method, names
-from dense.methods.listing import listing, texts
-from dense.methods.method import AnyMethod, Draft, Means, Method, PrivilegedMethod, TaskMethod
+from dense.methods.catalogue import METHODS, method, method_names
+from dense.methods.list_report import list_report, text_blocks
+from dense.methods.method import AnyMethod, FeedbackDraft, Method, MethodContext, PrivilegedMethod, TaskMethod
 
 __all__ = [
     "METHODS",
     "AnyMethod",
-    "Draft",
-    "Means",
+    "FeedbackDraft",
     "Method",
+    "MethodContext",
     "PrivilegedMethod",
     "TaskMethod",
-    "listing",
+    "list_report",
     "method",
-    "names",
-    "texts",
+    "method_names",
+    "text_blocks",
 ]

@@ -12,25 +12,25 @@ from dense.errors import UnknownMethod, describe_exception
 from dense.methods.method import AnyMethod, Sees
 
 METHODS = {
-    "none": "dense.methods.controls:NoFeedback",
-    "advisor": "dense.methods.controls:Advisor",
-    "self-reflection": "dense.methods.replay:SelfReflection",
-    "all-at-once": "dense.methods.all_at_once:AllAtOnce",
-    "step-by-step": "dense.methods.step_by_step:StepByStep",
-    "dense": "dense.methods.trees:Dense",
-    "dense-no-shortcuts": "dense.methods.trees:NoShortcuts",
+    "none": "dense.methods.baselines.task_only:NoFeedback",
+    "advisor": "dense.methods.baselines.task_only:Advisor",
+    "self-reflection": "dense.methods.baselines.replay:SelfReflection",
+    "all-at-once": "dense.methods.baselines.all_at_once:AllAtOnce",
+    "step-by-step": "dense.methods.baselines.step_by_step:StepByStep",
+    "dense": "dense.methods.dense:Dense",
+    "dense-no-shortcuts": "dense.methods.dense:NoShortcuts",
     "dense-no-hierarchy": "dense.methods.no_hierarchy:NoHierarchy",
-    "dense-flat": "dense.methods.trees:Flat",
-    "verifier-feedback": "dense.methods.replay:VerifierFeedback",
+    "dense-flat": "dense.methods.dense:Flat",
+    "verifier-feedback": "dense.methods.baselines.replay:VerifierFeedback",
 }
-GROUP = "dense.methods"
-"""The group of entry points under which other packages name theirs."""
-ARGUMENTS = {
-    "task": ("task", "means"),
-    "trajectory": ("trajectory", "means"),
-    "outcome": ("trajectory", "outcome", "means"),
+ENTRY_POINT_GROUP = "dense.methods"
+"""The group of entry points of other packages' methods."""
+FEEDBACK_ARGUMENTS = {
+    "task": ("task", "context"),
+    "trajectory": ("trajectory", "context"),
+    "outcome": ("trajectory", "outcome", "context"),
 }
-"""What `feedback` is given, by what the method sees."""
+"""The arguments of `feedback`, by what the method sees."""
 
 
 def method(name: str) -> AnyMethod:
@@ -41,25 +41,25 @@ def method(name: str) -> AnyMethod:
     if not colon and point is not None:
         raise UnknownMethod(f"the method {name!r} cannot be loaded: its entry point {point!r} is no `module:Class`")
     if not colon:
-        raise UnknownMethod(f"unknown method {name!r}; known are {', '.join(names())}, and any `module:Class`")
+        raise UnknownMethod(f"unknown method {name!r}; known are {', '.join(method_names())}, and any `module:Class`")
     try:
         return _checked(getattr(import_module(module), cls)(), name)
     except UnknownMethod:
         raise
-    except (ImportError, AttributeError, SyntaxError) as error:  # what they say is enough
+    except (ImportError, AttributeError, SyntaxError) as error:  # their text is enough
         raise UnknownMethod(f"the method {name!r} cannot be loaded: {error}") from None
     except (Exception, SystemExit) as error:  # a module of somebody's own may raise anything, or be a script
         raise UnknownMethod(f"the method {name!r} cannot be loaded: {describe_exception(error, module)}") from None
 
 
-def names() -> Iterator[str]:
+def method_names() -> Iterator[str]:
     """All short names: our own, then those of other packages."""
     yield from METHODS
-    yield from (point.name for point in _points() if point.name not in METHODS)
+    yield from (point.name for point in _entry_points() if point.name not in METHODS)
 
 
 def _checked(made: Any, name: str) -> AnyMethod:
-    """A class that is none of the three kinds is told so before anything is run."""
+    """The method, if it has what all three kinds need; `UnknownMethod` says what is missing."""
     for attribute in ("name", "calls"):
         if not isinstance(getattr(made, attribute, None), str):
             raise UnknownMethod(f"the method {name!r} lacks the text `{attribute}`; see docs/add-a-method.md")
@@ -77,7 +77,7 @@ def _check_function(made: Any, name: str) -> None:
     """Whether `feedback` can be awaited, and takes what it will be given."""
     if not inspect.iscoroutinefunction(made.feedback):
         raise UnknownMethod(f"the method {name!r} must have an `async def feedback`; see docs/add-a-method.md")
-    given = ARGUMENTS[made.sees]
+    given = FEEDBACK_ARGUMENTS[made.sees]
     try:
         inspect.signature(made.feedback).bind(*given)
     except TypeError as error:
@@ -88,9 +88,9 @@ def _check_function(made: Any, name: str) -> None:
 
 
 def _entry_point(name: str) -> str | None:
-    """Where an entry point leads, without the extras that it may name."""
-    return next((point.value.partition("[")[0].strip() for point in _points() if point.name == name), None)
+    """The `module:Class` of an entry point, without the extras that it may name."""
+    return next((point.value.partition("[")[0].strip() for point in _entry_points() if point.name == name), None)
 
 
-def _points() -> list[EntryPoint]:
-    return sorted(entry_points(group=GROUP), key=lambda point: point.name)
+def _entry_points() -> list[EntryPoint]:
+    return sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name)

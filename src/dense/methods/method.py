@@ -1,13 +1,13 @@
-"""The seam: a method turns an attempt into feedback.
+"""The contract of methods: a method turns an attempt into feedback.
 
-What a method may see is a matter of its type. There are three, told apart by `sees`:
+What a method may see is decided by its type. There are three, distinguished by `sees`:
 
     TaskMethod          the task                            before any attempt
     Method              the task and the visible trajectory
     PrivilegedMethod    both, and the outcome               a reference, not a competitor
 
-No way leads from a trajectory to its outcome, and the runner hands an outcome to a `PrivilegedMethod` alone. Redaction,
-budget, frame and accounting are the runner's, the same for all: a method only drafts."""
+A trajectory does not lead to its outcome, and the service passes an outcome to a `PrivilegedMethod` alone. Redaction,
+budget, frame and accounting belong to the service, the same for all: a method only drafts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from msgspec import Struct
 from dense.analyst import Analyst
 from dense.analyst.asker import Asker
 from dense.deliver.delivery import Fit
-from dense.deliver.message import REPORT, Frame
+from dense.deliver.message import REPORT, MessageFrame
 from dense.evidence.actions import EffectsOf
 from dense.model.chat import ChatModel
 from dense.outcome import Outcome
@@ -28,20 +28,20 @@ from dense.trajectory import Task, Trajectory
 Sees = Literal["task", "trajectory", "outcome"]
 
 
-class Draft(Struct, frozen=True):
+class FeedbackDraft(Struct, frozen=True):
     """Feedback before it is fitted into its budget and put into its frame."""
 
     fit: Fit
     """Makes the report of at most so many bytes, out of whole blocks."""
-    frame: Frame = REPORT
-    """What stands around it."""
+    frame: MessageFrame = REPORT
+    """The text around it."""
     state: str = ""
-    """What the method says of the attempt in a word, where it does; for the terminal, not for the recipient."""
+    """The method's verdict on the attempt in a word, if it gives one: for the terminal, not for the recipient."""
     files: Mapping[str, Struct] = {}
-    """What else is worth keeping, by file name."""
+    """Further files to keep, by name; each is written as JSON."""
 
 
-class Means(Struct, frozen=True):
+class MethodContext(Struct, frozen=True):
     """What a method may use. Everything that is asked through it is counted."""
 
     asker: Asker
@@ -51,8 +51,8 @@ class Means(Struct, frozen=True):
     effects: EffectsOf
     """What each step did, looked at once."""
     model: ChatModel | None = None
-    """The model itself, for a method that writes its own prompts; None where there is none."""
-    room: int = 240_000
+    """The model itself, for a method that writes its own prompts; None if there is none."""
+    prompt_bytes: int = 240_000
     """How many bytes of a trajectory one question may show."""
     redacted: str = ""
     """What credentials were replaced in the trajectory, in words; empty for none."""
@@ -70,7 +70,7 @@ class TaskMethod(Protocol):
 
     @property
     def sees(self) -> Literal["task"]: ...
-    async def feedback(self, task: Task, means: Means, /) -> Draft | None:
+    async def feedback(self, task: Task, context: MethodContext, /) -> FeedbackDraft | None:
         """The draft; None for the task alone."""
         ...
 
@@ -87,7 +87,7 @@ class Method(Protocol):
 
     @property
     def sees(self) -> Literal["trajectory"]: ...
-    async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft | None:
+    async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft | None:
         """The draft; None for the task alone."""
         ...
 
@@ -104,7 +104,9 @@ class PrivilegedMethod(Protocol):
 
     @property
     def sees(self) -> Literal["outcome"]: ...
-    async def feedback(self, trajectory: Trajectory, outcome: Outcome, means: Means, /) -> Draft | None:
+    async def feedback(
+        self, trajectory: Trajectory, outcome: Outcome, context: MethodContext, /
+    ) -> FeedbackDraft | None:
         """The draft; None for the task alone."""
         ...
 

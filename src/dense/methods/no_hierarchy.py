@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Literal
 
 from dense.deliver import markup
-from dense.deliver.message import Frame
+from dense.deliver.markup import MARKER_GUIDE
+from dense.deliver.message import MessageFrame
 from dense.deliver.render import SCOPE
-from dense.methods.answers import OverviewAnswer, check_cited
-from dense.methods.asking import asked
-from dense.methods.listing import listing, texts
-from dense.methods.method import Draft, Means
-from dense.methods.questions import Overview
-from dense.methods.table import GUIDE_MARKERS, leaves_of
+from dense.methods.action_table import numbered_actions
+from dense.methods.asking.answers import OverviewAnswer, check_cited
+from dense.methods.asking.model import ask_question
+from dense.methods.asking.questions import Overview
+from dense.methods.list_report import list_report, text_blocks
+from dense.methods.method import FeedbackDraft, MethodContext
 from dense.trajectory import Trajectory
 
-FRAME = Frame(
+FRAME = MessageFrame(
     guide="""\
 How to read it:
 - `status` is what the attempt itself shows, not a grader's word: `complete` was seen to be done, `incomplete` lacks
@@ -23,7 +24,7 @@ How to read it:
 - `next-step` is what to do, in order; `lesson` is what failed and what worked; `evidence` names an action of the
   attempt (a1 is its first) and what it showed.
 """
-    + GUIDE_MARKERS
+    + MARKER_GUIDE
 )
 
 
@@ -34,19 +35,19 @@ class NoHierarchy:
     sees: Literal["trajectory"] = "trajectory"
     calls = "1"
 
-    async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
+    async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """One question. Without a usable answer the report says that nothing is known."""
-        actions = leaves_of(trajectory)
+        actions = numbered_actions(trajectory)
         known = [leaf.action for leaf in actions]
         question = Overview(task=trajectory.task, actions=actions)
-        answer = await asked(means.asker, question, OverviewAnswer, lambda found: check_cited(found, known))
+        answer = await ask_question(context.asker, question, OverviewAnswer, lambda found: check_cited(found, known))
         if answer is None:
             answer = OverviewAnswer(status="unknown", summary="No usable report on the attempt came back.")
         blocks = [
             markup.text("summary", answer.summary.strip()),
-            *texts("next-step", answer.next_steps),
-            *texts("lesson", answer.lessons),
+            *text_blocks("next-step", answer.next_steps),
+            *text_blocks("lesson", answer.lessons),
             *(markup.text("evidence", e.shows.strip(), action=f"a{e.action_index}") for e in answer.evidence),
         ]
-        fit = listing(blocks, redacted=means.redacted, status=answer.status, completion_scope=SCOPE)
-        return Draft(fit, FRAME, answer.status)
+        fit = list_report(blocks, redacted=context.redacted, status=answer.status, completion_scope=SCOPE)
+        return FeedbackDraft(fit, FRAME, answer.status)

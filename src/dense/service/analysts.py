@@ -13,7 +13,7 @@ from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.scripted import RecordingAnswerer
 from dense.analyst.views import FULL, SMALL, Limits
-from dense.methods.asking import MethodModel
+from dense.methods.asking.model import MethodModelAnswerer
 from dense.model import DEFAULT_CONTEXT_WINDOW, ChatModel, OpenModel, TalliedModel, context_window, resolve
 
 OUTPUT_TOKENS = 8_192
@@ -49,12 +49,12 @@ class ModelSettings(Struct, frozen=True):
             temperature=self.temperature,
         )
 
-    def method_analyst(self, model: ChatModel, name: str = "model") -> MethodModel:
+    def method_analyst(self, model: ChatModel, name: str = "model") -> MethodModelAnswerer:
         """The same, for the questions of all methods."""
-        return MethodModel(
+        return MethodModelAnswerer(
             self.analyst(model, name),
             model,
-            room=self.prompt_bytes,
+            prompt_bytes=self.prompt_bytes,
             max_output_tokens=self.max_output_tokens,
             temperature=self.temperature,
         )

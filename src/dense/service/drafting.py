@@ -16,17 +16,17 @@ from dense.deliver.delivery import Fit, deliver_report
 from dense.deliver.injected_feedback import without_injected
 from dense.deliver.markup import Block, encodable
 from dense.deliver.memory import Item, share_of
-from dense.deliver.message import Frame
+from dense.deliver.message import MessageFrame
 from dense.errors import DenseError, MissingInput
 from dense.feedback import Feedback
-from dense.methods.method import AnyMethod, Draft, Means
+from dense.methods.method import AnyMethod, FeedbackDraft, MethodContext
 from dense.outcome import Outcome
 from dense.redact import Redactions, Texts, redact, redact_text
 from dense.redact.walk import texts_of
 from dense.trajectory import Task, Trajectory
 
 METHOD_DOCS = "docs/add-a-method.md"
-DRAFT_FIELDS: dict[str, Any] = {"fit": Callable, "frame": Frame, "state": str, "files": Mapping}
+DRAFT_FIELDS: dict[str, Any] = {"fit": Callable, "frame": MessageFrame, "state": str, "files": Mapping}
 """The type of each field of a draft."""
 
 
@@ -51,8 +51,8 @@ def clean(trajectory: Trajectory, *, redacted: bool = True) -> tuple[Trajectory,
 
 
 async def draft(
-    method: AnyMethod, trajectory: Trajectory, outcome: Outcome | None, context: Means, *, redacted: bool = True
-) -> Draft | None:
+    method: AnyMethod, trajectory: Trajectory, outcome: Outcome | None, context: MethodContext, *, redacted: bool = True
+) -> FeedbackDraft | None:
     """The draft of a method on a clean trajectory. Each kind of method gets what its type declares, and nothing else.
 
     If calls that ran together fail, the first error is raised."""
@@ -63,7 +63,7 @@ async def draft(
 
 
 def deliver_draft(
-    found: Draft | None, task: Task | None, budgets: Budgets, method: str, *, shares: int = 1
+    found: FeedbackDraft | None, task: Task | None, budgets: Budgets, method: str, *, shares: int = 1
 ) -> Delivered:
     """The feedback of a draft. With several `shares`, its report is also fitted for messages that carry so many."""
     if found is None:
@@ -89,8 +89,8 @@ def first_error(error: BaseException) -> BaseException:
 
 
 async def _drafted(
-    method: AnyMethod, trajectory: Trajectory, outcome: Outcome | None, context: Means, *, redacted: bool
-) -> Draft | None:
+    method: AnyMethod, trajectory: Trajectory, outcome: Outcome | None, context: MethodContext, *, redacted: bool
+) -> FeedbackDraft | None:
     if method.sees == "task":
         if trajectory.task is None:
             raise MissingInput(f"{method.name} works on the task, and the trace has none: give it with --task")
@@ -106,12 +106,13 @@ async def _drafted(
     return await method.feedback(trajectory, outcome, context)
 
 
-def _checked(found: Any, method: str) -> Draft | None:
+def _checked(found: Any, method: str) -> FeedbackDraft | None:
     """The draft, if it is one: a method need not be typed."""
     if found is None:
         return None
-    if not isinstance(found, Draft):
-        raise DenseError(f"{method} must return a `Draft` or None, not {type(found).__name__}; see {METHOD_DOCS}")
+    if not isinstance(found, FeedbackDraft):
+        kind = type(found).__name__
+        raise DenseError(f"{method} must return a `FeedbackDraft` or None, not {kind}; see {METHOD_DOCS}")
     wrong = [field for field, kind in DRAFT_FIELDS.items() if not isinstance(getattr(found, field), kind)]
     if wrong:
         raise DenseError(f"the draft of {method} has the wrong type in {', '.join(wrong)}; see {METHOD_DOCS}")

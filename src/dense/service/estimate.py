@@ -13,10 +13,10 @@ from dense.analyst.choice import analyst_for
 from dense.analyst.questions import Correction, Question, as_judgement
 from dense.analyst.questions.outlines import SENTENCE
 from dense.evidence.actions import EffectsCache
-from dense.methods.asking import MethodModel
-from dense.methods.method import AnyMethod, Means
-from dense.methods.prompting import shown_actions
-from dense.methods.questions import INQUIRIES, Advice, Assessment, Decision, Inquiry, Overview
+from dense.methods.asking.model import MethodModelAnswerer
+from dense.methods.asking.questions import BASELINE_QUESTIONS, Advice, Assessment, BaselineQuestion, Decision, Overview
+from dense.methods.asking.requests import shown_actions
+from dense.methods.method import AnyMethod, MethodContext
 from dense.model import ChatReply, ChatRequest, PriceSource, estimate_usage
 from dense.outcome import Outcome
 from dense.service.analysts import ModelSettings
@@ -49,7 +49,7 @@ class MeasuringAnalyst:
 
     async def ask(self, question: Question, correction: Correction | None = None) -> str:
         """An answer of ordinary size; the question and the answer are added to `usage`."""
-        if isinstance(question, INQUIRIES):
+        if isinstance(question, BASELINE_QUESTIONS):
             reply = json.dumps(_outlined(question, self._baselines))
             request = self._baselines.render(question, correction)
         else:
@@ -105,7 +105,8 @@ async def estimate(
     asker, effects = Asker(measuring), EffectsCache()
     analyst = analyst_for(measuring, asker, profile, effects)
     redacted = redactions.describe() if redactions else ""
-    await draft(method, cleaned, outcome, Means(asker, analyst, effects, model, settings.prompt_bytes, redacted))
+    context = MethodContext(asker, analyst, effects, model, settings.prompt_bytes, redacted)
+    await draft(method, cleaned, outcome, context)
     usage = measuring.usage + model.usage
     return CostEstimate(measuring.calls + model.calls, usage, prices.usd(usage, at))
 
@@ -136,7 +137,7 @@ def _simplest(schema: Any) -> Any:
             return SENTENCE
 
 
-def _outlined(question: Inquiry, model: MethodModel) -> dict[str, Any]:
+def _outlined(question: BaselineQuestion, model: MethodModelAnswerer) -> dict[str, Any]:
     """An answer of ordinary size."""
     match question:
         case Advice():

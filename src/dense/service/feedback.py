@@ -20,8 +20,8 @@ from dense.draft import Asked
 from dense.errors import DenseError, ModelError, Unanswered, describe_exception
 from dense.evidence.actions import EffectsCache
 from dense.feedback import Feedback
-from dense.methods.method import AnyMethod, Means
-from dense.methods.rules import RulesAnswerer
+from dense.methods.asking.rules import RulesAnswerer
+from dense.methods.method import AnyMethod, MethodContext
 from dense.model import CallTotals, ModelCall, OpenModel, TalliedModel
 from dense.outcome import Outcome
 from dense.redact import Redactions
@@ -123,7 +123,7 @@ async def make_feedback(
         cleaned, redactions = clean(trajectory, redacted=options.redacted)
         effects = EffectsCache()
         asker = Asker(RulesAnswerer(cleaned, effects) if given is None or isinstance(given, Analyst) else given)
-        context = Means(
+        context = MethodContext(
             asker,
             analyst_for(given, asker, options.profile, effects),
             effects,

@@ -6,30 +6,30 @@ from collections.abc import Iterator
 from typing import Literal
 
 from dense.deliver import markup
-from dense.deliver.markup import Block
-from dense.deliver.message import Frame
+from dense.deliver.markup import MARKER_GUIDE, Block
+from dense.deliver.message import MessageFrame
 from dense.deliver.selection import WIDTH
-from dense.methods.method import Draft, Means
-from dense.methods.table import GUIDE_MARKERS, GUIDE_ROWS, Row, leaves_of, table
+from dense.methods.action_table import GUIDE_ROWS, ActionRow, action_table, numbered_actions
+from dense.methods.method import FeedbackDraft, MethodContext
 from dense.outcome import Outcome
 from dense.trajectory import Trajectory
 
-REFLECTION = Frame(
+REFLECTION = MessageFrame(
     guide="""\
 How to use it: nobody has judged this attempt. Before you begin, go through it and make out for yourself what it tried,
 what worked, what failed and why, and what it left undone; then do better.
 """
     + GUIDE_ROWS
-    + GUIDE_MARKERS
+    + MARKER_GUIDE
 )
-GRADED = Frame(
+GRADED = MessageFrame(
     guide="""\
 How to read it:
 - `grade` is what the task's own verifier said of the result of this attempt: the `reward` (1 is a full pass) and what
   it printed. The attempt's files are gone; make a result that passes.
 """
     + GUIDE_ROWS
-    + GUIDE_MARKERS
+    + MARKER_GUIDE
 )
 OUTPUT = 48_000
 """Bytes of a verifier's output that are shown: so much of its beginning and its end together."""
@@ -46,10 +46,10 @@ class SelfReflection:
     sees: Literal["trajectory"] = "trajectory"
     calls = "0"
 
-    async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
+    async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """Every action and what came back."""
-        rows = [Row(leaf) for leaf in leaves_of(trajectory)]
-        return Draft(table(rows, redacted=means.redacted), REFLECTION)
+        rows = [ActionRow(leaf) for leaf in numbered_actions(trajectory)]
+        return FeedbackDraft(action_table(rows, redacted=context.redacted), REFLECTION)
 
 
 class VerifierFeedback:
@@ -59,11 +59,11 @@ class VerifierFeedback:
     sees: Literal["outcome"] = "outcome"
     calls = "0"
 
-    async def feedback(self, trajectory: Trajectory, outcome: Outcome, means: Means, /) -> Draft:
+    async def feedback(self, trajectory: Trajectory, outcome: Outcome, context: MethodContext, /) -> FeedbackDraft:
         """The grade, then every action and what came back."""
-        rows = [Row(leaf) for leaf in leaves_of(trajectory)]
-        fit = table(rows, head=lambda room: [grade(outcome, room)], redacted=means.redacted)
-        return Draft(fit, GRADED, _state(outcome))
+        rows = [ActionRow(leaf) for leaf in numbered_actions(trajectory)]
+        fit = action_table(rows, head=lambda room: [grade(outcome, room)], redacted=context.redacted)
+        return FeedbackDraft(fit, GRADED, _state(outcome))
 
 
 def grade(outcome: Outcome, room: int) -> Block:

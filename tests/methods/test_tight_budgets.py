@@ -15,8 +15,8 @@ from dense.deliver import markup
 from dense.deliver.budget import Budgets
 from dense.deliver.markup import Block
 from dense.evidence.actions import effects
-from dense.methods.replay import OUTPUT, grade
-from dense.methods.scored import scored
+from dense.methods.baselines.replay import OUTPUT, grade
+from dense.methods.source_report import source_report
 from dense.outcome import Outcome
 from dense.service import FeedbackRun
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
@@ -79,7 +79,7 @@ def test_an_example_fills_its_report(budget: int, made: Making) -> None:
 
 
 def test_facets_and_labels_of_the_deepest_go_first_then_quotes_then_tasks() -> None:
-    fit = scored(nested(3, 4, facet="out.txt " * 40), effects=effects)
+    fit = source_report(nested(3, 4, facet="out.txt " * 40), effects=effects)
     whole, _ = fit(10**6)
     size = markup.size(whole)
     count = {name: len(named(whole, name)) for name in ("task", "labels", "artifacts", "key-action")}
@@ -102,7 +102,7 @@ def test_facets_and_labels_of_the_deepest_go_first_then_quotes_then_tasks() -> N
 
 def test_every_task_is_shown_or_stands_in_a_note() -> None:
     tree = nested(30, 3)
-    report, _ = scored(tree, effects=effects)(6_000)
+    report, _ = source_report(tree, effects=effects)(6_000)
     shown = {block.attributes["id"]: block for block in named(report, "task")}
     notes = [re.findall(r"\d+", str(block.content)) for block in named(report, "left-out")]
     missing = set(chain.from_iterable(range(int(first), int(last) + 1) for first, last, _ in notes))
@@ -115,7 +115,7 @@ def test_every_task_is_shown_or_stands_in_a_note() -> None:
 
 
 def test_a_compact_record_has_summaries_and_no_state() -> None:
-    report, dropped = scored(nested(9, 2), effects=effects)(500)
+    report, dropped = source_report(nested(9, 2), effects=effects)(500)
     (task,) = named(report, "task")
     assert list(task.attributes) == ["id", "left-out"]
     assert len(named(report, "summary")) > 1
@@ -124,7 +124,7 @@ def test_a_compact_record_has_summaries_and_no_state() -> None:
 
 
 def test_a_giant_summary_leaves_room_for_others() -> None:
-    report, _ = scored(nested(3, 2, summary="wörd " * 2_000), effects=effects)(9_000)
+    report, _ = source_report(nested(3, 2, summary="wörd " * 2_000), effects=effects)(9_000)
     assert 4_500 < markup.size(report) <= 9_000
     assert len(named(report, "summary")) > 1
 
@@ -132,7 +132,9 @@ def test_a_giant_summary_leaves_room_for_others() -> None:
 def test_of_too_many_labels_the_worst_stay() -> None:
     labels = {5: -2, 77: -1}
     leaves = [Leaf(f"n{n}", n + 1, step(n), labels.get(n, 0), "As it was.") for n in range(400)]  # type: ignore[arg-type]
-    report, _ = scored(SourceTree("t", None, Subtask("n400", 0, "all", "", tuple(leaves))), effects=effects)(3_000)
+    report, _ = source_report(SourceTree("t", None, Subtask("n400", 0, "all", "", tuple(leaves))), effects=effects)(
+        3_000
+    )
     (block,) = named(report, "labels")
     assert {"a6 -2: As it was.", "a78 -1: As it was."} <= set(str(block.content).splitlines())
     assert 1_500 < markup.size(report) <= 3_000
@@ -141,7 +143,7 @@ def test_of_too_many_labels_the_worst_stay() -> None:
 @given(st.integers(1, 12), st.integers(1, 4), st.sampled_from(["", "x ", "é\n" * 300]), st.integers(200, 12_000))
 @settings(deadline=None, max_examples=40)
 def test_any_tree_in_any_room(groups: int, each: int, text: str, room: int) -> None:
-    fit = scored(nested(groups, each, text, text), effects=effects)
+    fit = source_report(nested(groups, each, text, text), effects=effects)
     assert markup.size(fit(room)[0]) <= room
     assert fit(room) == fit(room)
 

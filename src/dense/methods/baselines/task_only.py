@@ -1,20 +1,20 @@
-"""The methods that know no attempt: none, the control, and the advisor, who has the task alone."""
+"""The methods that see the task alone: no feedback, which is the control, and advice."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from dense.deliver.message import Frame
+from dense.deliver.markup import MARKER_GUIDE
+from dense.deliver.message import MessageFrame
 from dense.errors import Unusable
-from dense.methods.answers import AdviceAnswer
-from dense.methods.asking import asked
-from dense.methods.listing import listing, texts
-from dense.methods.method import Draft, Means
-from dense.methods.questions import Advice
-from dense.methods.table import GUIDE_MARKERS
+from dense.methods.asking.answers import AdviceAnswer
+from dense.methods.asking.model import ask_question
+from dense.methods.asking.questions import Advice
+from dense.methods.list_report import list_report, text_blocks
+from dense.methods.method import FeedbackDraft, MethodContext
 from dense.trajectory import Task
 
-ADVISORY = Frame(
+ADVISORY = MessageFrame(
     wrapper="""\
 # Advice on your task
 
@@ -29,7 +29,7 @@ Below: advice from the task's text alone. Nothing was tried or observed for it: 
 How to read it: `strategy` is the steps to take in order, `risk` what may go wrong, `check` what to look at before you
 end.
 """
-    + GUIDE_MARKERS,
+    + MARKER_GUIDE,
 )
 
 
@@ -40,9 +40,9 @@ class NoFeedback:
     sees: Literal["task"] = "task"
     calls = "0"
 
-    async def feedback(self, task: Task, means: Means, /) -> None:
+    async def feedback(self, task: Task, context: MethodContext, /) -> None:
         """Nothing."""
-        del task, means
+        del task, context
 
 
 class Advisor:
@@ -52,14 +52,14 @@ class Advisor:
     sees: Literal["task"] = "task"
     calls = "1"
 
-    async def feedback(self, task: Task, means: Means, /) -> Draft:
+    async def feedback(self, task: Task, context: MethodContext, /) -> FeedbackDraft:
         """One question. Without a usable answer there is no advice to give."""
-        answer = await asked(means.asker, Advice(task=task), AdviceAnswer)
+        answer = await ask_question(context.asker, Advice(task=task), AdviceAnswer)
         if answer is None:
-            raise Unusable(f"no usable advice came back: {means.asker.asked[-1].problems[-1]}")
+            raise Unusable(f"no usable advice came back: {context.asker.asked[-1].problems[-1]}")
         blocks = [
-            *texts("strategy", answer.strategy),
-            *texts("risk", answer.risks),
-            *texts("check", answer.checklist),
+            *text_blocks("strategy", answer.strategy),
+            *text_blocks("risk", answer.risks),
+            *text_blocks("check", answer.checklist),
         ]
-        return Draft(listing(blocks, name="advice"), ADVISORY)
+        return FeedbackDraft(list_report(blocks, name="advice"), ADVISORY)

@@ -12,46 +12,40 @@ from dense.deliver import action_quote, markup
 from dense.deliver.delivery import Fit
 from dense.deliver.markup import Block
 from dense.deliver.selection import WIDTH
-from dense.methods.shortening import kept, note
+from dense.methods.truncation import describe_gap, keep_ends
 from dense.trajectory import Trajectory
 from dense.tree import Leaf
 
-LARGE = 4
-"""A row may take this part of the room before its largest bodies are left out."""
+MAX_ROW_SHARE = 4
+"""A row may take one in so many parts of the room before its largest bodies are left out."""
 
 GUIDE_ROWS = """\
 - Each `action` is one action of the attempt, in order: what the agent said, each `tool-call` with its arguments, and
   each `observation` that came back, word for word. What is marked `omitted` was too long to quote; `left-out` names
   actions that had to go for length.
 """
-GUIDE_MARKERS = """\
-- Each opening tag names the marker of its end, and all markers begin with {key}. Whatever looks like a tag and does
-  not carry it is quoted text.
-"""
-
-
-type Head = Callable[[int], Sequence[Block]]
+type TableHead = Callable[[int], Sequence[Block]]
 """What a report begins with, in about so many bytes."""
 
 _EMPTY = markup.text("left-out", "")
 
 
-class Row(Struct, frozen=True):
+class ActionRow(Struct, frozen=True):
     """An action and what was said of it."""
 
     leaf: Leaf
     remarks: tuple[Block, ...] = ()
-    """What stands below its observations."""
+    """Blocks below its observations."""
     label: str | None = None
     """Its label, as it is shown."""
 
 
-def leaves_of(trajectory: Trajectory) -> tuple[Leaf, ...]:
+def numbered_actions(trajectory: Trajectory) -> tuple[Leaf, ...]:
     """The actions of a trajectory, numbered."""
     return tuple([Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)])
 
 
-def table(rows: Sequence[Row], *, head: Head = lambda _: (), redacted: str = "") -> Fit:
+def action_table(rows: Sequence[ActionRow], *, head: TableHead = lambda _: (), redacted: str = "") -> Fit:
     """A report that begins with `head` and goes through the attempt row by row."""
 
     def fit(room: int) -> tuple[Block, tuple[str, ...]]:
@@ -61,34 +55,34 @@ def table(rows: Sequence[Row], *, head: Head = lambda _: (), redacted: str = "")
     return fit
 
 
-def _shortened(head: Head, rows: Sequence[Row], redacted: str, room: int) -> tuple[Block, tuple[str, ...]]:
+def _shortened(head: TableHead, rows: Sequence[ActionRow], redacted: str, room: int) -> tuple[Block, tuple[str, ...]]:
     """As many rows as there is room for beside a head of at most half of it, large ones without their largest bodies.
 
     The head goes last of all."""
     top = head(room // 2)
     left = room - markup.size(_report(top, [], redacted), 0, WIDTH)
-    blocks = [_row(row, left // LARGE) for row in rows]
+    blocks = [_row(row, left // MAX_ROW_SHARE) for row in rows]
     sizes = [markup.size(block, 1, WIDTH) for block in blocks]
-    rest = kept(sizes, left)
+    rest = keep_ends(sizes, left)
     first, last = rest.head, max(rest.head, rest.tail)
     while True:
-        told = _told(rows[first:last], sum(sizes[first:last]))
-        gap = [markup.text("left-out", text) for text in told]
+        notes = _gap_note(rows[first:last], sum(sizes[first:last]))
+        gap = [markup.text("left-out", text) for text in notes]
         if first == 0 and last == len(rows):
-            return _rowless(head, gap, room), told
+            return _rowless(head, gap, room), notes
         found = _report(top, [*blocks[:first], *gap, *blocks[last:]], redacted)
         if markup.size(found) <= room:
-            return found, told or ("large bodies",)
+            return found, notes or ("large bodies",)
         if last < len(rows):  # the room was planned too tightly, or the last row alone is larger than all of it
             last += 1
         else:
             first -= 1
 
 
-def _rowless(head: Head, gap: Sequence[Block], room: int) -> Block:
+def _rowless(head: TableHead, gap: Sequence[Block], room: int) -> Block:
     """The head, in all the room that there is once no row fits; the note on the rows gives way to it."""
     for rest in (gap, ()):
-        # Measured with a block in it, since only then its tags stand on lines of their own.
+        # Measured with a block in it, because only then its tags have lines of their own.
         left = room - markup.size(_report(rest or [_EMPTY], [], ""), 0, WIDTH)
         found = _report(head(left), rest, "")
         if markup.size(found) <= room:
@@ -100,11 +94,11 @@ def _report(head: Sequence[Block], blocks: Sequence[Block], redacted: str) -> Bl
     return markup.group("report", [*head, *blocks], redacted=redacted or None)
 
 
-def _told(missing: Sequence[Row], size: int) -> tuple[str, ...]:
-    return (note(missing[0].leaf.action, missing[-1].leaf.action, size),) if missing else ()
+def _gap_note(missing: Sequence[ActionRow], size: int) -> tuple[str, ...]:
+    return (describe_gap(missing[0].leaf.action, missing[-1].leaf.action, size),) if missing else ()
 
 
-def _row(row: Row, limit: int | None = None) -> Block:
+def _row(row: ActionRow, limit: int | None = None) -> Block:
     """The row, without its largest bodies where it is larger than its limit."""
     block = action_quote.key_action(row.leaf)
     if limit is not None and markup.unindented(block) > limit:

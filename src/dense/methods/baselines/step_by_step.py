@@ -9,19 +9,20 @@ from msgspec.structs import replace
 
 from dense.analyst.asker import together
 from dense.deliver import markup
-from dense.deliver.message import Frame
-from dense.methods.answers import DecisionAnswer
-from dense.methods.asking import asked
-from dense.methods.method import Draft, Means
-from dense.methods.questions import Decision
-from dense.methods.table import GUIDE_MARKERS, GUIDE_ROWS, Row, leaves_of, table
+from dense.deliver.markup import MARKER_GUIDE
+from dense.deliver.message import MessageFrame
+from dense.methods.action_table import GUIDE_ROWS, ActionRow, action_table, numbered_actions
+from dense.methods.asking.answers import DecisionAnswer
+from dense.methods.asking.model import ask_question
+from dense.methods.asking.questions import Decision
+from dense.methods.method import FeedbackDraft, MethodContext
 from dense.trajectory import Task, Trajectory
 from dense.tree import Leaf
 
 AT_ONCE = 32
 """How many questions are held at the same time: each shows all that came before, so that many would fill the memory."""
 
-FRAME = Frame(
+FRAME = MessageFrame(
     guide="""\
 How to read it:
 - `label` is how the decision for an action was judged by what was known before it, without its result: 0 was well
@@ -30,7 +31,7 @@ How to read it:
 - A good decision may have failed, and a bad one may have come out well: what came of each stands in its `observation`.
 """
     + GUIDE_ROWS
-    + GUIDE_MARKERS
+    + MARKER_GUIDE
 )
 
 
@@ -41,18 +42,18 @@ class StepByStep:
     sees: Literal["trajectory"] = "trajectory"
     calls = "one for each action"
 
-    async def feedback(self, trajectory: Trajectory, means: Means, /) -> Draft:
+    async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """All questions together; an action whose question has no usable answer stays without a label."""
-        actions = leaves_of(trajectory)
+        actions = numbered_actions(trajectory)
         waiting = asyncio.Semaphore(AT_ONCE)
 
-        async def judged(leaf: Leaf) -> Row:
+        async def judged(leaf: Leaf) -> ActionRow:
             async with waiting:
-                answer = await asked(means.asker, decision(trajectory.task, actions, leaf), DecisionAnswer)
-            return Row(leaf) if answer is None else _row(leaf, answer)
+                answer = await ask_question(context.asker, decision(trajectory.task, actions, leaf), DecisionAnswer)
+            return ActionRow(leaf) if answer is None else _row(leaf, answer)
 
         rows = await together(judged(leaf) for leaf in actions)
-        return Draft(table(rows, redacted=means.redacted), FRAME)
+        return FeedbackDraft(action_table(rows, redacted=context.redacted), FRAME)
 
 
 def decision(task: Task | None, actions: tuple[Leaf, ...], target: Leaf) -> Decision:
@@ -61,9 +62,9 @@ def decision(task: Task | None, actions: tuple[Leaf, ...], target: Leaf) -> Deci
     return Decision(task=task, actions=(*actions[: target.action - 1], blind))
 
 
-def _row(leaf: Leaf, answer: DecisionAnswer) -> Row:
+def _row(leaf: Leaf, answer: DecisionAnswer) -> ActionRow:
     remarks = (
         markup.text("known-at-the-time", answer.known_basis.strip()),
         markup.text("assessment", answer.reasoning.strip()),
     )
-    return Row(leaf, remarks, str(answer.label))
+    return ActionRow(leaf, remarks, str(answer.label))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dense.deliver import markup
-from dense.deliver.markup import Block
-from dense.methods.table import GUIDE_MARKERS
+from dense.deliver.markup import MARKER_GUIDE, Block
 
-LIFTED = frozenset({"task", "shortcut", "key-action"})
-"""The blocks that stand in one another, and here beside one another."""
-DROPPED = frozenset({"source"})
-"""Attributes that tell of nothing but the nesting."""
+LIFTED_TAGS = frozenset({"task", "shortcut", "key-action"})
+"""Blocks that are nested in the report of DENSE, and side by side here."""
+DROPPED_ATTRIBUTES = frozenset({"source"})
+"""Attributes that only describe the nesting."""
 
 GUIDE = (
     """\
@@ -25,11 +24,11 @@ How to read it:
   `omitted` was too long to quote.
 - n1, a2, shortcut_0 and issue_0 are names within the report. A name without a block of its own was left out for length.
 """
-    + GUIDE_MARKERS
+    + MARKER_GUIDE
 )
 
 
-def flattened(report: Block) -> Block:
+def flat_report(report: Block) -> Block:
     """The report with its blocks lifted out of one another. Never larger: all that changes is indentation."""
     children = report.content if isinstance(report.content, tuple) else ()
     return markup.with_children(report, [entry for child in children for entry in _entries(child)])
@@ -40,8 +39,8 @@ def _entries(block: Block) -> Iterator[Block]:
     if block.name == "key-action" or not isinstance(block.content, tuple):
         yield block
         return
-    own = [child for child in block.content if child.name not in LIFTED]
-    yield markup.with_children(block, own, without=DROPPED)
+    own = [child for child in block.content if child.name not in LIFTED_TAGS]
+    yield markup.with_children(block, own, without=DROPPED_ATTRIBUTES)
     for child in block.content:
-        if child.name in LIFTED:
+        if child.name in LIFTED_TAGS:
             yield from _entries(child)

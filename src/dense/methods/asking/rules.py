@@ -13,23 +13,29 @@ from dense.analyst.rules import RulesAnalyst
 from dense.draft import IssueDraft, LeafDraft, SubtaskDraft
 from dense.evidence.actions import EffectsOf
 from dense.evidence.requirements import Requirement, requirements
-from dense.methods.answers import AdviceAnswer, Assessed, AssessmentAnswer, OverviewAnswer, Shown
-from dense.methods.foresight import Foresight
-from dense.methods.questions import Advice, Assessment, Decision, Overview
+from dense.methods.asking.answers import (
+    ActionAssessment,
+    ActionEvidence,
+    AdviceAnswer,
+    AssessmentAnswer,
+    OverviewAnswer,
+)
+from dense.methods.asking.decisions import DecisionRules
+from dense.methods.asking.questions import Advice, Assessment, Decision, Overview
 from dense.trajectory import Task, Trajectory
 
 BY_RULE = (
     "This advice was put together by rule, not by a model or a person: it only lists what the text of the task names. "
     "Read the task itself first."
 )
-MOST_CHECKS = 20
+MAX_CHECKS = 20
 CHECKS = {
     ("file", "deliverable"): "{} is there, and holds what the task says",
     ("port", "deliverable"): "{} answers",
-    ("value", "deliverable"): "{} stands where the task wants it",
+    ("value", "deliverable"): "{} is where the task wants it",
     ("threshold", "deliverable"): "the limit is met: {}",
     ("command", "deliverable"): "{} works",
-    ("clause", "deliverable"): "done as told: {}",
+    ("clause", "deliverable"): "done as the task says: {}",
 }
 FORBIDDEN = "not touched or used: {}"
 
@@ -54,15 +60,15 @@ class RulesAnswerer:
             case Assessment():
                 return self._assessment()
             case Decision():
-                return self._foresight.decision(question.target.action)
+                return self._decisions.decision(question.target.action)
             case Overview():
                 return self._overview()
             case _:
                 raise TypeError(f"{question.kind} is no question of a baseline")
 
     @cached_property
-    def _foresight(self) -> Foresight:
-        return Foresight(self._trajectory, self._effects)
+    def _decisions(self) -> DecisionRules:
+        return DecisionRules(self._trajectory, self._effects)
 
     @cached_property
     def _root(self) -> SubtaskDraft:
@@ -72,7 +78,9 @@ class RulesAnswerer:
     def _assessment(self) -> AssessmentAnswer:
         actions = [child for child in self._root.children if isinstance(child, LeafDraft)]
         return AssessmentAnswer(
-            actions=[Assessed(action_index=one.action, reasoning=one.reason, label=one.label or 0) for one in actions]
+            actions=[
+                ActionAssessment(action_index=one.action, reasoning=one.reason, label=one.label or 0) for one in actions
+            ]
         )
 
     def _overview(self) -> OverviewAnswer:
@@ -80,7 +88,9 @@ class RulesAnswerer:
         issues = sorted(verdict.issues, key=lambda issue: not issue.is_fatal)
         lessons = [_lesson(group.dead_end, group.working_path) for group in self._root.groups]
         return OverviewAnswer(
-            evidence=[Shown(action_index=_action(issue), shows=issue.text) for issue in issues if issue.evidence],
+            evidence=[
+                ActionEvidence(action_index=_action(issue), shows=issue.text) for issue in issues if issue.evidence
+            ],
             status=verdict.completion,
             summary=verdict.summary or "The rules have nothing to say of this attempt.",
             lessons=[lesson for lesson in dict.fromkeys(lessons) if lesson],
@@ -95,19 +105,19 @@ def _action(issue: IssueDraft) -> int:
 
 def _lesson(dead_end: str, working_path: str) -> str:
     parts = [(f"What failed: {dead_end}", dead_end), (f"What worked: {working_path}", working_path)]
-    return " ".join(told for told, text in parts if text.strip().casefold() not in {"", "none"})
+    return " ".join(lesson for lesson, text in parts if text.strip().casefold() not in {"", "none"})
 
 
 def advice(task: Task | None) -> AdviceAnswer:
     """What the task names, as a checklist. No strategy and no risks: rules know nothing of the world."""
     found = requirements(task) if task is not None else ()
     checks = dict.fromkeys(check for one in found if (check := _check(one)))
-    return AdviceAnswer(strategy=[BY_RULE], checklist=list(checks)[:MOST_CHECKS])
+    return AdviceAnswer(strategy=[BY_RULE], checklist=list(checks)[:MAX_CHECKS])
 
 
 def _check(one: Requirement) -> str:
-    told = f"`{one.subject}`" if one.kind != "clause" else one.clause
+    subject = f"`{one.subject}`" if one.kind != "clause" else one.clause
     if one.role == "forbidden":
-        return FORBIDDEN.format(told)
+        return FORBIDDEN.format(subject)
     form = CHECKS.get((one.kind, one.role))
-    return form.format(told) if form else ""
+    return form.format(subject) if form else ""

@@ -15,11 +15,10 @@ from msgspec import Struct
 from dense.deliver import markup, selection
 from dense.deliver.delivery import Fit
 from dense.deliver.fit import CUT
-from dense.deliver.markup import Block
+from dense.deliver.markup import MARKER_GUIDE, Block
 from dense.deliver.selection import WIDTH
 from dense.evidence.actions import EffectsOf
-from dense.methods.shortening import kept
-from dense.methods.table import GUIDE_MARKERS
+from dense.methods.truncation import keep_ends
 from dense.tree import NONE, Facets, Leaf, ReconciledTree, SourceTree, Subtask, leaves
 
 GUIDE = (
@@ -32,14 +31,14 @@ How to read it:
   `omitted` was too long to quote.
 - n1 and a2 are names within the report. A name without a block of its own was left out for length.
 """
-    + GUIDE_MARKERS
+    + MARKER_GUIDE
 )
-LARGE = 4
-"""A summary may take this part of the room before it is cut."""
-LEAST = 24
-"""Bytes of a text below which a part of it is not worth its tags."""
-LONGEST_ID = 24
-"""Bytes of an identifier that has a place in hardly any room."""
+MAX_SUMMARY_SHARE = 4
+"""A summary may take one in so many parts of the room before it is cut."""
+MIN_TEXT_BYTES = 24
+"""Fewer bytes of a text are not worth their tags."""
+MAX_ID_BYTES = 24
+"""Longer identifiers are left out of a compact report."""
 
 _EMPTY = markup.text("summary", "")
 
@@ -77,7 +76,7 @@ class _Layout(Struct, frozen=True):
         return self.tasks is None or node.id in self.tasks
 
 
-def scored(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -> Fit:
+def source_report(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -> Fit:
     """The report on a source tree."""
     bare = ReconciledTree(tree.trajectory, tree.task, tree.root, (), redacted)
 
@@ -85,7 +84,7 @@ def scored(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -> Fit:
         said = list(_said(tree.root, 2))
         blocks = {piece.key: piece.block for piece in said}
         structure = markup.size(_report(bare, _Layout(blocks)), 0, WIDTH)
-        skeleton = markup.size(_report(bare, _Layout({}, longest=room // LARGE)), 0, WIDTH)
+        skeleton = markup.size(_report(bare, _Layout({}, longest=room // MAX_SUMMARY_SHARE)), 0, WIDTH)
         # Where the structure alone takes too much, facets and labels make room: plan with half, as long as it is there.
         free = min(max(room - structure, room // 2), room - skeleton)
         chosen = selection.select(bare, effects=effects, room=free) if free > 0 else selection.Selection(())
@@ -103,7 +102,7 @@ def _shortened(
 ) -> tuple[Block, tuple[str, ...]]:
     """The tasks that there is room for, then what fits of the pieces in the order of their weight."""
     tasks = None if is_whole else _fitting(tree.root, room)
-    layout = _Layout({}, tasks, room // LARGE)
+    layout = _Layout({}, tasks, room // MAX_SUMMARY_SHARE)
     if not is_whole and not _shows_parts(tree.root, layout):
         return _compact(tree.root, room), ("all but the summaries of the root's parts",)
     left = room - markup.size(_report(tree, layout), 0, WIDTH)
@@ -119,13 +118,13 @@ def _shortened(
             left -= markup.size(fitting, piece.depth, WIDTH)
         if fitting is not piece.block:
             gone.append(piece)
-    report = _report(tree, _Layout(blocks, tasks, room // LARGE))
+    report = _report(tree, _Layout(blocks, tasks, room // MAX_SUMMARY_SHARE))
     if markup.size(report) > room:  # only where there are more blocks than sizes are planned for
         return _compact(tree.root, room), ("all but the summaries of the root's parts",)
-    return report, tuple(_told(gone, report))
+    return report, tuple(_describe(gone, report))
 
 
-def _told(gone: Sequence[_Piece], report: Block) -> Iterator[str]:
+def _describe(gone: Sequence[_Piece], report: Block) -> Iterator[str]:
     """What had to go, in words."""
     others = Counter(piece.name for piece in gone if piece.name != "key-action")
     yield from (f"{name}: {count} left out or shortened" for name, count in others.items())
@@ -169,13 +168,15 @@ def _fitting(root: Subtask, room: int) -> frozenset[str]:
     """The tasks that there is room for: level by level; of one that is too long, its beginning and its end."""
     note = markup.text("left-out", _note(_span(root)[1], _span(root)[1], 99_999))
     reserved = markup.size(note, 2, WIDTH)
-    left = room - _frame("report", 0, None) - _frame("task", 1, root, room // LARGE) - reserved
+    left = room - _frame("report", 0, None) - _frame("task", 1, root, room // MAX_SUMMARY_SHARE) - reserved
     shown, level, depth = {root.id}, _parts_of(root), 2
     while level:
         # Each makes room for the note that its own parts would leave, which is free again once they are all shown.
         notes = [markup.size(note, depth + 1, WIDTH) if _parts_of(one) else 0 for one in level]
-        sizes = [_frame("task", depth, one, room // LARGE) + size for one, size in zip(level, notes, strict=True)]
-        some = kept(sizes, left)
+        sizes = [
+            _frame("task", depth, one, room // MAX_SUMMARY_SHARE) + size for one, size in zip(level, notes, strict=True)
+        ]
+        some = keep_ends(sizes, left)
         first, last = some.of(level)
         if not some.is_whole and sum(sizes[: some.head]) + sum(sizes[some.tail :]) > left:
             last = ()
@@ -205,8 +206,8 @@ def _shows_parts(root: Subtask, layout: _Layout) -> bool:
 
 def _compact(root: Subtask, room: int) -> Block:
     """The summaries of the root and its parts as far as they fit; without any, labels."""
-    told = [(None, root.summary), *((part.id, part.summary) for part in _parts_of(root))]
-    texts = [_summary(name, text) for name, text in told if _is_said(text)]
+    summaries = [(None, root.summary), *((part.id, part.summary) for part in _parts_of(root))]
+    texts = [_summary(name, text) for name, text in summaries if _is_said(text)]
 
     def record(blocks: Sequence[Block], hidden: int) -> Block:
         task = markup.group("task", blocks, id=_short(root.id), left_out=f"{hidden} parts" if hidden else None)
@@ -233,14 +234,14 @@ def _summary(name: str | None, text: str) -> Block:
 
 
 def _short(name: str) -> str | None:
-    return name if len(name) <= LONGEST_ID else None
+    return name if len(name) <= MAX_ID_BYTES else None
 
 
 def _cut(block: Block, room: int) -> Block | None:
     """As much of the block's text as fits, with a mark."""
     empty = markup.with_text(block, CUT)
     left = room - markup.size(empty, 2, WIDTH)
-    if left < LEAST or not isinstance(block.content, str):
+    if left < MIN_TEXT_BYTES or not isinstance(block.content, str):
         return None
     return markup.with_text(block, _clipped(block.content, left))
 
@@ -319,7 +320,7 @@ def _line(leaf: Leaf) -> str:
 def _fewer_labels(piece: _Piece, room: int) -> Block | None:
     """The worst labels that fit, of equals the latest; None for what are no labels, or where none fits."""
     left = room - markup.size(_labels((), len(piece.leaves)), piece.depth, WIDTH) - markup.INDENT * piece.depth - 2
-    if left < LEAST or not piece.leaves:
+    if left < MIN_TEXT_BYTES or not piece.leaves:
         return None
     shown: list[Leaf] = []
     for leaf in sorted(piece.leaves, key=lambda leaf: (leaf.label or 0, -leaf.action)):

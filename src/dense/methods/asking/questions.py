@@ -14,7 +14,7 @@ class Advice(Question, frozen=True, kw_only=True):
         return "task"
 
 
-class Record(Question, frozen=True, kw_only=True):
+class AttemptQuestion(Question, frozen=True, kw_only=True):
     """What questions about a whole attempt have in common."""
 
     actions: tuple[Leaf, ...]
@@ -25,15 +25,15 @@ class Record(Question, frozen=True, kw_only=True):
         return f"of {len(self.actions)} actions"
 
 
-class Assessment(Record, frozen=True, kw_only=True):
+class Assessment(AttemptQuestion, frozen=True, kw_only=True):
     """How is each action to be labelled, seen from the end?"""
 
 
-class Overview(Record, frozen=True, kw_only=True):
+class Overview(AttemptQuestion, frozen=True, kw_only=True):
     """What became of the attempt, what shows it, what is to be learned, what is next?"""
 
 
-class Decision(Record, frozen=True, kw_only=True):
+class Decision(AttemptQuestion, frozen=True, kw_only=True):
     """Was the last of these actions the right thing to do, by what was known then? What came of it is not in it."""
 
     @property
@@ -46,5 +46,5 @@ class Decision(Record, frozen=True, kw_only=True):
         return self.actions[-1]
 
 
-type Inquiry = Advice | Assessment | Overview | Decision
-INQUIRIES = (Advice, Assessment, Overview, Decision)
+type BaselineQuestion = Advice | Assessment | Overview | Decision
+BASELINE_QUESTIONS = (Advice, Assessment, Overview, Decision)

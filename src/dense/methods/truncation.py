@@ -1,7 +1,7 @@
-"""What stays of a trajectory that is too long: the same rule for every method, for prompts and for feedback.
+"""What is kept of a trajectory that is too long: the same rule for every method, for prompts and for feedback.
 
-Whole steps go, the oldest of the middle first: the first steps (what was found, how it was begun) and the last ones
-(how it ended) stay. A note tells what is missing."""
+Whole steps are left out, from the middle: the first steps (what was found, how it began) and the last ones (how it
+ended) stay. A note says what is missing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-NOTE = 160
-"""Bytes that the note takes, at the most."""
-BEGINNING = 4
-"""The first steps may take this part of the room; the very first one twice as much."""
+NOTE_BYTES = 160
+"""The most that the note takes."""
+BEGINNING_SHARE = 4
+"""The first steps may take one in so many parts of the room; the very first one twice as much."""
 
 
-class Kept(Struct, frozen=True):
+class KeptEnds(Struct, frozen=True):
     """Which steps stay: those before `head` and those from `tail` on, counted from 0."""
 
     head: int
@@ -30,23 +30,23 @@ class Kept(Struct, frozen=True):
         return (steps, ()) if self.is_whole else (steps[: self.head], steps[self.tail :])
 
 
-def kept(sizes: Sequence[int], room: int) -> Kept:
+def keep_ends(sizes: Sequence[int], room: int) -> KeptEnds:
     """What stays of steps of these sizes in so much room. The last step stays in any case."""
     if sum(sizes) <= room:
-        return Kept(len(sizes), len(sizes))
-    room -= NOTE
+        return KeptEnds(len(sizes), len(sizes))
+    room -= NOTE_BYTES
     head, used = 0, 0
-    while head < len(sizes) - 1 and used + sizes[head] <= (room // BEGINNING if head else room // 2):
+    while head < len(sizes) - 1 and used + sizes[head] <= (room // BEGINNING_SHARE if head else room // 2):
         used += sizes[head]
         head += 1
     tail = len(sizes)
     while tail > head and (tail == len(sizes) or used + sizes[tail - 1] <= room):
         tail -= 1
         used += sizes[tail]
-    return Kept(head, tail)
+    return KeptEnds(head, tail)
 
 
-def note(first: int, last: int, size: int) -> str:
+def describe_gap(first: int, last: int, size: int) -> str:
     """What is missing: the actions from this number to that one."""
     count = last - first + 1
     named = f"a{first}" if count == 1 else f"a{first} to a{last}"

@@ -11,7 +11,7 @@ from dense.analyst.rules import RulesAnalyst
 from dense.deliver import markup
 from dense.deliver.delivery import fit_tree
 from dense.deliver.markup import Block
-from dense.methods.flat import LIFTED, flattened
+from dense.methods.flat_report import LIFTED_TAGS, flat_report
 from dense.service import distill_sync
 from dense.tree import ReconciledTree
 
@@ -32,7 +32,7 @@ def said(report: Block) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("room", [2_000, 8_000, 180_000])
 def test_the_same_is_said(tree: ReconciledTree, room: int) -> None:
     nested, _ = fit_tree(tree, room)
-    flat = flattened(nested)
+    flat = flat_report(nested)
     assert said(flat) == said(nested)
     assert markup.size(flat) <= markup.size(nested) <= room
     assert markup.size(flat) == len(markup.write(flat, "0" * 8).encode())
@@ -43,6 +43,6 @@ def test_the_same_is_said(tree: ReconciledTree, room: int) -> None:
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.trajectory)
 def test_nothing_stands_in_anything(tree: ReconciledTree) -> None:
     nested, _ = fit_tree(tree, 180_000)
-    depths = {depth for part, depth in markup.walk(flattened(nested)) if part.name in LIFTED}
+    depths = {depth for part, depth in markup.walk(flat_report(nested)) if part.name in LIFTED_TAGS}
     assert depths == {1}
-    assert {depth for part, depth in markup.walk(nested) if part.name in LIFTED} > {1}
+    assert {depth for part, depth in markup.walk(nested) if part.name in LIFTED_TAGS} > {1}

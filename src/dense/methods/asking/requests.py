@@ -1,6 +1,6 @@
 """From a baseline's question to what a language model is asked. Pure: the same question gives the same request.
 
-The record is shown whole; where it is longer than the model's window, whole steps are left out (`shortening`). A step
+The record is shown whole; if it is longer than the model's window, whole steps are left out (`truncation`). A step
 that alone takes more than its part is shown with head and tail. The questions of step-by-step begin alike, message by
 message, so that providers can keep what they share."""
 
@@ -16,8 +16,8 @@ from dense.analyst.prompt import AGAIN, SEPARATOR, marker_for
 from dense.analyst.prompt import FOLDER as SHARED
 from dense.analyst.questions import Correction
 from dense.analyst.views import action_view, clip, observation_view, shown, tag
-from dense.methods.questions import Advice, Assessment, Decision, Inquiry, Overview
-from dense.methods.shortening import Kept, kept, note
+from dense.methods.asking.questions import Advice, Assessment, BaselineQuestion, Decision, Overview
+from dense.methods.truncation import KeptEnds, describe_gap, keep_ends
 from dense.model.chat import ChatRequest, Message
 from dense.tree import Completion, Label, Leaf
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "prompts"
 KINDS = ("advice", "assessment", "decision", "overview")
-LISTED = 100
+MAX_ENUM_VALUES = 100
 """Up to so many values are an enum; providers refuse schemas with long ones."""
-LARGE = 4
-"""A step may take this part of the room before it is clipped."""
-EACH_OUTPUT = 100
-"""Tokens that the assessment of an action takes, about."""
-MOST_OUTPUT = 32_768
-REPLY = 12_000
+MAX_STEP_SHARE = 4
+"""A step may take one in so many parts of the room before it is clipped."""
+ASSESSMENT_TOKENS = 100
+"""Tokens that the assessment of one action takes, about."""
+MAX_ASSESSMENT_TOKENS = 32_768
+MAX_REPLY_CHARS = 12_000
 """How much of a reply, and of its error, a correction shows."""
 
 
-class Views:
+class StepViews:
     """The steps of one trajectory as prompts show them: made once, shown in many prompts.
 
     No step is longer than its part of the room, in characters for the action and for its observation."""
@@ -55,16 +55,16 @@ class Views:
         return self._entry(leaf)[2]
 
     def target(self, leaf: Leaf) -> str:
-        """An action whose result is not told."""
+        """An action without its result."""
         return tag("action", action_view(leaf.step, self._limit), n=leaf.action)
 
-    def kept(self, actions: Sequence[Leaf], room: int) -> Kept:
+    def kept(self, actions: Sequence[Leaf], room: int) -> KeptEnds:
         """Which of these actions there is room for."""
-        return kept([self.size(leaf) for leaf in actions], room)
+        return keep_ends([self.size(leaf) for leaf in actions], room)
 
     @property
     def _limit(self) -> int:
-        return self.room // (2 * LARGE)
+        return self.room // (2 * MAX_STEP_SHARE)
 
     def _entry(self, leaf: Leaf) -> tuple[Leaf, str, int]:
         # The leaf is kept with its view, so that no other object can take its place in memory.
@@ -76,17 +76,19 @@ class Views:
 
 
 def request_for(
-    question: Inquiry,
+    question: BaselineQuestion,
     correction: Correction | None = None,
     *,
-    views: Views,
+    views: StepViews,
     max_output_tokens: int = 8_192,
     temperature: float | None = None,
 ) -> ChatRequest:
     """What a model is asked."""
     system, messages = _prompt(question, views)
     if isinstance(question, Assessment) and max_output_tokens >= 2_048:
-        max_output_tokens = max(max_output_tokens, min(MOST_OUTPUT, EACH_OUTPUT * len(question.actions)))
+        max_output_tokens = max(
+            max_output_tokens, min(MAX_ASSESSMENT_TOKENS, ASSESSMENT_TOKENS * len(question.actions))
+        )
     return ChatRequest(
         system=system,
         messages=(*messages, *(_again(correction) if correction else ())),
@@ -97,7 +99,7 @@ def request_for(
     )
 
 
-def shown_actions(actions: Sequence[Leaf], views: Views) -> tuple[Leaf, ...]:
+def shown_actions(actions: Sequence[Leaf], views: StepViews) -> tuple[Leaf, ...]:
     """The actions that a question about all of them shows."""
     first, last = views.kept(actions, views.room).of(actions)
     return (*first, *last)
@@ -108,10 +110,10 @@ def prompt_hashes() -> dict[str, str]:
     return {kind: hashlib.sha256((FOLDER / f"{kind}.md.j2").read_bytes()).hexdigest() for kind in KINDS}
 
 
-def _prompt(question: Inquiry, views: Views) -> tuple[str, tuple[Message, ...]]:
+def _prompt(question: BaselineQuestion, views: StepViews) -> tuple[str, tuple[Message, ...]]:
     """The part that never changes, then task, record and question."""
     system, user = _templates(question.kind)
-    task = None if question.task is None else shown(question.task.instruction, max(400, views.room // LARGE))
+    task = None if question.task is None else shown(question.task.instruction, max(400, views.room // MAX_STEP_SHARE))
     match question:
         case Advice():
             first = _task(task, marker_for(task or "", ()))
@@ -123,7 +125,7 @@ def _prompt(question: Inquiry, views: Views) -> tuple[str, tuple[Message, ...]]:
             last = user.render(record=record, marker=marker, numbers=numbers)
             return system, (Message("user", _task(task, marker), is_stable=True), Message("user", last))
         case Decision():
-            earlier = _shortened(question.actions[:-1], views, views.room - views.room // LARGE)
+            earlier = _shortened(question.actions[:-1], views, views.room - views.room // MAX_STEP_SHARE)
             target = views.target(question.target)
             marker = marker_for(task or "", (*earlier, target))
             opening = f"{_task(task, marker)}\n\nWhat the agent had done and seen:\nBEGIN record [{marker}]"
@@ -136,26 +138,26 @@ def _task(task: str | None, marker: str) -> str:
     return _environment().get_template("parts/task.md.j2").render(task=task, marker=marker)
 
 
-def _shortened(actions: Sequence[Leaf], views: Views, room: int) -> list[str]:
+def _shortened(actions: Sequence[Leaf], views: StepViews, room: int) -> list[str]:
     """The views that there is room for, with a note in the place of the others."""
     rest = views.kept(actions, room)
     first, last = rest.of(actions)
     if rest.is_whole:
         return [views.of(leaf) for leaf in first]
     missing = actions[rest.head : rest.tail]
-    told = note(missing[0].action, missing[-1].action, sum(views.size(leaf) for leaf in missing))
-    return [*map(views.of, first), f"[…{told}…]", *map(views.of, last)]
+    gap = describe_gap(missing[0].action, missing[-1].action, sum(views.size(leaf) for leaf in missing))
+    return [*map(views.of, first), f"[…{gap}…]", *map(views.of, last)]
 
 
 def _again(correction: Correction) -> tuple[Message, ...]:
-    reply = clip(correction.reply.strip(), REPLY) or "(no answer)"
+    reply = clip(correction.reply.strip(), MAX_REPLY_CHARS) or "(no answer)"
     return (
         Message("assistant", reply.encode(errors="replace").decode()),
-        Message("user", AGAIN.format(error=shown(correction.error, REPLY).rstrip(".") + ".")),
+        Message("user", AGAIN.format(error=shown(correction.error, MAX_REPLY_CHARS).rstrip(".") + ".")),
     )
 
 
-def _schema(question: Inquiry, views: Views) -> dict[str, Any]:
+def _schema(question: BaselineQuestion, views: StepViews) -> dict[str, Any]:
     text: dict[str, Any] = {"type": "string", "maxLength": 1_600}
     texts: dict[str, Any] = {"type": "array", "items": text, "maxItems": 20}
     label: dict[str, Any] = {"type": "integer", "enum": list(get_args(Label))}
@@ -192,7 +194,7 @@ def _object(**properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _one_of(numbers: list[int]) -> dict[str, Any]:
-    if len(numbers) <= LISTED:
+    if len(numbers) <= MAX_ENUM_VALUES:
         return {"type": "integer", "enum": numbers}
     return {"type": "integer", "minimum": numbers[0], "maximum": numbers[-1]}
 

@@ -10,10 +10,10 @@ import pytest
 
 import dense
 from dense.evidence.actions import EffectsCache
-from dense.methods.foresight import Foresight
+from dense.methods.asking.decisions import DecisionRules
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLES = list(dense.read(ROOT / "examples"))
 OTHER = ("Traceback (most recent call last):\nValueError: no", "5 passed in 0.1s", "", "bash: x: command not found")
 
@@ -23,9 +23,9 @@ def step(command: str, output: str = "", exit_code: int = 0) -> Step:
     return Step(Source("x"), calls=(ToolCall("bash", {"command": command}),), observations=(seen,))
 
 
-def decisions(*steps: Step) -> Foresight:
+def decisions(*steps: Step) -> DecisionRules:
     found = Trajectory("test", "t", Source("x"), task=Task("Make /app/out.txt."), steps=steps)
-    return Foresight(found, EffectsCache())
+    return DecisionRules(found, EffectsCache())
 
 
 def changed_from(trajectory: Trajectory, action: int, seed: int) -> Trajectory:
@@ -40,10 +40,10 @@ def changed_from(trajectory: Trajectory, action: int, seed: int) -> Trajectory:
 
 @pytest.mark.parametrize("trajectory", EXAMPLES, ids=lambda found: found.id[:20])
 def test_the_result_and_the_future_change_nothing(trajectory: Trajectory) -> None:
-    known = Foresight(trajectory, EffectsCache())
+    known = DecisionRules(trajectory, EffectsCache())
     for action in range(1, len(trajectory.steps) + 1):
         for seed in range(3):
-            other = Foresight(changed_from(trajectory, action, seed), EffectsCache())
+            other = DecisionRules(changed_from(trajectory, action, seed), EffectsCache())
             assert other.decision(action) == known.decision(action), action
 
 

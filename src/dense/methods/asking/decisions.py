@@ -1,7 +1,7 @@
-"""Whether an action was well founded by what was known before it: step-by-step's question, answered by rule.
+"""Rules for step-by-step's question: whether an action was well founded by what was known before it.
 
 Only links to earlier actions are used, and of the action itself only what it set out to do: what came of it, and all
-that came later, changes nothing here (`tests/methods/test_foresight.py` holds it to that)."""
+that came later, changes nothing here (`tests/methods/asking/test_decisions.py` checks that)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dense.evidence.actions import EffectsOf, commands
 from dense.evidence.facts.facts import ActionFacts, collect_facts
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
-from dense.methods.answers import DecisionAnswer
+from dense.methods.asking.answers import DecisionAnswer
 from dense.narrate.actions import describe_action, describe_output
 from dense.trajectory import Trajectory
 
 
-class Foresight:
+class DecisionRules:
     """Goes over a trajectory once, and answers for each action."""
 
     def __init__(self, trajectory: Trajectory, effects: EffectsOf) -> None:

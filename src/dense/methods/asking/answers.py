@@ -1,4 +1,4 @@
-"""What a reply to a baseline's question must look like. Reasons stand before verdicts."""
+"""What a reply to a baseline's question must look like. Reasons come before verdicts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class AdviceAnswer(Answer, frozen=True, kw_only=True):
     checklist: list[str] = field(default_factory=list[str])
 
 
-class Assessed(Answer, frozen=True, kw_only=True):
+class ActionAssessment(Answer, frozen=True, kw_only=True):
     """One action, by its number."""
 
     action_index: int
@@ -28,7 +28,7 @@ class Assessed(Answer, frozen=True, kw_only=True):
 
 
 class AssessmentAnswer(Answer, frozen=True, kw_only=True):
-    actions: list[Assessed]
+    actions: list[ActionAssessment]
 
     @classmethod
     def validated(cls, value: Any) -> Self:
@@ -43,7 +43,7 @@ class DecisionAnswer(Answer, frozen=True, kw_only=True):
     label: Label
 
 
-class Shown(Answer, frozen=True, kw_only=True):
+class ActionEvidence(Answer, frozen=True, kw_only=True):
     """What an action shows."""
 
     action_index: int
@@ -51,7 +51,7 @@ class Shown(Answer, frozen=True, kw_only=True):
 
 
 class OverviewAnswer(Answer, frozen=True, kw_only=True):
-    evidence: list[Shown] = field(default_factory=list[Shown])
+    evidence: list[ActionEvidence] = field(default_factory=list[ActionEvidence])
     status: Completion
     summary: RequiredText
     lessons: list[str] = field(default_factory=list[str])
@@ -62,8 +62,8 @@ def check_complete(answer: AssessmentAnswer, wanted: Sequence[int]) -> None:
     """Exactly one entry for each action that was asked for."""
     given = [entry.action_index for entry in answer.actions]
     problems = [
-        f"{told}: {_listed(numbers)}"
-        for told, numbers in (
+        f"{problem}: {_listed(numbers)}"
+        for problem, numbers in (
             ("no entry for action_index", sorted(set(wanted) - set(given))),
             ("more than one entry for action_index", sorted(n for n, count in Counter(given).items() if count > 1)),
             ("action_index that was not asked for", sorted(set(given) - set(wanted))),

@@ -1,4 +1,4 @@
-"""A report that is a list of blocks, the weightiest first: what does not fit goes from the end."""
+"""A report that is a list of blocks, the most important first: what does not fit is left out from the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dense.deliver.delivery import Fit
 from dense.deliver.markup import Block
 
 
-def listing(blocks: Sequence[Block], *, name: str = "report", redacted: str = "", **attributes: str | None) -> Fit:
+def list_report(blocks: Sequence[Block], *, name: str = "report", redacted: str = "", **attributes: str | None) -> Fit:
     """These blocks, as many as there is room for, in one block of this name."""
 
     def whole(shown: Sequence[Block]) -> Block:
@@ -29,6 +29,6 @@ def listing(blocks: Sequence[Block], *, name: str = "report", redacted: str = ""
     return fit
 
 
-def texts(name: str, contents: Iterable[str]) -> list[Block]:
-    """A block for each text that says something."""
+def text_blocks(name: str, contents: Iterable[str]) -> list[Block]:
+    """A block for each text that is not blank."""
     return [markup.text(name, content.strip()) for content in contents if content.strip()]

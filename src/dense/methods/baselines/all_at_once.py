@@ -1,0 +1,57 @@
+"""One call for the whole attempt: every action labelled, with a reason, seen from the end."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dense.deliver import markup
+from dense.deliver.markup import MARKER_GUIDE
+from dense.deliver.message import MessageFrame
+from dense.methods.action_table import GUIDE_ROWS, ActionRow, action_table, numbered_actions
+from dense.methods.asking.answers import ActionAssessment, AssessmentAnswer, check_complete
+from dense.methods.asking.model import ask_question
+from dense.methods.asking.questions import Assessment
+from dense.methods.asking.requests import StepViews, shown_actions
+from dense.methods.method import FeedbackDraft, MethodContext
+from dense.trajectory import Trajectory
+from dense.tree import Leaf
+
+FRAME = MessageFrame(
+    guide="""\
+How to read it:
+- `label` is how an action was judged, seen from the end of the attempt: 0 helped, -1 was idle or failed without harm,
+  -2 was a grave mistake; `assessment` says why. An action without a label was not judged. No grader was asked: a row
+  of good labels does not say that the task was done.
+"""
+    + GUIDE_ROWS
+    + MARKER_GUIDE
+)
+
+
+class AllAtOnce:
+    """Every action labelled with a reason, in one call."""
+
+    name = "all-at-once"
+    sees: Literal["trajectory"] = "trajectory"
+    calls = "1"
+
+    async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
+        """One question about all actions. What a reply says that stays incomplete after its correction still counts."""
+        actions = numbered_actions(trajectory)
+        wanted = [leaf.action for leaf in shown_actions(actions, StepViews(context.prompt_bytes))]
+        given: dict[int, ActionAssessment] = {}
+
+        def check(answer: AssessmentAnswer) -> None:
+            given.update({entry.action_index: entry for entry in answer.actions if entry.action_index in wanted_set})
+            check_complete(answer, wanted)
+
+        wanted_set = set(wanted)
+        await ask_question(context.asker, Assessment(task=trajectory.task, actions=actions), AssessmentAnswer, check)
+        return FeedbackDraft(action_table([_row(leaf, given) for leaf in actions], redacted=context.redacted), FRAME)
+
+
+def _row(leaf: Leaf, given: dict[int, ActionAssessment]) -> ActionRow:
+    entry = given.get(leaf.action)
+    if entry is None:
+        return ActionRow(leaf)
+    return ActionRow(leaf, (markup.text("assessment", entry.reasoning.strip()),), str(entry.label))
