@@ -26,13 +26,14 @@ def example() -> str:
 
 def command(*arguments: object, path: Path | None = None, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Runs in `folder` as the installed command does: `-P`, or else `-m` would put the folder on Python's path."""
-    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"TERM": "dumb"}
+    paths = [str(ROOT / "src"), *([str(path)] if path is not None else [])]
+    env = os.environ | {"TERM": "dumb", "PYTHONPATH": os.pathsep.join(paths)}
     return subprocess.run(
         [sys.executable, "-P", "-m", "dense", *map(str, arguments)],
         capture_output=True,
         text=True,
         cwd=folder,
-        env=env | ({"PYTHONPATH": str(path)} if path is not None else {}),
+        env=env,
         check=False,
     )
 

@@ -225,7 +225,7 @@ def test_a_broken_entry_point_is_a_row_among_the_others(tmp_path: Path) -> None:
         [sys.executable, "-P", "-m", "dense", "methods"],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])},
         check=False,
     )
     assert listed.returncode == 0, listed.stderr
