@@ -28,9 +28,9 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from dense.report.bootstrap import RATE, Pair, Sample
-from dense.report.comparisons import Possible, adjusted, contrast, worst
-from dense.report.model import Estimate, MethodName
+from dense.report.bootstrap import RATE, Pair, TaskSample
+from dense.report.comparisons import PossibleOutcome, adjust_family, contrast, worst_case
+from dense.report.model import MeanEstimate, MethodName
 from dense.results import RUN0
 
 type Vector = NDArray[np.float64]
@@ -84,7 +84,9 @@ def by_pair[T](table: NDArray[np.generic], kind: Callable[[float], T]) -> dict[P
     return {(f"t{task}", at): kind(value) for task, row in enumerate(rows) for at, value in enumerate(row)}
 
 
-def trial(random: np.random.Generator, sample: Sample, world: str) -> Iterator[tuple[str, Estimate | float | None]]:
+def trial(
+    random: np.random.Generator, sample: TaskSample, world: str
+) -> Iterator[tuple[str, MeanEstimate | float | None]]:
     """One experiment: its estimates by name, and the p-values of the change."""
     tasks = len(sample.tasks)
     middle, spread, effect, varies = WORLDS[world]
@@ -99,7 +101,7 @@ def trial(random: np.random.Generator, sample: Sample, world: str) -> Iterator[t
     yield "mcnemar", change.mcnemar
 
 
-def tokens(random: np.random.Generator, sample: Sample) -> Iterator[tuple[str, Estimate]]:
+def tokens(random: np.random.Generator, sample: TaskSample) -> Iterator[tuple[str, MeanEstimate]]:
     tasks = len(sample.tasks)
     middle, spread, effect, varies, noise = TOKENS
     scale = random.normal(middle, spread, tasks)
@@ -109,7 +111,7 @@ def tokens(random: np.random.Generator, sample: Sample) -> Iterator[tuple[str, E
     yield "amount", sample.mean(by_pair(after, float))
 
 
-def covers(estimate: Estimate, value: float) -> bool:
+def covers(estimate: MeanEstimate, value: float) -> bool:
     found = estimate.interval
     return found is not None and found.low - 1e-9 <= value <= found.high + 1e-9
 
@@ -117,12 +119,12 @@ def covers(estimate: Estimate, value: float) -> bool:
 def measure(world: str, size: int, trials: int, draws: int) -> Numbers:
     """Coverage and false positives in percent, of so many experiments."""
     random = np.random.default_rng([size, sorted(WORLDS).index(world)])
-    sample = Sample([f"t{task}" for task in range(size)], draws)
+    sample = TaskSample([f"t{task}" for task in range(size)], draws)
     true = truth(world)
     hits = dict.fromkeys((*true, "p", "mcnemar"), 0)
     for _ in range(trials):
         for name, found in trial(random, sample, world):
-            if isinstance(found, Estimate):
+            if isinstance(found, MeanEstimate):
                 hits[name] += covers(found, true[name])
             else:
                 hits[name] += found is not None and found < 0.05
@@ -132,7 +134,7 @@ def measure(world: str, size: int, trials: int, draws: int) -> Numbers:
 def family(world: str, size: int, trials: int, draws: int) -> float:
     """How often any of eight methods without effect is claimed to have one, in percent."""
     random = np.random.default_rng([size, 99, sorted(WORLDS).index(world)])
-    sample = Sample([f"t{task}" for task in range(size)], draws)
+    sample = TaskSample([f"t{task}" for task in range(size)], draws)
     middle, spread, effect, varies = WORLDS[world]
     wrong = 0
     for _ in range(trials):
@@ -143,14 +145,14 @@ def family(world: str, size: int, trials: int, draws: int) -> float:
             after = by_pair(passes(random, logits + random.normal(effect, varies, size)), bool)
             pairs = {pair: (after[pair], before[pair]) for pair in after}
             found.append(contrast(sample, NAMES, RUN0, (f"m{at}", 1), (RUN0, 0), pairs))
-        wrong += any(difference.verdict != "no claim" for difference in adjusted(found))
+        wrong += any(difference.verdict != "no claim" for difference in adjust_family(found))
     return 100 * wrong / trials
 
 
 def lossy(size: int, trials: int, draws: int) -> Numbers:
     """How often a method without effect that loses the grades of its failures is claimed to have one, in percent."""
     random = np.random.default_rng([size, 7])
-    sample = Sample([f"t{task}" for task in range(size)], draws)
+    sample = TaskSample([f"t{task}" for task in range(size)], draws)
     middle, spread, _, _ = WORLDS["like none"]
     claims = {"claimed": 0, "if left out": 0}
     for _ in range(trials):
@@ -159,11 +161,11 @@ def lossy(size: int, trials: int, draws: int) -> Numbers:
         lost = by_pair(random.random((size, REPETITIONS)) < LOST, bool)
         kept = {pair: (passed, before[pair]) for pair, passed in after.items() if passed or not lost[pair]}
         found = contrast(sample, NAMES, RUN0, ("m0", 1), (RUN0, 0), kept)
-        ours = {pair: Possible(passed, passed or pair not in kept) for pair, passed in after.items()}
-        theirs = {pair: Possible(passed, passed) for pair, passed in before.items()}
-        guarded = replace(found, worst=worst(sample, found.points, ours, theirs))
+        ours = {pair: PossibleOutcome(passed, passed or pair not in kept) for pair, passed in after.items()}
+        theirs = {pair: PossibleOutcome(passed, passed) for pair, passed in before.items()}
+        guarded = replace(found, worst=worst_case(sample, found.points, ours, theirs))
         for name, difference in (("claimed", guarded), ("if left out", found)):
-            claims[name] += adjusted([difference])[0].verdict != "no claim"
+            claims[name] += adjust_family([difference])[0].verdict != "no claim"
     return {name: 100 * count / trials for name, count in claims.items()}
 
 

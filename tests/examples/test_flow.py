@@ -9,7 +9,7 @@ from pathlib import Path
 from scripted_client import REFIT, Model
 
 from dense.harness.harbor import EnvironmentSettings, HarborHarness
-from dense.harness.harness import Attempted, Order
+from dense.harness.harness import AttemptOrder, AttemptResult
 from dense.readers import read
 from dense.refit.config import read_config
 from dense.service import distill
@@ -31,8 +31,8 @@ def test_feedback_on_an_attempt_makes_the_next_one_pass(able: None, model: Model
     recipient = config.recipients[0].recipient(REFIT)
     harness = HarborHarness(EnvironmentSettings("sandbox"), servers={recipient.name: model.address})
 
-    async def attempt(name: str, seed: int, message: str | None = None) -> tuple[Attempted, Trajectory]:
-        order = Order(name, recipient, TASK, tmp_path / name, message, seed)
+    async def attempt(name: str, seed: int, message: str | None = None) -> tuple[AttemptResult, Trajectory]:
+        order = AttemptOrder(name, recipient, TASK, tmp_path / name, message, seed)
         attempted = await harness.attempt(order)
         assert attempted.exception is None, attempted
         return attempted, next(iter(read(tmp_path / name / attempted.trace)))

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from dense.harness.harbor import EnvironmentSettings, HarborHarness
-from dense.harness.harness import Attempted, Order, Recipient
-from dense.harness.sandbox import Sandbox, Settings
+from dense.harness.harness import AttemptOrder, AttemptResult, Recipient
+from dense.harness.sandbox import Sandbox, SandboxSettings
 from dense.harness.sandbox.transfer import members_of
 
 TASKS = Path(__file__).parents[2] / "examples" / "refit" / "tasks"
@@ -93,12 +93,14 @@ WRONG = [
 
 
 def test_the_solution_passes_and_doing_nothing_fails(able: None, tmp_path: Path) -> None:
-    async def attempts() -> dict[tuple[str, str], Attempted]:
+    async def attempts() -> dict[tuple[str, str], AttemptResult]:
         harness, gate = HarborHarness(EnvironmentSettings("sandbox")), asyncio.Semaphore(4)
 
-        async def attempt(task: str, agent: str) -> Attempted:
+        async def attempt(task: str, agent: str) -> AttemptResult:
             async with gate:
-                order = Order(f"{task}-{agent}", Recipient(agent, agent), TASKS / task, tmp_path / f"{task}-{agent}")
+                order = AttemptOrder(
+                    f"{task}-{agent}", Recipient(agent, agent), TASKS / task, tmp_path / f"{task}-{agent}"
+                )
                 return await harness.attempt(order)
 
         pairs = [(task, agent) for task in NAMES for agent in ("oracle", "nop")]
@@ -117,7 +119,7 @@ def test_wrong_results_are_refused(able: None, task: str) -> None:
     cases = [case for case in WRONG if case.task == task]
 
     async def graded() -> list[tuple[str, str]]:
-        sandbox = await Sandbox.start(Settings())
+        sandbox = await Sandbox.start(SandboxSettings())
         try:
             for part, place in (("environment", "/seed"), ("tests", "/tests")):
                 await sandbox.put(members_of(TASKS / task / part), place)

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from dense.harness import Attempted, Order, Recipient
-from dense.harness.derived import LIMIT, instruction_of
+from dense.harness import AttemptOrder, AttemptResult, Recipient
+from dense.harness.derived_task import MAX_INSTRUCTION_BYTES, instruction_of
 from dense.harness.harbor import HarborHarness
 
 ORACLE = Recipient("oracle", "oracle")
@@ -26,10 +26,10 @@ def terminus(name: str = "t", api: str = "{server}/v1", **options: Any) -> Recip
     return Recipient(name, "terminus-2", "openai/scripted", {**fixed, **options})
 
 
-def alone(harness: HarborHarness, order: Order) -> Attempted:
+def alone(harness: HarborHarness, order: AttemptOrder) -> AttemptResult:
     """One attempt in a loop of its own, from which no connection is left."""
 
-    async def run() -> Attempted:
+    async def run() -> AttemptResult:
         async with harness:
             return await harness.attempt(order)
 
@@ -40,14 +40,14 @@ def trials(task: str, out: str, server: str) -> tuple[str, list[dict[str, Any]]]
     """Which release it was, and what its trials came to, apart from names and times."""
     harness = HarborHarness(servers={"t": server})
     text = instruction_of(Path(task))
-    messages = [None, None, f"short\n{text}", "x" * LIMIT + text]
+    messages = [None, None, f"short\n{text}", "x" * MAX_INSTRUCTION_BYTES + text]
     people = [ORACLE, Recipient("nop", "nop"), terminus(), terminus()]
     orders = [
-        Order(str(number), who, Path(task), Path(out, str(number)), message, seed=5)
+        AttemptOrder(str(number), who, Path(task), Path(out, str(number)), message, seed=5)
         for number, (who, message) in enumerate(zip(people, messages, strict=True))
     ]
 
-    async def run() -> list[Attempted]:
+    async def run() -> list[AttemptResult]:
         async with harness:
             await harness.check(people[:3], [Path(task)])
             return [await harness.attempt(order) for order in orders]

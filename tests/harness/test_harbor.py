@@ -19,11 +19,11 @@ from loopback import Loopback, Step, failing, json_step, ok, said
 from release import ORACLE, alone, terminus, trials
 
 from dense.errors import DenseError
-from dense.harness import Attempted, Harness, Order, Recipient
-from dense.harness.derived import FEEDBACK_FILE, LIMIT, digest, instruction_of, sha256
-from dense.harness.harbor import EnvironmentSettings, HarborHarness, filled
-from dense.harness.quiet import harbor_quietly
-from dense.harness.servers import serving
+from dense.harness import AttemptOrder, AttemptResult, Harness, Recipient
+from dense.harness.derived_task import FEEDBACK_FILE, MAX_INSTRUCTION_BYTES, digest, instruction_of, sha256
+from dense.harness.harbor import EnvironmentSettings, HarborHarness, fill_options
+from dense.harness.harbor_import import import_harbor
+from dense.harness.model_servers import run_servers
 from dense.trajectory import Usage
 
 NOP = Recipient("nop", "nop")
@@ -40,7 +40,7 @@ def answer(*commands: str, done: bool = False) -> Step:
 SOLVED = (answer("echo hello >/app/out.txt"), answer(done=True), answer(done=True))
 
 
-def attempt(order: Order, **more: Any) -> Attempted:
+def attempt(order: AttemptOrder, **more: Any) -> AttemptResult:
     return alone(HarborHarness(**more), order)
 
 
@@ -49,9 +49,9 @@ def check(*recipients: Recipient, tasks: tuple[Path, ...] = (), **more: Any) -> 
 
 
 def test_oracle_and_nop_at_once(task: Path, tmp_path: Path) -> None:
-    orders = [Order(who.name, who, task, tmp_path / "cells" / who.name) for who in (ORACLE, NOP)]
+    orders = [AttemptOrder(who.name, who, task, tmp_path / "cells" / who.name) for who in (ORACLE, NOP)]
 
-    async def both() -> tuple[Harness, list[Attempted]]:
+    async def both() -> tuple[Harness, list[AttemptResult]]:
         async with HarborHarness() as harness:
             return harness, list(await asyncio.gather(*(harness.attempt(order) for order in orders)))
 
@@ -72,7 +72,7 @@ def test_an_agent_is_given_the_message(
     server = serve(*SOLVED)
     text = "Try é {this} %s \\n.\n"
     message = f"[dense-feedback-0badcafe begins]\n{text}[dense-feedback-0badcafe ends]\n\n{instruction_of(task)}"
-    order = Order("cell", terminus(), task, tmp_path / "cell", message, seed=77)
+    order = AttemptOrder("cell", terminus(), task, tmp_path / "cell", message, seed=77)
     found = attempt(order, servers={"t": server.root})
     assert (found.reward, found.exception) == (1.0, None)
     assert found.usage == Usage(input=180, cache_read=120, output=30) and not found.is_partial
@@ -96,8 +96,8 @@ def test_a_long_message_is_read_by_an_agent_of_any_user(task: Path, tmp_path: Pa
     solve = f"#!/bin/bash\nid -un; tail -c 20 {FEEDBACK_FILE}; echo x >>{FEEDBACK_FILE} || echo kept\n"
     (task / "solution" / "solve.sh").write_text(solve)
     (task / "tests" / "test.sh").write_text(f"wc -c <{FEEDBACK_FILE}\necho 1 >/logs/verifier/reward.txt\n")
-    message = "é" * LIMIT + "the end of the message"
-    order = Order("cell", ORACLE, task, tmp_path / "cell", message)
+    message = "é" * MAX_INSTRUCTION_BYTES + "the end of the message"
+    order = AttemptOrder("cell", ORACLE, task, tmp_path / "cell", message)
     found = attempt(order)
     assert (found.reward, found.problem) == (1.0, "")
     assert (found.delivered, found.received, found.message_sha256) == ("file", "not recorded", sha256(message))
@@ -109,8 +109,8 @@ def test_a_long_message_is_read_by_an_agent_of_any_user(task: Path, tmp_path: Pa
 
 def test_whether_the_file_was_opened(task: Path, tmp_path: Path, serve: Callable[..., Loopback]) -> None:
     server = serve(answer(f"head -c 9 {FEEDBACK_FILE}"), *SOLVED)
-    message = "x" * LIMIT + instruction_of(task)
-    found = attempt(Order("cell", terminus(), task, tmp_path / "c", message), servers={"t": server.root})
+    message = "x" * MAX_INSTRUCTION_BYTES + instruction_of(task)
+    found = attempt(AttemptOrder("cell", terminus(), task, tmp_path / "c", message), servers={"t": server.root})
     assert (found.reward, found.delivered, found.received) == (1.0, "file", "opened")
     pointer = server.received[0].body["messages"][0]["content"]
     assert FEEDBACK_FILE in pointer and instruction_of(task).strip() in pointer and "xxx" not in pointer
@@ -118,13 +118,13 @@ def test_whether_the_file_was_opened(task: Path, tmp_path: Path, serve: Callable
 
 def test_a_key_that_is_refused_is_no_score(task: Path, tmp_path: Path, serve: Callable[..., Loopback]) -> None:
     server = serve(default=failing(401, "wrong key"))
-    found = attempt(Order("cell", terminus(), task, tmp_path / "c"), servers={"t": server.root})
+    found = attempt(AttemptOrder("cell", terminus(), task, tmp_path / "c"), servers={"t": server.root})
     assert (found.reward, found.exception) == (None, "AuthenticationError")
     assert "wrong key" in found.problem and not found.is_scored
 
 
 def test_a_dead_model_is_no_score(task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    harbor_quietly()
+    import_harbor()
     from harbor.llms.lite_llm import LiteLLM
     from tenacity import wait_none
 
@@ -132,7 +132,7 @@ def test_a_dead_model_is_no_score(task: Path, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(call.retry, "wait", wait_none())  # as often as ever, but not half a minute long
     with Loopback() as server:
         dead = server.root
-    order = Order("cell", terminus(), task, tmp_path / "c")
+    order = AttemptOrder("cell", terminus(), task, tmp_path / "c")
     harness = HarborHarness(servers={"t": dead})
     found = alone(harness, order)
     assert (found.reward, found.tool_calls) == (None, None)
@@ -143,7 +143,7 @@ def test_a_dead_model_is_no_score(task: Path, tmp_path: Path, monkeypatch: pytes
 def test_a_time_out_is_graded(make_task: Callable[..., Path], tmp_path: Path, serve: Callable[..., Loopback]) -> None:
     server = serve(answer("echo hello >/app/out.txt"), default=ok("never", delay=60))
     task = make_task("slow", seconds=5)
-    found = attempt(Order("cell", terminus(), task, tmp_path / "c"), servers={"t": server.root})
+    found = attempt(AttemptOrder("cell", terminus(), task, tmp_path / "c"), servers={"t": server.root})
     assert (found.reward, found.exception, found.problem) == (1.0, "AgentTimeoutError", "")
     assert found.usage is not None and found.usage.output == 10 and found.is_partial
 
@@ -160,20 +160,20 @@ def test_a_time_out_is_graded(make_task: Callable[..., Path], tmp_path: Path, se
 def test_verifiers(
     make_task: Callable[..., Path], tmp_path: Path, test: str, reward: float | None, exception: str | None, said: str
 ) -> None:
-    found = attempt(Order("cell", NOP, make_task("odd", test=test), tmp_path / "c"))
+    found = attempt(AttemptOrder("cell", NOP, make_task("odd", test=test), tmp_path / "c"))
     assert (found.reward, found.exception) == (reward, exception)
     assert found.problem.startswith(said) if exception else said in found.problem
 
 
 def test_an_environment_that_does_not_start(task: Path, tmp_path: Path) -> None:
     (task / "environment" / "Dockerfile").write_text("FROM debian:12-slim\nRUN exit 7\n")
-    found = attempt(Order("cell", NOP, task, tmp_path / "c"))
+    found = attempt(AttemptOrder("cell", NOP, task, tmp_path / "c"))
     assert found.reward is None and found.exception and found.problem
 
 
 def test_a_task_that_harbor_refuses(task: Path, tmp_path: Path) -> None:
     (task / "task.toml").write_text("[verifier]\ntimeout_sec = 'soon'\n")
-    found = attempt(Order("cell", NOP, task, tmp_path / "c", "message"))
+    found = attempt(AttemptOrder("cell", NOP, task, tmp_path / "c", "message"))
     assert found.reward is None and found.exception == "ValidationError" and "timeout_sec" in found.problem
     with pytest.raises(DenseError, match=r"(?s)greet: .*Harbor refuses it.*timeout_sec"):
         check(NOP, tasks=(task,))
@@ -184,7 +184,7 @@ def test_cancelling_stops_the_environment(task: Path, tmp_path: Path, serve: Cal
     state = tmp_path / "state"
     state.mkdir()
     harness = HarborHarness(EnvironmentSettings(options={"state": str(state)}), servers={"t": server.root})
-    order = Order("cell", terminus(), task, tmp_path / "c")
+    order = AttemptOrder("cell", terminus(), task, tmp_path / "c")
 
     async def run() -> None:
         async with harness:
@@ -203,13 +203,13 @@ def test_cancelling_stops_the_environment(task: Path, tmp_path: Path, serve: Cal
 
 
 def test_what_a_killed_run_left(task: Path, tmp_path: Path) -> None:
-    order = Order("cell", ORACLE, task, tmp_path / "c", "a message")
+    order = AttemptOrder("cell", ORACLE, task, tmp_path / "c", "a message")
     harness = HarborHarness()
     assert harness.finished(order) is None
     found = alone(harness, order)
     assert HarborHarness().finished(order) == found
-    assert harness.finished(Order("cell", ORACLE, task, tmp_path / "c", "another")) is None
-    assert harness.finished(Order("cell", ORACLE, task, tmp_path / "c")) is None
+    assert harness.finished(AttemptOrder("cell", ORACLE, task, tmp_path / "c", "another")) is None
+    assert harness.finished(AttemptOrder("cell", ORACLE, task, tmp_path / "c")) is None
     result = order.folder / found.trial / "result.json"
     whole = result.read_text()
     result.write_text(whole[: len(whole) // 2])
@@ -247,7 +247,7 @@ def test_killed_in_the_middle_and_made_again(task: Path, tmp_path: Path) -> None
             time.sleep(0.05)
         time.sleep(0.5)
         process.kill()
-    order = Order("cell", Recipient("oracle", "oracle", env={"NAP": "0"}), task, folder)
+    order = AttemptOrder("cell", Recipient("oracle", "oracle", env={"NAP": "0"}), task, folder)
     (left,) = (path.parent.name for path in folder.glob("*/agent"))
     assert HarborHarness().finished(order) is None
     found = attempt(order)
@@ -261,7 +261,7 @@ CHANGED = "greet was changed while the experiment ran: undo that, or run into an
 def test_another_task_than_was_planned_is_not_tried(task: Path, tmp_path: Path) -> None:
     planned = digest(task)
     (task / "tests" / "test.sh").write_text("echo 1 >/logs/verifier/reward.txt\n")
-    order = Order("cell", NOP, task, tmp_path / "c", digest=planned)
+    order = AttemptOrder("cell", NOP, task, tmp_path / "c", digest=planned)
     with pytest.raises(DenseError, match=CHANGED):
         attempt(order)
     assert [path.name for path in order.folder.iterdir()] == ["task"]
@@ -273,14 +273,14 @@ def test_a_task_that_is_edited_meanwhile(task: Path, tmp_path: Path) -> None:
     before, planned = test.read_text(), digest(task)
     given = {"file": str(test), "text": "echo 1 >/logs/verifier/reward.txt\n"}
     who = Recipient("own", "own_agents:Edits", None, {"given": given})
-    order = Order("cell", who, task, tmp_path / "c", digest=planned)
+    order = AttemptOrder("cell", who, task, tmp_path / "c", digest=planned)
     with pytest.raises(DenseError, match=CHANGED):
         attempt(order)
     test.write_text(before)
     assert HarborHarness().finished(order) is None
     (left,) = order.folder.glob("*/outdated-result.json")
     assert json.loads(left.read_text())["verifier_result"]["rewards"] == {"reward": 0}
-    found = attempt(Order("cell", NOP, task, tmp_path / "c", digest=planned))
+    found = attempt(AttemptOrder("cell", NOP, task, tmp_path / "c", digest=planned))
     assert found.reward == 0
 
 
@@ -291,7 +291,9 @@ def test_an_agent_that_ends_the_process_ends_its_attempt(
     state = tmp_path / "state"
     state.mkdir()
     harness = HarborHarness(EnvironmentSettings(options={"state": str(state)}))
-    order = Order("cell", Recipient("own", "own_agents:Quits", env={"A": "${DENSE_TEST_PLAIN}"}), task, tmp_path / "c")
+    order = AttemptOrder(
+        "cell", Recipient("own", "own_agents:Quits", env={"A": "${DENSE_TEST_PLAIN}"}), task, tmp_path / "c"
+    )
     found = alone(harness, order)
     assert (found.reward, found.exception, found.problem) == (None, "SystemExit", "no licence found, key [REDACTED]")
     assert (order.folder / found.trial / "trial.log").is_file()
@@ -315,11 +317,11 @@ def test_a_server_that_ends_stops_everything(task: Path, tmp_path: Path) -> None
     told = r"(?s)recipient 'own': its server has ended, with exit code 3: .*out of memory"
 
     async def run() -> None:
-        async with serving([who], tmp_path) as servers, HarborHarness(servers=servers) as harness:
+        async with run_servers([who], tmp_path) as servers, HarborHarness(servers=servers) as harness:
             with pytest.raises(DenseError, match=told):
-                await harness.attempt(Order("cell", who, task, tmp_path / "c"))
+                await harness.attempt(AttemptOrder("cell", who, task, tmp_path / "c"))
             with pytest.raises(DenseError, match=told):  # before anything of the next one is done
-                await harness.attempt(Order("other", who, task, tmp_path / "d"))
+                await harness.attempt(AttemptOrder("other", who, task, tmp_path / "d"))
 
     asyncio.run(run())
     assert not (tmp_path / "d").exists()
@@ -337,7 +339,7 @@ def test_the_experiment_does_not_show(task: Path, tmp_path: Path, place: str) ->
         (around / "asset.txt").write_text("an asset\n")
         (task / "solution" / "solve.sh").write_text(f"#!/bin/bash\ncd {around}; cat asset.txt; find . -type f\n")
         settings = EnvironmentSettings(options={"show": [str(around)]} if place == "shown" else {})
-        order = Order("cell", ORACLE, task, experiment / "cell")
+        order = AttemptOrder("cell", ORACLE, task, experiment / "cell")
         found = attempt(order, environment=settings, hidden=[experiment])
         assert found.reward == 0
         seen = (order.folder / found.trial / "agent" / "oracle.txt").read_text()
@@ -347,7 +349,7 @@ def test_the_experiment_does_not_show(task: Path, tmp_path: Path, place: str) ->
 
 
 def test_what_a_user_hides_stays_hidden(tmp_path: Path) -> None:
-    harbor_quietly()
+    import_harbor()
     settings = EnvironmentSettings(options={"hide": ["/etc/apt"]})
     harness = HarborHarness(settings, hidden=[tmp_path])
     assert harness._environment().kwargs == {"hide": ["/etc/apt", str(tmp_path)]}
@@ -358,14 +360,14 @@ def test_what_a_user_hides_stays_hidden(tmp_path: Path) -> None:
 
 def test_tasks_stay_as_they_are(task: Path, tmp_path: Path) -> None:
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in task.rglob("*") if path.is_file()}
-    attempt(Order("cell", ORACLE, task, tmp_path / "c", "message"))
+    attempt(AttemptOrder("cell", ORACLE, task, tmp_path / "c", "message"))
     after = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in task.rglob("*") if path.is_file()}
     assert after == before
 
 
 def test_paths_may_be_relative(task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    order = Order("cell", ORACLE, task.relative_to(tmp_path), Path("c"), "message")
+    order = AttemptOrder("cell", ORACLE, task.relative_to(tmp_path), Path("c"), "message")
     found = attempt(order)
     assert found.reward == 1 and (tmp_path / "c" / found.trial / "result.json").is_file()
     assert HarborHarness().finished(order) == found
@@ -380,7 +382,7 @@ def test_variables_reach_the_agent_and_no_file(task: Path, tmp_path: Path, monke
     who = Recipient(
         "o", "oracle", env={"KEY_OF_OURS": "${DENSE_TEST_KEY}", "WORD_OF_OURS": "${DENSE_TEST_PLAIN}", "MODE": "fast"}
     )
-    found = attempt(Order("cell", who, task, tmp_path / "c"))
+    found = attempt(AttemptOrder("cell", who, task, tmp_path / "c"))
     assert found.reward == 1
     written = {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()}
     assert b"12 12" in b"".join(written.values())
@@ -397,7 +399,7 @@ def test_variables_reach_the_agent_and_no_file(task: Path, tmp_path: Path, monke
 def test_options_are_filled_in() -> None:
     options = {"a": "{seed}", "b": ["{server}/v1", {"c": "s{seed}"}], "d": 1.5, "e": None, "f": "{other}"}
     expected = {"a": 7, "b": ["http://h:1/v1", {"c": "s7"}], "d": 1.5, "e": None, "f": "{other}"}
-    assert filled(options, 7, "http://h:1") == expected
+    assert fill_options(options, 7, "http://h:1") == expected
 
 
 @pytest.mark.parametrize(
@@ -423,7 +425,7 @@ def test_recipients_that_cannot_run_are_told_before(task: Path, who: Recipient, 
 
 
 def test_nothing_is_tried_once_connections_are_closed(task: Path, tmp_path: Path) -> None:
-    harness, order = HarborHarness(), Order("cell", NOP, task, tmp_path / "c")
+    harness, order = HarborHarness(), AttemptOrder("cell", NOP, task, tmp_path / "c")
     with pytest.raises(RuntimeError, match="use `async with`"):
         asyncio.run(harness.attempt(order))
     assert alone(harness, order).reward == 0
@@ -433,7 +435,7 @@ def test_nothing_is_tried_once_connections_are_closed(task: Path, tmp_path: Path
 
 def test_an_attempt_checks_what_nobody_checked(task: Path, tmp_path: Path) -> None:
     with pytest.raises(DenseError, match="terminus-3"):
-        attempt(Order("cell", Recipient("r", "terminus-3"), task, tmp_path / "c"))
+        attempt(AttemptOrder("cell", Recipient("r", "terminus-3"), task, tmp_path / "c"))
 
 
 @pytest.mark.parametrize(

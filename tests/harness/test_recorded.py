@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dense.errors import DenseError
-from dense.harness import Harness, Order, Recipient
+from dense.harness import AttemptOrder, Harness, Recipient
 from dense.harness.recorded import RecordedHarness
 from dense.trajectory import Usage
 
@@ -20,8 +20,8 @@ def trial(fixtures: Path) -> Path:
     return found
 
 
-def order(task: Path, folder: Path, name: str = "one", message: str | None = None) -> Order:
-    return Order(name, Recipient("r", "terminus-2"), task, folder, message)
+def order(task: Path, folder: Path, name: str = "one", message: str | None = None) -> AttemptOrder:
+    return AttemptOrder(name, Recipient("r", "terminus-2"), task, folder, message)
 
 
 def test_by_name(trial: Path, task: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import dense
 from dense.errors import NoTrajectory, SkippedRecords, UnknownFormat
-from dense.readers import Stream, Unread, files, read_streams
+from dense.readers import Stream, UnreadFile, files, read_streams
 
 
 def lines(*records: dict[str, Any] | bytes) -> bytes:
@@ -184,13 +184,13 @@ def test_one_bad_file_does_not_stop_the_folder(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("# Notes\n{not json}\n")
     (tmp_path / "package.json").write_text('{"name": "x", "messages": "no"}')
     items = list(read_streams(tmp_path))
-    unread = {Path(item.path).name: item.is_trace for item in items if isinstance(item, Unread)}
+    unread = {Path(item.path).name: item.is_trace for item in items if isinstance(item, UnreadFile)}
     assert unread == {"empty.jsonl": True, "notes.md": False, "package.json": False}
     assert len(list(dense.read(tmp_path))) == 1
 
 
 def test_a_line_beyond_the_limit_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_RECORD", 3 << 20)
+    monkeypatch.setattr(files, "MAX_RECORD_BYTES", 3 << 20)
     monkeypatch.setattr(files, "CHUNK", 1 << 20)
     path = session(tmp_path, said(1, "x" * (2 << 20)), said(2, "y" * (4 << 20)), said(3, "three"))
     read = only(path)

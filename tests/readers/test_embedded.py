@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dense.readers.embedded import (
-    Spoken,
+    MessageWithCalls,
     bash_fence,
     element,
     function_xml,
@@ -41,7 +41,7 @@ def bash(command: str) -> list[ToolCall]:
     ],
 )
 def test_one_fence_is_a_call(message: str, text: str, command: str) -> None:
-    assert bash_fence(message) == Spoken(text, bash(command))
+    assert bash_fence(message) == MessageWithCalls(text, bash(command))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_xml_calls() -> None:
         "I look.\n<function=execute_bash>\n<parameter=command>\ncd /app\n\nls\n</parameter>\n"
         "<parameter=timeout>5</parameter>\n</function>\nThen I think.\n<function=think></function>"
     )
-    assert function_xml(message) == Spoken(
+    assert function_xml(message) == MessageWithCalls(
         "I look.\n\nThen I think.",
         [ToolCall("execute_bash", {"command": "cd /app\n\nls", "timeout": "5"}), ToolCall("think")],
     )
@@ -82,12 +82,12 @@ def test_xml_calls() -> None:
 
 def test_an_xml_call_that_was_cut_off_keeps_its_whole_parameters() -> None:
     message = "<function=edit>\n<parameter=path>/app/a.py</parameter>\n<parameter=text>half of"
-    assert function_xml(message) == Spoken("", [ToolCall("edit", {"path": "/app/a.py"})])
+    assert function_xml(message) == MessageWithCalls("", [ToolCall("edit", {"path": "/app/a.py"})])
 
 
 def test_an_xml_parameter_keeps_its_own_newlines_and_tags() -> None:
     spoken = function_xml("<function=edit><parameter=text>\n\n<b>a</b> < 1\n\n</parameter></function>")
-    assert spoken == Spoken("", [ToolCall("edit", {"text": "\n<b>a</b> < 1\n"})])
+    assert spoken == MessageWithCalls("", [ToolCall("edit", {"text": "\n<b>a</b> < 1\n"})])
 
 
 @pytest.mark.parametrize(
@@ -111,17 +111,17 @@ LOOKED = [
 
 @pytest.mark.parametrize("message", [json.dumps(ANSWER), f"Sure:\n```json\n{json.dumps(ANSWER, indent=2)}\n```"])
 def test_terminus_json(message: str) -> None:
-    assert terminus(message) == Spoken("Analysis: At /app.\nPlan: Look.", LOOKED)
+    assert terminus(message) == MessageWithCalls("Analysis: At /app.\nPlan: Look.", LOOKED)
 
 
 def test_terminus_json_that_completes_the_task() -> None:
     spoken = terminus(json.dumps(ANSWER | {"commands": [], "task_complete": True}))
-    assert spoken == Spoken("Analysis: At /app.\nPlan: Look.", [ToolCall("mark_task_complete")])
+    assert spoken == MessageWithCalls("Analysis: At /app.\nPlan: Look.", [ToolCall("mark_task_complete")])
 
 
 def test_terminus_json_that_only_waits() -> None:
     spoken = terminus(json.dumps(ANSWER | {"commands": []}))
-    assert spoken == Spoken("Analysis: At /app.\nPlan: Look.", [])
+    assert spoken == MessageWithCalls("Analysis: At /app.\nPlan: Look.", [])
 
 
 XML = """<response>
@@ -139,7 +139,7 @@ At /app.
 
 
 def test_terminus_xml() -> None:
-    assert terminus(XML) == Spoken(
+    assert terminus(XML) == MessageWithCalls(
         "Analysis: At /app.\nPlan: Look.",
         [
             ToolCall("bash_command", {"keystrokes": "ls\n", "duration": "0.5"}),
@@ -157,7 +157,7 @@ def test_terminus_xml_that_was_cut_off() -> None:
 
 def test_terminus_xml_that_completes_without_a_command() -> None:
     spoken = terminus("<analysis>Done.</analysis><commands></commands><task_complete>true</task_complete>")
-    assert spoken == Spoken("Analysis: Done.", [ToolCall("mark_task_complete")])
+    assert spoken == MessageWithCalls("Analysis: Done.", [ToolCall("mark_task_complete")])
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_words_about_commands_stay_words(message: str) -> None:
 
 def test_odd_values_in_terminus_json() -> None:
     answer = {"analysis": None, "plan": ["a", {"b": 1}], "commands": [None, "ls", {}, 7], "task_complete": "true"}
-    assert terminus(json.dumps(answer)) == Spoken('Plan: a\n{"b":1}', [ToolCall("bash_command")])
+    assert terminus(json.dumps(answer)) == MessageWithCalls('Plan: a\n{"b":1}', [ToolCall("bash_command")])
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_the_first_element(text: str, found: str) -> None:
     assert element(text, "a") == found
 
 
-HOSTILE: dict[str, tuple[Callable[[str], Spoken | None], str]] = {
+HOSTILE: dict[str, tuple[Callable[[str], MessageWithCalls | None], str]] = {
     "fences": (bash_fence, "```bash\n" * 50_000),
     "backticks": (bash_fence, "`" * 500_000),
     "spaces behind a fence": (bash_fence, "```bash" + " " * 500_000),
@@ -214,7 +214,7 @@ HOSTILE: dict[str, tuple[Callable[[str], Spoken | None], str]] = {
 
 
 @pytest.mark.parametrize(("read", "message"), HOSTILE.values(), ids=HOSTILE)
-def test_hostile_text_takes_no_time(read: Callable[[str], Spoken | None], message: str) -> None:
+def test_hostile_text_takes_no_time(read: Callable[[str], MessageWithCalls | None], message: str) -> None:
     started = time.monotonic()
     read(message)
     assert time.monotonic() - started < 5

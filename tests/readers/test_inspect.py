@@ -12,7 +12,7 @@ import pytest
 
 import dense
 from dense.errors import NoTrajectory, SkippedRecords
-from dense.readers import Unread, read_streams
+from dense.readers import UnreadFile, read_streams
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "inspect"
 
@@ -143,7 +143,7 @@ def test_another_archive_is_not_a_trace(tmp_path: Path) -> None:
     with pytest.raises(NoTrajectory, match="not an Inspect log"):
         list(dense.read(path))
     (unread,) = read_streams(path)
-    assert isinstance(unread, Unread)
+    assert isinstance(unread, UnreadFile)
     assert not unread.is_trace
     (tmp_path / "y.eval").write_bytes(b"PK\x03\x04 and then nothing")
     with pytest.raises(NoTrajectory, match="damaged or was cut off"):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from dense.readers.task import CONTEXT, REMINDERS, task_of, unwrapped
+from dense.readers.task import CONTEXT, REMINDERS, task_of, unwrap_prompt
 from dense.trajectory import Task
 
 TERMINUS = (
@@ -38,12 +38,12 @@ INSTRUCTIONS = [
 @pytest.mark.parametrize("instruction", INSTRUCTIONS)
 @pytest.mark.parametrize("wrapper", WRAPPERS.values(), ids=WRAPPERS)
 def test_a_wrapper_is_taken_off(wrapper: str, instruction: str) -> None:
-    assert unwrapped(wrapper.replace("{}", instruction)) == instruction
+    assert unwrap_prompt(wrapper.replace("{}", instruction)) == instruction
 
 
 def test_an_instruction_that_quotes_the_whole_wrapper_is_kept() -> None:
     instruction = f"Improve this prompt:\n{TERMINUS}\nand this one:\n{TERMINUS}\nMake them short."
-    assert unwrapped(TERMINUS.replace("{}", instruction, 1)) == instruction
+    assert unwrap_prompt(TERMINUS.replace("{}", instruction, 1)) == instruction
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_an_instruction_that_quotes_the_whole_wrapper_is_kept() -> None:
     ],
 )
 def test_without_both_marks_the_prompt_is_the_instruction(prompt: str) -> None:
-    assert unwrapped(prompt) == prompt
+    assert unwrap_prompt(prompt) == prompt
 
 
 def test_an_empty_instruction_in_a_wrapper_is_none() -> None:
@@ -66,44 +66,44 @@ def test_an_empty_instruction_in_a_wrapper_is_none() -> None:
 
 @pytest.mark.parametrize("start", CONTEXT)
 def test_context_is_no_task(start: str) -> None:
-    assert unwrapped(f"\n  {start}\nmore") == ""
+    assert unwrap_prompt(f"\n  {start}\nmore") == ""
     assert task_of([f"{start} more", "Count."]) == Task("Count.")
     assert task_of([f"{start} more"]) is None
 
 
 def test_context_that_is_quoted_stays() -> None:
     prompt = "Why does it send <environment_context> twice?"
-    assert unwrapped(prompt) == prompt
+    assert unwrap_prompt(prompt) == prompt
 
 
 @pytest.mark.parametrize("name", REMINDERS)
 def test_reminders_are_taken_out(name: str) -> None:
     reminder = f"<{name}>\nsecret\n</{name}>\n\n"
-    assert unwrapped(f"{reminder}Count.\n{reminder} Twice.\n{reminder}") == "Count.\nTwice.\n"
-    assert unwrapped(f"{reminder}{reminder}") == ""
+    assert unwrap_prompt(f"{reminder}Count.\n{reminder} Twice.\n{reminder}") == "Count.\nTwice.\n"
+    assert unwrap_prompt(f"{reminder}{reminder}") == ""
 
 
 def test_a_reminder_that_a_person_quotes_stays() -> None:
     prompt = "Why does it print <system-reminder>be brief</system-reminder> here?"
-    assert unwrapped(prompt) == prompt
+    assert unwrap_prompt(prompt) == prompt
 
 
 def test_marks_of_a_wrapper_that_a_person_quotes_stay() -> None:
     prompt = "Rename the tag:\n<pr_description>\nfoo\n</pr_description>\nin the template."
-    assert unwrapped(prompt) == prompt
+    assert unwrap_prompt(prompt) == prompt
 
 
 def test_the_frame_of_an_editor_is_taken_off() -> None:
     prompt = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nFix it.\n"
-    assert unwrapped(prompt) == "Fix it.\n"
+    assert unwrap_prompt(prompt) == "Fix it.\n"
 
 
 def test_a_reminder_without_an_end_stays() -> None:
-    assert unwrapped("Count. <system-reminder>not closed") == "Count. <system-reminder>not closed"
+    assert unwrap_prompt("Count. <system-reminder>not closed") == "Count. <system-reminder>not closed"
 
 
 def test_context_behind_a_reminder_is_no_task() -> None:
-    assert unwrapped("<system-reminder>x</system-reminder>\n<environment_context>\n</environment_context>") == ""
+    assert unwrap_prompt("<system-reminder>x</system-reminder>\n<environment_context>\n</environment_context>") == ""
 
 
 def test_a_prompt_that_was_sent_twice_counts_once() -> None:
@@ -122,5 +122,5 @@ def test_the_name_is_kept() -> None:
 def test_reminders_without_end_take_no_time() -> None:
     started = time.monotonic()
     prompt = "<system-reminder>" * 50_000
-    assert unwrapped(prompt) == prompt
+    assert unwrap_prompt(prompt) == prompt
     assert time.monotonic() - started < 5

@@ -11,7 +11,7 @@ import pytest
 
 import dense
 from dense.errors import NoTrajectory
-from dense.readers import Stream, Unread, files_of, read_streams
+from dense.readers import Stream, UnreadFile, files_of, read_streams
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLAUDE = FIXTURES / "claude-code" / "projects"
@@ -88,7 +88,7 @@ def test_the_agents_log_stands_in_where_there_is_no_session(tmp_path: Path) -> N
     shutil.copy(FIXTURES / "claude-code" / "stream-json" / "looks.jsonl", trial / "agent" / "claude-code.txt")
     items = list(read_streams(trial))
     assert [Path(i.source.path).name for i in items if isinstance(i, Stream)] == ["claude-code.txt"]
-    assert [Path(i.path).name for i in items if isinstance(i, Unread)] == ["trajectory.json"]
+    assert [Path(i.path).name for i in items if isinstance(i, UnreadFile)] == ["trajectory.json"]
 
 
 def test_the_agents_own_sessions_are_not_read_beside_a_trajectory(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_mixed_pile(tmp_path: Path) -> None:
     items = list(read_streams(pile))
     formats = [item.format for item in items if isinstance(item, Stream)]
     assert formats == ["openhands", *["mini-swe-agent"] * 6, *["claude-code"] * 4, "codex", "atif"]
-    unread = {Path(item.path).name: item.is_trace for item in items if isinstance(item, Unread)}
+    unread = {Path(item.path).name: item.is_trace for item in items if isinstance(item, UnreadFile)}
     assert unread == {"README.md": False, "package.json": False}
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from dense.harness import Attempted, Order
+from dense.harness import AttemptOrder, AttemptResult
 from dense.trajectory import Usage
 
 TASK_TOML = '[metadata]\ndifficulty = "{difficulty}"\n'
@@ -35,13 +35,13 @@ class MadeHarness:
     name = "made"
 
     def __init__(
-        self, *, delay: float = 0.0, log: Path | None = None, fails: Callable[[Order], str | None] | None = None
+        self, *, delay: float = 0.0, log: Path | None = None, fails: Callable[[AttemptOrder], str | None] | None = None
     ) -> None:
         self.delay, self.log, self.fails = delay, log, fails
-        self.orders: list[Order] = []
+        self.orders: list[AttemptOrder] = []
         self.running = self.most_running = 0
 
-    async def attempt(self, order: Order) -> Attempted:
+    async def attempt(self, order: AttemptOrder) -> AttemptResult:
         self.orders.append(order)
         self.running += 1
         self.most_running = max(self.running, self.most_running)
@@ -51,18 +51,18 @@ class MadeHarness:
         finally:
             self.running -= 1
 
-    def finished(self, order: Order) -> Attempted | None:
+    def finished(self, order: AttemptOrder) -> AttemptResult | None:
         try:
             return self._told(order, json.loads((order.folder / "trial" / "result.json").read_text()))
         except (OSError, ValueError):
             return None
 
-    def tidy(self, order: Order) -> None:
+    def tidy(self, order: AttemptOrder) -> None:
         """Nothing of it must not stay."""
 
-    def _made(self, order: Order) -> Attempted:
+    def _made(self, order: AttemptOrder) -> AttemptResult:
         if self.fails is not None and (words := self.fails(order)) is not None:
-            return Attempted("", exception="Broken", problem=words)
+            return AttemptResult("", exception="Broken", problem=words)
         trial = order.folder / "trial"
         (trial / "agent").mkdir(parents=True, exist_ok=True)
         (trial / "verifier").mkdir(exist_ok=True)
@@ -87,13 +87,13 @@ class MadeHarness:
                 file.write(f"{order.name}\n")
         return self._told(order, record)
 
-    def _told(self, order: Order, record: dict[str, object]) -> Attempted:
+    def _told(self, order: AttemptOrder, record: dict[str, object]) -> AttemptResult:
         used = record["agent_result"]
         assert isinstance(used, dict)
         graded = record["verifier_result"]
         assert isinstance(graded, dict)
         message = order.message
-        return Attempted(
+        return AttemptResult(
             "trial",
             reward=graded["rewards"]["reward"],
             usage=Usage(used["n_input_tokens"], None, None, used["n_output_tokens"], used["cost_usd"]),
@@ -106,7 +106,7 @@ class MadeHarness:
         )
 
 
-def _trajectory(order: Order, number: int, steps: int) -> dict[str, object]:
+def _trajectory(order: AttemptOrder, number: int, steps: int) -> dict[str, object]:
     """A trace in Harbor's format: the agent is told the message, and tries things that depend on it."""
     told = order.message if order.message is not None else (order.task / "instruction.md").read_text()
     acted = [

@@ -14,7 +14,7 @@ from made_harness import MadeHarness
 
 from dense.cli.refit_results import status
 from dense.errors import DenseError
-from dense.harness import Attempted, Order
+from dense.harness import AttemptOrder, AttemptResult
 from dense.refit.executor import CellExecutor
 from dense.refit.experiment import reopen_invalid
 from dense.refit.feedback import FeedbackMaker
@@ -107,7 +107,7 @@ def test_attempts_run_at_once_up_to_the_limit(tmp_path: Path) -> None:
 
 
 def test_an_execution_without_a_score_is_tried_again_and_the_first_score_stands(tmp_path: Path) -> None:
-    def fails(order: Order) -> str | None:
+    def fails(order: AttemptOrder) -> str | None:
         return "the model is dead" if order.name.endswith("--dense--try-1") else None
 
     results = run_all(made_plan(tmp_path), MadeHarness(fails=fails))
@@ -116,7 +116,7 @@ def test_an_execution_without_a_score_is_tried_again_and_the_first_score_stands(
 
 
 def test_what_never_scores_is_invalid_and_what_follows_from_it_too(tmp_path: Path) -> None:
-    def fails(order: Order) -> str | None:
+    def fails(order: AttemptOrder) -> str | None:
         return "no luck" if "task-1--rep0--round1--dense" in order.name else None
 
     plan = made_plan(tmp_path, rounds=2, retries=1)
@@ -135,7 +135,7 @@ def test_what_never_scores_is_invalid_and_what_follows_from_it_too(tmp_path: Pat
 def test_invalid_cells_can_be_tried_again(tmp_path: Path) -> None:
     is_dead = True
 
-    def fails(order: Order) -> str | None:
+    def fails(order: AttemptOrder) -> str | None:
         return "dead" if is_dead and order.name.startswith("r--task-1--rep0--round0") else None
 
     plan = made_plan(tmp_path, retries=0, stop_after=50)
@@ -160,7 +160,7 @@ def test_nothing_but_failures_stops_the_run_and_says_why(tmp_path: Path) -> None
 
 def test_what_makes_every_attempt_pointless_stops_the_run(tmp_path: Path) -> None:
     class Missing(MadeHarness):
-        async def attempt(self, order: Order) -> Attempted:
+        async def attempt(self, order: AttemptOrder) -> AttemptResult:
             self.orders.append(order)
             raise DenseError("docker is not there")
 
@@ -172,7 +172,7 @@ def test_what_makes_every_attempt_pointless_stops_the_run(tmp_path: Path) -> Non
 
 def test_an_exception_of_the_harness_is_an_attempt_without_a_score(tmp_path: Path) -> None:
     class Odd(MadeHarness):
-        async def attempt(self, order: Order) -> Attempted:
+        async def attempt(self, order: AttemptOrder) -> AttemptResult:
             if "round1--dense" in order.name:
                 raise KeyError("what")
             return await super().attempt(order)
@@ -184,7 +184,7 @@ def test_an_exception_of_the_harness_is_an_attempt_without_a_score(tmp_path: Pat
 
 def test_a_source_without_a_trace_leaves_methods_that_need_one_invalid(tmp_path: Path) -> None:
     class Traceless(MadeHarness):
-        async def attempt(self, order: Order) -> Attempted:
+        async def attempt(self, order: AttemptOrder) -> AttemptResult:
             made = await super().attempt(order)
             if "round0" in order.name:
                 (order.folder / made.trace).write_text('{"schema_version": "ATIF-v1.6", "steps": []}')
@@ -198,13 +198,13 @@ def test_a_source_without_a_trace_leaves_methods_that_need_one_invalid(tmp_path:
 
 def test_agents_that_ran_out_of_context_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     class Narrow(MadeHarness):
-        async def attempt(self, order: Order) -> Attempted:
+        async def attempt(self, order: AttemptOrder) -> AttemptResult:
             words = "ContextLengthExceededError: too many tokens"
             if "task-1" in order.name:
-                return Attempted("", exception="ContextLengthExceededError", problem=words)
+                return AttemptResult("", exception="ContextLengthExceededError", problem=words)
             return await super().attempt(order)
 
-    def fails(order: Order) -> str | None:
+    def fails(order: AttemptOrder) -> str | None:
         return "no disk" if "rep1" in order.name and order.message is not None else None
 
     plan = made_plan(tmp_path, methods=["none", "advisor"], retries=0, stop_after=99)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.errors import DenseError
-from dense.report.bootstrap import POINTS, RATE, Sample, weights
+from dense.report.bootstrap import POINTS, RATE, TaskSample, weights
 
 TASKS = [f"t{number}" for number in range(20)]
 
@@ -21,19 +21,19 @@ def by_task(values: list[float]) -> dict[tuple[str, int], float]:
 
 
 def test_tasks_weigh_the_same_whatever_their_repetitions() -> None:
-    found = Sample(["a", "b"], 200).mean({("a", 0): 100.0, ("a", 1): 100.0, ("a", 2): 0.0, ("b", 0): 0.0}, of=6)
+    found = TaskSample(["a", "b"], 200).mean({("a", 0): 100.0, ("a", 1): 100.0, ("a", 2): 0.0, ("b", 0): 0.0}, of=6)
     assert found.value == pytest.approx(100 / 3)
     assert (found.tasks, found.known, found.of) == (2, 4, 6)
 
 
 def test_pairs_weigh_the_same_in_a_share() -> None:
-    found = Sample(["a", "b"], 200).share({("a", 0): 100.0, ("a", 1): 100.0, ("a", 2): 0.0, ("b", 0): 0.0})
+    found = TaskSample(["a", "b"], 200).share({("a", 0): 100.0, ("a", 1): 100.0, ("a", 2): 0.0, ("b", 0): 0.0})
     assert found.value == 50.0
 
 
 def test_the_interval_of_many_tasks_is_nearly_students() -> None:
     values = [float(number % 7) for number in range(400)]
-    sample = Sample([f"t{number}" for number in range(400)], 10_000)
+    sample = TaskSample([f"t{number}" for number in range(400)], 10_000)
     found = sample.mean(by_task(values)).interval
     half = 1.966 * np.std(values, ddof=1) / 20
     assert found is not None and found.kind == "bootstrap"
@@ -41,52 +41,52 @@ def test_the_interval_of_many_tasks_is_nearly_students() -> None:
 
 
 def test_one_task_has_no_interval() -> None:
-    assert Sample(["a"], 200).mean({("a", 0): 100.0, ("a", 1): 0.0}, bounds=RATE).interval is None
+    assert TaskSample(["a"], 200).mean({("a", 0): 100.0, ("a", 1): 0.0}, bounds=RATE).interval is None
 
 
 def test_nothing_has_no_value() -> None:
-    found = Sample([], 200).mean({}, of=3)
+    found = TaskSample([], 200).mean({}, of=3)
     assert (found.value, found.interval, found.known, found.of) == (None, None, 0, 3)
 
 
 def test_all_pass_is_not_certainty() -> None:
-    found = Sample(TASKS, 500).mean(by_task([100.0] * 20), bounds=RATE)
+    found = TaskSample(TASKS, 500).mean(by_task([100.0] * 20), bounds=RATE)
     assert found.value == 100.0 and found.interval is not None and found.interval.kind == "bound"
     assert found.interval.high == 100.0
     assert found.interval.low == pytest.approx(100 * 0.025 ** (1 / 20))
 
 
 def test_no_change_is_not_certainty_either() -> None:
-    found = Sample(TASKS, 500).mean(by_task([0.0] * 20), bounds=POINTS).interval
+    found = TaskSample(TASKS, 500).mean(by_task([0.0] * 20), bounds=POINTS).interval
     reach = 100 * (1 - 0.025 ** (1 / 20))
     assert found is not None and (found.low, found.high) == pytest.approx((-reach, reach))
 
 
 def test_two_tasks_that_differ_are_not_enough_to_exclude_zero() -> None:
-    two = Sample(TASKS, 500).mean(by_task([100.0] * 2 + [0.0] * 18), bounds=POINTS).interval
-    three = Sample(TASKS, 500).mean(by_task([100.0] * 3 + [0.0] * 17), bounds=POINTS).interval
+    two = TaskSample(TASKS, 500).mean(by_task([100.0] * 2 + [0.0] * 18), bounds=POINTS).interval
+    three = TaskSample(TASKS, 500).mean(by_task([100.0] * 3 + [0.0] * 17), bounds=POINTS).interval
     assert two is not None and three is not None
     assert two.kind == "bound" and two.low < 0 and three.kind == "bootstrap"
 
 
 def test_amounts_without_variation_have_no_interval() -> None:
-    assert Sample(TASKS, 500).mean(by_task([7.0] * 20)).interval is None
+    assert TaskSample(TASKS, 500).mean(by_task([7.0] * 20)).interval is None
 
 
 def test_changes_are_ratios_of_means() -> None:
-    sample = Sample(["t0", "t1", "t2"], 500)
+    sample = TaskSample(["t0", "t1", "t2"], 500)
     found = sample.change(by_task([10.0, 10.0, 40.0]), by_task([20.0, 20.0, 60.0]))
     assert found.value == pytest.approx(-40.0) and found.interval is not None
     assert found.interval.low == pytest.approx(-50.0) and found.interval.high == pytest.approx(-100 / 3)
 
 
 def test_a_change_from_nothing_is_not_told() -> None:
-    assert Sample(TASKS, 500).change(by_task([1.0] * 20), by_task([0.0] * 20)).value is None
-    assert Sample(TASKS, 500).change(by_task([1.0] * 20), {}).value is None
+    assert TaskSample(TASKS, 500).change(by_task([1.0] * 20), by_task([0.0] * 20)).value is None
+    assert TaskSample(TASKS, 500).change(by_task([1.0] * 20), {}).value is None
 
 
 def test_draws_without_a_known_task_are_left_out() -> None:
-    found = Sample(TASKS, 500).mean(by_task([1.0, 5.0]), of=20)
+    found = TaskSample(TASKS, 500).mean(by_task([1.0, 5.0]), of=20)
     assert found.interval is not None and found.interval.low >= 1 and found.interval.high <= 5
 
 
@@ -98,25 +98,25 @@ def test_draws_are_draws_of_tasks() -> None:
 
 def test_the_seed_decides() -> None:
     values = by_task([float(number * number) for number in range(20)])
-    intervals = [Sample(TASKS, 500, seed).mean(values).interval for seed in (1, 1, 2)]
+    intervals = [TaskSample(TASKS, 500, seed).mean(values).interval for seed in (1, 1, 2)]
     assert intervals[0] == intervals[1] != intervals[2]
 
 
 def test_too_few_draws_are_refused() -> None:
     with pytest.raises(DenseError, match="too few"):
-        Sample(TASKS, 20)
+        TaskSample(TASKS, 20)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from([0.0, 100 / 3, 200 / 3, 100.0]), min_size=2, max_size=20))
 def test_an_interval_holds_its_rate_and_stays_possible(values: list[float]) -> None:
-    found = Sample(TASKS, 400).mean(by_task(values), bounds=RATE)
+    found = TaskSample(TASKS, 400).mean(by_task(values), bounds=RATE)
     assert found.value is not None and found.interval is not None
     assert -1e-6 <= found.interval.low <= found.value + 1e-6
     assert found.value - 1e-6 <= found.interval.high <= 100 + 1e-6
 
 
 def test_without_numpy_people_are_told_what_to_install() -> None:
-    code = "import sys; sys.modules['numpy'] = None; from dense.report.bootstrap import Sample; Sample(['a'])"
+    code = "import sys; sys.modules['numpy'] = None; from dense.report.bootstrap import TaskSample; TaskSample(['a'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "DenseError" in done.stderr and "pip install 'dense-feedback[report]'" in done.stderr

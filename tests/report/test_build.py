@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from dense.errors import DenseError
 from dense.report import Report, build
-from dense.report.exact import holm
 from dense.report.model import Difference, MethodRow, RecipientReport
 from dense.report.prices import usd
-from dense.report.tables.cells import invalid_table
+from dense.report.significance import holm
+from dense.report.tables.cell_counts import invalid_table
 from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
 from dense.trajectory import Usage
 

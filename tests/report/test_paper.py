@@ -7,8 +7,8 @@ import pytest
 from dense.report import Report
 from dense.report.build import build
 from dense.report.model import Difference, MethodRow
-from dense.report.numbers import fixed
-from dense.report.table import Table
+from dense.report.numbers import format_fixed
+from dense.report.table import ReportTable
 from dense.report.tables import tables
 from dense.results import RUN0, Cell, Experiment, Result
 
@@ -41,7 +41,7 @@ DENSE | *1.0075 | 0.1396 | *1.1470 / -36.6% | *75.66
 MARKS = {"": "", "best": "*", "second": "_"}
 
 
-def shown(table: Table, columns: list[int]) -> str:
+def shown(table: ReportTable, columns: list[int]) -> str:
     """The first lines of the cells, with * for bold and _ for underlined."""
     rows = [
         " | ".join(MARKS[line.entries[at].mark] + line.entries[at].text.replace("−", "-") for at in columns)
@@ -50,7 +50,7 @@ def shown(table: Table, columns: list[int]) -> str:
     return "\n".join(["", *rows, ""])
 
 
-def named(report: Report, name: str) -> Table:
+def named(report: Report, name: str) -> ReportTable:
     return next(table for table in tables(report) if table.name == name)
 
 
@@ -84,8 +84,8 @@ def test_the_whole_workflow_and_the_shares_of_feedback(published: Report) -> Non
     cost, base = row(published, "GPT-5.5", "dense").cost, row(published, "GPT-5.5", RUN0).cost
     assert cost is not None and base is not None
     made, run, first = (estimate.value or 0.0 for estimate in (cost.feedback, cost.execution, base.execution))
-    assert fixed(cost.workflow.value or 0.0, 2) == "2.96"
-    assert (fixed(100 * made / first, 1), fixed(100 * made / run, 1)) == ("7.7", "13.9")
+    assert format_fixed(cost.workflow.value or 0.0, 2) == "2.96"
+    assert (format_fixed(100 * made / first, 1), format_fixed(100 * made / run, 1)) == ("7.7", "13.9")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,10 @@ def test_regressions_without_tools(published: Report) -> None:
     found = [one.transition.regressed_without_tools if one.transition else None for one in rows]
     assert found == [32, 27, 0]
     assert rows[2].without_tools == 0
-    assert [fixed(100 * one.transition.regressed / 119, 2) for one in rows if one.transition][::2] == ["31.09", "7.56"]
+    assert [format_fixed(100 * one.transition.regressed / 119, 2) for one in rows if one.transition][::2] == [
+        "31.09",
+        "7.56",
+    ]
 
 
 def test_dense_exceeds_verifier_feedback_on_minimax(published: Report) -> None:
@@ -117,18 +120,18 @@ def test_dense_exceeds_verifier_feedback_on_minimax(published: Report) -> None:
         for one in published.recipients[0].differences
         if (one.family, one.reference) == ("dense", "verifier-feedback")
     )
-    assert fixed(found.points.value or 0.0, 2, sign=True) == "+7.49"
+    assert format_fixed(found.points.value or 0.0, 2, sign=True) == "+7.49"
 
 
 def test_ablations(published: Report) -> None:
     methods = [RUN0, "dense-no-shortcuts", "dense-no-hierarchy", "dense"]
     rows = [row(published, "GPT-5.5", method) for method in methods]
     assert [one.passes for one in rows] == [183, 193, 194, 202]
-    assert [fixed(one.passed.value or 0.0, 2) for one in rows] == ["68.54", "72.28", "72.66", "75.66"]
-    assert [fixed((one.tokens.value or 0.0) / 1000, 1) for one in rows] == ["319.1", "228.6", "199.2", "179.9"]
-    assert [fixed(one.reward.value or 0.0, 4) for one in rows] == ["0.7901", "0.8208", "0.8245", "0.8449"]
+    assert [format_fixed(one.passed.value or 0.0, 2) for one in rows] == ["68.54", "72.28", "72.66", "75.66"]
+    assert [format_fixed((one.tokens.value or 0.0) / 1000, 1) for one in rows] == ["319.1", "228.6", "199.2", "179.9"]
+    assert [format_fixed(one.reward.value or 0.0, 4) for one in rows] == ["0.7901", "0.8208", "0.8245", "0.8449"]
     assert sum(one.partial for one in rows) == 64 and sum(one.passed.known for one in rows) == 1068
-    gaps = [fixed(gap(published, method).points.value or 0.0, 2) for method in methods[1:3]]
+    gaps = [format_fixed(gap(published, method).points.value or 0.0, 2) for method in methods[1:3]]
     assert gaps == ["3.37", "3.00"]
     lines = named(published, "ablations").lines
     assert [line.entries[3].mark for line in lines] == ["", "", "second", "best"]
@@ -139,9 +142,9 @@ def test_sensitivity_without_the_task_with_port_conflicts(published: Report) -> 
     rows = {one.method: one for one in (found.baseline, *found.rows) if one is not None}
     methods = [RUN0, "dense-no-shortcuts", "dense-no-hierarchy", "dense"]
     assert {rows[method].passed.known for method in methods} == {264}
-    rates = [fixed(rows[method].passed.value or 0.0, 2) for method in methods]
+    rates = [format_fixed(rows[method].passed.value or 0.0, 2) for method in methods]
     assert rates == ["69.32", "72.73", "73.48", "76.14"]
-    gaps = [fixed(gap(published, method, reduced=True).points.value or 0.0, 2) for method in methods[1:3]]
+    gaps = [format_fixed(gap(published, method, reduced=True).points.value or 0.0, 2) for method in methods[1:3]]
     assert gaps == ["3.41", "2.65"]
     line = next(
         one for one in named(published, "sensitivity").lines if one.entries[1].text == "DENSE without shortcuts"
@@ -170,7 +173,7 @@ def test_cumulative_gaps_of_the_hard_tasks(ahead: int, tasks: int, points: str) 
     report = build(Experiment("hard", tuple(results)), draws=200)
     lines = {line.method: line.points for line in report.recipients[0].cumulative}
     last = [lines[method][3] for method in ("dense", "self-reflection")]
-    assert fixed((last[0].passed.value or 0.0) - (last[1].passed.value or 0.0), 1) == points
+    assert format_fixed((last[0].passed.value or 0.0) - (last[1].passed.value or 0.0), 1) == points
     assert lines["dense"][0].solved == 0 and last[1].solved == 20
     found = next(one for one in report.recipients[0].differences if one.family == "cumulative")
-    assert fixed(found.points.value or 0.0, 1) == points and found.points.known == 3 * tasks
+    assert format_fixed(found.points.value or 0.0, 1) == points and found.points.known == 3 * tasks

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from dense.report import Report, build
 from dense.report.metrics import rank
 from dense.report.model import Interval
-from dense.report.numbers import counted, fixed, interval, number, p_value
-from dense.report.table import Entry, Line, Table, comma_separated, latex, markdown
+from dense.report.numbers import count_of, format_fixed, format_interval, format_number, format_p
+from dense.report.table import ReportTable, TableCell, TableRow, comma_separated, latex, markdown
 from dense.report.tables import tables
 from dense.report.write import write_tables
 from dense.results import RUN0, Cell, Experiment, Prices, Result
@@ -69,15 +69,15 @@ def report() -> Report:
     ],
 )
 def test_rounding(value: float, digits: int, text: str) -> None:
-    assert fixed(value, digits, sign=True) == text
+    assert format_fixed(value, digits, sign=True) == text
 
 
 def test_small_things_about_numbers() -> None:
-    assert number(None, 2) == "—" and number(1.25, 1, unit="%") == "1.3%"
-    assert interval(Interval(-1.0, 2.0), 1, sign=True) == "[−1.0, +2.0]" and interval(None, 1) == ""
-    assert interval(Interval(90.0, 100.0, "bound"), 1) == "[90.0, 100.0]‡"
-    assert (p_value(0.0001), p_value(0.25), p_value(None)) == ("<0.001", "0.250", "—")
-    assert (counted(1, "task"), counted(1200, "task")) == ("1 task", "1,200 tasks")
+    assert format_number(None, 2) == "—" and format_number(1.25, 1, unit="%") == "1.3%"
+    assert format_interval(Interval(-1.0, 2.0), 1, sign=True) == "[−1.0, +2.0]" and format_interval(None, 1) == ""
+    assert format_interval(Interval(90.0, 100.0, "bound"), 1) == "[90.0, 100.0]‡"
+    assert (format_p(0.0001), format_p(0.25), format_p(None)) == ("<0.001", "0.250", "—")
+    assert (count_of(1, "task"), count_of(1200, "task")) == ("1 task", "1,200 tasks")
 
 
 def test_ties_share_a_rank_and_take_no_second() -> None:
@@ -166,7 +166,9 @@ def test_the_check_of_latex_can_fail() -> None:
 
 @given(st.text(max_size=30))
 def test_any_name_can_stand_in_a_table(name: str) -> None:
-    table = Table("x", name, name, (name, "n"), (Line((Entry(name), Entry("1", name, "best"))),), (name,), ((name,),))
+    table = ReportTable(
+        "x", name, name, (name, "n"), (TableRow((TableCell(name), TableCell("1", name, "best"))),), (name,), ((name,),)
+    )
     assert tex_problems(latex(table, [name])) == []
     rows = [line for line in markdown(table, [name]).splitlines() if line.startswith("|")]
     assert len(rows) == 3 and {len(cells_of(row)) for row in rows} == {2}
@@ -182,8 +184,8 @@ def test_notes_go_wherever_a_table_goes(published: Report, write: Callable[..., 
 
 
 def test_marks_in_every_form() -> None:
-    entries = (Entry("a"), Entry("1.0", "[0, 2]", "best"), Entry("0.5", mark="second"))
-    table = Table("x", "T", "C.", ("m", "p", "q"), (Line(entries),), ("m",), (("a",),))
+    entries = (TableCell("a"), TableCell("1.0", "[0, 2]", "best"), TableCell("0.5", mark="second"))
+    table = ReportTable("x", "T", "C.", ("m", "p", "q"), (TableRow(entries),), ("m",), (("a",),))
     assert "| a | **1.0**<br>\\[0, 2\\] | <u>0.5</u> |" in markdown(table)
     both = "\\begin{tabular}[t]{@{}r@{}}\\textbf{1.0} \\\\ {\\scriptsize {[}0, 2{]}}\\end{tabular}"
     assert f"a & {both} & \\underline{{0.5}} \\\\" in latex(table)
@@ -191,13 +193,13 @@ def test_marks_in_every_form() -> None:
 
 def test_rows_of_two_lines_have_space_between_them_and_rules_stay() -> None:
     lines = (
-        Line((Entry("a"), Entry("1", "[0, 2]"))),
-        Line((Entry("b"), Entry("2"))),
-        Line((Entry("c"), Entry("3")), True),
+        TableRow((TableCell("a"), TableCell("1", "[0, 2]"))),
+        TableRow((TableCell("b"), TableCell("2"))),
+        TableRow((TableCell("c"), TableCell("3")), True),
     )
-    text = latex(Table("x", "T", "C.", ("m", "p"), lines, (), ()))
+    text = latex(ReportTable("x", "T", "C.", ("m", "p"), lines, (), ()))
     assert text.count("\\addlinespace\nb & 2") == 1 and "\\midrule\nc & 3" in text
-    flat = latex(Table("x", "T", "C.", ("m", "p"), lines[1:], (), ()))
+    flat = latex(ReportTable("x", "T", "C.", ("m", "p"), lines[1:], (), ()))
     assert "addlinespace" not in flat
 
 

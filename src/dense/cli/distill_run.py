@@ -14,7 +14,7 @@ from dense.cli.distill_text import DistillSummary, FinishedTrace, progress_bar
 from dense.errors import CallFailed, DenseError, ModelError
 from dense.methods import AnyMethod, method
 from dense.model import OpenModel, open_model
-from dense.readers import Unread, files_of, read_file
+from dense.readers import UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
 from dense.service.analysts import AnalystChoice, ModelSettings, model_settings
 from dense.service.drafting import first_error
@@ -84,7 +84,7 @@ class TraceInputs:
 
     def _trajectories(self, file: TraceFile | EventFolder, is_alone: bool) -> Iterator[Trajectory]:
         for item in read_file(file, format=self.format, task=self.task):
-            if not isinstance(item, Unread):
+            if not isinstance(item, UnreadFile):
                 trajectory = item.collect()
                 if trajectory.task is None:
                     self.warnings.append(f"{trajectory.source}: no task in the trace; give it with --task")

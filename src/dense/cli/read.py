@@ -16,7 +16,7 @@ from rich.text import Text
 
 from dense.cli.text import format_bytes, printable, ranges, shortened
 from dense.errors import DenseError, NoTrajectory
-from dense.readers import READERS, Stream, Unread, files_of, read_file
+from dense.readers import READERS, Stream, UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
 from dense.trajectory import Notice, Source, Step
 
@@ -89,7 +89,7 @@ def _read_all(
         for file, in_folder in files:
             progress.update(bar, description=shortened(file.path.name, 40))
             for item in read_file(file, format=format, task=task):
-                if not isinstance(item, Unread):
+                if not isinstance(item, UnreadFile):
                     yield item
                 elif item.is_trace or not in_folder:
                     (summary.unread if in_folder and not strict else summary.failures).append(item.reason)

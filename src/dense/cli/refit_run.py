@@ -15,7 +15,7 @@ from dense.cli.refit_table import show_report
 from dense.cli.text import printable
 from dense.errors import DenseError
 from dense.harness.harbor import EnvironmentSettings, HarborHarness
-from dense.harness.servers import serving
+from dense.harness.model_servers import run_servers
 from dense.refit.costs import describe_costs
 from dense.refit.executor import CellExecutor, RunProgress
 from dense.refit.experiment import (
@@ -31,7 +31,7 @@ from dense.refit.run import run as run_cells
 from dense.refit.store.events import EventStore
 from dense.refit.store.lock import writing
 from dense.refit.store.state import fold_events, format_usd, load_state
-from dense.report.numbers import counted
+from dense.report.numbers import count_of
 
 REFRESH_SECONDS, LINE_SECONDS = 0.25, 20.0
 """Seconds between two updates of the bar in a terminal, and between two lines of progress elsewhere."""
@@ -50,9 +50,9 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
     done = sum(known.of(cell).is_done for cell in made.cells) if known is not None else 0
     reruns = len(config.methods) * config.rounds
     console.print(
-        f"{config.name}: {counted(len(made.cells), 'cell')} = {counted(len(config.recipients), 'recipient')} × "
-        f"{counted(len(made.tasks), 'task')} × {counted(config.repetitions, 'repetition')} × (1 shared attempt + "
-        f"{counted(len(config.methods), 'method')} × {counted(config.rounds, 'round')} = {1 + reruns}); {done:,} done, "
+        f"{config.name}: {count_of(len(made.cells), 'cell')} = {count_of(len(config.recipients), 'recipient')} × "
+        f"{count_of(len(made.tasks), 'task')} × {count_of(config.repetitions, 'repetition')} × (1 shared attempt + "
+        f"{count_of(len(config.methods), 'method')} × {count_of(config.rounds, 'round')} = {1 + reruns}); {done:,} done, "
         f"{len(made.cells) - done:,} to run",
         markup=False,
     )
@@ -88,7 +88,7 @@ async def _run(made: Plan, store: EventStore, begin: Callable[[HarborHarness], N
     config = made.config
     recipients = list(made.recipients.values())
     place = config.environment
-    async with serving(recipients, made.folder) as servers:
+    async with run_servers(recipients, made.folder) as servers:
         settings = EnvironmentSettings(place.type, place.options, place.settings)
         async with (
             HarborHarness(

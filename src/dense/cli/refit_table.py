@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dense.cli.text import printable
-from dense.report.model import Estimate, MethodRow, RecipientReport, Report
-from dense.report.numbers import BOUND, NOTHING, fixed, interval, known, number
+from dense.report.model import MeanEstimate, MethodRow, RecipientReport, Report
+from dense.report.numbers import BOUND, NOTHING, format_fixed, format_interval, format_number, known_of
 from dense.results import Experiment
 
 
@@ -45,10 +45,10 @@ def _table(recipient: RecipientReport) -> Table:
         table.add_row(
             printable(row.label) + mark,
             _passes(row),
-            number(row.passed.value, 2),
+            format_number(row.passed.value, 2),
             _change(row.change),
             _tokens(row.tokens),
-            number(row.tokens_change.value if row.tokens_change is not None else None, 1, sign=True),
+            format_number(row.tokens_change.value if row.tokens_change is not None else None, 1, sign=True),
             str(row.counts.invalid + row.counts.missing or ""),
         )
     return table
@@ -58,11 +58,13 @@ def _passes(row: MethodRow) -> str:
     return f"{row.passes}/{row.passed.of}" if row.passed.of else NOTHING
 
 
-def _change(change: Estimate | None) -> str:
+def _change(change: MeanEstimate | None) -> str:
     if change is None or change.value is None:
         return NOTHING
-    return f"{fixed(change.value, 2, sign=True)} {interval(change.interval, 2, sign=True)}".rstrip()
+    return f"{format_fixed(change.value, 2, sign=True)} {format_interval(change.interval, 2, sign=True)}".rstrip()
 
 
-def _tokens(tokens: Estimate) -> str:
-    return " ".join(filter(None, (number(tokens.value, 0), known(tokens) if tokens.value is not None else "")))
+def _tokens(tokens: MeanEstimate) -> str:
+    return " ".join(
+        filter(None, (format_number(tokens.value, 0), known_of(tokens) if tokens.value is not None else ""))
+    )

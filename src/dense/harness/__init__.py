@@ -7,6 +7,6 @@ runs left."""
 
 from __future__ import annotations
 
-from dense.harness.harness import Attempted, Delivery, Harness, Order, Received, Recipient
+from dense.harness.harness import AttemptOrder, AttemptResult, Delivery, Harness, Received, Recipient
 
-__all__ = ["Attempted", "Delivery", "Harness", "Order", "Received", "Recipient"]
+__all__ = ["AttemptOrder", "AttemptResult", "Delivery", "Harness", "Received", "Recipient"]

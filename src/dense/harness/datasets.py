@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dense.errors import DenseError
-from dense.harness.quiet import harbor_quietly
+from dense.harness.harbor_import import import_harbor
 
 if TYPE_CHECKING:
     from harbor.models.job.config import DatasetConfig
@@ -17,7 +17,7 @@ async def resolve_dataset(dataset: str, registry: str | Path | None = None) -> l
     """The tasks of `NAME`, `NAME@VERSION` or `ORG/NAME@REF`, by name, downloaded where Harbor does not have them yet.
 
     `registry` is another one than Harbor's own: a file, or an address."""
-    harbor_quietly()
+    import_harbor()
     from harbor.tasks.client import TaskClient
 
     try:

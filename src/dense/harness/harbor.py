@@ -23,13 +23,21 @@ from msgspec import Struct
 
 from dense.errors import DenseError
 from dense.harness.datasets import resolve_dataset
-from dense.harness.derived import FEEDBACK_FILE, INSTRUCTION, Derived, derive, digest, instruction_of, instruction_with
-from dense.harness.finished import RESULT, incomplete, read_trial
-from dense.harness.harness import Attempted, Order, Recipient
-from dense.harness.quiet import close_connections, harbor_quietly
-from dense.harness.received import compared
+from dense.harness.delivery_check import with_delivery
+from dense.harness.derived_task import (
+    FEEDBACK_FILE,
+    INSTRUCTION,
+    DerivedTask,
+    derive,
+    digest,
+    instruction_of,
+    instruction_with,
+)
+from dense.harness.finished_trial import RESULT_FILE, incomplete, read_trial
+from dense.harness.harbor_import import close_connections, import_harbor
+from dense.harness.harness import AttemptOrder, AttemptResult, Recipient
 from dense.harness.sandbox import IMPORT_PATH, preflight
-from dense.harness.variables import check_variables, read_from_ours, scrub, secrets_in, without
+from dense.harness.secrets import check_variables, collect_secrets, remove_secrets, resolve_variables, scrub
 from dense.redact import redact_text
 
 if TYPE_CHECKING:
@@ -42,7 +50,7 @@ __all__ = ["SANDBOX", "EnvironmentSettings", "HarborHarness", "resolve_dataset"]
 SANDBOX = "sandbox"
 TASK = "task"
 """The folder of derived tasks within an order's folder."""
-OUTDATED = f"outdated-{RESULT}"
+OUTDATED = f"outdated-{RESULT_FILE}"
 """What the record of a trial is called whose task was changed meanwhile: nothing takes it for a result."""
 NOTICED = 0.5
 """Seconds after which the end of a server is known here: an agent that it fails may be done sooner."""
@@ -112,12 +120,12 @@ class HarborHarness:
         """Whether attempts can be made at all: agents, environment, their options, variables, and each task in it.
 
         Nothing is started. What is wrong is a `DenseError`; what should be known before is given."""
-        harbor_quietly()
+        import_harbor()
         environment = self._environment()
         recipients = list(recipients)
         notices: list[str] = []
         _preflight_environment(environment, self.environment.type)
-        variables = read_from_ours(environment.env, ENV)
+        variables = resolve_variables(environment.env, ENV)
         if self.environment.type == SANDBOX and any(recipient.agent.startswith("terminus") for recipient in recipients):
             await preflight(("tmux",))  # where it is missing, this agent would try for minutes to install it
         with tempfile.TemporaryDirectory(prefix="dense-check-") as scratch:
@@ -140,7 +148,7 @@ class HarborHarness:
                 self._checked[recipient.name] = recipient
         return tuple(notices)
 
-    async def attempt(self, order: Order) -> Attempted:
+    async def attempt(self, order: AttemptOrder) -> AttemptResult:
         """One trial, from nothing."""
         if not self._is_open:
             raise RuntimeError("HarborHarness is a context manager: use `async with`")
@@ -160,17 +168,17 @@ class HarborHarness:
             self._check_servers()
         return attempted
 
-    def finished(self, order: Order) -> Attempted | None:
+    def finished(self, order: AttemptOrder) -> AttemptResult | None:
         """The scored trial that a killed run left in the order's folder, if it was made from the same message."""
         if not _has_instruction(order):
             return None
-        for result in sorted(order.folder.glob(f"*/{RESULT}")):
+        for result in sorted(order.folder.glob(f"*/{RESULT_FILE}")):
             attempted = self._told(order, result.parent)
             if attempted.is_scored:
                 return attempted
         return None
 
-    def tidy(self, order: Order) -> None:
+    def tidy(self, order: AttemptOrder) -> None:
         """Takes secrets that the recipient and the environment were given out of the order's folder, and the derived
         task but for its instruction. For every attempt that ends here, and for those that a killed run left: what
         `${NAME}` stood for then is known only where it still stands for that."""
@@ -178,12 +186,12 @@ class HarborHarness:
         scrub(order.folder, self._secrets(order.recipient), but=order.folder / TASK)
         _keep_instruction(order)
 
-    async def _tried(self, order: Order, derived: Derived) -> Attempted:
+    async def _tried(self, order: AttemptOrder, derived: DerivedTask) -> AttemptResult:
         """The trial of a derived task, whatever came of it."""
         try:
-            harbor_quietly()
+            import_harbor()
             trial = await _create(self._config(order, derived.folder))
-            _give(trial, read_from_ours(trial.config.environment.env, ENV))
+            _give(trial, resolve_variables(trial.config.environment.env, ENV))
             if derived.file is not None:
                 _put_before_agent(trial, derived.file)
             await trial.run()
@@ -193,27 +201,27 @@ class HarborHarness:
             return told or await asyncio.to_thread(self._untold, order, error)
         return await asyncio.to_thread(self._told, order, order.folder / trial.paths.trial_dir.name)
 
-    def _told(self, order: Order, trial: Path) -> Attempted:
+    def _told(self, order: AttemptOrder, trial: Path) -> AttemptResult:
         """What the trial came to. Tidies up, so that an attempt leaves the same whether or not it was killed here."""
         self.tidy(order)
         attempted = read_trial(trial, order.folder)
-        return incomplete(trial.name) if attempted is None else compared(attempted, order, trial)
+        return incomplete(trial.name) if attempted is None else with_delivery(attempted, order, trial)
 
-    def _untold(self, order: Order, error: BaseException) -> Attempted:
+    def _untold(self, order: AttemptOrder, error: BaseException) -> AttemptResult:
         """An attempt that left no record: not scored, and why."""
         self.tidy(order)
         folders = [path for path in order.folder.iterdir() if path.is_dir() and path.name != TASK]
         trial = folders[0].name if folders else ""
-        problem = without(_words(error), self._secrets(order.recipient))
-        return Attempted(trial=trial, exception=type(error).__name__, problem=problem)
+        problem = remove_secrets(_words(error), self._secrets(order.recipient))
+        return AttemptResult(trial=trial, exception=type(error).__name__, problem=problem)
 
     def _secrets(self, recipient: Recipient) -> set[str]:
         """What goes into an attempt and must not stay in its files."""
         settings = dict(self.environment.settings)
         env = settings.pop("env", None)
-        own = secrets_in(recipient.options, recipient.env)
-        around = secrets_in(settings, cast("Mapping[str, Any]", env) if isinstance(env, Mapping) else None)
-        return own | around | secrets_in(self.environment.options)
+        own = collect_secrets(recipient.options, recipient.env)
+        around = collect_secrets(settings, cast("Mapping[str, Any]", env) if isinstance(env, Mapping) else None)
+        return own | around | collect_secrets(self.environment.options)
 
     def _check_servers(self) -> None:
         """That the servers of recipients still run, where that can be asked: without its model every attempt fails."""
@@ -228,16 +236,16 @@ class HarborHarness:
 
     async def _construct(self, task: Path, recipient: Recipient, scratch: Path, what: str) -> Trial:
         """Makes the trial without running it: this is where Harbor looks at options and at the task."""
-        order = Order("check", recipient, task, scratch / "trials")
+        order = AttemptOrder("check", recipient, task, scratch / "trials")
         try:
             return await _create(self._config(order, task))
         except (Exception, SystemExit) as error:  # constructors of agents and environments raise anything
-            problem = without(_words(error), self._secrets(recipient))
+            problem = remove_secrets(_words(error), self._secrets(recipient))
             raise DenseError(f"{what}: Harbor refuses it: {problem}") from None
         finally:
             await asyncio.to_thread(shutil.rmtree, order.folder, ignore_errors=True)
 
-    def _config(self, order: Order, task: Path) -> TrialConfig:
+    def _config(self, order: AttemptOrder, task: Path) -> TrialConfig:
         from harbor.models.trial.config import TaskConfig, TrialConfig
 
         return TrialConfig(
@@ -251,7 +259,7 @@ class HarborHarness:
     def _agent(self, recipient: Recipient, seed: int) -> AgentConfig:
         from harbor.models.trial.config import AgentConfig
 
-        options = filled(recipient.options, seed, self.servers.get(recipient.name))
+        options = fill_options(recipient.options, seed, self.servers.get(recipient.name))
         own = {name: value for name, value in options.items() if name not in AGENT_SETTINGS}
         settings = {name: value for name, value in options.items() if name in AGENT_SETTINGS}
         try:
@@ -302,7 +310,7 @@ def _check_sandbox(options: Mapping[str, Any]) -> None:
         )
 
 
-def filled(options: Mapping[str, object], seed: int, server: str | None) -> dict[str, Any]:
+def fill_options(options: Mapping[str, object], seed: int, server: str | None) -> dict[str, Any]:
     """The options with `{seed}` and `{server}` filled in, however deep they stand; `{seed}` alone becomes a number."""
 
     def fill(value: Any) -> Any:
@@ -396,7 +404,7 @@ def _clear(folder: Path) -> None:
         raise DenseError(f"{folder}: cannot be cleared ({error.strerror or error}); remove it by hand") from None
 
 
-def _keep_instruction(order: Order) -> None:
+def _keep_instruction(order: AttemptOrder) -> None:
     """Of a derived task only what the agent was given stays: the rest is in the task's own folder."""
     task = order.folder / TASK / order.task.name
     for entry in task.iterdir() if task.is_dir() else ():
@@ -406,7 +414,7 @@ def _keep_instruction(order: Order) -> None:
             entry.unlink(missing_ok=True)
 
 
-def _has_instruction(order: Order) -> bool:
+def _has_instruction(order: AttemptOrder) -> bool:
     """Whether what is left of a killed run was given the same instruction."""
     try:
         left = (order.folder / TASK / order.task.name / INSTRUCTION).read_bytes()
@@ -417,7 +425,7 @@ def _has_instruction(order: Order) -> bool:
     return left == instruction_with(order.message, instruction_of(order.task)).text.encode()
 
 
-def _check_unchanged(order: Order, found: str) -> None:
+def _check_unchanged(order: AttemptOrder, found: str) -> None:
     """That the task is the one that was planned: a grade of another one would stand under its name."""
     if order.digest and found != order.digest:
         raise DenseError(
@@ -425,12 +433,12 @@ def _check_unchanged(order: Order, found: str) -> None:
         )
 
 
-def _check_still(order: Order) -> None:
+def _check_still(order: AttemptOrder) -> None:
     """The same when the trial is over. Its record stays, under another name: no later run may take it up."""
     try:
         _check_unchanged(order, digest(order.task) if order.digest else "")
     except DenseError:
-        for result in order.folder.glob(f"*/{RESULT}"):
+        for result in order.folder.glob(f"*/{RESULT_FILE}"):
             result.replace(result.with_name(OUTDATED))
         raise
 

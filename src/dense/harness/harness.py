@@ -34,7 +34,7 @@ class Recipient(Struct, frozen=True):
     """A command that serves its model on this machine for as long as the experiment runs; `{port}` is the port."""
 
 
-class Order(Struct, frozen=True):
+class AttemptOrder(Struct, frozen=True):
     """One attempt that is to be made."""
 
     name: str
@@ -53,7 +53,7 @@ class Order(Struct, frozen=True):
     """The task's digest as planned, which the attempt must find before and after it; empty: not compared."""
 
 
-class Attempted(Struct, frozen=True, omit_defaults=True):
+class AttemptResult(Struct, frozen=True, omit_defaults=True):
     """What came of one attempt."""
 
     trial: str
@@ -95,16 +95,16 @@ class Harness(Protocol):
         """What it is, with its version, for the record."""
         ...
 
-    async def attempt(self, order: Order, /) -> Attempted:
+    async def attempt(self, order: AttemptOrder, /) -> AttemptResult:
         """One attempt, from nothing. Whatever goes wrong in the attempt is told in what it gives; what makes every
         further attempt pointless (no such agent, no such environment on this machine) is a `DenseError`."""
         ...
 
-    def finished(self, order: Order, /) -> Attempted | None:
+    def finished(self, order: AttemptOrder, /) -> AttemptResult | None:
         """What an attempt that was made before came to, where its folder holds a complete record: a run that was killed
         after an attempt was scored and before that was noted takes it up again. None where there is none."""
         ...
 
-    def tidy(self, order: Order, /) -> None:
+    def tidy(self, order: AttemptOrder, /) -> None:
         """Takes out of an order's folder what a killed attempt must not leave behind: credentials."""
         ...

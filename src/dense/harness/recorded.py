@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dense.errors import DenseError
-from dense.harness.finished import RESULT, incomplete, read_trial
-from dense.harness.harness import Attempted, Order
-from dense.harness.received import compared
+from dense.harness.delivery_check import with_delivery
+from dense.harness.finished_trial import RESULT_FILE, incomplete, read_trial
+from dense.harness.harness import AttemptOrder, AttemptResult
 
 
 class RecordedHarness:
@@ -26,7 +26,7 @@ class RecordedHarness:
         self.trials = trials
         self.delay = delay
 
-    async def attempt(self, order: Order) -> Attempted:
+    async def attempt(self, order: AttemptOrder) -> AttemptResult:
         """The recorded trial, copied to the order's folder."""
         source = self._recorded(order.name)
         await asyncio.to_thread(shutil.rmtree, order.folder, ignore_errors=True)
@@ -34,27 +34,27 @@ class RecordedHarness:
         target = order.folder / source.name
         try:
             # The result last: a copy that was cut off is no finished trial.
-            await asyncio.to_thread(shutil.copytree, source, target, ignore=shutil.ignore_patterns(RESULT))
-            if (source / RESULT).is_file():
-                await asyncio.to_thread(shutil.copy2, source / RESULT, target / RESULT)
+            await asyncio.to_thread(shutil.copytree, source, target, ignore=shutil.ignore_patterns(RESULT_FILE))
+            if (source / RESULT_FILE).is_file():
+                await asyncio.to_thread(shutil.copy2, source / RESULT_FILE, target / RESULT_FILE)
         except (OSError, shutil.Error) as error:
             raise DenseError(f"{source}: cannot be copied to {target} ({error})") from None
         return await asyncio.to_thread(_told, order, target)
 
-    def finished(self, order: Order) -> Attempted | None:
+    def finished(self, order: AttemptOrder) -> AttemptResult | None:
         """What a killed run copied to its end."""
-        for result in sorted(order.folder.glob(f"*/{RESULT}")):
+        for result in sorted(order.folder.glob(f"*/{RESULT_FILE}")):
             attempted = _told(order, result.parent)
             if attempted.is_scored:
                 return attempted
         return None
 
-    def tidy(self, order: Order) -> None:
+    def tidy(self, order: AttemptOrder) -> None:
         """Nothing: a recorded trial was given no secrets here."""
 
     def _recorded(self, name: str) -> Path:
         if isinstance(self.trials, Path):
-            found = sorted(path.parent for path in (self.trials / name).glob(f"*/{RESULT}"))
+            found = sorted(path.parent for path in (self.trials / name).glob(f"*/{RESULT_FILE}"))
             trial = found[0] if found else None
         else:
             trial = self.trials.get(name)
@@ -63,6 +63,6 @@ class RecordedHarness:
         return trial
 
 
-def _told(order: Order, trial: Path) -> Attempted:
+def _told(order: AttemptOrder, trial: Path) -> AttemptResult:
     attempted = read_trial(trial, order.folder)
-    return incomplete(trial.name) if attempted is None else compared(attempted, order, trial)
+    return incomplete(trial.name) if attempted is None else with_delivery(attempted, order, trial)

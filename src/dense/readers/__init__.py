@@ -19,7 +19,7 @@ from dense.readers.stream import Stream
 from dense.readers.walk import traces
 from dense.trajectory import Task, Trajectory
 
-__all__ = ["READERS", "Stream", "Unread", "files_of", "read", "read_file", "read_streams"]
+__all__ = ["READERS", "Stream", "UnreadFile", "files_of", "read", "read_file", "read_streams"]
 
 TRACE_NAMES = (".json", ".jsonl", ".traj", ".eval", ".zst", ".gz", "events")
 """How files are named that people would call traces: if one cannot be read, they want to know."""
@@ -28,7 +28,7 @@ log = logging.getLogger("dense.read")
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadFile:
     """A file below a folder from which no trajectory came."""
 
     path: str
@@ -63,7 +63,7 @@ def read(
 
 def read_streams(
     path: str | Path, *, format: str | None = None, task: str | None = None, strict: bool = False
-) -> Iterator[Stream | Unread]:
+) -> Iterator[Stream | UnreadFile]:
     """The same as streams: each must be gone through before the next is asked for. What failed comes as a value."""
     for file in files_of(path, strict=strict):
         yield from read_file(file, format=format, task=task)
@@ -76,7 +76,7 @@ def files_of(path: str | Path, *, strict: bool = False) -> Iterator[TraceFile | 
 
 def read_file(
     file: TraceFile | EventFolder, *, format: str | None = None, task: str | None = None
-) -> Iterator[Stream | Unread]:
+) -> Iterator[Stream | UnreadFile]:
     """The trajectories of one file, or why there is none. Only a skipped record under `strict` is raised."""
     given = Task(task, origin="option") if task else None
     try:
@@ -87,11 +87,11 @@ def read_file(
         damage = file.notices.take()
         told = "".join(f"\n  {notice.source}: {notice.text}" for notice in damage[:5])
         looks_like_one = bool(damage) or not isinstance(error, NotATrace)
-        yield Unread(file.name, f"{error}{told}", looks_like_one and file.path.name.endswith(TRACE_NAMES))
+        yield UnreadFile(file.name, f"{error}{told}", looks_like_one and file.path.name.endswith(TRACE_NAMES))
     except RecursionError:
-        yield Unread(file.name, f"{file.name}: a value is nested too deeply", True)
+        yield UnreadFile(file.name, f"{file.name}: a value is nested too deeply", True)
     except OSError as error:
-        yield Unread(file.name, f"{file.name}: cannot be read ({error.strerror or error})", True)
+        yield UnreadFile(file.name, f"{file.name}: cannot be read ({error.strerror or error})", True)
 
 
 def _streams_of(file: TraceFile | EventFolder, format: str | None, given: Task | None) -> Iterator[Stream]:

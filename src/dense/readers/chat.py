@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dense.readers.content import arguments_of, compact, text_of
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_value import first_string, flag, is_obj, is_seq, obj, objs, string, timestamp, whole
 from dense.readers.notices import Notices
 from dense.readers.stream import StepDraft
@@ -43,7 +43,7 @@ class Chat:
     model: str | None = None
     draft: StepDraft | None = None
 
-    def steps(self, records: Iterable[Record]) -> Iterator[Step]:
+    def steps(self, records: Iterable[TraceRecord]) -> Iterator[Step]:
         """The steps of these messages. The first is handed out when the second begins: by then `prompts` is
         complete."""
         for record in records:

@@ -12,9 +12,9 @@ from importlib import import_module
 from itertools import chain, islice
 
 from dense.errors import NotATrace, NoTrajectory, UnknownFormat
-from dense.readers.files import HEAD_RECORDS, EventFolder, Record, TraceFile
+from dense.readers.files import HEAD_RECORDS, EventFolder, TraceFile, TraceRecord
 from dense.readers.json_value import is_seq
-from dense.readers.reader import Place, Reader
+from dense.readers.reader import Reader, TraceLocation
 from dense.readers.stream import Stream
 from dense.trajectory import Source
 
@@ -52,7 +52,7 @@ def reader(name: str) -> Reader:
 
 def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterator[Stream]:
     """The trajectories of one file, by the reader that claims it or the one that is forced."""
-    place = Place(file.path, file.name, file.notices)
+    place = TraceLocation(file.path, file.name, file.notices)
     if isinstance(file, TraceFile) and file.shape == "archive":
         if forced not in (None, "inspect"):
             raise NotATrace(f"{file.name}: an archive, which can be read as inspect only")
@@ -78,7 +78,7 @@ def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterato
     )
 
 
-def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[Record]]:
+def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[TraceRecord]]:
     """The ways in which a file can be taken as records."""
     if isinstance(file, EventFolder):
         yield file.records()
@@ -92,10 +92,10 @@ def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[Record]]:
         documents = file.documents()
         yield iter(documents)
         if len(documents) == 1 and is_seq(documents[0].value):
-            yield (Record(item, Source(file.name, index=index)) for index, item in enumerate(documents[0].value))
+            yield (TraceRecord(item, Source(file.name, index=index)) for index, item in enumerate(documents[0].value))
 
 
-def _ahead(records: Iterable[Record]) -> Iterator[Record]:
+def _ahead(records: Iterable[TraceRecord]) -> Iterator[TraceRecord]:
     """The same records, each handed out when the next good one is known: damage behind the last is then told with
     it."""
     iterator = iter(records)

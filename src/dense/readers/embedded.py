@@ -22,7 +22,7 @@ from dense.readers.json_value import flag, is_obj, is_seq, objs
 from dense.trajectory import ToolCall
 
 
-class Spoken(Struct, frozen=True, gc=False):
+class MessageWithCalls(Struct, frozen=True, gc=False):
     """A message, split into what was said and what was called."""
 
     text: str
@@ -33,7 +33,7 @@ _FENCE = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n")
 _FENCE_END = "\n```"
 
 
-def bash_fence(message: str) -> Spoken | None:
+def bash_fence(message: str) -> MessageWithCalls | None:
     """One shell block between the fences of Markdown (mini-swe-agent). Two are an error there, so no call was made.
 
     As the program does it, a block ends at the first line that begins with backticks, whatever follows them."""
@@ -46,7 +46,7 @@ def bash_fence(message: str) -> Spoken | None:
     if end < 0 or ("```" in message[behind:] and _has_block(message, behind)):
         return None
     said = (message[:start] + message[behind:]).strip()
-    return Spoken(said, [ToolCall("bash", {"command": message[inside:end]})])
+    return MessageWithCalls(said, [ToolCall("bash", {"command": message[inside:end]})])
 
 
 def _has_block(message: str, start: int) -> bool:
@@ -58,13 +58,13 @@ _XML_CALL = re.compile(r"<function=([^<>\s]+)>(.*?)(?:</function>|\Z)", re.DOTAL
 _XML_PARAMETER = re.compile(r"<parameter=([^<>\s]+)>\n?")
 
 
-def function_xml(message: str) -> Spoken | None:
+def function_xml(message: str) -> MessageWithCalls | None:
     """`<function=name><parameter=key>value</parameter></function>` (OpenHands and SWE-agent without function
     calling)."""
     if "<function=" not in message:
         return None
     calls = [ToolCall(call[1], _parameters(call[2])) for call in _XML_CALL.finditer(message)]
-    return Spoken(_XML_CALL.sub("", message).strip(), calls) if calls else None
+    return MessageWithCalls(_XML_CALL.sub("", message).strip(), calls) if calls else None
 
 
 def _parameters(text: str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _elements(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tup
         tag = opening.search(text, end + len(closing))
 
 
-def terminus(message: str) -> Spoken | None:
+def terminus(message: str) -> MessageWithCalls | None:
     """Terminus-2's raw answer: JSON or XML with analysis, plan, keystrokes and whether the task is complete.
 
     Terminus-2 takes no answer without analysis and plan, and others write of commands too: without them it is none."""
@@ -90,7 +90,7 @@ def terminus(message: str) -> Spoken | None:
     return None
 
 
-def _terminus_json(text: str) -> Spoken | None:
+def _terminus_json(text: str) -> MessageWithCalls | None:
     try:
         answer: Any = decode(text.encode())[0]
     except BadJson:
@@ -100,14 +100,14 @@ def _terminus_json(text: str) -> Spoken | None:
     calls = [ToolCall("bash_command", command) for command in objs(answer["commands"])]
     if flag(answer.get("task_complete")):
         calls.append(ToolCall("mark_task_complete"))
-    return Spoken(_analysis_and_plan(text_of(answer.get("analysis")), text_of(answer.get("plan"))), calls)
+    return MessageWithCalls(_analysis_and_plan(text_of(answer.get("analysis")), text_of(answer.get("plan"))), calls)
 
 
 _KEYSTROKES = re.compile(r"<keystrokes([^<>]*)>")
 _DURATION = re.compile(r"duration=[\"']([\d.]+)[\"']")
 
 
-def _terminus_xml(text: str) -> Spoken | None:
+def _terminus_xml(text: str) -> MessageWithCalls | None:
     before, _, rest = text.partition("<commands")
     inside, _, after = rest.rpartition("</commands>")
     said = before + after
@@ -122,7 +122,7 @@ def _terminus_xml(text: str) -> Spoken | None:
         calls.append(ToolCall("bash_command", arguments))
     if element(said, "task_complete").strip() == "true":
         calls.append(ToolCall("mark_task_complete"))
-    return Spoken(_analysis_and_plan(analysis, plan), calls)
+    return MessageWithCalls(_analysis_and_plan(analysis, plan), calls)
 
 
 def element(text: str, name: str) -> str:
@@ -141,10 +141,10 @@ type Functions = Mapping[str, tuple[str, ...]]
 """The functions that a prompt offers, each with the names of its parameters."""
 
 _OFFERED = re.compile(r"(?<![\w.])(?<!def )([A-Za-z_]\w{0,60})\(([^()\n]{0,300})\)(?=(?:\s?->[^:\n]{0,60})?\s?:)")
-MOST_FUNCTIONS = 100
-LONGEST_CODE = 200_000
+MAX_FUNCTIONS = 100
+MAX_CODE_CHARS = 200_000
 """Beyond this a message is not taken apart."""
-LARGEST = 2**53
+MAX_INTEGER = 2**53
 """Numbers beyond this are kept as texts."""
 
 
@@ -153,7 +153,7 @@ def offered_functions(prompts: Iterable[str]) -> Functions:
     found: dict[str, tuple[str, ...]] = {}
     for prompt in prompts:
         for line in _OFFERED.finditer(prompt):
-            if len(found) < MOST_FUNCTIONS and (parameters := _parameters_of(line[2])) is not None:
+            if len(found) < MAX_FUNCTIONS and (parameters := _parameters_of(line[2])) is not None:
                 found.setdefault(line[1], parameters)
     return found
 
@@ -165,10 +165,10 @@ def _parameters_of(text: str) -> tuple[str, ...] | None:
     return tuple([one.arg for one in (*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs)])
 
 
-def python_calls(message: str, functions: Functions) -> Spoken | None:
+def python_calls(message: str, functions: Functions) -> MessageWithCalls | None:
     """A message that is a Python program, as a whole, and calls functions that the prompt offers (mini-swe-agent with
     code as messages). What it says is what stands before the first thing that it does."""
-    if len(message) > LONGEST_CODE or not any(f"{name}(" in message for name in functions):
+    if len(message) > MAX_CODE_CHARS or not any(f"{name}(" in message for name in functions):
         return None
     tree = _parsed(message)
     calls = [] if tree is None else _calls_in(tree, functions)
@@ -176,14 +176,16 @@ def python_calls(message: str, functions: Functions) -> Spoken | None:
         return None
     body = _body(tree)
     is_plain = all(isinstance(one, ast.Expr | ast.Assign | ast.Return) for one in body)
-    return Spoken("\n".join(message.split("\n")[: body[0].lineno - 1]).strip() if is_plain else message, calls)
+    return MessageWithCalls(
+        "\n".join(message.split("\n")[: body[0].lineno - 1]).strip() if is_plain else message, calls
+    )
 
 
-def broken_code(message: str) -> Spoken:
+def broken_code(message: str) -> MessageWithCalls:
     """The same for a program that does not even parse, and was run all the same: one call of an interpreter."""
     lines = message.split("\n")
     start = next((n for n, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
-    return Spoken("\n".join(lines[:start]).strip(), [ToolCall("python", {"code": "\n".join(lines[start:])})])
+    return MessageWithCalls("\n".join(lines[:start]).strip(), [ToolCall("python", {"code": "\n".join(lines[start:])})])
 
 
 def _parsed(code: str) -> ast.Module | None:
@@ -229,7 +231,7 @@ def _value(node: ast.expr, held: Mapping[str, Any]) -> Any:
         value = node.value
         if isinstance(value, str):
             return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        if value is None or isinstance(value, bool) or (isinstance(value, int) and abs(value) <= LARGEST):
+        if value is None or isinstance(value, bool) or (isinstance(value, int) and abs(value) <= MAX_INTEGER):
             return value
     try:
         return ast.unparse(node)

@@ -25,7 +25,7 @@ from dense.readers.json_value import is_obj, is_seq
 from dense.readers.notices import Notices
 from dense.trajectory import Source
 
-MAX_RECORD = 1 << 30
+MAX_RECORD_BYTES = 1 << 30
 """A longer line is passed over and a larger document refused: its values would take several times as much memory."""
 CHUNK = 1 << 24
 """Lines up to this length are read at one go; a longer one is measured before it is loaded."""
@@ -41,7 +41,7 @@ ZIP_MAGIC = b"PK\x03\x04"
 _BLANK = b" \t\r\n\0"
 
 
-class Record(NamedTuple):
+class TraceRecord(NamedTuple):
     """One JSON value and where it stands."""
 
     value: Any
@@ -59,7 +59,7 @@ class EventFolder:
     notices: Notices = field(default_factory=Notices)
     """What happened while it was read."""
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[TraceRecord]:
         """The events, in the order of their file names."""
         for path in sorted(self.path.glob("*.json"), key=_event_order):
             file = TraceFile(path, f"{self.name}/{path.name}", self.notices)
@@ -108,12 +108,12 @@ class TraceFile:
                 return True
         return False
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[TraceRecord]:
         """The records of a line-based file; blank lines and comment lines before the first record are passed over."""
         for number, line in self.lines():
             place = Source(self.name, line=number)
             if line is None:
-                self.notices.skip(f"line is longer than {MAX_RECORD >> 20} MiB", place)
+                self.notices.skip(f"line is longer than {MAX_RECORD_BYTES >> 20} MiB", place)
                 continue
             try:
                 value, mended = decode(line)
@@ -124,7 +124,7 @@ class TraceFile:
                 continue
             if mended:
                 self.notices.repair(mended, place)
-            yield Record(value, place)
+            yield TraceRecord(value, place)
 
     def lines(self) -> Iterator[tuple[int, bytes | None]]:
         """Numbered lines; None stands for a line beyond the limit."""
@@ -138,27 +138,27 @@ class TraceFile:
                 else:
                     yield number, _long_line(line, stream)
 
-    def document(self) -> Record:
+    def document(self) -> TraceRecord:
         """The file as one JSON value; of several, the first."""
         return self.documents()[0]
 
-    def documents(self) -> list[Record]:
+    def documents(self) -> list[TraceRecord]:
         """The file as a JSON value, or as several in a row. One that was cut off or is damaged gives what came
         before."""
         place = Source(self.name)
         with self.open(0) as stream:  # it is read in one go
-            too_large = self.path.stat().st_size > MAX_RECORD
+            too_large = self.path.stat().st_size > MAX_RECORD_BYTES
             # Only what is packed can be larger than the file; to read with a limit reserves that much memory.
-            data = b"" if too_large else stream.read() if stream.seekable() else stream.read(MAX_RECORD + 1)
-        if too_large or len(data) > MAX_RECORD:
+            data = b"" if too_large else stream.read() if stream.seekable() else stream.read(MAX_RECORD_BYTES + 1)
+        if too_large or len(data) > MAX_RECORD_BYTES:
             raise NoTrajectory(
-                f"{self.name}: one JSON document of more than {MAX_RECORD >> 20} MiB; split it and read the parts"
+                f"{self.name}: one JSON document of more than {MAX_RECORD_BYTES >> 20} MiB; split it and read the parts"
             )
         try:
             value, mended = decode(data)
         except BadJson as error:
             if several := decode_several(data):
-                return [Record(value, Source(self.name, index=index)) for index, value in enumerate(several)]
+                return [TraceRecord(value, Source(self.name, index=index)) for index, value in enumerate(several)]
             try:
                 value = decode_cut_off(data[: error.position])
             except BadJson:
@@ -167,7 +167,7 @@ class TraceFile:
             self.notices.skip(f"the document is damaged or cut off ({error}); what came before was read", place)
         if mended:
             self.notices.repair(mended, place)
-        return [Record(value, place)]
+        return [TraceRecord(value, place)]
 
     def archive(self) -> zipfile.ZipFile:
         """The file as a ZIP archive."""
@@ -192,7 +192,7 @@ class TraceFile:
             return _Tolerant(reader, stream, self.name, self.notices)
         if magic.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             with stream:  # what Windows writes where a command's output is sent to a file
-                text = stream.read(MAX_RECORD).decode("utf-16", errors="replace")
+                text = stream.read(MAX_RECORD_BYTES).decode("utf-16", errors="replace")
             return io.BytesIO(text.encode("utf-8", errors="replace"))
         return stream
 
@@ -212,7 +212,7 @@ def _event_order(path: Path) -> tuple[int, str]:
     return (int(number[0]) if number else 0), path.name
 
 
-def shown_name(path: Path) -> str:
+def printable_path(path: Path) -> str:
     """A path as it is told to people and written to JSON: a name that is no UTF-8 is shown as well as it can be."""
     return os.fsencode(path).decode("utf-8", errors="replace")
 
@@ -251,17 +251,17 @@ def _long_line(start: bytes, stream: IO[bytes]) -> bytes | None:
     if stream.seekable():
         rest = stream.tell()
         length = len(start) + sum(map(len, _until_newline(stream)))
-        if length > MAX_RECORD:
+        if length > MAX_RECORD_BYTES:
             return None
         stream.seek(rest)
     parts, length = [start], len(start)
     for part in _until_newline(stream):
         length += len(part)
-        if length <= MAX_RECORD:
+        if length <= MAX_RECORD_BYTES:
             parts.append(part)
         else:
             parts.clear()
-    return b"".join(parts) if length <= MAX_RECORD else None
+    return b"".join(parts) if length <= MAX_RECORD_BYTES else None
 
 
 def _until_newline(stream: IO[bytes]) -> Iterator[bytes]:

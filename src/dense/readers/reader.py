@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from dense.readers.files import Record, TraceFile
+from dense.readers.files import TraceFile, TraceRecord
 from dense.readers.notices import Notices
 from dense.readers.stream import Stream
 from dense.trajectory import Source
 
 
 @dataclass(frozen=True)
-class Place:
+class TraceLocation:
     """The file that a reader reads from, and where it can look for what belongs to it."""
 
     path: Path
@@ -51,17 +51,19 @@ class Reader(Protocol):
         """Whether these first records are of this format. Told by content alone, never by a file's name."""
         ...
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         """The trajectories. A record without any step yields nothing and a notice."""
         ...
 
 
-def fitting(records: Iterable[Record], fits: Callable[[Any], bool], notices: Notices, what: str) -> Iterator[Record]:
+def fitting_documents(
+    records: Iterable[TraceRecord], fits: Callable[[Any], bool], notices: Notices, what: str
+) -> Iterator[TraceRecord]:
     """The documents among the records that a reader can make something of; the others are reported as not being `what`.
 
     Each is handed out when the next one is known: what is reported behind the last is then told with it.
     """
-    held: Record | None = None
+    held: TraceRecord | None = None
     for record in records:
         if not fits(record.value):
             # Without a word of what it says: a row that is passed over may hold grades like any other.
@@ -74,13 +76,13 @@ def fitting(records: Iterable[Record], fits: Callable[[Any], bool], notices: Not
         yield held
 
 
-def row_of(source: Source) -> Source:
+def location_of_row(source: Source) -> Source:
     """The place of a record that is a whole trajectory: a row, where the file has several."""
     number = source.index if source.line is None else source.line - 1
     return Source(source.path, line=source.line, part=None if number is None else f"row {number}")
 
 
-def unique(id: str, source: Source, seen: set[str]) -> str:
+def unique_id(id: str, source: Source, seen: set[str]) -> str:
     """An ID that no other trajectory of the file has."""
     if id in seen:
         id = f"{id}#{source.part or len(seen)}"

@@ -53,7 +53,7 @@ REMINDERS = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnos
 _SPACE = re.compile(r"\s*")
 
 
-def unwrapped(prompt: str) -> str:
+def unwrap_prompt(prompt: str) -> str:
     """The instruction in a prompt, "" if the prompt is only context."""
     for name in REMINDERS:
         if f"<{name}>" in prompt:
@@ -90,6 +90,6 @@ def task_of(prompts: Iterable[str], name: str | None = None) -> Task | None:
     """The task in what was sent before the first action; a prompt that was sent twice counts once."""
     seen: dict[str, str] = {}
     for prompt in prompts:
-        if text := unwrapped(prompt):
+        if text := unwrap_prompt(prompt):
             seen.setdefault(text.strip(), text)
     return Task("\n\n".join(seen.values()), name) if seen else None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dense.errors import NoTrajectory
-from dense.readers.files import EventFolder, TraceFile, first_value, shown_name
+from dense.readers.files import EventFolder, TraceFile, first_value, printable_path
 from dense.readers.formats.codex import parent_of
 from dense.readers.json_value import obj
 from dense.readers.notices import Notices
@@ -27,7 +27,7 @@ OPENCLAW_CHECKPOINT = re.compile(r"(?P<session>.+)\.checkpoint\..+\.jsonl")
 
 def traces(path: Path, *, strict: bool = False) -> Iterator[TraceFile | EventFolder]:
     """The files below a path that may hold traces, in the order of their names."""
-    name = shown_name(path)
+    name = printable_path(path)
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -47,14 +47,14 @@ def _walk(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | E
         real = folder.resolve()
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
-        yield TraceFile(folder, shown_name(folder), Notices(strict))  # which says why when it is opened
+        yield TraceFile(folder, printable_path(folder), Notices(strict))  # which says why when it is opened
         return
     if real in seen:
         return
     seen.add(real)
     names = {entry.name for entry in entries}
     if any(map(EVENT_FILE.fullmatch, names)):
-        yield EventFolder(folder, shown_name(folder), Notices(strict))
+        yield EventFolder(folder, printable_path(folder), Notices(strict))
         entries = [e for e in entries if not EVENT_FILE.fullmatch(e.name) and not e.name.startswith(".eventlog")]
     if is_harbor_trial(folder):
         yield from _trial(folder, strict, seen)
@@ -69,7 +69,7 @@ def _walk(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | E
             if entry.name not in PASSED_OVER and not _has_subagents(path, names):
                 yield from _walk(path, strict, seen)
         elif is_file and not _belongs_to_another(path, names) and _first(path, seen):
-            yield TraceFile(path, shown_name(path), Notices(strict))
+            yield TraceFile(path, printable_path(path), Notices(strict))
 
 
 def _first(path: Path, seen: set[Path]) -> bool:
@@ -112,7 +112,7 @@ def _trial(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | 
     if own:
         yield from own
     elif trajectory.is_file() and _first(trajectory, seen):
-        yield TraceFile(trajectory, shown_name(trajectory), Notices(strict))
+        yield TraceFile(trajectory, printable_path(trajectory), Notices(strict))
 
 
 def _is_whole(trajectory: Path) -> bool:

@@ -14,7 +14,7 @@ from dense.analyst import Profile
 from dense.deliver.budget import Budgets
 from dense.errors import BadConfig, UnknownMethod
 from dense.harness import Recipient
-from dense.harness.variables import is_secret_option
+from dense.harness.secrets import is_secret_option
 from dense.methods import method as method_of
 from dense.results import ANALYST, RUN0, Prices
 

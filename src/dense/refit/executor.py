@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from dense.deliver.memory import Item
 from dense.errors import CallFailed, DenseError, MissingInput, ModelError, Unanswered, Unusable, describe_exception
-from dense.harness import Attempted, Harness, Order
+from dense.harness import AttemptOrder, AttemptResult, Harness
 from dense.model import ModelCall
 from dense.refit.feedback import FeedbackMaker, Prepared, SourceAttempt
 from dense.refit.plan import Plan, seed_of
@@ -177,16 +177,16 @@ class CellExecutor:
                 self._running -= 1
                 self._tell()
 
-    async def _attempted(self, order: Order) -> Attempted:
+    async def _attempted(self, order: AttemptOrder) -> AttemptResult:
         try:
             return await self._harness.attempt(order)
         except DenseError:
             raise
         except Exception as error:
             problem = describe_exception(error, type(self._harness).__module__)
-            return Attempted("", exception=type(error).__name__, problem=problem)
+            return AttemptResult("", exception=type(error).__name__, problem=problem)
 
-    def _ended(self, cell: Cell, number: int, attempted: Attempted) -> None:
+    def _ended(self, cell: Cell, number: int, attempted: AttemptResult) -> None:
         self._note(ExecutionEnded(number, attempted), cell)
         if attempted.is_scored:
             self._in_a_row = 0
@@ -234,12 +234,12 @@ class CellExecutor:
     def _source(self, source: Result) -> SourceAttempt:
         known = self.state.of(source.cell)
         folder = self.plan.place(source.cell) / f"try-{known.scored}"
-        attempted = known.attempted or Attempted("")
+        attempted = known.attempted or AttemptResult("")
         trace = folder / attempted.trace if attempted.trace else None
         return SourceAttempt(folder / attempted.trial, trace)
 
-    def _order(self, cell: Cell, number: int, message: str | None) -> Order:
-        return Order(
+    def _order(self, cell: Cell, number: int, message: str | None) -> AttemptOrder:
+        return AttemptOrder(
             f"{cell.key}--try-{number}",
             self.plan.recipients[cell.recipient],
             self.plan.tasks[cell.task].folder,

@@ -12,7 +12,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from dense.errors import DenseError
-from dense.harness.derived import digest, instruction_of
+from dense.harness.derived_task import digest, instruction_of
 from dense.refit.config import TasksConfig
 
 DEFINITION = "task.toml"

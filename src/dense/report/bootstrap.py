@@ -18,8 +18,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dense.errors import DenseError, install_hint
-from dense.report.exact import expanded_risk, share_above
-from dense.report.model import Estimate, Interval
+from dense.report.model import Interval, MeanEstimate
+from dense.report.significance import expanded_risk, share_above
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -51,7 +51,7 @@ def numpy() -> Any:
     return package
 
 
-class Sample:
+class TaskSample:
     """The tasks of one recipient, and the draws from them that all its numbers share."""
 
     def __init__(self, tasks: Sequence[str], draws: int = DRAWS, seed: int = SEED) -> None:
@@ -61,30 +61,30 @@ class Sample:
         self._place = {task: place for place, task in enumerate(self.tasks)}
         self._weights = weights(len(self.tasks), draws, seed)
 
-    def mean(self, values: Mapping[Pair, float], of: int | None = None, bounds: Bounds | None = None) -> Estimate:
+    def mean(self, values: Mapping[Pair, float], of: int | None = None, bounds: Bounds | None = None) -> MeanEstimate:
         """Of values by pair: repetitions within a task first, then tasks equally."""
         if not values:
-            return Estimate(of=of or 0)
+            return MeanEstimate(of=of or 0)
         means = task_means(values)
         interval = self._interval_of_mean(means, bounds)
-        return Estimate(_mean(means.values()), interval, len(means), len(values), len(values) if of is None else of)
+        return MeanEstimate(_mean(means.values()), interval, len(means), len(values), len(values) if of is None else of)
 
-    def change(self, values: Mapping[Pair, float], base: Mapping[Pair, float], of: int | None = None) -> Estimate:
+    def change(self, values: Mapping[Pair, float], base: Mapping[Pair, float], of: int | None = None) -> MeanEstimate:
         """Ratio of two means, less one, in percent. Each mean stands on the pairs that it has."""
         if not values or not base:
-            return Estimate(of=len(values) if of is None else of)
+            return MeanEstimate(of=len(values) if of is None else of)
         top, bottom = task_means(values), task_means(base)
         below = _mean(bottom.values())
         if below <= 0:
-            return Estimate(tasks=len(top), known=len(values), of=len(values) if of is None else of)
+            return MeanEstimate(tasks=len(top), known=len(values), of=len(values) if of is None else of)
         value = 100 * (_mean(top.values()) / below - 1)
         interval = self._interval_of_ratio(top, bottom)
-        return Estimate(value, interval, len(top), len(values), len(values) if of is None else of)
+        return MeanEstimate(value, interval, len(top), len(values), len(values) if of is None else of)
 
-    def share(self, values: Mapping[Pair, float], bounds: Bounds = RATE) -> Estimate:
+    def share(self, values: Mapping[Pair, float], bounds: Bounds = RATE) -> MeanEstimate:
         """Of values by pair, all pairs equally; tasks are drawn all the same."""
         if not values:
-            return Estimate()
+            return MeanEstimate()
         sums: defaultdict[str, list[float]] = defaultdict(list)
         for (task, _), value in values.items():
             sums[task].append(value)
@@ -92,7 +92,7 @@ class Sample:
         sizes = {task: float(len(found)) for task, found in sums.items()}
         drawn = _quotient(self._drawn({task: math.fsum(found) for task, found in sums.items()}), self._drawn(sizes))
         interval = _interval(drawn, {task: math.fsum(found) / len(found) for task, found in sums.items()}, bounds)
-        return Estimate(total, interval, len(sums), len(values), len(values))
+        return MeanEstimate(total, interval, len(sums), len(values), len(values))
 
     def _interval_of_mean(self, means: Mapping[str, float], bounds: Bounds | None) -> Interval | None:
         if len(means) < 2:
@@ -150,7 +150,7 @@ def task_means(values: Mapping[Pair, float]) -> dict[str, float]:
     return {task: _mean(repetitions) for task, repetitions in found.items()}
 
 
-def differing(values: Iterable[Hashable]) -> int:
+def count_differing(values: Iterable[Hashable]) -> int:
     """How many values are not the most common one."""
     counts = Counter(values)
     return counts.total() - max(counts.values(), default=0)
@@ -168,8 +168,8 @@ def _interval(drawn: Vector, values: Mapping[str, float], bounds: Bounds | None)
     package = numpy()
     drawn = drawn[package.isfinite(drawn)]
     rounded = [_clean(value) for value in values.values()]
-    few = differing(rounded) < FEW_DIFFER
-    if not drawn.size or (few and bounds is None and differing(rounded) == 0):
+    few = count_differing(rounded) < FEW_DIFFER
+    if not drawn.size or (few and bounds is None and count_differing(rounded) == 0):
         return None
     risk = expanded_risk(len(values), RISK)
     low, high = (float(end) for end in package.quantile(drawn, (risk, 1 - risk)))

@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec.structs import replace
 
 from dense.errors import DenseError
-from dense.report import cumulative, words
-from dense.report.bootstrap import DRAWS, SEED, Sample
-from dense.report.comparisons import OURS, Names, differences
-from dense.report.metrics import Rates, rank, ranked, row
+from dense.report import cumulative, wording
+from dense.report.bootstrap import DRAWS, SEED, TaskSample
+from dense.report.comparisons import OURS, MethodNames, differences
+from dense.report.grid import FIRST, Condition, ResultGrid, grids, methods_of, unscored_cells
+from dense.report.metrics import TokenRates, method_row, rank, with_ranks
 from dense.report.model import SCHEMA, MethodRow, RecipientReport, Report, TaskOutcome, TaskRow
-from dense.report.pairs import FIRST, Condition, Grid, grids, invalid_of, methods_of
-from dense.report.readable import readable, told
+from dense.report.surrogates import escape_surrogates, writable_experiment
 from dense.results import ANALYST, RUN0, Experiment, Prices
 from dense.version import __version__
 
@@ -29,13 +29,13 @@ def build(
 ) -> Report:
     """All numbers of an experiment. `prices` go before its own, by recipient or `ANALYST`; `exclude` names tasks
     without which all numbers are given once more."""
-    experiment, exclude = readable(experiment), [told(task) for task in exclude]
+    experiment, exclude = writable_experiment(experiment), [escape_surrogates(task) for task in exclude]
     experiment_tasks = tuple(sorted({task for grid in grids(experiment) for task in grid.tasks}))
     _check_excluded(exclude, experiment_tasks)
     excluded = tuple(sorted(set(exclude)))
-    known = {**experiment.prices, **{told(name): given for name, given in (prices or {}).items()}}
-    names = {name.method: name for name in words.naming(methods_of(experiment), experiment.privileged)}
-    invalid = invalid_of(experiment)
+    known = {**experiment.prices, **{escape_surrogates(name): given for name, given in (prices or {}).items()}}
+    names = {name.method: name for name in wording.name_methods(methods_of(experiment), experiment.privileged)}
+    invalid = unscored_cells(experiment)
 
     def recipients(without: Collection[str]) -> tuple[RecipientReport, ...]:
         tasks = [task for task in experiment_tasks if task not in without]
@@ -47,8 +47,8 @@ def build(
         dense=__version__,
         name=experiment.name,
         notes=experiment.notes,
-        headline=words.overall(full),
-        caveats=tuple(words.overall_caveats(experiment, names, invalid, excluded)),
+        headline=wording.overall_headline(full),
+        caveats=tuple(wording.overall_caveats(experiment, names, invalid, excluded)),
         methods=tuple(names.values()),
         tasks=experiment_tasks,
         recipients=full,
@@ -58,7 +58,7 @@ def build(
         analyst_prices=known.get(ANALYST),
         seed=seed,
         draws=draws,
-        method_of_intervals=words.HOW.format(draws=draws, seed=seed),
+        method_of_intervals=wording.METHOD_OF_INTERVALS.format(draws=draws, seed=seed),
         facts=experiment.facts,
     )
 
@@ -72,19 +72,19 @@ def _check_excluded(exclude: Collection[str], tasks: Collection[str]) -> None:
 
 
 def _recipient(
-    grid: Grid, names: Names, tasks: Sequence[str], prices: Mapping[str, Prices], draws: int, seed: int
+    grid: ResultGrid, names: MethodNames, tasks: Sequence[str], prices: Mapping[str, Prices], draws: int, seed: int
 ) -> RecipientReport:
     """All numbers of one recipient."""
-    sample = Sample(grid.tasks, draws, seed)
-    rates = Rates(prices.get(grid.recipient), prices.get(ANALYST))
-    baseline = row(grid, sample, names[RUN0], FIRST, rates) if grid.of(FIRST) or FIRST in grid.planned else None
+    sample = TaskSample(grid.tasks, draws, seed)
+    rates = TokenRates(prices.get(grid.recipient), prices.get(ANALYST))
+    baseline = method_row(grid, sample, names[RUN0], FIRST, rates) if grid.of(FIRST) or FIRST in grid.planned else None
     if baseline is not None and not baseline.passed.known:
         baseline = None
     rounds = sorted({round for _, round in grid.planned if round > 0})
     by_round = {at: _rows(grid, sample, names, at, rates, baseline) for at in rounds}
     main = by_round.get(grid.main, [])
     if baseline is not None:
-        baseline = ranked(_main_table(baseline, main))[0]
+        baseline = with_ranks(_main_table(baseline, main))[0]
     contrasts = differences(grid, sample, names)
     chains, dropped = cumulative.solved(grid, [name for name in names if name != RUN0])
     lines = cumulative.lines(chains, sample, names)
@@ -103,22 +103,24 @@ def _recipient(
         cumulative_pairs=lines[0].points[0].passed.known if lines else 0,
         cumulative_dropped=dropped,
         tasks=_tasks(grid, names, tasks),
-        headline=words.headline(grid.recipient, main, contrasts, grid.repetitions),
+        headline=wording.headline(grid.recipient, main, contrasts, grid.repetitions),
         caveats=(),
         prices=rates.recipient,
     )
-    return replace(report, caveats=tuple(words.caveats(report, rates.analyst)))
+    return replace(report, caveats=tuple(wording.caveats(report, rates.analyst)))
 
 
 def _rows(
-    grid: Grid, sample: Sample, names: Names, round: int, rates: Rates, baseline: MethodRow | None
+    grid: ResultGrid, sample: TaskSample, names: MethodNames, round: int, rates: TokenRates, baseline: MethodRow | None
 ) -> list[MethodRow]:
     """The methods of a round in the order of the report, privileged ones last. Ablations are ranked in the table that
     is theirs: among themselves, with round 0 and the whole of DENSE."""
     present = set(grid.methods_in(round))
-    rows = [row(grid, sample, name, (name.method, round), rates) for name in names.values() if name.method in present]
-    main = {row.method: row for row in ranked(_main_table(baseline, rows))}
-    parts = {row.method: row for row in ranked(ablation_table(baseline, rows)) if row.role == "ablation"}
+    rows = [
+        method_row(grid, sample, name, (name.method, round), rates) for name in names.values() if name.method in present
+    ]
+    main = {row.method: row for row in with_ranks(_main_table(baseline, rows))}
+    parts = {row.method: row for row in with_ranks(ablation_table(baseline, rows)) if row.role == "ablation"}
     ordered = sorted(rows, key=lambda row: row.role == "privileged")
     return [(parts if row.role == "ablation" else main)[row.method] for row in ordered]
 
@@ -133,7 +135,7 @@ def ablation_table(baseline: MethodRow | None, rows: Sequence[MethodRow]) -> lis
     return [row for row in (baseline, *parts, *(row for row in rows if row.method == OURS)) if row is not None]
 
 
-def _tasks(grid: Grid, names: Names, tasks: Sequence[str]) -> tuple[TaskRow, ...]:
+def _tasks(grid: ResultGrid, names: MethodNames, tasks: Sequence[str]) -> tuple[TaskRow, ...]:
     """What came of each task, under every method and in every round."""
     order = list(names)
     conditions = sorted(grid.planned, key=lambda condition: (condition[1], order.index(condition[0])))
@@ -144,14 +146,14 @@ def _tasks(grid: Grid, names: Names, tasks: Sequence[str]) -> tuple[TaskRow, ...
     return tuple(TaskRow(task, task in outcomes, tuple(_ranked_outcomes(outcomes[task], names))) for task in tasks)
 
 
-def _outcomes(grid: Grid, condition: Condition) -> dict[str, TaskOutcome]:
+def _outcomes(grid: ResultGrid, condition: Condition) -> dict[str, TaskOutcome]:
     planned = Counter(task for task, _ in grid.planned[condition])
     scored = Counter(task for task, _ in grid.scored(condition))
     passes = Counter(task for (task, _), result in grid.scored(condition).items() if result.passed)
     return {task: TaskOutcome(*condition, passes[task], scored[task], planned[task]) for task in sorted(planned)}
 
 
-def _ranked_outcomes(outcomes: Sequence[TaskOutcome], names: Names) -> list[TaskOutcome]:
+def _ranked_outcomes(outcomes: Sequence[TaskOutcome], names: MethodNames) -> list[TaskOutcome]:
     """Methods of one round against each other; round 0 is no method, and ablations and privileged ones stand apart."""
     found = list(outcomes)
     for round in {outcome.round for outcome in outcomes}:

@@ -15,11 +15,11 @@ from math import log2
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.report.bootstrap import POINTS, Pair, Sample
-from dense.report.exact import holm, mcnemar, sign_flip
-from dense.report.model import Difference, Estimate, Interval, MethodName, Verdict, Worst
-from dense.report.numbers import between, counted, fixed, p_phrase
-from dense.report.pairs import FIRST, Condition, Grid, values
+from dense.report.bootstrap import POINTS, Pair, TaskSample
+from dense.report.grid import FIRST, Condition, ResultGrid, values
+from dense.report.model import Difference, Interval, MeanEstimate, MethodName, Verdict, WorstCase
+from dense.report.numbers import count_of, format_fixed, format_range, p_in_words
+from dense.report.significance import holm, mcnemar, sign_flip
 from dense.results import RUN0, Result
 
 LEVEL = 0.05
@@ -28,14 +28,14 @@ FEW_TASKS = 10
 REFERENCES = (RUN0, "none", "self-reflection")
 OURS = "dense"
 
-type Names = Mapping[str, MethodName]
+type MethodNames = Mapping[str, MethodName]
 type Contrast = tuple[str, Condition, Condition]
 """A family, a method and its reference."""
 type Outcomes = Mapping[Pair, tuple[bool, bool]]
 """Whether each pair passed under the method, and under its reference."""
 
 
-class Possible(Struct, frozen=True):
+class PossibleOutcome(Struct, frozen=True):
     """What a cell may have come to."""
 
     low: bool
@@ -51,16 +51,16 @@ class Possible(Struct, frozen=True):
         return self.is_run and self.low == self.high
 
 
-def differences(grid: Grid, sample: Sample, names: Names) -> list[Difference]:
+def differences(grid: ResultGrid, sample: TaskSample, names: MethodNames) -> list[Difference]:
     """All comparisons of the first round with feedback, family by family."""
     found: list[Difference] = []
     for family in (*REFERENCES, OURS):
         contrasts = [contrast for contrast in _contrasts(grid, names) if contrast[0] == family]
-        found += adjusted([_difference(grid, sample, names, *contrast) for contrast in contrasts])
+        found += adjust_family([_difference(grid, sample, names, *contrast) for contrast in contrasts])
     return found
 
 
-def _contrasts(grid: Grid, names: Names) -> Iterator[Contrast]:
+def _contrasts(grid: ResultGrid, names: MethodNames) -> Iterator[Contrast]:
     round = grid.main
     present = set(grid.methods_in(round))
     methods = [method for method in names if method in present]
@@ -74,7 +74,9 @@ def _contrasts(grid: Grid, names: Names) -> Iterator[Contrast]:
         yield from ((OURS, (OURS, round), (method, round)) for method in methods if method not in (OURS, *REFERENCES))
 
 
-def _difference(grid: Grid, sample: Sample, names: Names, family: str, one: Condition, other: Condition) -> Difference:
+def _difference(
+    grid: ResultGrid, sample: TaskSample, names: MethodNames, family: str, one: Condition, other: Condition
+) -> Difference:
     left, right = grid.paired(one), grid.paired(other)
     pairs = [pair for pair in left if pair in right]
     outcomes = {pair: (bool(left[pair].passed), bool(right[pair].passed)) for pair in pairs}
@@ -82,29 +84,29 @@ def _difference(grid: Grid, sample: Sample, names: Names, family: str, one: Cond
     found = contrast(sample, names, family, one, other, outcomes, tokens)
     known = None if other == FIRST else grid.first_known()
     ours, theirs = (_possible(grid, condition, known) for condition in (one, other))
-    return replace(found, worst=worst(sample, found.points, ours, theirs))
+    return replace(found, worst=worst_case(sample, found.points, ours, theirs))
 
 
-def _possible(grid: Grid, condition: Condition, among: Collection[Pair] | None) -> dict[Pair, Possible]:
+def _possible(grid: ResultGrid, condition: Condition, among: Collection[Pair] | None) -> dict[Pair, PossibleOutcome]:
     """What each cell of a method may have come to, of the pairs that count."""
     results, scored = grid.of(condition), grid.scored(condition)
     return {
-        pair: Possible(bool(scored[pair].passed), bool(scored[pair].passed))
+        pair: PossibleOutcome(bool(scored[pair].passed), bool(scored[pair].passed))
         if pair in scored
-        else Possible(False, True, pair in results)
+        else PossibleOutcome(False, True, pair in results)
         for pair in sorted(grid.planned.get(condition, ()))
         if among is None or pair in among
     }
 
 
-def worst(
-    sample: Sample,
-    points: Estimate,
-    ours: Mapping[Pair, Possible],
-    theirs: Mapping[Pair, Possible],
+def worst_case(
+    sample: TaskSample,
+    points: MeanEstimate,
+    ours: Mapping[Pair, PossibleOutcome],
+    theirs: Mapping[Pair, PossibleOutcome],
     *,
     equal_pairs: bool = False,
-) -> Worst | None:
+) -> WorstCase | None:
     """The difference with what has no grade counted against it. A pair that lacks both grades counts if both were run:
     where one was not, the experiment is unfinished or the pair was lost before the methods parted."""
     pairs = [pair for pair in ours if pair in theirs and _counts(ours[pair], theirs[pair])]
@@ -118,21 +120,21 @@ def worst(
     }
     found = _points(sample, outcomes, equal_pairs=equal_pairs)
     p = sign_flip(_by_task(outcomes))[0] if found.tasks > 1 else None
-    return Worst(unscored[0], unscored[1], found, p)
+    return WorstCase(unscored[0], unscored[1], found, p)
 
 
-def _counts(one: Possible, other: Possible) -> bool:
+def _counts(one: PossibleOutcome, other: PossibleOutcome) -> bool:
     return one.is_scored or other.is_scored or (one.is_run and other.is_run)
 
 
 def contrast(
-    sample: Sample,
-    names: Names,
+    sample: TaskSample,
+    names: MethodNames,
     family: str,
     one: Condition,
     other: Condition,
     outcomes: Outcomes,
-    tokens: Estimate | None = None,
+    tokens: MeanEstimate | None = None,
     *,
     equal_pairs: bool = False,
 ) -> Difference:
@@ -164,7 +166,7 @@ def contrast(
     )
 
 
-def _points(sample: Sample, outcomes: Outcomes, *, equal_pairs: bool) -> Estimate:
+def _points(sample: TaskSample, outcomes: Outcomes, *, equal_pairs: bool) -> MeanEstimate:
     signs = {pair: 100.0 * (a - b) for pair, (a, b) in outcomes.items()}
     return sample.share(signs, POINTS) if equal_pairs else sample.mean(signs, bounds=POINTS)
 
@@ -177,7 +179,7 @@ def _by_task(outcomes: Outcomes) -> list[Fraction]:
     return [Fraction(sum(signs), len(signs)) for signs in found.values()]
 
 
-def _tokens(left: Mapping[Pair, Result], right: Mapping[Pair, Result], sample: Sample) -> Estimate | None:
+def _tokens(left: Mapping[Pair, Result], right: Mapping[Pair, Result], sample: TaskSample) -> MeanEstimate | None:
     """Over pairs where the tokens of both are known."""
     ours = values(dict(left), lambda result: result.tokens)
     theirs = values(dict(right), lambda result: result.tokens)
@@ -187,7 +189,7 @@ def _tokens(left: Mapping[Pair, Result], right: Mapping[Pair, Result], sample: S
     return sample.change({pair: ours[pair] for pair in both}, {pair: theirs[pair] for pair in both}, of=len(left))
 
 
-def adjusted(family: Sequence[Difference]) -> list[Difference]:
+def adjust_family(family: Sequence[Difference]) -> list[Difference]:
     """With Holm's p over the family, and what can be said."""
     found: list[Difference] = []
     values = holm([difference.p for difference in family])
@@ -199,28 +201,28 @@ def adjusted(family: Sequence[Difference]) -> list[Difference]:
     return found
 
 
-def _judged(difference: Difference, worst: Worst | None, p: float | None, size: int) -> tuple[Verdict, str]:
+def _judged(difference: Difference, worst: WorstCase | None, p: float | None, size: int) -> tuple[Verdict, str]:
     """The verdict and its reason."""
     points = difference.points
     if points.value is None:
         return "no claim", "no claim: no pair has both cells scored"
     if p is None or points.interval is None:
         return "no claim", "no claim: one task says nothing about others"
-    told = f"{between(points.interval, 2)} points"
+    told = f"{format_range(points.interval, 2)} points"
     if _includes_zero(points.interval):
         return "no claim", f"no claim: the interval includes zero ({told})"
     if points.tasks < FEW_TASKS:
         return "no claim", f"no claim: {points.tasks} tasks are too few, whatever the interval ({told})"
     if p >= LEVEL:
-        over = f", adjusted over {counted(size, 'comparison')}" if size > 1 else ""
-        return "no claim", f"no claim: {p_phrase(p)}{over}{_reach(difference, size)}"
+        over = f", adjusted over {count_of(size, 'comparison')}" if size > 1 else ""
+        return "no claim", f"no claim: {p_in_words(p)}{over}{_reach(difference, size)}"
     verdict: Verdict = "higher" if points.value > 0 else "lower"
     if worst is not None and not _survives(worst, verdict):
         return "no claim", f"no claim: {_lost(difference, worst, verdict)}"
-    return verdict, f"{verdict} by {fixed(abs(points.value), 2)} points ({told}; {p_phrase(p)})"
+    return verdict, f"{verdict} by {format_fixed(abs(points.value), 2)} points ({told}; {p_in_words(p)})"
 
 
-def _survives(worst: Worst, verdict: Verdict) -> bool:
+def _survives(worst: WorstCase, verdict: Verdict) -> bool:
     """Whether the claim holds with every cell that has no grade counted against it."""
     value, interval = worst.points.value or 0.0, worst.points.interval
     if interval is None or _includes_zero(interval) or worst.holm is None:
@@ -228,7 +230,7 @@ def _survives(worst: Worst, verdict: Verdict) -> bool:
     return worst.holm < LEVEL and (value > 0) == (verdict == "higher")
 
 
-def _lost(difference: Difference, worst: Worst, verdict: Verdict) -> str:
+def _lost(difference: Difference, worst: WorstCase, verdict: Verdict) -> str:
     """Why a claim does not survive, with the numbers."""
     ours, theirs = ("failures", "passes") if verdict == "higher" else ("passes", "failures")
     sides = [
@@ -236,14 +238,14 @@ def _lost(difference: Difference, worst: Worst, verdict: Verdict) -> str:
         (worst.reference_unscored, difference.reference_label, theirs),
     ]
     told = " and ".join(
-        f"{counted(count, 'unscored cell')} of {label} as {kind}" for count, label, kind in sides if count
+        f"{count_of(count, 'unscored cell')} of {label} as {kind}" for count, label, kind in sides if count
     )
     value, interval = worst.points.value or 0.0, worst.points.interval
-    p = f", {p_phrase(worst.holm)}" if worst.holm is not None else ""
-    reach = f" ({between(interval, 2)}{p})" if interval else ""
+    p = f", {p_in_words(worst.holm)}" if worst.holm is not None else ""
+    reach = f" ({format_range(interval, 2)}{p})" if interval else ""
     return (
-        f"{fixed(difference.points.value or 0.0, 2, sign=True)} points do not survive counting {told}: "
-        f"{fixed(value, 2, sign=True)} points{reach}"
+        f"{format_fixed(difference.points.value or 0.0, 2, sign=True)} points do not survive counting {told}: "
+        f"{format_fixed(value, 2, sign=True)} points{reach}"
     )
 
 
@@ -257,4 +259,5 @@ def _reach(difference: Difference, size: int) -> str:
     if smallest is None or smallest * size < LEVEL:
         return ""
     differ, before = round(1 - log2(smallest)), "" if smallest >= LEVEL else " before that adjustment"
-    return f"; even if all {differ} differing tasks pointed one way, p could not be below {fixed(smallest, 3)}{before}"
+    least = format_fixed(smallest, 3)
+    return f"; even if all {differ} differing tasks pointed one way, p could not be below {least}{before}"

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from dense.report.bootstrap import Pair, Sample
-from dense.report.comparisons import OURS, Names, Possible, adjusted, contrast, worst
+from dense.report.bootstrap import Pair, TaskSample
+from dense.report.comparisons import OURS, MethodNames, PossibleOutcome, adjust_family, contrast, worst_case
+from dense.report.grid import FIRST, Condition, ResultGrid
 from dense.report.model import CumulativeLine, CumulativePoint, Difference
-from dense.report.pairs import FIRST, Condition, Grid
 from dense.results import RUN0
 
 
-def solved(grid: Grid, methods: Sequence[str]) -> tuple[dict[str, list[dict[Pair, bool]]], int]:
+def solved(grid: ResultGrid, methods: Sequence[str]) -> tuple[dict[str, list[dict[Pair, bool]]], int]:
     """For each method, by round from 0: whether each matched pair was solved by then; and how many pairs are not."""
     methods = [
         method for method in methods if any((method, round) in grid.planned for round in range(1, 1 + grid.last))
@@ -39,12 +39,14 @@ def solved(grid: Grid, methods: Sequence[str]) -> tuple[dict[str, list[dict[Pair
     return found, len(every) - len(pairs)
 
 
-def _chain(grid: Grid, method: str) -> list[Condition]:
+def _chain(grid: ResultGrid, method: str) -> list[Condition]:
     last = max(round for name, round in grid.planned if name == method)
     return [FIRST, *((method, at) for at in range(1, 1 + last))]
 
 
-def lines(found: Mapping[str, Sequence[Mapping[Pair, bool]]], sample: Sample, names: Names) -> list[CumulativeLine]:
+def lines(
+    found: Mapping[str, Sequence[Mapping[Pair, bool]]], sample: TaskSample, names: MethodNames
+) -> list[CumulativeLine]:
     """A line for each method; none where no pair is matched."""
     return [
         CumulativeLine(
@@ -58,13 +60,13 @@ def lines(found: Mapping[str, Sequence[Mapping[Pair, bool]]], sample: Sample, na
     ]
 
 
-def _point(round: int, solved_by: Mapping[Pair, bool], sample: Sample) -> CumulativePoint:
+def _point(round: int, solved_by: Mapping[Pair, bool], sample: TaskSample) -> CumulativePoint:
     share = sample.share({pair: 100.0 * was for pair, was in solved_by.items()})
     return CumulativePoint(round, sum(solved_by.values()), share)
 
 
 def differences(
-    found: Mapping[str, Sequence[Mapping[Pair, bool]]], grid: Grid, sample: Sample, names: Names
+    found: Mapping[str, Sequence[Mapping[Pair, bool]]], grid: ResultGrid, sample: TaskSample, names: MethodNames
 ) -> list[Difference]:
     """After the last round: `dense` less each other; without `dense`, each less the first control that there is."""
     last = grid.last
@@ -82,18 +84,18 @@ def differences(
         outcomes = {pair: (was, ends[reference][pair]) for pair, was in ends[method].items()}
         conditions = (method, last), (reference, last)
         one = contrast(sample, names, "cumulative", *conditions, outcomes, equal_pairs=True)
-        against = worst(sample, one.points, possible[method], possible[reference], equal_pairs=True)
+        against = worst_case(sample, one.points, possible[method], possible[reference], equal_pairs=True)
         contrasts.append(replace(one, worst=against))
-    return adjusted(contrasts)
+    return adjust_family(contrasts)
 
 
-def _possible(grid: Grid, method: str) -> dict[Pair, Possible]:
+def _possible(grid: ResultGrid, method: str) -> dict[Pair, PossibleOutcome]:
     """Whether each pair whose first attempt has a grade may have been solved in the end, by rounds without one too."""
     chain = [(grid.of(condition), grid.scored(condition)) for condition in _chain(grid, method)]
-    found: dict[Pair, Possible] = {}
+    found: dict[Pair, PossibleOutcome] = {}
     for pair in grid.scored(FIRST):
         is_solved = any(bool(scored[pair].passed) for _, scored in chain if pair in scored)
         is_known = is_solved or all(pair in scored for _, scored in chain)
         is_run = is_solved or all(pair in results for results, _ in chain)
-        found[pair] = Possible(is_solved, is_solved or not is_known, is_run)
+        found[pair] = PossibleOutcome(is_solved, is_solved or not is_known, is_run)
     return found

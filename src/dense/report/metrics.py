@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.report.bootstrap import POINTS, RATE, Pair, Sample
-from dense.report.model import Cost, Estimate, MethodName, MethodRow, Ranks, Recorded, Transition
-from dense.report.pairs import FIRST, Condition, Grid, values
+from dense.report.bootstrap import POINTS, RATE, Pair, TaskSample
+from dense.report.grid import FIRST, Condition, ResultGrid, values
+from dense.report.model import MeanEstimate, MethodName, MethodRow, Ranks, RecordedCost, StandardCost, Transition
 from dense.report.prices import usd
 from dense.results import Prices, Result
 
 type Results = dict[Pair, Result]
 
 
-class Rates(Struct, frozen=True):
+class TokenRates(Struct, frozen=True):
     """What tokens cost."""
 
     recipient: Prices | None = None
@@ -28,7 +28,9 @@ class Rates(Struct, frozen=True):
     """Those of the model that wrote the feedback."""
 
 
-def row(grid: Grid, sample: Sample, name: MethodName, condition: Condition, rates: Rates) -> MethodRow:
+def method_row(
+    grid: ResultGrid, sample: TaskSample, name: MethodName, condition: Condition, rates: TokenRates
+) -> MethodRow:
     """Everything about a method in a round, ranks excepted."""
     results, first = grid.paired(condition), grid.scored(FIRST)
     is_first = condition == FIRST
@@ -67,7 +69,7 @@ def _passed(result: Result) -> float | None:
     return None if result.passed is None else 100.0 * result.passed
 
 
-def _mean_passed(sample: Sample, results: Results) -> float | None:
+def _mean_passed(sample: TaskSample, results: Results) -> float | None:
     return sample.mean(values(results, _passed)).value
 
 
@@ -76,11 +78,11 @@ def _changes(results: Results, source: Results) -> dict[Pair, float]:
     return {pair: 100.0 * (bool(results[pair].passed) - bool(source[pair].passed)) for pair in results}
 
 
-def _mean(sample: Sample, results: Results, take: Callable[[Result], float | None]) -> Estimate:
+def _mean(sample: TaskSample, results: Results, take: Callable[[Result], float | None]) -> MeanEstimate:
     return sample.mean(values(results, take), of=len(results))
 
 
-def _tokens_change(sample: Sample, results: Results, first: Results) -> Estimate:
+def _tokens_change(sample: TaskSample, results: Results, first: Results) -> MeanEstimate:
     """Against the row of the baseline as it is shown: all graded first attempts."""
     tokens = values(results, lambda result: result.tokens)
     return sample.change(tokens, values(first, lambda result: result.tokens), of=len(results))
@@ -103,7 +105,7 @@ def _combined(result: Result) -> int | None:
     return None if own is None or made is None else own + made
 
 
-def _cost(sample: Sample, results: Results, first: Results, round: int, rates: Rates) -> Cost | None:
+def _cost(sample: TaskSample, results: Results, first: Results, round: int, rates: TokenRates) -> StandardCost | None:
     if rates.recipient is None:
         return None
     is_first = round == 0
@@ -113,25 +115,25 @@ def _cost(sample: Sample, results: Results, first: Results, round: int, rates: R
     base = values(first, lambda result: usd(result.usage, rates.recipient))
     workflow = total if is_first else {pair: cost + base[pair] for pair, cost in total.items() if pair in base}
     of = len(results)
-    return Cost(
+    return StandardCost(
         execution=sample.mean(execution, of),
-        feedback=sample.mean(feedback, of) if is_generated(results.values()) else Estimate(),
+        feedback=sample.mean(feedback, of) if is_generated(results.values()) else MeanEstimate(),
         total=sample.mean(total, of),
         total_change=None if is_first else sample.change(total, base, of),
-        workflow=sample.mean(workflow, of) if round <= 1 else Estimate(),
+        workflow=sample.mean(workflow, of) if round <= 1 else MeanEstimate(),
         uncached=sum(result.usage is not None and result.usage.cache_read is None for result in results.values()),
     )
 
 
-def _made(result: Result, rates: Rates) -> float | None:
+def _made(result: Result, rates: TokenRates) -> float | None:
     """USD of one feedback. Where no call was made it is zero, whatever a call would cost."""
     return 0.0 if feedback_tokens(result) == 0 else usd(result.feedback, rates.analyst)
 
 
-def _recorded(sample: Sample, results: Results) -> Recorded | None:
+def _recorded(sample: TaskSample, results: Results) -> RecordedCost | None:
     execution = _mean(sample, results, lambda result: result.usage.cost_usd if result.usage else None)
     feedback = _mean(sample, results, lambda result: result.feedback.cost_usd if result.feedback else None)
-    return Recorded(execution, feedback) if execution.known or feedback.known else None
+    return RecordedCost(execution, feedback) if execution.known or feedback.known else None
 
 
 def transition(results: Results, source: Results) -> Transition:
@@ -162,7 +164,7 @@ def rank(numbers: Sequence[float | None], *, most_is_best: bool = False) -> list
     return [None if number is None else places[number] for number in cleaned]
 
 
-def ranked(rows: Sequence[MethodRow]) -> list[MethodRow]:
+def with_ranks(rows: Sequence[MethodRow]) -> list[MethodRow]:
     """With ranks among the rows given, which are those of one table; privileged ones have none."""
     open_rows = [row for row in rows if row.role != "privileged"]
     costs = [row.cost for row in open_rows]

@@ -35,7 +35,7 @@ class Interval(Struct, frozen=True):
     """How it was made."""
 
 
-class Estimate(Struct, frozen=True):
+class MeanEstimate(Struct, frozen=True):
     """A mean: repetitions averaged within a task, then tasks equally."""
 
     value: float | None = None
@@ -50,29 +50,29 @@ class Estimate(Struct, frozen=True):
     """How many there are; more than `known` where some are unknown, and then the number says so wherever it stands."""
 
 
-class Cost(Struct, frozen=True):
+class StandardCost(Struct, frozen=True):
     """USD for one result. Standardised: recorded tokens at the prices of the report, whatever was really charged."""
 
-    execution: Estimate
+    execution: MeanEstimate
     """Of the recipient's own run."""
-    feedback: Estimate
+    feedback: MeanEstimate
     """Of making the feedback once; no value where no call was made (`MethodRow.is_generated` tells)."""
-    total: Estimate
+    total: MeanEstimate
     """Both together, the source run not included."""
-    total_change: Estimate | None
+    total_change: MeanEstimate | None
     """Of the total, in percent of the baseline's; None for the baseline itself."""
-    workflow: Estimate
+    workflow: MeanEstimate
     """The source run, the feedback and the run together; no value in later rounds, which have several source runs."""
     uncached: int
     """Results whose record does not tell cached input apart: all their input is priced as uncached."""
 
 
-class Recorded(Struct, frozen=True):
+class RecordedCost(Struct, frozen=True):
     """USD for one result as the programs themselves recorded it: shown apart, never mixed with the standardised."""
 
-    execution: Estimate
+    execution: MeanEstimate
     """Of the recipient's runs."""
-    feedback: Estimate
+    feedback: MeanEstimate
     """Of the feedback."""
 
 
@@ -106,7 +106,7 @@ class Transition(Struct, frozen=True):
         return self.retained + self.regressed + self.repaired + self.failed
 
 
-class Counts(Struct, frozen=True):
+class CellCounts(Struct, frozen=True):
     """Cells, by what came of them."""
 
     planned: int
@@ -149,41 +149,41 @@ class MethodRow(Struct, frozen=True):
     """How it is shown: ranked or apart."""
     round: int
     """Which."""
-    counts: Counts
+    counts: CellCounts
     """Of its cells."""
     passes: int
     """Strict passes among its pairs."""
-    passed: Estimate
+    passed: MeanEstimate
     """Strict pass rate, over pairs of which both cells are scored."""
-    change: Estimate | None
+    change: MeanEstimate | None
     """Of the pass rate from round 0 in points, over the same pairs; None for the baseline, and without a round 0."""
     source_passed: float | None
     """Pass rate of round 0 over this row's pairs: differs from the baseline's row where cells are invalid."""
-    reward: Estimate
+    reward: MeanEstimate
     """Mean reward."""
-    tokens: Estimate
+    tokens: MeanEstimate
     """The recipient's tokens."""
-    tokens_change: Estimate | None
+    tokens_change: MeanEstimate | None
     """Ratio of mean tokens to the baseline row's, less one, in percent."""
     partial: int
     """Results whose tokens are those of completed calls only."""
     is_generated: bool | None
     """Whether any call was made for its feedback; None where that is not recorded."""
-    feedback_tokens: Estimate
+    feedback_tokens: MeanEstimate
     """Of one feedback."""
-    combined_tokens: Estimate
+    combined_tokens: MeanEstimate
     """The recipient's and its feedback's together."""
-    feedback_bytes: Estimate
+    feedback_bytes: MeanEstimate
     """Of the message that the recipient got."""
-    tool_calls: Estimate
+    tool_calls: MeanEstimate
     """Of the recipient."""
     without_tools: int | None
     """Runs without a single tool call, among those where tool calls are recorded; None where none is."""
-    seconds: Estimate
+    seconds: MeanEstimate
     """How long a run took."""
-    cost: Cost | None
+    cost: StandardCost | None
     """Standardised USD; None without prices."""
-    recorded: Recorded | None
+    recorded: RecordedCost | None
     """Recorded USD; None where nothing was recorded."""
     transition: Transition | None
     """Against round 0; None for the baseline, and without a round 0."""
@@ -191,7 +191,7 @@ class MethodRow(Struct, frozen=True):
     """Among the rows of its round that are ranked."""
 
 
-class Worst(Struct, frozen=True):
+class WorstCase(Struct, frozen=True):
     """A difference with cells that lack a grade counted against it: those of a higher method as failures, those of its
     reference as passes; of a lower one the other way round. Who loses failures on the way must not gain by it."""
 
@@ -199,7 +199,7 @@ class Worst(Struct, frozen=True):
     """Cells of the method so counted."""
     reference_unscored: int
     """Cells of the reference so counted."""
-    points: Estimate
+    points: MeanEstimate
     """Difference of pass rates in points."""
     p: float | None
     """As the difference's own."""
@@ -223,7 +223,7 @@ class Difference(Struct, frozen=True):
     """As it is shown."""
     round: int
     """Of the method; the reference's is the same, or 0 for `run0`."""
-    points: Estimate
+    points: MeanEstimate
     """Difference of pass rates in points."""
     both: int
     """Pairs that both passed."""
@@ -241,14 +241,14 @@ class Difference(Struct, frozen=True):
     """`p` adjusted over the family by Holm."""
     mcnemar: float | None
     """Exact McNemar over pairs. It takes pairs of one task for independent, which they are not."""
-    tokens: Estimate | None
+    tokens: MeanEstimate | None
     """Relative change of mean recipient tokens against the reference, in percent, over pairs where both are known."""
     verdict: Verdict
     """Higher or lower only if Holm's p is below 0.05, the interval excludes zero and the tasks are not too few; and if
     the same holds of `worst`."""
     says: str
     """The verdict in words, with its reason."""
-    worst: Worst | None = None
+    worst: WorstCase | None = None
     """With unscored cells counted against it; None where there is none."""
 
 
@@ -259,7 +259,7 @@ class CumulativePoint(Struct, frozen=True):
     """Through which."""
     solved: int
     """How many pairs."""
-    passed: Estimate
+    passed: MeanEstimate
     """Their share, pairs weighted equally, in percent."""
 
 
@@ -309,7 +309,7 @@ class TaskRow(Struct, frozen=True):
     """Round 0 first, then by round, methods in the order of the report."""
 
 
-class Invalid(Struct, frozen=True):
+class UnscoredCell(Struct, frozen=True):
     """A cell that has no grade."""
 
     cell: Cell
@@ -391,7 +391,7 @@ class Report(Struct, frozen=True):
     """All tasks, sorted."""
     recipients: tuple[RecipientReport, ...]
     """In the experiment's order."""
-    invalid: tuple[Invalid, ...]
+    invalid: tuple[UnscoredCell, ...]
     """Every cell without a grade, sorted."""
     excluded: tuple[str, ...]
     """Tasks left out in `sensitivity`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
 
-from dense.report.model import Estimate, Interval
+from dense.report.model import Interval, MeanEstimate
 
 MINUS = "−"
 NOTHING = "—"
@@ -12,7 +12,7 @@ BOUND = "‡"
 """Behind an interval that is a bound."""
 
 
-def fixed(value: float, digits: int, *, sign: bool = False) -> str:
+def format_fixed(value: float, digits: int, *, sign: bool = False) -> str:
     """With so many digits after the point and commas between thousands. Twelve digits are what a number is taken to
     have: the rest is the noise of binary fractions, and must not decide where a half goes."""
     rounded = Decimal(f"{value:.12g}").quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
@@ -22,41 +22,41 @@ def fixed(value: float, digits: int, *, sign: bool = False) -> str:
     return f"+{text}" if sign else text
 
 
-def number(value: float | None, digits: int, *, sign: bool = False, unit: str = "") -> str:
+def format_number(value: float | None, digits: int, *, sign: bool = False, unit: str = "") -> str:
     """The same, with its unit; a dash where there is none."""
-    return NOTHING if value is None else fixed(value, digits, sign=sign) + unit
+    return NOTHING if value is None else format_fixed(value, digits, sign=sign) + unit
 
 
-def interval(found: Interval | None, digits: int, *, sign: bool = False, scale: float = 1.0) -> str:
+def format_interval(found: Interval | None, digits: int, *, sign: bool = False, scale: float = 1.0) -> str:
     """In brackets, with a mark where it is a bound; empty where there is none."""
     if found is None:
         return ""
-    low, high = (fixed(end * scale, digits, sign=sign) for end in (found.low, found.high))
+    low, high = (format_fixed(end * scale, digits, sign=sign) for end in (found.low, found.high))
     return f"[{low}, {high}]{BOUND if found.kind == 'bound' else ''}"
 
 
-def between(found: Interval, digits: int) -> str:
+def format_range(found: Interval, digits: int) -> str:
     """For sentences about a change: from … to …"""
-    return f"{fixed(found.low, digits, sign=True)} to {fixed(found.high, digits, sign=True)}"
+    return f"{format_fixed(found.low, digits, sign=True)} to {format_fixed(found.high, digits, sign=True)}"
 
 
-def p_value(p: float | None) -> str:
+def format_p(p: float | None) -> str:
     """Three digits, or that it is smaller."""
     if p is None:
         return NOTHING
-    return "<0.001" if p < 0.001 else fixed(p, 3)
+    return "<0.001" if p < 0.001 else format_fixed(p, 3)
 
 
-def p_phrase(p: float) -> str:
+def p_in_words(p: float) -> str:
     """For sentences: p = 0.012, p < 0.001."""
-    return "p < 0.001" if p < 0.001 else f"p = {fixed(p, 3)}"
+    return "p < 0.001" if p < 0.001 else f"p = {format_fixed(p, 3)}"
 
 
-def known(estimate: Estimate) -> str:
+def known_of(estimate: MeanEstimate) -> str:
     """Of how many a mean is, where that is not all; empty otherwise."""
     return "" if estimate.known == estimate.of else f"{estimate.known} of {estimate.of} known"
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def count_of(count: int, one: str, many: str = "") -> str:
     """1 task, 2 tasks."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -16,10 +16,10 @@ from typing import Literal
 from msgspec import Struct
 
 Mark = Literal["", "best", "second"]
-type Value = str | int | float | None
+type CsvValue = str | int | float | None
 
 
-class Entry(Struct, frozen=True):
+class TableCell(Struct, frozen=True):
     """What stands in one place of a table."""
 
     text: str
@@ -30,16 +30,16 @@ class Entry(Struct, frozen=True):
     """Best is bold, second underlined."""
 
 
-class Line(Struct, frozen=True):
+class TableRow(Struct, frozen=True):
     """A row."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[TableCell, ...]
     """From left to right."""
     rule: bool = False
     """Whether a rule stands above it."""
 
 
-class Table(Struct, frozen=True):
+class ReportTable(Struct, frozen=True):
     """One table."""
 
     name: str
@@ -50,11 +50,11 @@ class Table(Struct, frozen=True):
     """How it is to be read."""
     header: tuple[str, ...]
     """Of the columns; the first are names, the rest numbers."""
-    lines: tuple[Line, ...]
+    lines: tuple[TableRow, ...]
     """Its rows."""
     fields: tuple[str, ...]
     """The columns of the CSV."""
-    records: tuple[tuple[Value, ...], ...]
+    records: tuple[tuple[CsvValue, ...], ...]
     """The rows of the CSV."""
     names: int = 1
     """How many columns at the left are names."""
@@ -62,7 +62,7 @@ class Table(Struct, frozen=True):
     """Whether it may need more than a page."""
 
 
-def markdown(table: Table, notes: Sequence[str] = ()) -> str:
+def markdown(table: ReportTable, notes: Sequence[str] = ()) -> str:
     """A heading, the notes, the table, the caption."""
     parts = [f"## {_md(table.title)}", *(f"> {_md(note)}" for note in notes)]
     if table.lines:
@@ -75,7 +75,7 @@ def markdown(table: Table, notes: Sequence[str] = ()) -> str:
     return "\n\n".join([*parts, _md(table.caption)]) + "\n"
 
 
-def _md_entry(entry: Entry) -> str:
+def _md_entry(entry: TableCell) -> str:
     text = _md(entry.text)
     if entry.mark and text:
         text = f"**{text}**" if entry.mark == "best" else f"<u>{text}</u>"
@@ -87,7 +87,7 @@ def _md(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]|~$#])", r"\\\1", text)
 
 
-def latex(table: Table, notes: Sequence[str] = ()) -> str:
+def latex(table: ReportTable, notes: Sequence[str] = ()) -> str:
     """For `\\input`: needs booktabs, and longtable where the table may be long."""
     align = _aligned(table)
     head = f"{' & '.join(_tex(_cut(title)) for title in table.header)} \\\\"
@@ -116,26 +116,26 @@ def latex(table: Table, notes: Sequence[str] = ()) -> str:
     return "\n".join(["% needs \\usepackage{booktabs,longtable}", *parts]) + "\n"
 
 
-LONGEST = 42
+MAX_NAME_CHARS = 42
 """Characters of a name that stand on one line of print; longer ones take several."""
 PARAGRAPH = "p{58mm}"
 
 
 def _cut(title: str) -> str:
     """A column's head that fits; the other forms of the table have it whole."""
-    return title if len(title) <= LONGEST else f"{title[: LONGEST - 9]}…{title[-8:]}"
+    return title if len(title) <= MAX_NAME_CHARS else f"{title[: MAX_NAME_CHARS - 9]}…{title[-8:]}"
 
 
-def _aligned(table: Table) -> list[str]:
+def _aligned(table: ReportTable) -> list[str]:
     """How each column is set. Names that would not fit on a page are set as paragraphs."""
     found: list[str] = []
     for at, _ in enumerate(table.header):
         longest = max((len(line.entries[at].text) for line in table.lines), default=0)
-        found.append("r" if at >= table.names else PARAGRAPH if longest > LONGEST else "l")
+        found.append("r" if at >= table.names else PARAGRAPH if longest > MAX_NAME_CHARS else "l")
     return found
 
 
-def _tex_lines(lines: Sequence[Line], align: Sequence[str]) -> list[str]:
+def _tex_lines(lines: Sequence[TableRow], align: Sequence[str]) -> list[str]:
     """Rows; with a little space between them where they have two lines, so that one sees which belong together."""
     is_high = any(entry.below for line in lines for entry in line.entries)
     rows: list[str] = []
@@ -149,7 +149,7 @@ def _tex_lines(lines: Sequence[Line], align: Sequence[str]) -> list[str]:
     return rows
 
 
-def _tex_entry(entry: Entry, align: str) -> str:
+def _tex_entry(entry: TableCell, align: str) -> str:
     if align == PARAGRAPH:
         return f"{{\\raggedright {_breakable(entry.text)}\\par}}"
     text = _tex(entry.text)
@@ -223,7 +223,7 @@ def _tex_sign(sign: str) -> str:
     return f"\\texttt{{U+{ord(sign):04X}}}"
 
 
-def comma_separated(table: Table, notes: Sequence[str] = ()) -> str:
+def comma_separated(table: ReportTable, notes: Sequence[str] = ()) -> str:
     """A header and the records, numbers unrounded. Notes are a column, so that every reader of CSV can read it."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -235,7 +235,7 @@ def comma_separated(table: Table, notes: Sequence[str] = ()) -> str:
     return out.getvalue()
 
 
-def _csv(value: Value) -> Value:
+def _csv(value: CsvValue) -> CsvValue:
     """Text that a spreadsheet would take for a formula is told that it is text."""
     if not isinstance(value, str):
         return value

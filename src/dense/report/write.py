@@ -11,8 +11,8 @@ from dense.errors import DenseError
 from dense.report.bootstrap import DRAWS, SEED
 from dense.report.build import build
 from dense.report.model import Report
-from dense.report.readable import readable
-from dense.report.table import Table, comma_separated, latex, markdown
+from dense.report.surrogates import writable_experiment
+from dense.report.table import ReportTable, comma_separated, latex, markdown
 from dense.report.tables import tables
 from dense.results import Experiment, Prices
 
@@ -30,16 +30,16 @@ def make(
 
     `exclude` names tasks without which all numbers are given once more; `prices` go before the experiment's own."""
     from dense.report.figures import draw
-    from dense.report.page import write
+    from dense.report.page import write_page
 
-    experiment = readable(experiment)
+    experiment = writable_experiment(experiment)
     report = build(experiment, exclude=exclude, seed=seed, draws=draws, prices=prices)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_json(report, folder)
         write_tables(report, folder)
         draw(report, folder)
-        write(report, experiment, folder)
+        write_page(report, experiment, folder)
     except OSError as problem:
         raise DenseError(f"cannot write the report to {folder}: {problem}; name another folder") from problem
     return report
@@ -66,7 +66,7 @@ def write_tables(report: Report, folder: Path) -> None:
     (place / "all.tex").write_text(_document(found), encoding="ascii")
 
 
-def _document(found: Sequence[Table]) -> str:
+def _document(found: Sequence[ReportTable]) -> str:
     packages = "\\usepackage[landscape,margin=15mm]{geometry}\n\\usepackage{booktabs,longtable}"
     inputs = "\n".join(f"\\input{{{table.name}}}\n\\clearpage" for table in found)
     return f"\\documentclass{{article}}\n{packages}\n\\begin{{document}}\n{inputs}\n\\end{{document}}\n"

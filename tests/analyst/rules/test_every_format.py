@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.analyst.rules import RulesAnalyst
-from dense.readers import Unread, files_of, read_file
+from dense.readers import UnreadFile, files_of, read_file
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
@@ -18,7 +18,7 @@ def problems(path: Path) -> tuple[int, list[str]]:
     count, found = 0, list[str]()
     for file in files_of(path):
         for item in read_file(file):
-            if isinstance(item, Unread):
+            if isinstance(item, UnreadFile):
                 continue
             trajectory = item.collect()
             count += 1

@@ -7,7 +7,7 @@ from pathlib import Path
 from made_attempt import Action, attempt
 
 from dense.analyst.rules import RulesAnalyst
-from dense.readers import Unread, files_of, read_file
+from dense.readers import UnreadFile, files_of, read_file
 from dense.service import distill_sync
 from dense.tree import Issue, ReconciledTree, Subtask, nodes
 
@@ -65,7 +65,7 @@ def test_real_traces_have_issues_that_a_later_part_closes(corpus: Path) -> None:
     for folder in ("mini-swe-agent-traj", "inspect-eval"):
         for file in files_of(corpus / folder):
             for item in read_file(file):
-                if not isinstance(item, Unread) and (trajectory := item.collect()).steps:
+                if not isinstance(item, UnreadFile) and (trajectory := item.collect()).steps:
                     tree = distill_sync(trajectory, RulesAnalyst()).reconciled
                     closed[str(trajectory.source)] = [one for one in tree.issues if one.resolved_at is not None]
     issues = [issue for found in closed.values() for issue in found]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dense.errors import DenseError
-from dense.harness.sandbox import Sandbox, Settings, preflight_now
+from dense.harness.sandbox import Sandbox, SandboxSettings, preflight_now
 
 type InSandbox = Callable[[Callable[[Sandbox], Awaitable[None]]], None]
 
@@ -43,16 +43,16 @@ def states(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def in_sandbox(is_rootless: bool, states: Path) -> InSandbox:
     """Does something in a fresh sandbox of either kind, then stops it."""
-    return _in_sandbox(Settings(is_rootless=is_rootless, parent=states))
+    return _in_sandbox(SandboxSettings(is_rootless=is_rootless, parent=states))
 
 
 @pytest.fixture
 def in_one(able: None, states: Path) -> InSandbox:
     """The same in the kind that is usual for who we are."""
-    return _in_sandbox(Settings(parent=states))
+    return _in_sandbox(SandboxSettings(parent=states))
 
 
-def _in_sandbox(settings: Settings) -> InSandbox:
+def _in_sandbox(settings: SandboxSettings) -> InSandbox:
     def do(what: Callable[[Sandbox], Awaitable[None]]) -> None:
         async def main() -> None:
             sandbox = await Sandbox.start(settings)

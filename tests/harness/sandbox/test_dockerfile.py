@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dense.errors import DenseError
-from dense.harness.sandbox.dockerfile import Heredoc, definition, expand, filled, instructions, pairs, read
+from dense.harness.sandbox.dockerfile import (
+    DockerfileHeredoc,
+    definition,
+    expand,
+    fill_variables,
+    instructions,
+    pairs,
+    read,
+)
 
 
 def written(folder: Path, text: str) -> Path:
@@ -50,9 +58,9 @@ def test_reads(tmp_path: Path) -> None:
     assert pairs(env) == [("A", "1"), ("B", '"two words"'), ("C", "it\\ is")]
     assert copy.flags == (("chown", "me"), ("chmod", "755"))
     assert copy.text == "a.txt b/ /app/"
-    assert script.heredocs == (Heredoc("EOF", "echo one\necho two\n", is_literal=False),)
+    assert script.heredocs == (DockerfileHeredoc("EOF", "echo one\necho two\n", is_literal=False),)
     assert listed.items == ["echo", "a b"]
-    assert document.heredocs == (Heredoc("END", "keep $THIS\n", is_literal=True),)
+    assert document.heredocs == (DockerfileHeredoc("END", "keep $THIS\n", is_literal=True),)
     assert (workdir.line, workdir.text) == (20, "app")
 
 
@@ -110,7 +118,7 @@ def test_variables(word: str, value: str) -> None:
 
 
 def test_documents_keep_their_quotes() -> None:
-    assert filled("'$A' \"${A}\" \\$A \\n", {"A": "1"}) == "'1' \"1\" $A \\n"
+    assert fill_variables("'$A' \"${A}\" \\$A \\n", {"A": "1"}) == "'1' \"1\" $A \\n"
 
 
 @given(st.text(alphabet="FROMRUNCOPY \\\n\"'<>$#{}=-[]aE\t", max_size=120))

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from dense.errors import DenseError
-from dense.harness.sandbox import Sandbox, Settings
-from dense.harness.sandbox.namespaces import NotStarted
+from dense.harness.sandbox import Sandbox, SandboxSettings
+from dense.harness.sandbox.namespaces import SandboxNotStarted
 
 type InSandbox = Callable[[Callable[[Sandbox], Awaitable[None]]], None]
 
@@ -86,7 +86,7 @@ def test_the_system_works(in_sandbox: InSandbox) -> None:
 
 def test_nothing_passes_from_one_to_another(states: Path, is_rootless: bool) -> None:
     async def main() -> None:
-        settings = Settings(is_rootless=is_rootless, parent=states)
+        settings = SandboxSettings(is_rootless=is_rootless, parent=states)
         first, second = await asyncio.gather(Sandbox.start(settings), Sandbox.start(settings))
         leave = (
             "touch /tmp/mark /var/tmp/mark /dev/shm/mark ~/mark /mark; mkdir -p /app; touch /app/mark;"
@@ -122,7 +122,9 @@ def test_network(states: Path, is_rootless: bool, has_network: bool) -> None:
         port = server.getsockname()[1]
 
         async def main() -> None:
-            sandbox = await Sandbox.start(Settings(is_rootless=is_rootless, has_network=has_network, parent=states))
+            sandbox = await Sandbox.start(
+                SandboxSettings(is_rootless=is_rootless, has_network=has_network, parent=states)
+            )
             reach = ["bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{port}"]
             try:
                 assert ((await sandbox.run(reach)).code == 0) is has_network
@@ -217,7 +219,7 @@ def test_a_shown_folder_takes_no_writes_and_a_hidden_one_shows_nothing(
     (shown / "private" / "answer").write_text("42")
 
     async def main() -> None:
-        settings = Settings(is_rootless=is_rootless, parent=states, shown=(shown,), hidden=(shown / "private",))
+        settings = SandboxSettings(is_rootless=is_rootless, parent=states, shown=(shown,), hidden=(shown / "private",))
         sandbox = await Sandbox.start(settings)
         try:
             assert (
@@ -236,9 +238,9 @@ def test_memory_where_the_disk_cannot(able: None, tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("it takes root to make an overlay for the test")
     script = (
-        "import asyncio, sys; from pathlib import Path; from dense.harness.sandbox import Sandbox, Settings\n"
+        "import asyncio, sys; from pathlib import Path; from dense.harness.sandbox import Sandbox, SandboxSettings\n"
         "async def main():\n"
-        "    sandbox = await Sandbox.start(Settings(parent=Path(sys.argv[1])))\n"
+        "    sandbox = await Sandbox.start(SandboxSettings(parent=Path(sys.argv[1])))\n"
         "    done = await sandbox.run(['bash', '-c', 'touch /usr/mark /app; ls /usr/mark /app'])\n"
         "    await sandbox.stop()\n"
         "    print(sandbox.store, done.out.split(), list(Path(sys.argv[1]).iterdir()))\n"
@@ -258,9 +260,9 @@ def test_file_systems_within_the_system_show(able: None, tmp_path: Path) -> None
     if os.geteuid() != 0:
         pytest.skip("it takes root to mount one for the test")
     script = (
-        "import asyncio, sys; from pathlib import Path; from dense.harness.sandbox import Sandbox, Settings\n"
+        "import asyncio, sys; from pathlib import Path; from dense.harness.sandbox import Sandbox, SandboxSettings\n"
         "async def main():\n"
-        "    sandbox = await Sandbox.start(Settings(parent=Path(sys.argv[1])))\n"
+        "    sandbox = await Sandbox.start(SandboxSettings(parent=Path(sys.argv[1])))\n"
         "    done = await sandbox.run(['bash', '-c', 'cd /usr/local/share; ls; cat /etc/resolv.conf; echo > file'])\n"
         "    await sandbox.stop()\n"
         "    print(done.out, Path('/usr/local/share/file').read_text())\n"
@@ -279,17 +281,17 @@ def test_file_systems_within_the_system_show(able: None, tmp_path: Path) -> None
 def test_what_it_says_when_it_cannot_start(able: None, states: Path, tmp_path: Path) -> None:
     missing = tmp_path / "not-there"
     with pytest.raises(DenseError, match="not-there cannot be shown"):
-        asyncio.run(Sandbox.start(Settings(parent=states, shown=(missing,))))
+        asyncio.run(Sandbox.start(SandboxSettings(parent=states, shown=(missing,))))
     file = tmp_path / "file"
     file.write_text("")
     with pytest.raises(DenseError, match="no sandbox can be kept here"):
-        asyncio.run(Sandbox.start(Settings(parent=file)))
-    assert issubclass(NotStarted, DenseError)
+        asyncio.run(Sandbox.start(SandboxSettings(parent=file)))
+    assert issubclass(SandboxNotStarted, DenseError)
 
 
 def test_a_stopped_one_says_so(able: None, states: Path) -> None:
     async def main() -> None:
-        sandbox = await Sandbox.start(Settings(parent=states))
+        sandbox = await Sandbox.start(SandboxSettings(parent=states))
         await sandbox.stop()
         await sandbox.stop()
         with pytest.raises(DenseError, match="has ended"):

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from dense.errors import DenseError
-from dense.harness.sandbox import Able, Settings, namespaces, preflight, preflight_now
+from dense.harness.sandbox import SandboxSettings, SandboxSupport, namespaces, preflight, preflight_now
 
 TRY = """
-from dense.harness.sandbox import Settings, preflight_now
-try: print(preflight_now(settings=Settings(is_rootless=ROOTLESS)))
+from dense.harness.sandbox import SandboxSettings, preflight_now
+try: print(preflight_now(settings=SandboxSettings(is_rootless=ROOTLESS)))
 except Exception as error: print(type(error).__name__, error)
 """
 
@@ -27,8 +27,8 @@ def refused(*limits: str, is_rootless: bool) -> str:
 
 
 def test_it_can_here(is_rootless: bool, states: Path) -> None:
-    found = asyncio.run(preflight(("tar", "python3"), Settings(is_rootless=is_rootless, parent=states)))
-    assert found == Able(is_rootless, found.store)
+    found = asyncio.run(preflight(("tar", "python3"), SandboxSettings(is_rootless=is_rootless, parent=states)))
+    assert found == SandboxSupport(is_rootless, found.store)
     assert found.store in {"disk", "memory"}
 
 

@@ -13,7 +13,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from dense.harness.sandbox import Sandbox, Settings, preflight
+from dense.harness.sandbox import Sandbox, SandboxSettings, preflight
 from dense.harness.sandbox.build import build
 from dense.harness.sandbox.dockerfile import read
 from dense.harness.sandbox.transfer import members_of
@@ -24,7 +24,7 @@ LOADED = (concurrent.futures.thread, encodings.idna, tarfile)
 
 async def main(folder: Path) -> dict[str, object]:
     able = await preflight(("bash", "python3"))
-    sandbox = await Sandbox.start(Settings(hidden=(folder,)))
+    sandbox = await Sandbox.start(SandboxSettings(hidden=(folder,)))
     try:
         image = await build(read(folder / "Dockerfile"), sandbox, folder / "scratch")
         await sandbox.put(members_of(folder / "tests"), "/tests")

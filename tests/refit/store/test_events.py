@@ -18,7 +18,7 @@ from made_harness import MadeHarness
 from msgspec.structs import replace
 
 from dense.errors import Changed, DenseError, Held
-from dense.harness import Attempted, Order
+from dense.harness import AttemptOrder, AttemptResult
 from dense.refit.experiment import experiment_of, import_table, reopen_invalid, start_session
 from dense.refit.identity import facts_of, identity_of
 from dense.refit.plan import Plan
@@ -34,9 +34,9 @@ CELL = Cell("r", "t", 0, 0, RUN0)
 def test_events_come_back_as_they_went_in(tmp_path: Path) -> None:
     events = [
         ExecutionStarted(1),
-        ExecutionEnded(1, Attempted("trial", exception="X")),
+        ExecutionEnded(1, AttemptResult("trial", exception="X")),
         ExecutionStarted(2),
-        ExecutionEnded(2, Attempted("t", reward=0.5)),
+        ExecutionEnded(2, AttemptResult("t", reward=0.5)),
     ]
     with EventStore(tmp_path) as store:
         for event in events:
@@ -63,8 +63,8 @@ def test_nothing_can_be_changed_or_deleted(tmp_path: Path, change: str) -> None:
 def test_the_first_score_stands(tmp_path: Path) -> None:
     with EventStore(tmp_path) as store:
         store.append(ExecutionStarted(1), CELL)
-        store.append(ExecutionEnded(1, Attempted("a", reward=0.0)), CELL)
-        store.append(ExecutionEnded(2, Attempted("b", reward=1.0)), CELL)
+        store.append(ExecutionEnded(1, AttemptResult("a", reward=0.0)), CELL)
+        store.append(ExecutionEnded(2, AttemptResult("b", reward=1.0)), CELL)
         store.append(CellGivenUp("late"), CELL)
         (result,) = fold_events(store).results
     assert result.reward == 0.0 and result.exception is None
@@ -237,7 +237,7 @@ def test_all_that_was_spent_is_counted(tmp_path: Path) -> None:
     """An execution without a score costs as much as one with."""
 
     class Paid(MadeHarness):
-        async def attempt(self, order: Order) -> Attempted:
+        async def attempt(self, order: AttemptOrder) -> AttemptResult:
             made = await super().attempt(order)
             return replace(made, reward=None, exception="Broken") if order.name.endswith("--try-1") else made
 

@@ -19,7 +19,7 @@ from stores import ALL, HOSTILE, made, task_names
 from dense.errors import DenseError
 from dense.report.build import build
 from dense.report.figures import Drawing, bars, canvas, costs, draw, drawings, heatmap, lines, points
-from dense.report.figures.look import LOOKS, named
+from dense.report.figures.style import STYLES, short_name
 from dense.report.model import Report
 from dense.results import RUN0, Experiment, Result
 
@@ -160,7 +160,7 @@ def test_the_privileged_come_last_wherever_the_experiment_names_them(kept: Kept,
 
 
 def _rgb(method: str) -> tuple[float, ...]:
-    colour = LOOKS[method].colour
+    colour = STYLES[method].colour
     return tuple(int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
 
 
@@ -176,11 +176,11 @@ def test_points_stand_where_the_numbers_say(small: Report, kept: Kept, tmp_path:
         if len(line.get_xdata()) == 1
     }
     wanted = {
-        LOOKS[row.method].marker: (row.combined_tokens.value, row.passed.value)
+        STYLES[row.method].marker: (row.combined_tokens.value, row.passed.value)
         for row in recipient.rows
         if row.role == "method"
     }
-    start = LOOKS[RUN0].marker
+    start = STYLES[RUN0].marker
     assert marks == wanted | {start: (recipient.baseline.tokens.value, recipient.baseline.passed.value)}
 
 
@@ -204,7 +204,7 @@ def test_a_heatmap_has_every_task_and_grey_for_what_was_not_scored(kept: Kept, t
     axes = kept.figures["tasks-1-gpt-5-5"].axes
     assert len(axes) == 2, "two columns"
     labels = [tick.get_text() for axis in axes for tick in axis.get_yticklabels()]
-    assert labels == [named(name, heatmap.NAME) for name in sorted(names)]
+    assert labels == [short_name(name, heatmap.NAME) for name in sorted(names)]
     hatched = [one for axis in axes for one in axis.collections if one.get_hatch()]
     assert sum(len(one.get_paths()) for one in hatched) == 3 * (len(ALL) + 1)
     digits = sum(len(line.get_xdata()) for axis in axes for line in axis.lines)

@@ -57,7 +57,7 @@ def site(stores: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Pa
 def hostile(stores: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of an experiment in which every text that comes from outside attacks the page."""
     from dense.report import build
-    from dense.report.page import write
+    from dense.report.page import write_page
 
     folder = tmp_path_factory.mktemp("hostile")
     evil = stores.HOSTILE
@@ -69,7 +69,7 @@ def hostile(stores: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     facts = {evil[0]: evil[1], "nested": {"x": [evil[0], evil[3]]}}
     whole = replace(experiment, name=evil[0], results=tuple(attacked), facts=facts)
     report = build(whole, draws=200)
-    write(report, whole, folder / "report")
+    write_page(report, whole, folder / "report")
     return folder / "report"
 
 

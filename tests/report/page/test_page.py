@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from dense.report import build
-from dense.report.page import write
-from dense.report.page.cells import NOT_RUN, inlined
-from dense.report.page.texts import ACTING, embedded, visible
-from dense.report.page.view import MOST_LINES, number_in, shown
-from dense.report.table import Entry, Line, Table
+from dense.report.page import write_page
+from dense.report.page.cells import NOT_RUN, inline_cells
+from dense.report.page.escaping import ACTING, escape_controls, script_json
+from dense.report.page.view import MAX_PAGE_ROWS, number_in, page_table
+from dense.report.table import ReportTable, TableCell, TableRow
 from dense.results import Experiment
 
 
@@ -79,7 +79,7 @@ def test_every_text_from_outside_is_there_and_inert(hostile: Path, stores: Any) 
     text, page = read(hostile)
     cells = json.loads(page.inside["script"][0])
     assert "<" not in page.inside["script"][0]
-    assert all(any(visible(evil) in told for told in cells["texts"]) for evil in stores.HOSTILE[:2])
+    assert all(any(escape_controls(evil) in told for told in cells["texts"]) for evil in stores.HOSTILE[:2])
     assert "<img src=x" not in text
     assert "&lt;img src=x" in text
     assert "&lt;/script&gt;" in text
@@ -89,9 +89,9 @@ def test_every_text_from_outside_is_there_and_inert(hostile: Path, stores: Any) 
 
 @given(st.text())
 def test_what_is_visible_does_not_act_and_the_rest_stays(text: str) -> None:
-    assert not ACTING.search(visible(text))
+    assert not ACTING.search(escape_controls(text))
     if not ACTING.search(text):
-        assert visible(text) == text
+        assert escape_controls(text) == text
 
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=4))
@@ -99,13 +99,13 @@ JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambd
 
 @given(JSON)
 def test_json_in_a_page_is_the_same_json(value: Any) -> None:
-    text = embedded(value)
+    text = script_json(value)
     assert json.loads(text) == value
     assert not set(text) & set("<>&")
 
 
 def test_numbers_that_json_lacks_are_unknown() -> None:
-    assert json.loads(embedded({"a": [1.5, float("nan"), float("inf")], "b": None})) == {
+    assert json.loads(script_json({"a": [1.5, float("nan"), float("inf")], "b": None})) == {
         "a": [1.5, None, None],
         "b": None,
     }
@@ -114,7 +114,7 @@ def test_numbers_that_json_lacks_are_unknown() -> None:
 def test_the_same_report_gives_the_same_page(site: tuple[Experiment, Path], tmp_path: Path) -> None:
     experiment, folder = site
     before = (folder / "index.html").read_bytes()
-    write(build(experiment, draws=200), experiment, folder)
+    write_page(build(experiment, draws=200), experiment, folder)
     assert (folder / "index.html").read_bytes() == before
     assert str(folder.parent).encode() not in before, "a path of this machine"
 
@@ -152,11 +152,13 @@ def test_links_lead_from_the_page_to_files_that_are_there(site: tuple[Experiment
 
 def test_files_that_are_not_there_are_no_links(stores: Any, tmp_path: Path) -> None:
     experiment = stores.made(("x",), 1, 1, ("dense",), invalid=0)
-    [told] = inlined(replace(experiment, folder=str(tmp_path)), tmp_path, [("x", stores.task_names(1)[0])], {})["rows"]
+    [told] = inline_cells(replace(experiment, folder=str(tmp_path)), tmp_path, [("x", stores.task_names(1)[0])], {})[
+        "rows"
+    ]
     assert [line[13:] for line in told] == [[None] * 4, [None] * 4]
     (tmp_path / "feedback of mine").mkdir()
     results = tuple(replace(one, feedback_folder="feedback of mine") for one in experiment.results)
-    data = inlined(
+    data = inline_cells(
         replace(experiment, folder=str(tmp_path), results=results),
         tmp_path / "a#b",
         [("x", stores.task_names(1)[0])],
@@ -169,7 +171,9 @@ def test_files_that_are_not_there_are_no_links(stores: Any, tmp_path: Path) -> N
 def test_cells_that_have_not_run_are_shown_as_such(stores: Any, tmp_path: Path) -> None:
     experiment = stores.made(("x",), 2, 1, ("none", "dense"))
     some = replace(experiment, results=experiment.results[:3])
-    told = inlined(some, tmp_path, [("x", name) for name in stores.task_names(2)], {"dense": "DENSE", "none": "None"})
+    told = inline_cells(
+        some, tmp_path, [("x", name) for name in stores.task_names(2)], {"dense": "DENSE", "none": "None"}
+    )
     assert [len(row) for row in told["rows"]] == [3, 3]
     assert [told["texts"][line[2]] for line in told["rows"][0]] == ["run0", "DENSE", "None"], "in the labels' order"
     last = told["rows"][1]
@@ -204,7 +208,9 @@ def test_numbers_in_tables_sort_as_numbers(text: str, number: str | None) -> Non
 
 
 def test_a_long_table_is_cut_and_says_so() -> None:
-    lines = tuple(Line((Entry(f"row {number}"), Entry(str(number))), rule=number == 10) for number in range(700))
-    table = shown(Table("t", "T", "", ("Name", "Value"), lines, (), ()))
-    assert table.left == 700 - MOST_LINES
-    assert [len(group) for group in table.groups] == [10, MOST_LINES - 10]
+    lines = tuple(
+        TableRow((TableCell(f"row {number}"), TableCell(str(number))), rule=number == 10) for number in range(700)
+    )
+    table = page_table(ReportTable("t", "T", "", ("Name", "Value"), lines, (), ()))
+    assert table.left == 700 - MAX_PAGE_ROWS
+    assert [len(group) for group in table.groups] == [10, MAX_PAGE_ROWS - 10]

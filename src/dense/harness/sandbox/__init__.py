@@ -11,9 +11,9 @@ wherever its results do. Nothing here imports Harbor but `environment`, which on
 
 from __future__ import annotations
 
-from dense.harness.sandbox.namespaces import Sandbox, Settings
-from dense.harness.sandbox.preflight import Able, preflight, preflight_now
-from dense.harness.sandbox.state import sweep
+from dense.harness.sandbox.namespaces import Sandbox, SandboxSettings
+from dense.harness.sandbox.preflight import SandboxSupport, preflight, preflight_now
+from dense.harness.sandbox.state_folder import sweep
 
 IMPORT_PATH = "dense.harness.sandbox.environment:SandboxEnvironment"
 """By which Harbor finds it."""
@@ -23,4 +23,13 @@ LABEL = (
 )
 """What must be said wherever a number is shown that was made in it."""
 
-__all__ = ["IMPORT_PATH", "LABEL", "Able", "Sandbox", "Settings", "preflight", "preflight_now", "sweep"]
+__all__ = [
+    "IMPORT_PATH",
+    "LABEL",
+    "Sandbox",
+    "SandboxSettings",
+    "SandboxSupport",
+    "preflight",
+    "preflight_now",
+    "sweep",
+]

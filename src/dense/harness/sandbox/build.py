@@ -11,7 +11,15 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from dense.errors import DenseError
-from dense.harness.sandbox.dockerfile import Dockerfile, Heredoc, Instruction, expand, filled, pairs, split
+from dense.harness.sandbox.dockerfile import (
+    Dockerfile,
+    DockerfileHeredoc,
+    DockerfileInstruction,
+    expand,
+    fill_variables,
+    pairs,
+    split,
+)
 from dense.harness.sandbox.namespaces import PATH, Sandbox
 from dense.harness.sandbox.transfer import Member, members_of
 
@@ -20,7 +28,7 @@ _TAIL = 2000
 """Characters of a failed command's output that its error shows."""
 
 
-class Image(Struct, frozen=True):
+class BuiltImage(Struct, frozen=True):
     """What commands start with once a Dockerfile was carried out."""
 
     workdir: str = "/"
@@ -31,7 +39,7 @@ class Image(Struct, frozen=True):
     """With which variables."""
 
 
-async def build(dockerfile: Dockerfile, sandbox: Sandbox, scratch: Path) -> Image:
+async def build(dockerfile: Dockerfile, sandbox: Sandbox, scratch: Path) -> BuiltImage:
     """Carries it out. The context is the folder in which it lies; `scratch` is a folder here, for documents."""
     building = _Building(dockerfile, sandbox, scratch)
     for item in dockerfile.instructions:
@@ -54,14 +62,14 @@ class _Building:
         self._arguments: dict[str, str] = {}
         self._shell = ["/bin/sh", "-c"]
 
-    def image(self) -> Image:
-        return Image(self._workdir, self._user, dict(self._env))
+    def image(self) -> BuiltImage:
+        return BuiltImage(self._workdir, self._user, dict(self._env))
 
     @property
     def _variables(self) -> dict[str, str]:
         return {"PATH": PATH, **self._arguments, **self._env}
 
-    async def carry_out(self, item: Instruction) -> None:
+    async def carry_out(self, item: DockerfileInstruction) -> None:
         match item.word:
             case "ENV":
                 before = self._variables
@@ -83,7 +91,7 @@ class _Building:
             case _:
                 pass
 
-    async def _run(self, item: Instruction) -> None:
+    async def _run(self, item: DockerfileInstruction) -> None:
         if item.items is not None:
             return await self._checked(item, item.items)
         if not item.heredocs:
@@ -102,7 +110,7 @@ class _Building:
         return await self._checked(item, ["rm", "-f", f"{_INSIDE}/dense-run"], user="")
 
     async def _checked(
-        self, item: Instruction, command: list[str], *, cwd: str | None = None, user: str | None = None
+        self, item: DockerfileInstruction, command: list[str], *, cwd: str | None = None, user: str | None = None
     ) -> None:
         done = await self._sandbox.run(
             command,
@@ -115,7 +123,7 @@ class _Building:
             said = "\n".join(part.strip() for part in (done.out, done.err) if part.strip())
             raise self._dockerfile.wrong(item, f"{item.text}\nended with {done.code}: {said[-_TAIL:] or 'no output'}")
 
-    async def _copy(self, item: Instruction) -> None:
+    async def _copy(self, item: DockerfileInstruction) -> None:
         variables = self._variables
         names = item.items if item.items is not None else split(item.text)
         *sources, target = [expand(name, variables) for name in names]
@@ -135,7 +143,15 @@ class _Building:
                 )
 
     async def _put(
-        self, item: Instruction, path: Path, name: str, place: str, *, into: bool, mode: int | None, owner: str
+        self,
+        item: DockerfileInstruction,
+        path: Path,
+        name: str,
+        place: str,
+        *,
+        into: bool,
+        mode: int | None,
+        owner: str,
     ) -> None:
         if path.is_dir():
             await self._sandbox.put(_changed(self._kept(members_of(path)), mode, owner), place)
@@ -147,12 +163,12 @@ class _Building:
             whole = PurePosixPath(place)
             await self._sandbox.put(_changed([Member(path, whole.name)], mode, owner), str(whole.parent))
 
-    async def _unpacked(self, item: Instruction, path: Path, place: str) -> None:
+    async def _unpacked(self, item: DockerfileInstruction, path: Path, place: str) -> None:
         await self._sandbox.put([Member(path, "dense-add")], _INSIDE)
         script = 'mkdir -p -- "$1" && tar -xf "$2" -C "$1" --no-same-owner; code=$?; rm -f -- "$2"; exit $code'
         await self._checked(item, ["sh", "-c", script, "sh", place, f"{_INSIDE}/dense-add"], user="")
 
-    def _matching(self, item: Instruction, source: str) -> list[Path]:
+    def _matching(self, item: DockerfileInstruction, source: str) -> list[Path]:
         """What a source means in the context: files and folders, by name or pattern, never outside."""
         relative = os.path.normpath(source.lstrip("/") or ".")
         if relative.startswith(".."):
@@ -185,7 +201,7 @@ class _Building:
                 kept = is_kept
         return kept
 
-    def _mode(self, item: Instruction) -> int | None:
+    def _mode(self, item: DockerfileInstruction) -> int | None:
         given = expand(dict(item.flags).get("chmod", ""), self._variables)
         if not given:
             return None
@@ -193,8 +209,10 @@ class _Building:
             raise self._dockerfile.wrong(item, f"--chmod={given} is no octal mode")
         return int(given, 8)
 
-    def _written(self, document: Heredoc, *, is_expanded: bool = True) -> Path:
-        text = document.text if document.is_literal or not is_expanded else filled(document.text, self._variables)
+    def _written(self, document: DockerfileHeredoc, *, is_expanded: bool = True) -> Path:
+        text = (
+            document.text if document.is_literal or not is_expanded else fill_variables(document.text, self._variables)
+        )
         path = self._scratch / "document"
         path.write_text(text, encoding="utf-8")
         return path

@@ -27,7 +27,7 @@ _VARIABLE = re.compile(
 )
 
 
-class Heredoc(Struct, frozen=True):
+class DockerfileHeredoc(Struct, frozen=True):
     """A document that stands in the Dockerfile itself."""
 
     name: str
@@ -38,7 +38,7 @@ class Heredoc(Struct, frozen=True):
     """Whether the word was quoted: then variables stay as they are."""
 
 
-class Instruction(Struct, frozen=True):
+class DockerfileInstruction(Struct, frozen=True):
     """One instruction."""
 
     line: int
@@ -49,7 +49,7 @@ class Instruction(Struct, frozen=True):
     """Its arguments, flags taken off, continued lines joined."""
     flags: tuple[tuple[str, str], ...] = ()
     """Flags before the arguments, without dashes."""
-    heredocs: tuple[Heredoc, ...] = ()
+    heredocs: tuple[DockerfileHeredoc, ...] = ()
     """Documents that follow, in their order."""
 
     @property
@@ -68,10 +68,10 @@ class Dockerfile(Struct, frozen=True):
     """The file."""
     base: str
     """The image that it was written for, for the record."""
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[DockerfileInstruction, ...]
     """Those of the last stage, and of the stages that it builds upon."""
 
-    def wrong(self, instruction: Instruction, problem: str) -> DenseError:
+    def wrong(self, instruction: DockerfileInstruction, problem: str) -> DenseError:
         """An error that names the line."""
         return _wrong(self.path, instruction.line, f"{instruction.word}: {problem}")
 
@@ -110,7 +110,7 @@ def read(path: Path) -> Dockerfile:
     return dockerfile
 
 
-def instructions(text: str, path: Path) -> Iterator[Instruction]:
+def instructions(text: str, path: Path) -> Iterator[DockerfileInstruction]:
     """The instructions of a text, in order."""
     lines = text.lstrip("\ufeff").splitlines()
     escape = _escape(lines)
@@ -123,14 +123,14 @@ def instructions(text: str, path: Path) -> Iterator[Instruction]:
         word, _, rest = joined.partition(" ")
         word = word.upper()
         flags, rest = _flags(rest.strip()) if word not in {"ENV", "LABEL", "FROM", "ARG"} else ((), rest.strip())
-        heredocs: list[Heredoc] = []
+        heredocs: list[DockerfileHeredoc] = []
         for dash, quote, name in _HEREDOC.findall(rest) if word in {"RUN", "COPY", "ADD"} else []:
             document, at = _document(lines, at, name, dash, path, start)
-            heredocs.append(Heredoc(name, document, bool(quote)))
-        yield Instruction(start + 1, word, rest, flags, tuple(heredocs))
+            heredocs.append(DockerfileHeredoc(name, document, bool(quote)))
+        yield DockerfileInstruction(start + 1, word, rest, flags, tuple(heredocs))
 
 
-def pairs(instruction: Instruction) -> list[tuple[str, str | None]]:
+def pairs(instruction: DockerfileInstruction) -> list[tuple[str, str | None]]:
     """Names and values of ENV and ARG, unexpanded; None for an ARG without a value."""
     text = instruction.text
     if instruction.word == "ENV" and not re.match(r"[^\s=]+=", text):
@@ -159,7 +159,7 @@ def expand(text: str, variables: Mapping[str, str]) -> str:
     )
 
 
-def filled(text: str, variables: Mapping[str, str]) -> str:
+def fill_variables(text: str, variables: Mapping[str, str]) -> str:
     """A document with its variables put in; quotes are its own."""
     return _filled(text, variables, keeps=True)
 
@@ -230,7 +230,7 @@ def _document(lines: list[str], at: int, name: str, dash: str, path: Path, start
     raise _wrong(path, start + 1, f"the document <<{name} has no end")
 
 
-def _until_from(found: list[Instruction]) -> Iterator[Instruction]:
+def _until_from(found: list[DockerfileInstruction]) -> Iterator[DockerfileInstruction]:
     for item in found:
         if item.word == "FROM":
             return
@@ -239,12 +239,12 @@ def _until_from(found: list[Instruction]) -> Iterator[Instruction]:
 
 
 def _last_stage(
-    found: list[Instruction], stages: list[int], arguments: Mapping[str, str]
-) -> tuple[str, list[Instruction]]:
+    found: list[DockerfileInstruction], stages: list[int], arguments: Mapping[str, str]
+) -> tuple[str, list[DockerfileInstruction]]:
     """The last stage with those that it builds upon, the outermost image first."""
-    named: dict[str, list[Instruction]] = {}
+    named: dict[str, list[DockerfileInstruction]] = {}
     bases: dict[str, str] = {}
-    base, body = "", list[Instruction]()
+    base, body = "", list[DockerfileInstruction]()
     for begin, end in zip(stages, [*stages[1:], len(found)], strict=True):
         parts = [part for part in split(found[begin].text) if not part.startswith("--")]
         image = expand(parts[0], arguments) if parts else ""
@@ -255,7 +255,7 @@ def _last_stage(
     return base, body
 
 
-def _check(dockerfile: Dockerfile, item: Instruction) -> None:
+def _check(dockerfile: Dockerfile, item: DockerfileInstruction) -> None:
     if item.word in IGNORED:
         return
     if item.word not in CARRIED_OUT:

@@ -13,9 +13,9 @@ import msgspec
 
 from dense.errors import DenseError, install_hint
 from dense.harness.sandbox import LABEL
-from dense.harness.sandbox.build import Image, build
+from dense.harness.sandbox.build import BuiltImage, build
 from dense.harness.sandbox.dockerfile import Dockerfile, definition
-from dense.harness.sandbox.namespaces import Sandbox, Settings
+from dense.harness.sandbox.namespaces import Sandbox, SandboxSettings
 from dense.harness.sandbox.preflight import preflight_now
 from dense.harness.sandbox.transfer import Member, members_of
 
@@ -54,7 +54,7 @@ class SandboxEnvironment(BaseEnvironment):
         self._parent = None if state is None else Path(state)
         self._dockerfile: Dockerfile | None = None
         self._sandbox: Sandbox | None = None
-        self._image = Image()
+        self._image = BuiltImage()
         super().__init__(*args, **kwargs)
 
     @staticmethod
@@ -88,7 +88,7 @@ class SandboxEnvironment(BaseEnvironment):
     @override
     async def start(self, force_build: bool) -> None:
         self._log_what_it_is()
-        settings = Settings(
+        settings = SandboxSettings(
             is_rootless=self._rootless,
             has_network=self._shares_network and self._may_use_network,
             hidden=(*self._hide, self.environment_dir.parent, self.trial_paths.trial_dir),
@@ -105,7 +105,7 @@ class SandboxEnvironment(BaseEnvironment):
     async def _prepare(self, sandbox: Sandbox) -> None:
         if sandbox.store == "memory":
             self.logger.warning("sandbox: what is written is kept in memory; set TMPDIR to a folder on a local disk")
-        self._image = Image()
+        self._image = BuiltImage()
         if self._dockerfile is not None:
             with tempfile.TemporaryDirectory(prefix="dense-build-") as scratch:
                 self._image = await build(self._dockerfile, sandbox, Path(scratch))

@@ -23,10 +23,10 @@ from typing import IO, Self
 from msgspec import Struct
 
 from dense.errors import DenseError
-from dense.harness.sandbox.running import Done, end_session, run
-from dense.harness.sandbox.state import State, sweep
+from dense.harness.sandbox.command import CommandResult, end_session, run
+from dense.harness.sandbox.state_folder import StateFolder, sweep
 from dense.harness.sandbox.transfer import Member, pack, receive
-from dense.harness.sandbox.view import words
+from dense.harness.sandbox.visible_paths import mount_words
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """The search path inside, and that of our own tools outside: a Python of ours must not be found first."""
@@ -60,7 +60,7 @@ _PUT = 'mkdir -p -- "$1" && exec tar -xf - --no-overwrite-dir $2 -C "$1"'
 _ROOT = frozenset({"", "root", "0", "root:root", "0:0"})
 
 
-class Settings(Struct, frozen=True):
+class SandboxSettings(Struct, frozen=True):
     """How a sandbox is made."""
 
     is_rootless: bool | None = None
@@ -80,7 +80,7 @@ class Settings(Struct, frozen=True):
         return os.geteuid() != 0 if self.is_rootless is None else self.is_rootless
 
 
-class NotStarted(DenseError):
+class SandboxNotStarted(DenseError):
     """A sandbox did not start."""
 
     def __init__(self, stage: str, said: str) -> None:
@@ -94,7 +94,9 @@ class NotStarted(DenseError):
 class Sandbox:
     """A running sandbox. Its first process, and with it all others, ends when we do, however that happens."""
 
-    def __init__(self, settings: Settings, state: State, holder: asyncio.subprocess.Process, ready: list[str]) -> None:
+    def __init__(
+        self, settings: SandboxSettings, state: StateFolder, holder: asyncio.subprocess.Process, ready: list[str]
+    ) -> None:
         self.settings = settings
         self.store = ready[1]
         """`disk` or `memory`: where what is written goes."""
@@ -104,10 +106,10 @@ class Sandbox:
         self._lingering: list[asyncio.BaseTransport] = []
 
     @classmethod
-    async def start(cls, settings: Settings) -> Self:
+    async def start(cls, settings: SandboxSettings) -> Self:
         """A fresh one. What a killed owner left is swept first."""
         await asyncio.to_thread(sweep, settings.parent)
-        state = await asyncio.to_thread(State, settings.parent)
+        state = await asyncio.to_thread(StateFolder, settings.parent)
         try:
             holder = await _held(settings, state.folder)
             try:
@@ -130,7 +132,7 @@ class Sandbox:
         user: str = "",
         timeout: float | None = None,
         is_build: bool = False,
-    ) -> Done:
+    ) -> CommandResult:
         """Runs a command inside, in a folder of it (or in another, if that is gone) and as a user of it. Of variables
         it sees `PATH`, `HOME`, `LANG` and those that are given. `TimeoutError` when it takes longer. Building has this
         machine's network, as with Docker."""
@@ -275,15 +277,15 @@ def missing() -> list[str]:
 def _tool(name: str) -> str:
     found = shutil.which(name, path=PATH)
     if found is None:
-        raise NotStarted("tools", f"{name} is not on this machine")
+        raise SandboxNotStarted("tools", f"{name} is not on this machine")
     return found
 
 
-def _limits(settings: Settings) -> list[str]:
+def _limits(settings: SandboxSettings) -> list[str]:
     return [] if settings.rootless else [_tool("setpriv"), f"--bounding-set={DROPPED}"]
 
 
-async def _held(settings: Settings, folder: Path) -> asyncio.subprocess.Process:
+async def _held(settings: SandboxSettings, folder: Path) -> asyncio.subprocess.Process:
     """The process whose child is the sandbox's first. It dies with us, and its child with it; and the child also ends
     when its standard input does, which holds where we were dead before we could ask for the former."""
     command = [_tool("setpriv"), "--pdeathsig=KILL", *_limits(settings)[1:], _tool("unshare")]
@@ -293,7 +295,7 @@ async def _held(settings: Settings, folder: Path) -> asyncio.subprocess.Process:
     if not settings.has_network:
         command.append("--net")
     mode, network = "rootless" if settings.rootless else "root", "host" if settings.has_network else "none"
-    view = words(hidden=(*settings.hidden, folder.parent), shown=settings.shown)
+    view = mount_words(hidden=(*settings.hidden, folder.parent), shown=settings.shown)
     with (folder / "init.log").open("wb") as log:
         return await asyncio.create_subprocess_exec(
             *[*command, "/bin/sh", "-c", _INIT, "sandbox", str(folder), mode, network, *view],
@@ -318,7 +320,7 @@ async def _ready(holder: asyncio.subprocess.Process, folder: Path) -> list[str]:
     said = (folder / "init.log").read_text(errors="replace").strip().splitlines()
     stages = [entry.removeprefix("stage: ") for entry in said if entry.startswith("stage: ")]
     reasons = [entry for entry in said if not entry.startswith("stage: ")]
-    raise NotStarted(stages[-1] if stages else "unshare", "; ".join(reasons))
+    raise SandboxNotStarted(stages[-1] if stages else "unshare", "; ".join(reasons))
 
 
 async def _end(holder: asyncio.subprocess.Process, first: int | None = None) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from dense.errors import DenseError
-from dense.harness.sandbox.namespaces import NotStarted, Sandbox, Settings, missing
+from dense.harness.sandbox.namespaces import Sandbox, SandboxNotStarted, SandboxSettings, missing
 
 _PACKAGES = {"tar": "tar", "bash": "bash"}
 _LOCKS = {
@@ -28,7 +28,7 @@ _LOCKS = {
 _OTHERWISE = "or use `environment: docker`"
 
 
-class Able(Struct, frozen=True):
+class SandboxSupport(Struct, frozen=True):
     """What sandboxes are like on this machine."""
 
     is_rootless: bool
@@ -37,9 +37,9 @@ class Able(Struct, frozen=True):
     """`disk` or `memory`: where what is written in them goes."""
 
 
-async def preflight(needs: Sequence[str] = (), settings: Settings | None = None) -> Able:
+async def preflight(needs: Sequence[str] = (), settings: SandboxSettings | None = None) -> SandboxSupport:
     """Tries a sandbox once and looks for commands in it. A `DenseError` says why there can be none."""
-    settings = settings or Settings()
+    settings = settings or SandboxSettings()
     if not sys.platform.startswith("linux"):
         raise DenseError(f"the sandbox needs Linux, and this is {sys.platform}; use `environment: docker`")
     if lacking := missing():
@@ -50,18 +50,18 @@ async def preflight(needs: Sequence[str] = (), settings: Settings | None = None)
         )
     try:
         sandbox = await Sandbox.start(settings)
-    except NotStarted as error:
+    except SandboxNotStarted as error:
         raise DenseError(f"{error}\n{await _advice(error, settings)}") from None
     try:
         await _try(sandbox, needs)
     finally:
         await sandbox.stop()
-    return Able(settings.rootless, sandbox.store)
+    return SandboxSupport(settings.rootless, sandbox.store)
 
 
-def preflight_now(needs: Sequence[str] = (), settings: Settings | None = None) -> Able:
+def preflight_now(needs: Sequence[str] = (), settings: SandboxSettings | None = None) -> SandboxSupport:
     """`preflight` for callers that are not asynchronous, or whose caller is."""
-    found: list[Able] = []
+    found: list[SandboxSupport] = []
     failed: list[DenseError] = []
 
     def attempt() -> None:
@@ -93,7 +93,7 @@ async def _try(sandbox: Sandbox, needs: Sequence[str]) -> None:
         )
 
 
-async def _advice(error: NotStarted, settings: Settings) -> str:
+async def _advice(error: SandboxNotStarted, settings: SandboxSettings) -> str:
     if error.stage in {"unshare", "propagation"}:
         return await _advice_on_namespaces(settings)
     if error.stage == "overlay":
@@ -118,13 +118,13 @@ async def _advice(error: NotStarted, settings: Settings) -> str:
     return f"Run dense as root if this is another user's machine, {_OTHERWISE}."
 
 
-async def _advice_on_namespaces(settings: Settings) -> str:
+async def _advice_on_namespaces(settings: SandboxSettings) -> str:
     closed = [what for path, (value, what) in _LOCKS.items() if _read(path) == value]
     if not settings.rootless:
         rootless = msgspec.structs.replace(settings, is_rootless=True)
         try:
             await (await Sandbox.start(rootless)).stop()
-        except NotStarted:
+        except SandboxNotStarted:
             return (
                 f"This root may not make namespaces, as in most containers: start it with --privileged, {_OTHERWISE}."
             )

@@ -24,13 +24,13 @@ from dense.errors import NoTrajectory
 from dense.readers.chat import describe
 from dense.readers.content import arguments_of, text_of
 from dense.readers.embedded import function_xml, terminus
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.harbor import task_beside, task_name
 from dense.readers.json_value import first_string, flag, is_obj, number, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
-from dense.readers.reader import Place, fitting, row_of, unique
+from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
 from dense.readers.stream import StepDraft, Stream
-from dense.readers.task import task_of, unwrapped
+from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory, Usage
 
 MAX_DEPTH = 8
@@ -43,11 +43,13 @@ class Atif:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_atif(record) for record in head)
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         seen: set[str] = set()
-        for record in fitting(records, _has_actions, place.notices, "an ATIF trajectory with a step of the agent"):
+        for record in fitting_documents(
+            records, _has_actions, place.notices, "an ATIF trajectory with a step of the agent"
+        ):
             if stream := _Reading(record.value, record.source, place).stream():
-                stream.id = unique(stream.id, row_of(record.source), seen)
+                stream.id = unique_id(stream.id, location_of_row(record.source), seen)
                 yield stream
             else:
                 place.notices.skip("trajectory without a step of the agent", record.source)
@@ -76,7 +78,12 @@ class _Reading:
     files that are read with it."""
 
     def __init__(
-        self, document: dict[str, Any], source: Source, place: Place, depth: int = 0, taken: set[str] | None = None
+        self,
+        document: dict[str, Any],
+        source: Source,
+        place: TraceLocation,
+        depth: int = 0,
+        taken: set[str] | None = None,
     ) -> None:
         self.document, self.source, self.place, self.depth = document, source, place, depth
         self.taken = {place.path.name} if taken is None else taken
@@ -150,7 +157,7 @@ class _Reading:
             yield found.value, found.source.path, True
             reference = string(found.value.get("continued_trajectory_ref"))
 
-    def beside(self, reference: str, what: str) -> Record | None:
+    def beside(self, reference: str, what: str) -> TraceRecord | None:
         """A trajectory in another file of the same folder, once. A reference never leads out of it."""
         name = Path(reference).name
         if name in self.taken:
@@ -215,7 +222,7 @@ class _Reading:
         if self.draft is None:
             if value.get("source") == "user" and text:
                 self.prompts.append(text)
-            elif text and (unwrapped(text) != text):
+            elif text and (unwrap_prompt(text) != text):
                 self.prompts.append(text)  # early versions of Terminus-2 sent the wrapped instruction as the system
             return
         if text:
@@ -233,7 +240,7 @@ class _Reading:
         if found is not None:
             for key in [key for key, value in embedded.items() if value is found]:
                 del embedded[key]
-            record = Record(found, Source(source.path, source.line, source.index, part="sub-agent"))
+            record = TraceRecord(found, Source(source.path, source.line, source.index, part="sub-agent"))
         elif path := string(reference.get("trajectory_path")):
             record = self.beside(path, "the sub-agent's trajectory")
         else:

@@ -23,12 +23,12 @@ from dense.errors import NoTrajectory
 from dense.readers.chat import add_part, describe, usage_of
 from dense.readers.content import text_of
 from dense.readers.embedded import element
-from dense.readers.files import HEAD_RECORDS, Record
+from dense.readers.files import HEAD_RECORDS, TraceRecord
 from dense.readers.json_value import first_string, flag, is_obj, is_seq, number, obj, string
 from dense.readers.notices import Notices
-from dense.readers.reader import Place
+from dense.readers.reader import TraceLocation
 from dense.readers.stream import StepDraft, Stream
-from dense.readers.task import task_of, unwrapped
+from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Source, Step, Task, Trajectory
 
 BOOKKEEPING = frozenset(
@@ -59,7 +59,7 @@ class ClaudeCode:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_line(obj(record)) for record in head)
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         session = _Session(place, _Agents(place.path))
         if stream := session.stream(records):
             yield stream
@@ -125,7 +125,7 @@ def _started_by(path: Path) -> str | None:
 class _Session:
     """Goes through the lines of one agent and builds its steps."""
 
-    def __init__(self, place: Place, agents: _Agents, side: bool = False) -> None:
+    def __init__(self, place: TraceLocation, agents: _Agents, side: bool = False) -> None:
         self.place, self.agents = place, agents
         self.notices = place.notices
         self.is_side = side
@@ -139,7 +139,7 @@ class _Session:
         self.roots: dict[str, str] = {}
         self.sides: dict[str, tuple[_Session, list[Step], Source]] = {}
 
-    def stream(self, records: Iterator[Record]) -> Stream | None:
+    def stream(self, records: Iterator[TraceRecord]) -> Stream | None:
         head = list(islice(records, HEAD_RECORDS))
         turns = [line for line in (obj(record.value) for record in head) if line.get("type") in ("user", "assistant")]
         # The file of a sub-agent, read by itself, has nothing but its lines; in a session they may come first.
@@ -162,7 +162,7 @@ class _Session:
         """The user's words; where they are only a command, the command and what it stands for."""
         return task_of(self.prompts) or task_of(self.commands + self.expansions)
 
-    def steps(self, records: Iterator[Record]) -> Iterator[Step]:
+    def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
         for record in records:
             if not is_obj(record.value):
                 self.notices.skip("line is not an object", record.source)
@@ -256,7 +256,7 @@ class _Session:
         command = element(text, "command-name") if text.lstrip().startswith(COMMAND) else ""
         if command:
             text = f"{command} {element(text, 'command-args')}".strip()
-        elif not unwrapped(text):
+        elif not unwrap_prompt(text):
             return
         if self.draft is not None:
             self.draft.observe(text, origin="system" if is_meta else "user")
@@ -317,7 +317,7 @@ class _Session:
         if path is None:
             return
         file = self.place.beside(path)
-        place = Place(path, file.name, Notices(self.notices.strict))
+        place = TraceLocation(path, file.name, Notices(self.notices.strict))
         file.notices = place.notices
         try:
             if stream := _Session(place, self.agents, side=True).stream(file.records()):
@@ -344,7 +344,7 @@ class _Session:
         for name in [*self.agents.files]:
             if (path := self.agents.take(name)) is not None:
                 file = self.place.beside(path)
-                place = Place(path, file.name, self.notices)
+                place = TraceLocation(path, file.name, self.notices)
                 if stream := _Session(place, self.agents, side=True).stream(file.records()):
                     yield stream
 

@@ -29,14 +29,14 @@ from typing import Any
 from dense.errors import NoTrajectory
 from dense.readers.chat import describe, tool_call
 from dense.readers.content import text_of
-from dense.readers.files import HEAD_RECORDS, Record, first_value
+from dense.readers.files import HEAD_RECORDS, TraceRecord, first_value
 from dense.readers.formats.codex_events import EventStream, is_event, usage_of_codex
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, obj, seq, string, whole
 from dense.readers.notices import Notices
-from dense.readers.reader import Place
+from dense.readers.reader import TraceLocation
 from dense.readers.stream import StepDraft, Stream
-from dense.readers.task import task_of, unwrapped
+from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory, Usage
 
 CALLS = frozenset(
@@ -70,7 +70,7 @@ class Codex:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_rollout(line) or is_event(line) for line in map(obj, head))
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         head = list(islice(records, HEAD_RECORDS))
         lines = [obj(record.value) for record in head]
         # The first line that tells: what stands before it may be damaged.
@@ -92,7 +92,7 @@ def _is_rollout(line: dict[str, Any]) -> bool:
 class _Rollout:
     """Goes through the lines and builds the steps."""
 
-    def __init__(self, place: Place, depth: int = 0) -> None:
+    def __init__(self, place: TraceLocation, depth: int = 0) -> None:
         self.place, self.notices, self.depth = place, place.notices, depth
         self.id: str | None = None
         self.version: str | None = None
@@ -104,7 +104,7 @@ class _Rollout:
         self.usage: Usage | None = None
         self.waiting: list[_Child] | None = None
 
-    def stream(self, records: Iterator[Record]) -> Stream | None:
+    def stream(self, records: Iterator[TraceRecord]) -> Stream | None:
         steps = self.steps(records)
         first = next(steps, None)
         if first is None:
@@ -120,7 +120,7 @@ class _Rollout:
         yield from steps
         stream.usage = self.usage
 
-    def steps(self, records: Iterator[Record]) -> Iterator[Step]:
+    def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
         for record in records:
             if not is_obj(record.value):
                 self.notices.skip("line is not an object", record.source)
@@ -226,7 +226,7 @@ class _Rollout:
             return
         if self.draft is None:
             self.prompts.append(text)
-        elif unwrapped(text):
+        elif unwrap_prompt(text):
             self.draft.observe(text, origin=origin)
             self.ended = True
 
@@ -272,7 +272,7 @@ class _Rollout:
         encrypted."""
         self.children().remove(child)
         file = self.place.beside(child.path)
-        place = Place(child.path, file.name, Notices(self.notices.strict))
+        place = TraceLocation(child.path, file.name, Notices(self.notices.strict))
         file.notices = place.notices
         try:
             if stream := _Rollout(place, self.depth + 1).stream(file.records()):

@@ -13,9 +13,9 @@ from typing import Any
 
 from dense.readers.chat import describe
 from dense.readers.content import arguments_of, text_of
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_value import is_obj, obj, string, whole
-from dense.readers.reader import Place
+from dense.readers.reader import TraceLocation
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, ToolCall, Usage
@@ -38,7 +38,7 @@ def is_event(line: dict[str, Any]) -> bool:
 class EventStream:
     """Goes through the events and builds the steps."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: TraceLocation) -> None:
         self.place = place
         self.id: str | None = None
         self.model: str | None = None
@@ -47,7 +47,7 @@ class EventStream:
         self.usage: Usage | None = None
         self.running: dict[str, tuple[dict[str, Any], Source]] = {}
 
-    def stream(self, records: Iterator[Record]) -> Stream | None:
+    def stream(self, records: Iterator[TraceRecord]) -> Stream | None:
         steps = self.steps(records)
         first = next(steps, None)
         if first is None:
@@ -61,7 +61,7 @@ class EventStream:
         yield from steps
         stream.usage = self.usage
 
-    def steps(self, records: Iterator[Record]) -> Iterator[Step]:
+    def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
         for record in records:
             if not is_obj(record.value):
                 self.place.notices.skip("line is not an object", record.source)

@@ -31,10 +31,10 @@ from typing import Any
 from dense.errors import DenseError
 from dense.readers.chat import describe
 from dense.readers.content import arguments_of, compact, text_of
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_value import first_string, is_obj, is_seq, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
-from dense.readers.reader import Place
+from dense.readers.reader import TraceLocation
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, ToolCall, Trajectory, Usage
@@ -55,7 +55,7 @@ class GeminiCli:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_header, head[:5])) or any(map(_is_init, head[:5]))
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         first = next(records, None)
         if first is None:
             return
@@ -89,11 +89,11 @@ def _is_init(value: Any) -> bool:
 class _Session:
     """The messages of a session as they stand after all control records so far."""
 
-    place: Place
+    place: TraceLocation
     format: str
     depth: int = 0
     id: str | None = None
-    messages: dict[str, Record] = field(default_factory=dict[str, Record])
+    messages: dict[str, TraceRecord] = field(default_factory=dict[str, TraceRecord])
     restated: set[str] = field(default_factory=set[str])
     """Messages that only a restated history has."""
     copies: dict[str, str] = field(default_factory=dict[str, str])
@@ -101,7 +101,7 @@ class _Session:
     subagents: set[str] = field(default_factory=set[str])
     """Files of sub-agents that were read with a step."""
 
-    def take(self, record: Record) -> None:
+    def take(self, record: TraceRecord) -> None:
         value = record.value
         if not is_obj(value):
             self.place.notices.skip(f"not a record: {describe(value)}", record.source)
@@ -111,20 +111,20 @@ class _Session:
             self._restate(objs(obj(value["$set"]).get("messages")), record.source)
         elif isinstance(value.get("id"), str):
             before = self.messages.get(value["id"])
-            self.messages[value["id"]] = Record(value, before.source) if before else record
+            self.messages[value["id"]] = TraceRecord(value, before.source) if before else record
         elif isinstance(value.get("sessionId"), str):
             self.id = self.id or value["sessionId"]
         else:
             self.place.notices.skip(f"unknown record: {describe(value)}", record.source)
 
-    def take_document(self, record: Record) -> None:
+    def take_document(self, record: TraceRecord) -> None:
         """The whole session as one value, as older versions wrote it."""
         document = obj(record.value)
         self.id = string(document.get("sessionId"))
         for index, message in enumerate(seq(document.get("messages"))):
             source = Source(record.source.path, line=record.source.line, index=index)
             if is_obj(message):
-                self.messages[f"{index}"] = Record(message, source)
+                self.messages[f"{index}"] = TraceRecord(message, source)
             else:
                 self.place.notices.skip(f"not a message: {describe(message)}", source)
 
@@ -159,7 +159,7 @@ class _Session:
                 self.copies[key] = known[told]
             # A model's message is recorded when it is made; what is new here is a copy, or an answer that was made up.
             elif not has_acted or told[0] != "gemini" or string(message.get("model")):
-                self.messages[key] = Record(message, source)
+                self.messages[key] = TraceRecord(message, source)
                 if has_acted:
                     self.restated.add(key)
 
@@ -226,7 +226,7 @@ class _Session:
         if not path.is_file():
             return []
         self.subagents.add(name)
-        place = Place(path, self.place.beside(path).name, Notices(self.place.notices.strict))
+        place = TraceLocation(path, self.place.beside(path).name, Notices(self.place.notices.strict))
         session = _Session(place, self.format, self.depth + 1)
         try:
             for record in place.beside(path).records():
@@ -335,7 +335,7 @@ def _usage(tokens: Any) -> Usage | None:
     )
 
 
-def _read_stream_json(records: Iterator[Record], place: Place, name: str) -> Iterator[Stream]:
+def _read_stream_json(records: Iterator[TraceRecord], place: TraceLocation, name: str) -> Iterator[Stream]:
     stream = Stream(name, place.path.stem, place.source(), place.notices, agent=AGENT)
     prompts: list[str] = []
     steps = _stream_json_steps(records, stream, prompts)
@@ -346,7 +346,7 @@ def _read_stream_json(records: Iterator[Record], place: Place, name: str) -> Ite
         yield stream
 
 
-def _stream_json_steps(records: Iterator[Record], stream: Stream, prompts: list[str]) -> Iterator[Step]:
+def _stream_json_steps(records: Iterator[TraceRecord], stream: Stream, prompts: list[str]) -> Iterator[Step]:
     draft: StepDraft | None = None
     for record in records:
         value, source = obj(record.value), record.source

@@ -35,11 +35,11 @@ import msgspec
 from dense.errors import NotATrace
 from dense.readers.chat import AGENT_ROLES, Chat, role_of, usage_of
 from dense.readers.content import compact, text_of
-from dense.readers.files import MAX_RECORD, Record
+from dense.readers.files import MAX_RECORD_BYTES, TraceRecord
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, is_seq, number, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
-from dense.readers.reader import Place
+from dense.readers.reader import TraceLocation
 from dense.readers.stream import Stream, held_back
 from dense.trajectory import Observation, Source, Step, Task, Trajectory, Usage
 
@@ -57,7 +57,7 @@ class InspectLog:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_log(record) for record in head[:1])
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         for record in records:
             if not _is_log(record.value):
                 place.notices.skip("not an Inspect log", record.source)
@@ -68,7 +68,7 @@ class InspectLog:
                 place.notices.note(_no_sample(log), record.source)
             yield from held_back(_Log(log, self.name, place).streams(enumerate(samples), record.source), place.notices)
 
-    def read_archive(self, archive: zipfile.ZipFile, place: Place) -> Iterator[Stream]:
+    def read_archive(self, archive: zipfile.ZipFile, place: TraceLocation) -> Iterator[Stream]:
         """The samples of an `.eval` file, one after the other."""
         with archive:
             members = _Members(archive, place)
@@ -98,7 +98,7 @@ class _Members:
     """The members of an `.eval` archive, read whole, one at a time."""
 
     archive: zipfile.ZipFile
-    place: Place
+    place: TraceLocation
     names: dict[str, zipfile.ZipInfo] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -149,8 +149,8 @@ class _Members:
         return value
 
     def _bytes(self, info: zipfile.ZipInfo) -> bytes:
-        if info.file_size > MAX_RECORD:
-            raise ValueError(f"more than {MAX_RECORD >> 20} MiB")
+        if info.file_size > MAX_RECORD_BYTES:
+            raise ValueError(f"more than {MAX_RECORD_BYTES >> 20} MiB")
         if info.compress_type != ZSTD:
             return self.archive.read(info)
         import zstandard
@@ -165,7 +165,7 @@ class _Members:
     def _raw(self, info: zipfile.ZipInfo) -> bytes:
         """The member's bytes as they lie in the archive, behind its local header of variable length."""
         file = self.archive.fp
-        if file is None or info.flag_bits & 1 or info.compress_size > MAX_RECORD:
+        if file is None or info.flag_bits & 1 or info.compress_size > MAX_RECORD_BYTES:
             raise ValueError("encrypted" if info.flag_bits & 1 else "too large")
         file.seek(info.header_offset)
         head = file.read(30)
@@ -181,7 +181,7 @@ class _Log:
 
     log: dict[str, Any]
     format: str
-    place: Place
+    place: TraceLocation
     used: set[str] = field(default_factory=set[str])
 
     def streams(self, samples: Iterable[tuple[int | None, Any]], source: Source) -> Iterator[Stream]:
@@ -242,7 +242,7 @@ class _Sample:
 
     def steps(self, chat: Chat) -> list[Step]:
         """The steps of the sample's own agent."""
-        messages = [Record(m, self._at(index)) for index, m in enumerate(seq(self.value.get("messages")))]
+        messages = [TraceRecord(m, self._at(index)) for index, m in enumerate(seq(self.value.get("messages")))]
         has_acts = any(map(_is_act, messages))
         if self.events.compacted or not has_acts:
             as_called = self._as_called(self.events.within(None), messages)
@@ -266,7 +266,9 @@ class _Sample:
             return _sum(call.usage for call in self.events.calls if not call.grades)
         return _sum(map(_usage, obj(self.value.get("model_usage")).values()))
 
-    def _steps(self, chat: Chat, messages: list[Record], own: list[_ModelCall], inside: frozenset[str]) -> list[Step]:
+    def _steps(
+        self, chat: Chat, messages: list[TraceRecord], own: list[_ModelCall], inside: frozenset[str]
+    ) -> list[Step]:
         """The steps of one agent, each with what the events know of its model call and its tool calls."""
         by_id = {call.message_id: call for call in self.events.calls if call.message_id}
         # Logs before 0.3.70 have no message IDs; where each call gave one message they still correspond by their order.
@@ -281,14 +283,14 @@ class _Sample:
         steps = chat.steps(self._normal_records(messages, iter(calls)))
         return [self._told(step, call, inside) for step, call in zip(steps, calls, strict=False)]
 
-    def _normal_records(self, messages: list[Record], calls: Iterator[_ModelCall | None]) -> Iterator[Record]:
+    def _normal_records(self, messages: list[TraceRecord], calls: Iterator[_ModelCall | None]) -> Iterator[TraceRecord]:
         for record in messages:
             message = record.value
             if _is_act(record):
                 call = next(calls, None)
                 if call and seq(obj(call.message).get("tool_calls")) and not seq(message.get("tool_calls")):
                     message = call.message
-            yield Record(_normal(self._resolved(message)) if is_obj(message) else message, record.source)
+            yield TraceRecord(_normal(self._resolved(message)) if is_obj(message) else message, record.source)
 
     def _told(self, step: Step, call: _ModelCall | None, inside: frozenset[str]) -> Step:
         answered = {observation.call_id for observation in step.observations}
@@ -321,16 +323,16 @@ class _Sample:
             usage = _sum(call.usage for call in own)
             yield Trajectory("inspect", span, source, tool.function, None, chat.model, task, tuple(steps), usage)
 
-    def _as_called(self, calls: list[_ModelCall], last: list[Record]) -> list[Record]:
+    def _as_called(self, calls: list[_ModelCall], last: list[TraceRecord]) -> list[TraceRecord]:
         """The messages in the order in which they were first shown to the model, then what came after the last call."""
         seen: set[str] = set()
-        found: list[Record] = []
+        found: list[TraceRecord] = []
 
         def add(message: Any, source: Source) -> None:
             key = string(obj(message).get("id")) or compact(message)
             if is_obj(message) and key not in seen:
                 seen.add(key)
-                found.append(Record(message, source))
+                found.append(TraceRecord(message, source))
 
         for call in calls:
             source = self._at(call.index, " events")
@@ -341,9 +343,9 @@ class _Sample:
             add(record.value, record.source)
         return found
 
-    def _output(self) -> list[Record]:
+    def _output(self) -> list[TraceRecord]:
         message = _first_message(self.value.get("output"))
-        return [Record(message, self.source)] if message else []
+        return [TraceRecord(message, self.source)] if message else []
 
     def _end(self) -> Iterator[Observation]:
         """What ended the sample before its agent did."""
@@ -377,7 +379,7 @@ class _Sample:
         return reference
 
 
-def _is_act(record: Record) -> bool:
+def _is_act(record: TraceRecord) -> bool:
     return role_of(obj(record.value)) in AGENT_ROLES
 
 

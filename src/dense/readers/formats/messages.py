@@ -26,10 +26,10 @@ from typing import Any
 
 from dense.readers.chat import AGENT_ROLES, SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, Chat, describe, role_of
 from dense.readers.content import arguments_of, compact
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_value import first_string, is_obj, is_seq, obj, objs, seq, string
 from dense.readers.notices import Notices
-from dense.readers.reader import Place
+from dense.readers.reader import TraceLocation
 from dense.readers.stream import Stream, held_back
 from dense.readers.task import task_of
 from dense.trajectory import Source
@@ -61,8 +61,8 @@ class Messages:
     def claims(self, head: Sequence[Any]) -> bool:
         return _is_chat(list(head)) or any(_is_chat(_list_of(record)) for record in head[:5])
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
-        opening: list[Record] = []
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+        opening: list[TraceRecord] = []
         for record in records:
             opening.append(record)
             if _is_message(record.value) or _list_of(record.value):
@@ -73,7 +73,7 @@ class Messages:
             return
         yield from held_back(self._each(records, place), place.notices)
 
-    def _each(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def _each(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         used: set[str] = set()
         for record in records:
             messages = _list_of(record.value)
@@ -90,7 +90,7 @@ class Messages:
                 place.notices.items += own.notices.take()
 
     def _stream(
-        self, records: Iterable[Record], place: Place, source: Source, around: dict[str, Any], name: str
+        self, records: Iterable[TraceRecord], place: TraceLocation, source: Source, around: dict[str, Any], name: str
     ) -> Iterator[Stream]:
         chat = Chat(place.notices)
         steps = chat.steps(_in_one_dialect(iter(records)))
@@ -123,10 +123,10 @@ def _name(around: dict[str, Any], source: Source, stem: str, used: set[str]) -> 
     return name
 
 
-def _records(messages: list[Any], source: Source, name: str) -> Iterator[Record]:
+def _records(messages: list[Any], source: Source, name: str) -> Iterator[TraceRecord]:
     alone = source.line is None and source.index is None
     for index, message in enumerate(messages):
-        yield Record(message, Source(source.path, line=source.line, index=index, part=None if alone else name))
+        yield TraceRecord(message, Source(source.path, line=source.line, index=index, part=None if alone else name))
 
 
 def _role(message: dict[str, Any]) -> str:
@@ -162,10 +162,10 @@ def _is_chat(messages: list[Any]) -> bool:
     return good >= max(1, MOSTLY * len(head)) and any(_is_message(m) and _is_act(m) for m in messages)
 
 
-def _in_one_dialect(records: Iterator[Record]) -> Iterator[Record]:
+def _in_one_dialect(records: Iterator[TraceRecord]) -> Iterator[TraceRecord]:
     """The messages as `Chat` takes them: one message for each response of the model."""
-    items: list[Record] = []
-    held: Record | None = None
+    items: list[TraceRecord] = []
+    held: TraceRecord | None = None
     for record in records:
         value = obj(record.value)
         again = held is not None and _is_same_message(held.value, value)
@@ -180,7 +180,7 @@ def _in_one_dialect(records: Iterator[Record]) -> Iterator[Record]:
             items.append(record)
         elif _is_ui(value):
             # Held back, since it may be written again as it streams.
-            held = record if held is None else Record(value, held.source)
+            held = record if held is None else TraceRecord(value, held.source)
         else:
             yield from _plain(record)
     if items:
@@ -204,7 +204,7 @@ def _is_same_message(held: dict[str, Any], coming: dict[str, Any]) -> bool:
     return key is not None and coming.get("id") == key and _is_ui(coming) and _role(coming) == _role(held)
 
 
-def _plain(record: Record) -> Iterator[Record]:
+def _plain(record: TraceRecord) -> Iterator[TraceRecord]:
     """One message of one response, or results."""
     value = record.value
     if not is_obj(value):
@@ -212,11 +212,13 @@ def _plain(record: Record) -> Iterator[Record]:
         return
     kind = string(value.get("type")) or ""
     if kind.endswith("_call_output"):
-        yield Record({"role": "tool", "tool_call_id": _call_id(value), "content": value.get("output")}, record.source)
+        yield TraceRecord(
+            {"role": "tool", "tool_call_id": _call_id(value), "content": value.get("output")}, record.source
+        )
     elif _role(value) in TOOL_ROLES and (results := [r for p in objs(value.get("content")) for r in _core_result(p)]):
-        yield from (Record(result, record.source) for result in results)
+        yield from (TraceRecord(result, record.source) for result in results)
     elif kind not in SILENT_ITEMS or role_of(value):
-        yield Record(_normal(value), record.source)
+        yield TraceRecord(_normal(value), record.source)
 
 
 def _normal(message: dict[str, Any]) -> dict[str, Any]:
@@ -239,7 +241,7 @@ def _core_result(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"role": "tool"} | {key: part.get(key) for key in ("tool_use_id", "content", "is_error")}
 
 
-def _joined(items: list[Record]) -> Record:
+def _joined(items: list[TraceRecord]) -> TraceRecord:
     """The items of one response as one message."""
     content: list[Any] = []
     calls: list[Any] = []
@@ -256,7 +258,7 @@ def _joined(items: list[Record]) -> Record:
             content += said if is_seq(said) else [said]
             calls += objs(item.get("tool_calls"))
             message |= {key: item[key] for key in OWN_FIELDS if key in item}
-    return Record(message, items[0].source)
+    return TraceRecord(message, items[0].source)
 
 
 def _call_id(item: dict[str, Any]) -> str | None:
@@ -281,20 +283,20 @@ def _own_result(item: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield result | {"content": error or item.get("output")}
 
 
-def _ui_messages(record: Record) -> Iterator[Record]:
+def _ui_messages(record: TraceRecord) -> Iterator[TraceRecord]:
     """A message made of parts: one message for each response in it, with the results that it got."""
     value = obj(record.value)
     role = _role(value)
     parts = _last_of_each_call(objs(value.get("parts")))
     if role in AGENT_ROLES:
         for message in _responses(parts, {key: value[key] for key in OWN_FIELDS if key in value}):
-            yield Record(message, record.source)
+            yield TraceRecord(message, record.source)
         return
     results = [result for part in parts for result in _gemini_result(part)]
-    yield from (Record(result, record.source) for result in results)
+    yield from (TraceRecord(result, record.source) for result in results)
     said = [part for part in parts if "functionResponse" not in part]
     if said or not results:
-        yield Record({"role": role, "content": said}, record.source)
+        yield TraceRecord({"role": role, "content": said}, record.source)
 
 
 def _responses(parts: list[dict[str, Any]], head: dict[str, Any]) -> Iterator[dict[str, Any]]:

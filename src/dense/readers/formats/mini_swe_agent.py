@@ -20,9 +20,9 @@ from typing import Any
 from dense.readers.chat import AGENT_ROLES, Chat, describe, role_of, usage_of
 from dense.readers.content import text_of
 from dense.readers.embedded import Functions, bash_fence, broken_code, offered_functions, python_calls
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_value import is_obj, is_seq, number, obj, seq, string, timestamp, whole
-from dense.readers.reader import Place, fitting, row_of, unique
+from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Observation, Source, Step, Task
@@ -36,11 +36,11 @@ class MiniSweAgent:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_trajectory(record) for record in head) or (len(head) == 1 and _is_bare(head[0]))
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         seen: set[str] = set()
-        for record in fitting(records, _has_actions, place.notices, "a trajectory with a step of the agent"):
+        for record in fitting_documents(records, _has_actions, place.notices, "a trajectory with a step of the agent"):
             if stream := _stream(record, place):
-                stream.id = unique(stream.id, row_of(record.source), seen)
+                stream.id = unique_id(stream.id, location_of_row(record.source), seen)
                 yield stream
 
 
@@ -69,7 +69,7 @@ def _is_bare(value: Any) -> bool:
     ) and any(role_of(message) == "assistant" for message in messages)
 
 
-def _stream(record: Record, place: Place) -> Stream | None:
+def _stream(record: TraceRecord, place: TraceLocation) -> Stream | None:
     document = obj(record.value)
     info = obj(document.get("info"))
     config = obj(info.get("config"))

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_value import obj
-from dense.readers.reader import Place
+from dense.readers.reader import TraceLocation
 from dense.readers.stream import Stream
 from dense.trajectory import SCHEMA, Trajectory
 
@@ -22,7 +22,7 @@ class Native:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(str(obj(record).get("schema")).startswith(f"{FAMILY}/") for record in head)
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         for record in records:
             try:
                 read = msgspec.convert(record.value, Trajectory)

@@ -37,10 +37,10 @@ from typing import Any
 from dense.errors import NoTrajectory
 from dense.readers.chat import describe, tool_call, usage_of
 from dense.readers.content import arguments_of, image_marker, text_of
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_value import first_string, flag, is_obj, is_seq, number, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
-from dense.readers.reader import Place, fitting, row_of, unique
+from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
 from dense.readers.stream import StepDraft, Stream
 from dense.trajectory import Source, Step, Task, ToolCall, Usage
 
@@ -80,7 +80,7 @@ class OpenHands:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_event(record) or _has_events(record) for record in head)
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         # Rows and events do not mix in one file, but damaged records may stand before the first good one.
         first = next(_known(records, place.notices), None)
         if first is None:
@@ -92,7 +92,7 @@ class OpenHands:
         yield from _rows(records, place)
 
 
-def _known(records: Iterator[Record], notices: Notices) -> Iterator[Record]:
+def _known(records: Iterator[TraceRecord], notices: Notices) -> Iterator[TraceRecord]:
     for record in records:
         if _is_event(record.value) or _has_events(record.value):
             yield record
@@ -140,14 +140,14 @@ class _Origin:
     statement: str | None = None
 
 
-def _rows(records: Iterator[Record], place: Place) -> Iterator[Stream]:
+def _rows(records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
     seen: set[str] = set()
-    for record in fitting(records, _has_events, place.notices, "a row with a history"):
-        row, source = obj(record.value), row_of(record.source)
+    for record in fitting_documents(records, _has_events, place.notices, "a row with a history"):
+        row, source = obj(record.value), location_of_row(record.source)
         name = string(row.get("instance_id"))
         metadata = obj(row.get("metadata"))
         origin = _Origin(
-            unique(name or source.part or _conversation_id(place), source, seen),
+            unique_id(name or source.part or _conversation_id(place), source, seen),
             source,
             name,
             first_string(obj(metadata.get(key)).get("model") for key in ("llm_config", "llm")),
@@ -157,15 +157,15 @@ def _rows(records: Iterator[Record], place: Place) -> Iterator[Stream]:
         yield from _stream(_records_of(_event_list(row) or [], source), place, origin, {})
 
 
-def _records_of(events: list[Any], source: Source) -> Iterator[Record]:
+def _records_of(events: list[Any], source: Source) -> Iterator[TraceRecord]:
     for index, event in enumerate(events):
         here = Source(source.path, line=source.line, index=index, part=source.part)
         # The oldest rows have [action, observation] pairs; both carry the index of their pair.
         for single in event if is_seq(event) else [event]:
-            yield Record(single, here)
+            yield TraceRecord(single, here)
 
 
-def _conversation_id(place: Place) -> str:
+def _conversation_id(place: TraceLocation) -> str:
     path = place.path
     if path.is_dir() or path.name == "events.json":
         path = path.parent if path.name in ("events", "events.json") else path
@@ -173,7 +173,7 @@ def _conversation_id(place: Place) -> str:
     return path.stem
 
 
-def _base_state(place: Place) -> dict[str, Any]:
+def _base_state(place: TraceLocation) -> dict[str, Any]:
     """The conversation's state, which stands beside the folder of its events."""
     folder = place.path if place.path.is_dir() else place.path.parent
     for path in (folder.parent / "base_state.json", folder / "base_state.json"):
@@ -182,7 +182,7 @@ def _base_state(place: Place) -> dict[str, Any]:
     return {}
 
 
-def _document(path: Path, place: Place) -> Any:
+def _document(path: Path, place: TraceLocation) -> Any:
     try:
         return place.beside(path).document().value
     except (NoTrajectory, OSError) as error:
@@ -190,7 +190,9 @@ def _document(path: Path, place: Place) -> Any:
         return None
 
 
-def _stream(records: Iterable[Record], place: Place, origin: _Origin, state: dict[str, Any]) -> Iterator[Stream]:
+def _stream(
+    records: Iterable[TraceRecord], place: TraceLocation, origin: _Origin, state: dict[str, Any]
+) -> Iterator[Stream]:
     run = _Run(place.notices)
     run.take_state(state)
     steps = run.steps(records)
@@ -248,7 +250,7 @@ class _Run:
     foreign: set[int] = field(default_factory=set[int])
     """V0: events whose observations are not the agent's."""
 
-    def steps(self, records: Iterable[Record]) -> Iterator[Step]:
+    def steps(self, records: Iterable[TraceRecord]) -> Iterator[Step]:
         for record in records:
             done = None
             if not is_obj(record.value):

@@ -34,13 +34,13 @@ from typing import Any
 
 from dense.readers.chat import AGENT_ROLES, SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, add_part, role_of, tool_call
 from dense.readers.content import arguments_of, text_of
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.formats.otel_spans import (
     AGENT,
     JUDGE,
     LLM,
     TOOL,
-    Span,
+    TraceSpan,
     is_agentic,
     located,
     raw_spans,
@@ -48,7 +48,7 @@ from dense.readers.formats.otel_spans import (
     unpacked,
 )
 from dense.readers.json_value import first_string, is_obj, is_seq, number, obj, objs, seq, string, whole
-from dense.readers.reader import Place
+from dense.readers.reader import TraceLocation
 from dense.readers.stream import StepDraft, Stream
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory, Usage
 
@@ -66,8 +66,8 @@ class Otel:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(any(map(is_agentic, raw_spans(record))) for record in head)
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
-        traces: dict[str, dict[str, Span]] = {}
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+        traces: dict[str, dict[str, TraceSpan]] = {}
         for record in records:
             found = False
             for raw, source in located(record):
@@ -83,7 +83,7 @@ class Otel:
             yield from _stream(trace, traces.pop(trace), number_, place)
 
 
-def _stream(trace: str, spans: dict[str, Span], number_: int, place: Place) -> Iterator[Stream]:
+def _stream(trace: str, spans: dict[str, TraceSpan], number_: int, place: TraceLocation) -> Iterator[Stream]:
     roots = _tree(spans)
     source = Source(place.name, part=f"trace {trace}" if trace else f"trace {number_}")
     scope = _Scope(place)
@@ -109,9 +109,9 @@ def _stream(trace: str, spans: dict[str, Span], number_: int, place: Place) -> I
     )
 
 
-def _tree(spans: dict[str, Span]) -> list[Span]:
+def _tree(spans: dict[str, TraceSpan]) -> list[TraceSpan]:
     """The roots, with children in the order in which they began. Where parents form a ring, it is cut at one span."""
-    roots: list[Span] = []
+    roots: list[TraceSpan] = []
     sound: set[str] = set()
     for span in sorted(spans.values(), key=lambda span: span.start):
         parent = spans.get(span.parent or "")
@@ -122,11 +122,11 @@ def _tree(spans: dict[str, Span]) -> list[Span]:
     return roots
 
 
-def _closes_ring(span: Span, spans: dict[str, Span], sound: set[str]) -> bool:
+def _closes_ring(span: TraceSpan, spans: dict[str, TraceSpan], sound: set[str]) -> bool:
     """Whether the way up from the span comes back to it. `sound` are spans whose way up is known to end."""
     path: list[str] = []
     on_path: set[str] = set()
-    at: Span | None = span
+    at: TraceSpan | None = span
     while at is not None and at.id not in sound and at.id not in on_path:
         path.append(at.id)
         on_path.add(at.id)
@@ -138,7 +138,7 @@ def _closes_ring(span: Span, spans: dict[str, Span], sound: set[str]) -> bool:
     return closed
 
 
-def _below(span: Span, spans: dict[str, Span], kind: str) -> bool:
+def _below(span: TraceSpan, spans: dict[str, TraceSpan], kind: str) -> bool:
     """Whether one of the spans above is of that kind."""
     seen = {span.id}
     at = spans.get(span.parent or "")
@@ -150,12 +150,12 @@ def _below(span: Span, spans: dict[str, Span], kind: str) -> bool:
     return False
 
 
-def _agent_name(span: Span) -> str | None:
+def _agent_name(span: TraceSpan) -> str | None:
     keys = ("gen_ai.agent.name", "agent.name", "graph.node.id")
     return first_string(span.attributes.get(key) for key in keys) or RUN_SUFFIX.sub("", span.name) or None
 
 
-def _given_to(agent: Span) -> str | None:
+def _given_to(agent: TraceSpan) -> str | None:
     """The words with which an agent was set to work."""
     if asked := _asked(agent.given):
         return asked
@@ -179,11 +179,11 @@ def _asked(messages: list[dict[str, Any]]) -> str | None:
     return next((text for text in reversed(texts) if text.strip()), None)
 
 
-def _calls_model(span: Span) -> bool:
+def _calls_model(span: TraceSpan) -> bool:
     return any(inner.kind == LLM for inner in _descendants(span))
 
 
-def _calls_model_itself(agent: Span) -> bool:
+def _calls_model_itself(agent: TraceSpan) -> bool:
     """Whether model calls belong to the agent and not to an agent or a tool below it."""
     stack = list(agent.children)
     while stack:
@@ -195,7 +195,7 @@ def _calls_model_itself(agent: Span) -> bool:
     return False
 
 
-def _descendants(span: Span) -> Iterator[Span]:
+def _descendants(span: TraceSpan) -> Iterator[TraceSpan]:
     stack = list(span.children)
     while stack:
         inner = stack.pop()
@@ -211,8 +211,8 @@ class _Turn:
     draft: StepDraft
     given: int
     """How many messages the model was given."""
-    tools: list[Span] = field(default_factory=list[Span])
-    step: Span | None = None
+    tools: list[TraceSpan] = field(default_factory=list[TraceSpan])
+    step: TraceSpan | None = None
     """smolagents' span around the step."""
     next: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """What the same agent's next model call was given beyond this turn."""
@@ -222,7 +222,7 @@ class _Turn:
 class _Scope:
     """The model calls of one agent, or of agents one after the other."""
 
-    place: Place
+    place: TraceLocation
     model: str | None = None
     asked: str | None = None
     turns: list[_Turn] = field(default_factory=list[_Turn])
@@ -231,9 +231,9 @@ class _Scope:
     """How many agents are being visited whose steps stand in this scope."""
     depth: int = 0
 
-    def visit(self, root: Span) -> None:
+    def visit(self, root: TraceSpan) -> None:
         """Go through a span and all below it, in time. Not by recursion: nesting may be as deep as a file likes."""
-        stack: list[tuple[Span, bool]] = [(root, False)]
+        stack: list[tuple[TraceSpan, bool]] = [(root, False)]
         while stack:
             span, left = stack.pop()
             if left:
@@ -242,7 +242,7 @@ class _Scope:
                 stack.append((span, True))
                 stack += [(child, False) for child in reversed(span.children)]
 
-    def _enter(self, span: Span) -> bool:
+    def _enter(self, span: TraceSpan) -> bool:
         """Whether what is below the span belongs to this scope."""
         if span.kind == JUDGE:
             return False
@@ -267,14 +267,14 @@ class _Scope:
             self.who.append(_agent_name(span))
         return True
 
-    def _leave(self, span: Span) -> None:
+    def _leave(self, span: TraceSpan) -> None:
         if span.kind == AGENT:
             self.inside -= _calls_model_itself(span)
             self.who.pop()
         elif STEP_SPAN.fullmatch(span.name) and self.turns and any(child.kind == LLM for child in span.children):
             self.turns[-1].step = span
 
-    def _delegate(self, span: Span) -> None:
+    def _delegate(self, span: TraceSpan) -> None:
         scope = _Scope(self.place, who=[_agent_name(span)], inside=1, depth=self.depth + 1)
         for child in span.children:
             scope.visit(child)
@@ -303,7 +303,7 @@ class _Scope:
             )
         )
 
-    def _answer(self, span: Span) -> None:
+    def _answer(self, span: TraceSpan) -> None:
         draft = StepDraft(span.source, agent=self.who[-1], timestamp=span.timestamp, usage=_usage(span.attributes))
         keys = ("gen_ai.response.model", "llm.model_name", "gen_ai.request.model")
         model = first_string(span.attributes.get(key) for key in keys)
@@ -359,7 +359,7 @@ def _observe(turn: _Turn) -> None:
         draft.observations[:0] = _results(turn.tools, draft.calls, answered)
 
 
-def _observe_step(step: Span, draft: StepDraft, tools: list[Span]) -> None:
+def _observe_step(step: TraceSpan, draft: StepDraft, tools: list[TraceSpan]) -> None:
     """What smolagents recorded: outputs of the tools that the model named, and the step's own output or failure."""
     draft.observations += _results(tools, draft.calls, set())
     answered = {seen.call_id for seen in draft.observations}
@@ -373,7 +373,7 @@ def _observe_step(step: Span, draft: StepDraft, tools: list[Span]) -> None:
             draft.observe(step.error, call_id, is_error=True)
 
 
-def _results(tools: list[Span], calls: list[ToolCall], answered: set[str | None]) -> list[Observation]:
+def _results(tools: list[TraceSpan], calls: list[ToolCall], answered: set[str | None]) -> list[Observation]:
     """The outputs of tool spans, each for the call that it answers."""
     waiting = [call for call in calls if call.id not in answered or call.id is None]
     return [result for span in tools if (result := _result_of(span, waiting, answered))]
@@ -396,7 +396,7 @@ def _observe_messages(messages: list[dict[str, Any]], draft: StepDraft) -> set[s
     return answered
 
 
-def _call_of(span: Span) -> ToolCall:
+def _call_of(span: TraceSpan) -> ToolCall:
     attributes = span.attributes
     name = first_string(attributes.get(key) for key in ("tool.name", "gen_ai.tool.name", "tool_call.function.name"))
     arguments = arguments_of(_arguments(attributes))
@@ -416,7 +416,7 @@ def _call_id(attributes: dict[str, Any]) -> str | None:
     return first_string(attributes.get(key) for key in ("gen_ai.tool.call.id", "tool_call.id", "tool.id"))
 
 
-def _result_of(span: Span, open_calls: list[ToolCall], answered: set[str | None]) -> Observation | None:
+def _result_of(span: TraceSpan, open_calls: list[ToolCall], answered: set[str | None]) -> Observation | None:
     """A tool span's output as the answer to its call: by ID, else the first open call of that name."""
     attributes = span.attributes
     output = next(

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dense.readers.content import text_of
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, is_seq, number, obj, objs, seq, string, whole
 from dense.trajectory import Source
@@ -35,7 +35,7 @@ EVENT_ROLES = {
 
 
 @dataclass
-class Span:
+class TraceSpan:
     """One span, with what is used of it."""
 
     id: str
@@ -53,7 +53,7 @@ class Span:
     failed: bool = False
     error: str = ""
     timestamp: str | None = None
-    children: list[Span] = field(default_factory=list["Span"])
+    children: list[TraceSpan] = field(default_factory=list["TraceSpan"])
 
 
 def raw_spans(value: Any) -> Iterator[dict[str, Any]]:
@@ -75,7 +75,7 @@ def raw_spans(value: Any) -> Iterator[dict[str, Any]]:
             stack += objs(span.get(key))[::-1]
 
 
-def located(record: Record) -> Iterator[tuple[dict[str, Any], Source]]:
+def located(record: TraceRecord) -> Iterator[tuple[dict[str, Any], Source]]:
     """The spans with their place: the record's own, or the number of the span within a document that holds several."""
     own = record.source
     alone = bool(_span_id(obj(record.value)))
@@ -100,7 +100,7 @@ def is_agentic(raw: dict[str, Any]) -> bool:
     )
 
 
-def span_of(raw: dict[str, Any], source: Source) -> Span | None:
+def span_of(raw: dict[str, Any], source: Source) -> TraceSpan | None:
     id_ = _span_id(raw)
     if id_ is None:
         return None
@@ -114,7 +114,7 @@ def span_of(raw: dict[str, Any], source: Source) -> Span | None:
     start = next(
         (raw[key] for key in ("startTimeUnixNano", "start_time", "timestamp", "startTime") if key in raw), None
     )
-    span = Span(id_, parent, trace or "", name, _kind(attributes), _when(start), source, attributes)
+    span = TraceSpan(id_, parent, trace or "", name, _kind(attributes), _when(start), source, attributes)
     span.timestamp = start if isinstance(start, str) and not span.start[0] else _iso(span.start[0])
     status = obj(raw.get("status"))
     code = next(
@@ -205,7 +205,7 @@ def _any_value(value: Any) -> Any:
 # -- the messages of a model call
 
 
-def _take_messages(span: Span, raw: dict[str, Any]) -> None:
+def _take_messages(span: TraceSpan, raw: dict[str, Any]) -> None:
     """Move input and output messages from the attributes to the span, in one dialect."""
     attributes = span.attributes
     given = _listed(attributes, "llm.input_messages") or _listed(attributes, "gen_ai.prompt")
@@ -323,7 +323,7 @@ def _media(part: dict[str, Any]) -> dict[str, Any]:
     return {"type": "image", "mime_type": part.get("mime_type"), "data": part.get("content")}
 
 
-def _take_events(span: Span, raw: dict[str, Any]) -> None:
+def _take_events(span: TraceSpan, raw: dict[str, Any]) -> None:
     """Messages that older GenAI has as events of the span."""
     for event in objs(raw.get("events")):
         name = event.get("name")

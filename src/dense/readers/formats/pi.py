@@ -31,9 +31,9 @@ import msgspec
 
 from dense.readers.chat import AGENT_ROLES, Chat, describe, role_of
 from dense.readers.content import text_of
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_value import flag, is_obj, is_seq, number, obj, objs, string, whole
-from dense.readers.reader import Place
+from dense.readers.reader import TraceLocation
 from dense.readers.stream import Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, Task, Usage
@@ -54,8 +54,8 @@ class Pi:
     def claims(self, head: Sequence[Any]) -> bool:
         return _is_session(head) and not _is_openclaw(head)
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
-        opening: list[Record] = []
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+        opening: list[TraceRecord] = []
         for record in records:
             opening.append(record)
             if obj(record.value).get("type") not in ("session", None):
@@ -105,7 +105,7 @@ def _is_openclaw(head: Sequence[Any]) -> bool:
     return False
 
 
-def _read(entries: Iterator[Record], name: str, session: str, place: Place) -> Iterator[Stream]:
+def _read(entries: Iterator[TraceRecord], name: str, session: str, place: TraceLocation) -> Iterator[Stream]:
     chat = Chat(place.notices)
     steps = _steps(entries, chat)
     first = next(steps, None)
@@ -126,12 +126,12 @@ def _task(prompts: list[str]) -> Task | None:
 class _Tree:
     """The entries of a session and which of them are the active branch."""
 
-    entries: dict[str, Record] = field(default_factory=dict[str, Record])
+    entries: dict[str, TraceRecord] = field(default_factory=dict[str, TraceRecord])
     parents: dict[str, str | None] = field(default_factory=dict[str, str | None])
     leaf: str | None = None
 
     @classmethod
-    def of(cls, records: Iterator[Record], place: Place) -> _Tree:
+    def of(cls, records: Iterator[TraceRecord], place: TraceLocation) -> _Tree:
         tree = cls()
         for record in records:
             if not is_obj(record.value):
@@ -140,7 +140,7 @@ class _Tree:
                 tree.add(record)
         return tree
 
-    def add(self, record: Record) -> None:
+    def add(self, record: TraceRecord) -> None:
         entry = record.value
         key = string(entry.get("id")) or f"line {record.source.line or record.source.index}"
         parent = string(entry.get("parentId")) if "parentId" in entry else self.leaf
@@ -158,16 +158,16 @@ class _Tree:
         if entry.get("appendMode") != "side":
             self.leaf = key
 
-    def conversations(self) -> Iterator[Iterator[Record]]:
+    def conversations(self) -> Iterator[Iterator[TraceRecord]]:
         """The active branch, cut where the session was reset."""
-        path: list[Record] = []
+        path: list[TraceRecord] = []
         seen: set[str] = set()
         key = self.leaf
         while key is not None and key not in seen:
             seen.add(key)
             path.append(self.entries[key])
             key = self.parents[key]
-        conversation: list[Record] = []
+        conversation: list[TraceRecord] = []
         for record in reversed(path):
             if record.value.get("type") == "reset" and conversation:
                 yield iter(conversation)
@@ -176,7 +176,7 @@ class _Tree:
         yield iter(conversation)
 
 
-def _steps(entries: Iterator[Record], chat: Chat) -> Iterator[Step]:
+def _steps(entries: Iterator[TraceRecord], chat: Chat) -> Iterator[Step]:
     """The steps of one conversation. A step that is handed out has all that it observed."""
     usages: list[Usage | None] = []
     for record in entries:

@@ -32,10 +32,10 @@ from typing import Any
 
 from dense.readers.chat import AGENT_ROLES, TOOL_ROLES, USER_ROLES, role_of, tool_call
 from dense.readers.content import text_of
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, number, obj, objs, seq, string, whole
-from dense.readers.reader import Place, fitting, row_of, unique
+from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
 from dense.readers.stream import StepDraft, Stream
 from dense.trajectory import Source, Step, Task, ToolCall, Usage
 
@@ -54,10 +54,10 @@ class SweAgent:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_run, head))
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         seen: set[str] = set()
-        for record in fitting(records, _is_run, place.notices, "a run of SWE-agent"):
-            run, source = obj(record.value), row_of(record.source)
+        for record in fitting_documents(records, _is_run, place.notices, "a run of SWE-agent"):
+            run, source = obj(record.value), location_of_row(record.source)
             attempts = objs(run.get("attempts"))
             for number_, attempt in enumerate(attempts):
                 part = " ".join(filter(None, (source.part, f"attempt {number_}")))
@@ -83,7 +83,7 @@ def _has_history(run: dict[str, Any]) -> bool:
 
 
 def _stream(
-    run: dict[str, Any], file: dict[str, Any], source: Source, place: Place, seen: set[str]
+    run: dict[str, Any], file: dict[str, Any], source: Source, place: TraceLocation, seen: set[str]
 ) -> Iterator[Stream]:
     history = _attempt_of(seq(run.get("history")))
     config = _config(run.get("replay_config")) or _config(file.get("replay_config"))
@@ -101,7 +101,7 @@ def _stream(
     instruction = string(problem.get("text")) or _instruction(history, config)
     yield Stream(
         "swe-agent",
-        unique(instance or place.path.stem, source, seen),
+        unique_id(instance or place.path.stem, source, seen),
         source,
         place.notices,
         iter(steps),
@@ -142,7 +142,7 @@ def _usage(stats: dict[str, Any]) -> Usage | None:
 
 
 def _steps_of_trajectory(
-    run: dict[str, Any], history: list[tuple[int, dict[str, Any]]], source: Source, place: Place
+    run: dict[str, Any], history: list[tuple[int, dict[str, Any]]], source: Source, place: TraceLocation
 ) -> Iterator[Step]:
     spoken = [message for _, message in history if role_of(message) in AGENT_ROLES]
     draft: StepDraft | None = None

@@ -28,10 +28,10 @@ import msgspec
 
 from dense.readers.chat import AGENT_ROLES, Chat, role_of
 from dense.readers.content import arguments_of, text_of
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import is_obj, is_seq, number, obj, objs, seq, string
-from dense.readers.reader import Place, fitting, row_of, unique
+from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
 from dense.readers.stream import Stream
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Usage
 
@@ -45,12 +45,12 @@ class TauBench:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_result, head))
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         seen: set[str] = set()
-        for record in fitting(records, _is_result, place.notices, "a result of tau-bench"):
+        for record in fitting_documents(records, _is_result, place.notices, "a result of tau-bench"):
             value = obj(record.value)
             if _is_row(value):
-                yield from _stream(value, row_of(record.source), {}, place, seen)
+                yield from _stream(value, location_of_row(record.source), {}, place, seen)
                 continue
             for number_, simulation in enumerate(_simulations(value)):
                 source = Source(place.name, record.source.line, part=f"simulation {number_}")
@@ -78,7 +78,7 @@ def _simulations(value: Any) -> list[dict[str, Any]]:
 
 
 def _stream(
-    row: dict[str, Any], source: Source, info: dict[str, Any], place: Place, seen: set[str]
+    row: dict[str, Any], source: Source, info: dict[str, Any], place: TraceLocation, seen: set[str]
 ) -> Iterator[Stream]:
     chat = Chat(place.notices)
     records = _messages(row, source)
@@ -91,7 +91,7 @@ def _stream(
     name = _name(row.get("task_id"))
     stream = Stream(
         "tau-bench",
-        unique(_id(row, name), source, seen),
+        unique_id(_id(row, name), source, seen),
         source,
         place.notices,
         agent=string(obj(info.get("agent_info")).get("implementation")),
@@ -121,17 +121,17 @@ def _id(row: dict[str, Any], name: str | None) -> str:
     return string(row.get("id")) or f"task-{name}" + (f"-trial-{trial}" if trial is not None else "")
 
 
-def _messages(row: dict[str, Any], source: Source) -> Iterator[Record]:
+def _messages(row: dict[str, Any], source: Source) -> Iterator[TraceRecord]:
     """The chat between agent and customer, as the agent saw it."""
     is_second = not is_seq(row.get("traj"))
     messages = seq(row.get("messages" if is_second else "traj"))
     for index, message in enumerate(messages):
         here = Source(source.path, line=source.line, index=index, part=source.part)
         if not is_second or not is_obj(message):
-            yield Record(message, here)
+            yield TraceRecord(message, here)
         elif not (_is_greeting(messages, index) or message.get("requestor") == "user"):
             for single in _singles(message):
-                yield Record(single, here)
+                yield TraceRecord(single, here)
 
 
 def _is_greeting(messages: list[Any], index: int) -> bool:

@@ -27,9 +27,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dense.readers.content import text_of
-from dense.readers.files import Record
+from dense.readers.files import TraceRecord
 from dense.readers.json_value import is_obj, is_seq, obj, objs, seq, string
-from dense.readers.reader import Place, fitting, row_of, unique
+from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
 from dense.readers.stream import StepDraft, Stream
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 
@@ -49,10 +49,10 @@ class WhoAndWhen:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_run(obj(record)) or _is_bare(record) for record in head)
 
-    def read(self, records: Iterator[Record], place: Place) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         seen: set[str] = set()
-        for record in fitting(records, _has_history, place.notices, "a run of Who&When"):
-            run, source = obj(record.value), row_of(record.source)
+        for record in fitting_documents(records, _has_history, place.notices, "a run of Who&When"):
+            run, source = obj(record.value), location_of_row(record.source)
             entries = _history(record.value)
             steps = list(_steps(entries, source, place))
             if not steps:
@@ -60,7 +60,7 @@ class WhoAndWhen:
                 continue
             name = string(run.get("question_ID"))
             task = string(run.get("question")) or _asked(entries)
-            id_ = unique(name or place.path.stem, source, seen)
+            id_ = unique_id(name or place.path.stem, source, seen)
             given = Task(task.strip(), name) if task else None
             yield Stream(self.name, id_, source, place.notices, iter(steps), task=given)
 
@@ -90,7 +90,7 @@ def _speaker(entry: dict[str, Any]) -> str:
     return string(entry.get("name")) or string(entry.get("role")) or ""
 
 
-def _steps(entries: list[Any], source: Source, place: Place) -> Iterator[Step]:
+def _steps(entries: list[Any], source: Source, place: TraceLocation) -> Iterator[Step]:
     draft: StepDraft | None = None
     for index, entry in enumerate(entries):
         here = Source(source.path, source.line, index, source.part)

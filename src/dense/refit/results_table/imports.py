@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.errors import DenseError, NoTrajectory
-from dense.harness.finished import read_trial
+from dense.harness.finished_trial import read_trial
 from dense.readers.files import TraceFile
 from dense.readers.json_value import obj, string
 from dense.refit.experiment import IMPORT_NOTE, experiment_of

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from dense.errors import DenseError
-from dense.harness import Attempted
+from dense.harness import AttemptResult
 from dense.results import Cell, Result
 from dense.trajectory import Usage
 
@@ -72,7 +72,7 @@ class ExecutionEnded(Struct, frozen=True, tag="ended"):
 
     number: int
     """Which try."""
-    attempted: Attempted
+    attempted: AttemptResult
     """What came of it."""
 
 

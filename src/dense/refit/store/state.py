@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.harness import Attempted
+from dense.harness import AttemptResult
 from dense.refit.store import events
 from dense.refit.store.events import FeedbackMade, StoredEvent
 from dense.results import RUN0, Cell, Result
@@ -32,7 +32,7 @@ class CellState(Struct, frozen=True):
     """How often making its feedback failed since it was last reopened."""
     feedback: FeedbackMade | None = None
     """Its feedback, where it is made."""
-    attempted: Attempted | None = None
+    attempted: AttemptResult | None = None
     """What the last execution that ended came to."""
     scored: int = 0
     """Which execution was scored; 0 for none."""
@@ -52,7 +52,7 @@ class CellState(Struct, frozen=True):
             return self.imported
         if not self.scored and self.invalid is None:
             return None
-        attempted = self.attempted or Attempted("")
+        attempted = self.attempted or AttemptResult("")
         made = self.feedback
         place = f"cells/{cell.key}"
         number = self.scored or self.executions

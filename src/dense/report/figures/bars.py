@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from dense.report.figures.canvas import SMALL, Axes, Figure, panels, save
-from dense.report.figures.look import Look, darker, looks
 from dense.report.figures.panel import (
     Drawing,
     Value,
@@ -26,11 +25,12 @@ from dense.report.figures.panel import (
     width_for,
     without,
 )
+from dense.report.figures.style import MethodStyle, darker, method_styles
 from dense.report.model import MethodName, MethodRow, RecipientReport, Report
-from dense.report.numbers import fixed
+from dense.report.numbers import format_fixed
 
 
-class Bars(Struct, frozen=True):
+class BarKind(Struct, frozen=True):
     """One kind of bars."""
 
     name: str
@@ -58,14 +58,14 @@ class Bars(Struct, frozen=True):
 
 
 def _percent(value: float) -> str:
-    return fixed(value, 1)
+    return format_fixed(value, 1)
 
 
 def _signed(value: float) -> str:
-    return fixed(value, 1, sign=True)
+    return format_fixed(value, 1, sign=True)
 
 
-PASSED = Bars(
+PASSED = BarKind(
     "pass-rates",
     "Strict pass rates",
     "Share of runs with a reward of exactly one: repetitions averaged within a task, then tasks equally. "
@@ -76,7 +76,7 @@ PASSED = Bars(
     "no run of any method is scored together with its first attempt",
     is_percent=True,
 )
-GAINS = Bars(
+GAINS = BarKind(
     "gains",
     "Change of the pass rate from round 0",
     "Paired change of the strict pass rate in percentage points, over pairs of which both runs were scored. "
@@ -89,7 +89,7 @@ GAINS = Bars(
     has_baseline=False,
     lines=True,
 )
-TOKENS = Bars(
+TOKENS = BarKind(
     "token-change",
     "Change of recipient tokens from round 0",
     "Mean recipient tokens against the baseline row's, in percent; the making of feedback is not in it. Negative is "
@@ -107,7 +107,7 @@ NARROWEST = 2.0
 """Points or percent: where nothing changed, the axis does not magnify it."""
 
 
-def bars(report: Report, folder: Path, kind: Bars) -> list[Drawing]:
+def bars(report: Report, folder: Path, kind: BarKind) -> list[Drawing]:
     """One kind of bars, over as many figures as the recipients take."""
     recipients = shown(report, kind.value)
     if not recipients:
@@ -115,10 +115,10 @@ def bars(report: Report, folder: Path, kind: Bars) -> list[Drawing]:
     return [_figure(report, folder, kind, name, few) for name, few in paged(recipients, kind.name)]
 
 
-def _figure(report: Report, folder: Path, kind: Bars, name: str, recipients: Sequence[RecipientReport]) -> Drawing:
+def _figure(report: Report, folder: Path, kind: BarKind, name: str, recipients: Sequence[RecipientReport]) -> Drawing:
     methods = [method for method in in_order(report, recipients) if method.role != "baseline" or kind.has_baseline]
-    figure, axes = bare(report, methods, recipients)
-    drawn = looks([method.method for method in report.methods])
+    figure, axes = empty_panels(report, methods, recipients)
+    drawn = method_styles([method.method for method in report.methods])
     for axis, recipient in zip(axes, recipients, strict=True):
         rows = {row.method: row for row in rows_of(recipient)}
         for place, method in enumerate(methods):
@@ -132,7 +132,7 @@ def _figure(report: Report, folder: Path, kind: Bars, name: str, recipients: Seq
     return Drawing(name, kind.title, caption, files, tuple(recipient.recipient for recipient in recipients))
 
 
-def bare(
+def empty_panels(
     report: Report, methods: Sequence[MethodName], recipients: Sequence[RecipientReport], more: float = 0
 ) -> tuple[Figure, list[Axes]]:
     """Panels with a row for each method."""
@@ -148,12 +148,12 @@ def in_order(report: Report, recipients: Sequence[RecipientReport]) -> list[Meth
     return sorted(methods, key=lambda method: method.role == "privileged")
 
 
-def _row(axis: Axes, place: int, kind: Bars, row: MethodRow | None, look: Look) -> None:
+def _row(axis: Axes, place: int, kind: BarKind, row: MethodRow | None, look: MethodStyle) -> None:
     """A method's bar with its interval, and its number at the right."""
     estimate = None if row is None else kind.value(row)
     value = number_of(estimate)
     if row is None or estimate is None or value is None:
-        told(axis, place, "unknown" if row else "not run")
+        row_text(axis, place, "unknown" if row else "not run")
         return
     if kind.lines and row.role == "privileged":
         axis.axvline(value, color="#444444", linewidth=0.9, dashes=(4, 2), zorder=3)
@@ -161,10 +161,10 @@ def _row(axis: Axes, place: int, kind: Bars, row: MethodRow | None, look: Look) 
     else:
         bar(axis, place, value, look)
     whisker(axis, place, ends_of(estimate))
-    told(axis, place, kind.said(value) + ("*" if estimate.known < estimate.of and kind.known else ""))
+    row_text(axis, place, kind.said(value) + ("*" if estimate.known < estimate.of and kind.known else ""))
 
 
-def told(axis: Axes, place: int, text: str) -> None:
+def row_text(axis: Axes, place: int, text: str) -> None:
     """What stands at the right of a row, in a column of its own: no bar and no line runs through it."""
     axis.annotate(
         text,
@@ -187,7 +187,7 @@ def whisker(axis: Axes, place: int, ends: tuple[float, float] | None) -> None:
 
 
 def bar(
-    axis: Axes, place: int, value: float, look: Look, *, left: float = 0, colour: str = "", hatch: str = ""
+    axis: Axes, place: int, value: float, look: MethodStyle, *, left: float = 0, colour: str = "", hatch: str = ""
 ) -> None:
     """One bar, from `left`, in its method's look or in another."""
     fill = colour or look.colour
@@ -203,7 +203,7 @@ def bar(
     )
 
 
-def _fitted(axis: Axes, kind: Bars) -> None:
+def _fitted(axis: Axes, kind: BarKind) -> None:
     """The axis, and a zero line."""
     axis.set_xlabel(kind.axis)
     axis.grid(visible=False, axis="y")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dense.errors import DenseError, install_hint
-from dense.report.figures.look import named
+from dense.report.figures.style import short_name
 
 Axes = Any
 Figure = Any
@@ -144,9 +144,9 @@ def width_of(text: str, size: float = SMALL) -> float:
 def fitting(text: str, inches: float, size: float = SMALL) -> str:
     """A name that is shortened until it fits."""
     length = 48
-    while length > 6 and width_of(named(text, length), size) > inches:
+    while length > 6 and width_of(short_name(text, length), size) > inches:
         length -= 1
-    return named(text, length)
+    return short_name(text, length)
 
 
 def stamp(axis: Axes, text: str, places: Sequence[tuple[float, float]], colour: str, size: float = SMALL) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dense.report.figures.bars import bar, bare, in_order, method_names, told, whisker
+from dense.report.figures.bars import bar, empty_panels, in_order, method_names, row_text, whisker
 from dense.report.figures.canvas import Axes, legend, legend_height, save
-from dense.report.figures.look import Look, darker, looks
 from dense.report.figures.panel import (
     Drawing,
     Value,
@@ -24,8 +23,9 @@ from dense.report.figures.panel import (
     width_for,
     without,
 )
+from dense.report.figures.style import MethodStyle, darker, method_styles
 from dense.report.model import MethodRow, RecipientReport, Report
-from dense.report.numbers import fixed
+from dense.report.numbers import format_fixed
 from dense.results import RUN0
 
 NAME = "costs"
@@ -59,8 +59,8 @@ def _reason(report: Report) -> str:
 
 def _costs(report: Report, folder: Path, name: str, recipients: Sequence[RecipientReport], total: Value) -> Drawing:
     methods = in_order(report, recipients)
-    figure, axes = bare(report, methods, recipients, legend_height(PARTS, width_for(len(recipients))))
-    drawn = looks([method.method for method in report.methods])
+    figure, axes = empty_panels(report, methods, recipients, legend_height(PARTS, width_for(len(recipients))))
+    drawn = method_styles([method.method for method in report.methods])
     for axis, recipient in zip(axes, recipients, strict=True):
         rows = {row.method: row for row in rows_of(recipient)}
         for place, method in enumerate(methods):
@@ -98,11 +98,11 @@ def _parts() -> list[Any]:
     ]
 
 
-def _stack(axis: Axes, place: int, row: MethodRow | None, look: Look) -> None:
+def _stack(axis: Axes, place: int, row: MethodRow | None, look: MethodStyle) -> None:
     estimate = None if row is None or row.cost is None else row.cost.total
     value = number_of(estimate)
     if row is None or row.cost is None or estimate is None or value is None:
-        told(axis, place, "unknown" if row else "not run")
+        row_text(axis, place, "unknown" if row else "not run")
         return
     # The total stands on results of which both parts are known, the parts on their own: the total is what is drawn.
     feedback = min(number_of(row.cost.feedback) or 0.0, value)
@@ -110,9 +110,9 @@ def _stack(axis: Axes, place: int, row: MethodRow | None, look: Look) -> None:
     if feedback:
         bar(axis, place, feedback, look, left=value - feedback, colour=FEEDBACK, hatch="....")
     whisker(axis, place, ends_of(estimate))
-    told(axis, place, dollars(value) + ("*" if estimate.known < estimate.of else ""))
+    row_text(axis, place, format_dollars(value) + ("*" if estimate.known < estimate.of else ""))
 
 
-def dollars(value: float) -> str:
+def format_dollars(value: float) -> str:
     """USD with as many digits as say something."""
-    return f"${fixed(value, 2 if value >= 0.1 or not value else 4)}"
+    return f"${format_fixed(value, 2 if value >= 0.1 or not value else 4)}"

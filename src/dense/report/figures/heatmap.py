@@ -22,8 +22,8 @@ from dense.report.figures.canvas import (
     stamp,
     width_of,
 )
-from dense.report.figures.look import named
 from dense.report.figures.panel import Drawing, first_round, note_height, noted, rows_of, slug
+from dense.report.figures.style import short_name
 from dense.report.model import RecipientReport, Report, TaskOutcome, TaskRow
 
 ROWS = 54
@@ -48,7 +48,7 @@ RAMP = ("#fff7ec", "#cfe1f2", "#93c3df", "#4a98c9", "#1764ab")
 """From no repetition to all of them: each step is darker, also in grey."""
 
 
-class Grid(Struct, frozen=True):
+class HeatmapLayout(Struct, frozen=True):
     """Where things stand on a page of one recipient's heatmap, in inches."""
 
     columns: tuple[str, ...]
@@ -114,28 +114,28 @@ def _caption(recipient: RecipientReport) -> str:
     )
 
 
-def _grid(report: Report, recipient: RecipientReport) -> Grid:
+def _grid(report: Report, recipient: RecipientReport) -> HeatmapLayout:
     short = {method.method: method.short for method in report.methods}
     rows = rows_of(recipient)
     heads = tuple(
-        named(short.get(row.method, row.label), SHORT) + (" †" if row.role == "privileged" else "") for row in rows
+        short_name(short.get(row.method, row.label), SHORT) + (" †" if row.role == "privileged" else "") for row in rows
     )
     spaces, places = 0.0, list[float]()
     for place, row in enumerate(rows):
         if place and (row.role == "privileged" or rows[place - 1].role == "baseline"):
             spaces += 0.35 if rows[place - 1].role != row.role else 0
         places.append(place + spaces)
-    label = max(width_of(named(task.task, NAME)) for task in recipient.tasks) + 0.1
+    label = max(width_of(short_name(task.task, NAME)) for task in recipient.tasks) + 0.1
     units = places[-1] + 1
     is_double = len(recipient.tasks) > ROWS and 2 * (label + units * NARROW) + GAP <= WIDTH - EDGE
     side = 2 if is_double else 1
     room = (WIDTH - EDGE - GAP * (side - 1)) / side - label
     column = min(max(room / units, 0.1), WIDE)
     header = max(map(width_of, heads)) + 0.08
-    return Grid(tuple(row.method for row in rows), heads, tuple(places), label, column, side, header)
+    return HeatmapLayout(tuple(row.method for row in rows), heads, tuple(places), label, column, side, header)
 
 
-def _page(report: Report, recipient: RecipientReport, grid: Grid, tasks: Sequence[TaskRow]) -> Figure:
+def _page(report: Report, recipient: RecipientReport, grid: HeatmapLayout, tasks: Sequence[TaskRow]) -> Figure:
     from matplotlib.figure import Figure as New
 
     side = grid.side if len(tasks) > ROWS // 2 else 1
@@ -157,7 +157,7 @@ def _page(report: Report, recipient: RecipientReport, grid: Grid, tasks: Sequenc
     return figure
 
 
-def _panel(axis: Axes, grid: Grid, tasks: Sequence[TaskRow], count: int) -> None:
+def _panel(axis: Axes, grid: HeatmapLayout, tasks: Sequence[TaskRow], count: int) -> None:
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Polygon, Rectangle
 
@@ -185,7 +185,7 @@ def _panel(axis: Axes, grid: Grid, tasks: Sequence[TaskRow], count: int) -> None
         stamp(axis, text, places, ink)
     axis.set_xlim(0, grid.places[-1] + 1)
     axis.set_ylim(count, 0)
-    axis.set_yticks([y + 0.5 for y in range(len(tasks))], [named(task.task, NAME) for task in tasks])
+    axis.set_yticks([y + 0.5 for y in range(len(tasks))], [short_name(task.task, NAME) for task in tasks])
     axis.set_xticks([x + 0.5 for x in grid.places], grid.heads, rotation=90)
     axis.tick_params(length=0, pad=2, labeltop=True, labelbottom=False, labelsize=SMALL)
     axis.grid(visible=False)

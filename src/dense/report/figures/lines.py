@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dense.report.figures.canvas import Axes, legend, percent_up, save
-from dense.report.figures.look import Look, looks
 from dense.report.figures.panel import Drawing, ends_of, framed, headed, labelled, noted, number_of, paged
+from dense.report.figures.style import MethodStyle, method_styles
 from dense.report.model import CumulativeLine, RecipientReport, Report
 from dense.results import RUN0
 
@@ -37,7 +37,7 @@ def _reason(report: Report) -> str:
 
 def _figure(report: Report, folder: Path, name: str, recipients: Sequence[RecipientReport]) -> Drawing:
     seen = {line.method for recipient in recipients for line in recipient.cumulative}
-    drawn = looks([method.method for method in report.methods])
+    drawn = method_styles([method.method for method in report.methods])
     handles = [_handle(labelled(method), drawn[method.method]) for method in report.methods if method.method in seen]
     figure, axes = framed(report, len(recipients), [handle.get_label() for handle in handles])
     for axis, recipient in zip(axes, recipients, strict=True):
@@ -68,7 +68,7 @@ def _figure(report: Report, folder: Path, name: str, recipients: Sequence[Recipi
     return Drawing(name, TITLE, caption, files, tuple(recipient.recipient for recipient in recipients))
 
 
-def _line(axis: Axes, line: CumulativeLine, look: Look, shift: float) -> None:
+def _line(axis: Axes, line: CumulativeLine, look: MethodStyle, shift: float) -> None:
     places = [(point.round + (shift if point.round else 0), point.passed) for point in line.points]
     known = [(x, value) for x, estimate in places if (value := number_of(estimate)) is not None]
     axis.plot([x for x, _ in known], [y for _, y in known], **_styled(look), markevery=slice(1, None), zorder=3)
@@ -77,7 +77,7 @@ def _line(axis: Axes, line: CumulativeLine, look: Look, shift: float) -> None:
             axis.plot((x, x), ends, color=look.colour, linewidth=0.7, alpha=0.7, zorder=2)
 
 
-def _styled(look: Look) -> dict[str, Any]:
+def _styled(look: MethodStyle) -> dict[str, Any]:
     return {
         "color": look.colour,
         "dashes": look.dash or (None, None),
@@ -88,7 +88,7 @@ def _styled(look: Look) -> dict[str, Any]:
     }
 
 
-def _handle(label: str, look: Look) -> Any:
+def _handle(label: str, look: MethodStyle) -> Any:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], label=label, **_styled(look))

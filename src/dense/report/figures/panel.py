@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from dense.report.figures.canvas import SMALL, TEXT, WIDTH, Axes, Figure, fitting, legend_height, panels
-from dense.report.figures.look import named
-from dense.report.model import Estimate, MethodName, MethodRow, RecipientReport, Report
+from dense.report.figures.style import short_name
+from dense.report.model import MeanEstimate, MethodName, MethodRow, RecipientReport, Report
 
 PANELS = 6
 """Recipients in one figure; more go on in the next one."""
@@ -38,7 +38,7 @@ class Drawing(Struct, frozen=True, omit_defaults=True):
         return not self.reason
 
 
-Value = Callable[[MethodRow], Estimate | None]
+Value = Callable[[MethodRow], MeanEstimate | None]
 
 
 def rows_of(recipient: RecipientReport) -> tuple[MethodRow, ...]:
@@ -66,12 +66,12 @@ def without(report: Report, otherwise: str, *, needs_first: bool = False) -> str
     return otherwise
 
 
-def number_of(estimate: Estimate | None) -> float | None:
+def number_of(estimate: MeanEstimate | None) -> float | None:
     """Its number, if there is one."""
     return None if estimate is None else estimate.value
 
 
-def ends_of(estimate: Estimate | None) -> tuple[float, float] | None:
+def ends_of(estimate: MeanEstimate | None) -> tuple[float, float] | None:
     """The interval's ends, if there is one."""
     return None if estimate is None or estimate.interval is None else (estimate.interval.low, estimate.interval.high)
 
@@ -121,7 +121,7 @@ def note_height(notes: Sequence[str], width: float) -> float:
 
 
 def _note(notes: Sequence[str], width: float) -> list[str]:
-    return textwrap.wrap(named("Note: " + " ".join(notes), 420), int(width * 18))
+    return textwrap.wrap(short_name("Note: " + " ".join(notes), 420), int(width * 18))
 
 
 def slug(text: str) -> str:

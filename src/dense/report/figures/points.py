@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 
 from dense.report.figures.canvas import Axes, legend, percent_up, save, thousands
-from dense.report.figures.look import Look, looks
 from dense.report.figures.panel import (
     Drawing,
     Value,
@@ -24,10 +23,11 @@ from dense.report.figures.panel import (
     rows_of,
     unknown,
 )
+from dense.report.figures.style import MethodStyle, method_styles
 from dense.report.model import MethodRow, RecipientReport, Report
 
 
-class Against(Struct, frozen=True):
+class TokenAxis(Struct, frozen=True):
     """What the pass rate is drawn against."""
 
     name: str
@@ -42,14 +42,14 @@ class Against(Struct, frozen=True):
     """What is counted."""
 
 
-EXECUTION = Against(
+EXECUTION = TokenAxis(
     "pass-against-tokens",
     "Pass rate against recipient tokens",
     "Recipient tokens for one result",
     lambda row: row.tokens,
     "Tokens of the recipient's own run: feedback and the source run are not counted.",
 )
-COMBINED = Against(
+COMBINED = TokenAxis(
     "pass-against-all-tokens",
     "Pass rate against recipient and feedback tokens",
     "Recipient and feedback tokens for one result",
@@ -60,7 +60,7 @@ ROLES = ("baseline", "method")
 """Ablations have their table, and privileged methods do not compete."""
 
 
-def points(report: Report, folder: Path, against: Against) -> list[Drawing]:
+def points(report: Report, folder: Path, against: TokenAxis) -> list[Drawing]:
     """One such figure, over as many as the recipients take."""
     recipients = [recipient for recipient in report.recipients if len(_placed(recipient, against)) > 1]
     if not recipients:
@@ -69,7 +69,7 @@ def points(report: Report, folder: Path, against: Against) -> list[Drawing]:
     return [_figure(report, folder, against, name, few) for name, few in paged(recipients, against.name)]
 
 
-def _placed(recipient: RecipientReport, against: Against) -> list[MethodRow]:
+def _placed(recipient: RecipientReport, against: TokenAxis) -> list[MethodRow]:
     """The rows that have a place: round 0 and unprivileged methods of which both numbers are known."""
     return [
         row
@@ -79,10 +79,10 @@ def _placed(recipient: RecipientReport, against: Against) -> list[MethodRow]:
 
 
 def _figure(
-    report: Report, folder: Path, against: Against, name: str, recipients: Sequence[RecipientReport]
+    report: Report, folder: Path, against: TokenAxis, name: str, recipients: Sequence[RecipientReport]
 ) -> Drawing:
     seen = {row.method for recipient in recipients for row in _placed(recipient, against)}
-    drawn = looks([method.method for method in report.methods])
+    drawn = method_styles([method.method for method in report.methods])
     handles = [_handle(labelled(method), drawn[method.method]) for method in report.methods if method.method in seen]
     figure, axes = framed(report, len(recipients), [handle.get_label() for handle in handles])
     for axis, recipient in zip(axes, recipients, strict=True):
@@ -107,7 +107,7 @@ def _figure(
     return Drawing(name, against.title, caption, files, tuple(recipient.recipient for recipient in recipients))
 
 
-def _point(axis: Axes, row: MethodRow, against: Against, look: Look) -> None:
+def _point(axis: Axes, row: MethodRow, against: TokenAxis, look: MethodStyle) -> None:
     across, up = against.value(row), row.passed
     x, y = number_of(across), number_of(up)
     if (ends := ends_of(across)) is not None:
@@ -117,7 +117,7 @@ def _point(axis: Axes, row: MethodRow, against: Against, look: Look) -> None:
     axis.plot((x,), (y,), **_marked(look), zorder=3)
 
 
-def _marked(look: Look) -> dict[str, Any]:
+def _marked(look: MethodStyle) -> dict[str, Any]:
     size = {"*": 10, "D": 5.5, "s": 5.5, "o": 6}.get(look.marker, 6.5)
     return {
         "color": look.colour,
@@ -129,7 +129,7 @@ def _marked(look: Look) -> dict[str, Any]:
     }
 
 
-def _handle(label: str, look: Look) -> Any:
+def _handle(label: str, look: MethodStyle) -> Any:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], label=label, **_marked(look))

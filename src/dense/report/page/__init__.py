@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dense.report.page.write import write
+from dense.report.page.write import write_page
 
-__all__ = ["write"]
+__all__ = ["write_page"]

@@ -13,18 +13,18 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
-from dense.report.page.texts import visible
-from dense.report.pairs import is_scored, why_unscored
-from dense.report.readable import LONE
+from dense.report.grid import is_scored, why_unscored
+from dense.report.page.escaping import escape_controls
+from dense.report.surrogates import LONE_SURROGATE
 from dense.results import Cell, Experiment, Result
 
-Line = list[Any]
+CellLine = list[Any]
 """A cell as the page reads it; `page.js` names the places."""
 FEEDBACK = "feedback.txt"
 """What a folder of feedback holds; it, not the folder, is what people want to read."""
 
 
-class Texts:
+class TextIndex:
     """Texts that recur, each once."""
 
     def __init__(self) -> None:
@@ -35,19 +35,19 @@ class Texts:
         return self.numbers.setdefault(text, len(self.numbers)) if text else None
 
 
-def inlined(
+def inline_cells(
     experiment: Experiment, page: Path, rows: Sequence[tuple[str, str]], labels: Mapping[str, str]
 ) -> dict[str, Any]:
     """The cells of these rows, each a recipient and a task; methods by their labels, in the labels' order."""
-    texts = Texts()
+    texts = TextIndex()
     for label in labels.values():
         texts.number(label)  # first, so that their numbers are their order
-    files = Files(experiment, page)
-    found: dict[tuple[str, str], list[Line]] = defaultdict(list)
+    files = CellFiles(experiment, page)
+    found: dict[tuple[str, str], list[CellLine]] = defaultdict(list)
     for result in _results(experiment):
         found[result.cell.recipient, result.cell.task].append(_line(result, texts, files, labels))
     lines = [sorted(found[row], key=lambda line: line[:3]) for row in rows]
-    return {"base": files.base, "texts": [visible(text) for text in texts.numbers], "rows": lines}
+    return {"base": files.base, "texts": [escape_controls(text) for text in texts.numbers], "rows": lines}
 
 
 NOT_RUN = "not run yet"
@@ -60,7 +60,7 @@ def _results(experiment: Experiment) -> Iterator[Result]:
     yield from (Result(cell, exception=NOT_RUN) for cell in experiment.planned if cell not in done)
 
 
-def _line(result: Result, texts: Texts, files: Files, labels: Mapping[str, str]) -> Line:
+def _line(result: Result, texts: TextIndex, files: CellFiles, labels: Mapping[str, str]) -> CellLine:
     cell: Cell = result.cell
     folder, trace, feedback, message = files.of(result)
     delivered = {"file": "message as a file", "instruction": ""}.get(result.delivered, result.delivered)
@@ -86,7 +86,7 @@ def _line(result: Result, texts: Texts, files: Files, labels: Mapping[str, str])
     ]
 
 
-class Files:
+class CellFiles:
     """Where the files of cells lie, seen from the page. An experiment without a folder has paths from where we are."""
 
     def __init__(self, experiment: Experiment, page: Path) -> None:
@@ -107,7 +107,7 @@ class Files:
 
     def _found(self, path: str) -> str:
         """The path from the experiment's folder, where there is such a file, and a link can name it."""
-        if not path or LONE.search(path):
+        if not path or LONE_SURROGATE.search(path):
             return ""
         whole = os.path.join(self.root, path)  # noqa: PTH118
         if not os.path.exists(whole):  # noqa: PTH110

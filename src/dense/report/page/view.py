@@ -11,17 +11,17 @@ from msgspec import Struct
 
 from dense.report.figures.heatmap import first_outcomes, shade
 from dense.report.figures.panel import rows_of
+from dense.report.grid import is_scored
 from dense.report.model import RecipientReport, Report, TaskOutcome
-from dense.report.numbers import NOTHING, counted
-from dense.report.pairs import is_scored
-from dense.report.table import Entry, Line, Table
+from dense.report.numbers import NOTHING, count_of
+from dense.report.table import ReportTable, TableCell, TableRow
 from dense.results import Experiment
 
-MOST_LINES = 500
+MAX_PAGE_ROWS = 500
 """Of a table on the page; its files have all."""
 
 
-class Head(Struct, frozen=True):
+class ColumnHead(Struct, frozen=True):
     """A column's head."""
 
     text: str
@@ -30,7 +30,7 @@ class Head(Struct, frozen=True):
     """Whether the column is set to the right."""
 
 
-class Place(Struct, frozen=True):
+class PageCell(Struct, frozen=True):
     """A cell of a table."""
 
     text: str
@@ -45,7 +45,7 @@ class Place(Struct, frozen=True):
     """The number by which it sorts, empty where that is unknown; None sorts by the text."""
 
 
-class Shown(Struct, frozen=True):
+class PageTable(Struct, frozen=True):
     """A table of the page."""
 
     name: str
@@ -54,11 +54,11 @@ class Shown(Struct, frozen=True):
     """Its heading."""
     caption: str
     """How to read it."""
-    heads: tuple[Head, ...]
+    heads: tuple[ColumnHead, ...]
     """Of the columns."""
     names: int
     """How many columns at the left are names."""
-    groups: tuple[tuple[tuple[Place, ...], ...], ...]
+    groups: tuple[tuple[tuple[PageCell, ...], ...], ...]
     """Rows between rules: sorting stays within them, so that what stands apart stays apart."""
     files: tuple[str, ...]
     """Its files."""
@@ -66,28 +66,28 @@ class Shown(Struct, frozen=True):
     """Rows that only the files have."""
 
 
-def shown(table: Table) -> Shown:
+def page_table(table: ReportTable) -> PageTable:
     """A table as the page shows it."""
-    heads = tuple(Head(text, at >= table.names) for at, text in enumerate(table.header))
-    groups: list[list[tuple[Place, ...]]] = []
-    for line in table.lines[:MOST_LINES]:
+    heads = tuple(ColumnHead(text, at >= table.names) for at, text in enumerate(table.header))
+    groups: list[list[tuple[PageCell, ...]]] = []
+    for line in table.lines[:MAX_PAGE_ROWS]:
         if line.rule or not groups:
             groups.append([])
         groups[-1].append(_places(line, table.names))
     files = tuple(f"{table.name}.{end}" for end in ("md", "csv", "tex"))
     rows = tuple(tuple(group) for group in groups)
-    left = max(len(table.lines) - MOST_LINES, 0)
-    return Shown(table.name, table.title, table.caption, heads, table.names, rows, files, left)
+    left = max(len(table.lines) - MAX_PAGE_ROWS, 0)
+    return PageTable(table.name, table.title, table.caption, heads, table.names, rows, files, left)
 
 
-def _places(line: Line, names: int) -> tuple[Place, ...]:
+def _places(line: TableRow, names: int) -> tuple[PageCell, ...]:
     return tuple(_place(entry, is_name=at < names) for at, entry in enumerate(line.entries))
 
 
-def _place(entry: Entry, *, is_name: bool) -> Place:
+def _place(entry: TableCell, *, is_name: bool) -> PageCell:
     if is_name:
-        return Place(entry.text, entry.below, mark=entry.mark)
-    return Place(entry.text, entry.below, "n", entry.mark, number_in(entry.text))
+        return PageCell(entry.text, entry.below, mark=entry.mark)
+    return PageCell(entry.text, entry.below, "n", entry.mark, number_in(entry.text))
 
 
 NUMBER = re.compile(r"[<$(\s]*([+-]?)\$?(\d[\d,]*(?:\.\d+)?)")
@@ -101,51 +101,51 @@ def number_in(text: str) -> str | None:
     return None if found is None else f"{found[1]}{found[2]}".replace(",", "").removeprefix("+")
 
 
-class TaskLine(Struct, frozen=True):
+class TaskEntry(Struct, frozen=True):
     """A task of a recipient."""
 
     number: int
     """By which the page finds its cells."""
     task: str
     """Its name."""
-    cells: tuple[Place, ...]
+    cells: tuple[PageCell, ...]
     """Passes under each method."""
 
 
-class Part(Struct, frozen=True):
+class RecipientTasks(Struct, frozen=True):
     """All tasks of a recipient."""
 
     recipient: str
     """Its name."""
     heads: tuple[tuple[str, str], ...]
     """The methods, by their short names and their whole ones."""
-    rows: tuple[TaskLine, ...]
+    rows: tuple[TaskEntry, ...]
     """The tasks that it has."""
 
 
-def parts(report: Report) -> list[Part]:
+def parts(report: Report) -> list[RecipientTasks]:
     """A row for each task that a recipient has, numbered through all recipients."""
-    found: list[Part] = []
+    found: list[RecipientTasks] = []
     short = {method.method: method.short for method in report.methods}
     number = 0
     for recipient in report.recipients:
         columns = rows_of(recipient)
         heads = tuple((short[row.method] + (" †" if row.role == "privileged" else ""), row.label) for row in columns)
-        lines: list[TaskLine] = []
+        lines: list[TaskEntry] = []
         for task in recipient.tasks:
             if task.is_applicable:
                 outcomes = first_outcomes(task)
                 cells = tuple(_passes(outcomes.get(row.method)) for row in columns)
-                lines.append(TaskLine(number, task.task, cells))
+                lines.append(TaskEntry(number, task.task, cells))
                 number += 1
-        found.append(Part(recipient.recipient, heads, tuple(lines)))
+        found.append(RecipientTasks(recipient.recipient, heads, tuple(lines)))
     return found
 
 
-def _passes(outcome: TaskOutcome | None) -> Place:
+def _passes(outcome: TaskOutcome | None) -> PageCell:
     if outcome is None or outcome.rate is None:
-        return Place(NOTHING, kind="unscored", sort="")
-    return Place(f"{outcome.passes}/{outcome.scored}", kind=f"q{shade(outcome.rate)}", sort=f"{outcome.rate:.6g}")
+        return PageCell(NOTHING, kind="unscored", sort="")
+    return PageCell(f"{outcome.passes}/{outcome.scored}", kind=f"q{shade(outcome.rate)}", sort=f"{outcome.rate:.6g}")
 
 
 def run(report: Report, experiment: Experiment) -> list[tuple[str, str]]:
@@ -165,8 +165,8 @@ def run(report: Report, experiment: Experiment) -> list[tuple[str, str]]:
 def _recipient(recipient: RecipientReport) -> str:
     tasks, rounds = recipient.tasks_applicable, recipient.rounds
     return (
-        f"{recipient.recipient} ({counted(tasks, 'task')}, {counted(recipient.repetitions, 'repetition')}, "
-        f"{counted(rounds, 'round')} of feedback)"
+        f"{recipient.recipient} ({count_of(tasks, 'task')}, {count_of(recipient.repetitions, 'repetition')}, "
+        f"{count_of(rounds, 'round')} of feedback)"
     )
 
 
@@ -189,11 +189,11 @@ def _fact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=str)
 
 
-def pairs_of(found: Iterable[Part]) -> list[tuple[str, str]]:
+def pairs_of(found: Iterable[RecipientTasks]) -> list[tuple[str, str]]:
     """The rows in order of their numbers, each a recipient and a task."""
     return [(part.recipient, row.task) for part in found for row in part.rows]
 
 
-def texts_of(found: Sequence[Table]) -> list[Shown]:
+def texts_of(found: Sequence[ReportTable]) -> list[PageTable]:
     """The tables that the page shows: those of single tasks are its own rows."""
-    return [shown(table) for table in found if not re.fullmatch(r"tasks-\d+", table.name)]
+    return [page_table(table) for table in found if not re.fullmatch(r"tasks-\d+", table.name)]

@@ -17,8 +17,8 @@ from dense.errors import DenseError
 from dense.report.figures import Drawing, drawings
 from dense.report.model import Report
 from dense.report.page import view
-from dense.report.page.cells import inlined
-from dense.report.page.texts import embedded, visible
+from dense.report.page.cells import inline_cells
+from dense.report.page.escaping import escape_controls, script_json
 from dense.report.tables import tables
 from dense.results import Experiment
 
@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 NAME = "index.html"
 
 
-def write(report: Report, experiment: Experiment, folder: Path) -> Path:
+def write_page(report: Report, experiment: Experiment, folder: Path) -> Path:
     """The page of a report whose figures have been drawn into `folder`; gives its path."""
     from markupsafe import Markup
 
@@ -37,7 +37,7 @@ def write(report: Report, experiment: Experiment, folder: Path) -> Path:
     drawn = drawings(folder)
     parts = view.parts(report)
     labels = {method.method: method.label for method in report.methods}
-    cells = inlined(experiment, folder, view.pairs_of(parts), labels)
+    cells = inline_cells(experiment, folder, view.pairs_of(parts), labels)
     text = _template().render(
         report=report,
         run=view.run(report, experiment),
@@ -48,7 +48,7 @@ def write(report: Report, experiment: Experiment, folder: Path) -> Path:
         sizes={drawing.name: _size(folder, drawing) for drawing in drawn if drawing.is_drawn},
         parts=parts,
         count=f"{len(experiment.results):,}",
-        cells=Markup(embedded(cells)),  # `embedded` leaves nothing that a parser of HTML acts on
+        cells=Markup(script_json(cells)),  # `script_json` leaves nothing that a parser of HTML acts on
         style=Markup(style),
         script=Markup(script),
         style_hash=_hash(style),
@@ -70,7 +70,7 @@ def _template() -> Template:
     environment = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["visible"] = visible
+    environment.filters["escape_controls"] = escape_controls
     return environment.get_template("page.html.j2")
 
 

@@ -4,17 +4,17 @@ rounded, ties sharing; privileged rows stand apart below, with a dagger, unranke
 from __future__ import annotations
 
 from dense.report.model import Report
-from dense.report.table import Table
-from dense.report.tables.cells import count_table, invalid_table
+from dense.report.table import ReportTable
+from dense.report.tables.cell_counts import count_table, invalid_table
 from dense.report.tables.contrasts import comparison_table
-from dense.report.tables.money import cost_table, recorded_table
+from dense.report.tables.costs import cost_table, recorded_table
 from dense.report.tables.outcomes import behaviour_table, cumulative_table, task_table, transition_table
 from dense.report.tables.rates import ablations, pass_table, round_table, sensitivity_table, token_table
 
 __all__ = ["pass_table", "tables"]
 
 
-def tables(report: Report) -> list[Table]:
+def tables(report: Report) -> list[ReportTable]:
     """All that the data give, in the order in which they are read."""
     found = [
         pass_table(report),

@@ -7,12 +7,12 @@ from itertools import groupby
 
 from dense.report.comparisons import FEW_TASKS, LEVEL
 from dense.report.model import Difference, Report
-from dense.report.numbers import interval, number, p_phrase, p_value
-from dense.report.table import Entry, Line, Table, Value
-from dense.report.tables.parts import NONE, end_fields, ends, reserved
+from dense.report.numbers import format_interval, format_number, format_p, p_in_words
+from dense.report.table import CsvValue, ReportTable, TableCell, TableRow
+from dense.report.tables.layout import NO_VALUE, caveats_before_differences, interval_fields, interval_values
 
 
-def comparison_table(report: Report) -> Table:
+def comparison_table(report: Report) -> ReportTable:
     """Every difference with its interval and its tests."""
     header = (
         "Recipient",
@@ -27,46 +27,50 @@ def comparison_table(report: Report) -> Table:
         "Tokens",
         "Says",
     )
-    lines: list[Line] = []
-    records: list[tuple[Value, ...]] = []
+    lines: list[TableRow] = []
+    records: list[tuple[CsvValue, ...]] = []
     for recipient in report.recipients:
         for family, group in groupby(recipient.differences, key=lambda difference: difference.family):
             for at, found in enumerate(group):
-                lines.append(Line(_comparison(recipient.recipient, family, found), at == 0 and bool(lines)))
+                lines.append(TableRow(_comparison(recipient.recipient, family, found), at == 0 and bool(lines)))
                 records.append((recipient.recipient, *_comparison_record(found)))
     caption = (
         "Each is over the pairs that both its sides have, the first attempt scored too where there is one."
-        f"{_withheld(lines)}{reserved(report)} {report.method_of_intervals}"
+        f"{_withheld(lines)}{caveats_before_differences(report)} {report.method_of_intervals}"
     )
-    fields = ("recipient", "family", "method", "reference", "round", *end_fields("points"), "pairs")
+    fields = ("recipient", "family", "method", "reference", "round", *interval_fields("points"), "pairs")
     fields += ("tasks", "both", "method_only", "reference_only", "neither", "p", "smallest_p", "holm", "mcnemar")
-    fields += (*end_fields("tokens_percent", "tokens"), "method_unscored", "reference_unscored")
-    fields += (*end_fields("worst_points", "worst"), "worst_p", "worst_holm", "verdict", "says")
-    return Table("comparisons", "Comparisons", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
+    fields += (*interval_fields("tokens_percent", "tokens"), "method_unscored", "reference_unscored")
+    fields += (*interval_fields("worst_points", "worst"), "worst_p", "worst_holm", "verdict", "says")
+    return ReportTable(
+        "comparisons", "Comparisons", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True
+    )
 
 
-def _comparison(recipient: str, family: str, found: Difference) -> tuple[Entry, ...]:
+def _comparison(recipient: str, family: str, found: Difference) -> tuple[TableCell, ...]:
     name = f"{found.method_label} less {found.reference_label}"
     if family == "cumulative":
         name += f", solved by round {found.round}"
     tokens = found.tokens
-    below = interval(tokens.interval, 1, sign=True) if tokens else ""
+    below = format_interval(tokens.interval, 1, sign=True) if tokens else ""
     return (
-        Entry(recipient),
-        Entry(name),
-        Entry(f"{found.points.known:,}"),
-        Entry(number(found.points.value, 2, sign=True), interval(found.points.interval, 2, sign=True)),
-        Entry(str(found.method_only)),
-        Entry(str(found.reference_only)),
-        Entry(p_value(found.p)),
-        Entry(p_value(found.holm)),
-        Entry(p_value(found.mcnemar)),
-        Entry(number(tokens.value, 1, sign=True, unit="%"), below) if tokens else NONE,
-        Entry(found.verdict, _at_worst(found)),
+        TableCell(recipient),
+        TableCell(name),
+        TableCell(f"{found.points.known:,}"),
+        TableCell(
+            format_number(found.points.value, 2, sign=True), format_interval(found.points.interval, 2, sign=True)
+        ),
+        TableCell(str(found.method_only)),
+        TableCell(str(found.reference_only)),
+        TableCell(format_p(found.p)),
+        TableCell(format_p(found.holm)),
+        TableCell(format_p(found.mcnemar)),
+        TableCell(format_number(tokens.value, 1, sign=True, unit="%"), below) if tokens else NO_VALUE,
+        TableCell(found.verdict, _at_worst(found)),
     )
 
 
-def _withheld(lines: Sequence[Line]) -> str:
+def _withheld(lines: Sequence[TableRow]) -> str:
     """What `at worst` is, where it stands."""
     if not any(line.entries[-1].below for line in lines):
         return ""
@@ -81,16 +85,26 @@ def _at_worst(found: Difference) -> str:
     is_withheld = found.holm < LEVEL and not points.low <= 0 <= points.high and found.points.tasks >= FEW_TASKS
     if not is_withheld or found.worst.holm is None:
         return ""
-    return f"at worst {number(found.worst.points.value, 2, sign=True)}, {p_phrase(found.worst.holm)}"
+    return f"at worst {format_number(found.worst.points.value, 2, sign=True)}, {p_in_words(found.worst.holm)}"
 
 
-def _comparison_record(found: Difference) -> tuple[Value, ...]:
+def _comparison_record(found: Difference) -> tuple[CsvValue, ...]:
     worst = found.worst
     lost = (worst.method_unscored, worst.reference_unscored) if worst else (0, 0)
-    at_worst = (*ends(worst and worst.points), worst and worst.p, worst and worst.holm)
+    at_worst = (*interval_values(worst and worst.points), worst and worst.p, worst and worst.holm)
     tests = (found.p, found.smallest_p, found.holm, found.mcnemar)
     outcomes = (found.both, found.method_only, found.reference_only, found.neither)
     what = (found.family, found.method, found.reference, found.round)
     stands = (found.points.known, found.points.tasks)
     told = (found.verdict, found.says)
-    return (*what, *ends(found.points), *stands, *outcomes, *tests, *ends(found.tokens), *lost, *at_worst, *told)
+    return (
+        *what,
+        *interval_values(found.points),
+        *stands,
+        *outcomes,
+        *tests,
+        *interval_values(found.tokens),
+        *lost,
+        *at_worst,
+        *told,
+    )

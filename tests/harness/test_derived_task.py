@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 
 from dense.deliver.injected_feedback import without_injected
 from dense.errors import DenseError
-from dense.harness import derived
-from dense.harness.derived import FEEDBACK_FILE, LARGE, LIMIT, derive, digest, instruction_of, instruction_with
-from dense.harness.quiet import harbor_quietly
+from dense.harness import derived_task
+from dense.harness.derived_task import (
+    FEEDBACK_FILE,
+    MAX_INSTRUCTION_BYTES,
+    MIN_LINKED_BYTES,
+    derive,
+    digest,
+    instruction_of,
+    instruction_with,
+)
+from dense.harness.harbor_import import import_harbor
 from dense.trajectory import Source, Step, Task, Trajectory
 
 INSTRUCTION = "Write the word hello, and nothing else, to /app/out.txt.\n"
@@ -52,8 +60,8 @@ def test_only_the_instruction_changes(task: Path, tmp_path: Path) -> None:
 
 
 def test_only_large_files_are_links(task: Path, tmp_path: Path) -> None:
-    (task / "tests" / "large.bin").write_bytes(bytes(LARGE))
-    (task / "tests" / "small.bin").write_bytes(bytes(LARGE - 1))
+    (task / "tests" / "large.bin").write_bytes(bytes(MIN_LINKED_BYTES))
+    (task / "tests" / "small.bin").write_bytes(bytes(MIN_LINKED_BYTES - 1))
     made = derive(task, tmp_path / "out", "message")
     linked = [path.name for path in made.folder.rglob("*") if path.samefile(task / path.relative_to(made.folder))]
     assert linked == ["large.bin"]
@@ -71,11 +79,11 @@ def test_an_edit_of_the_task_does_not_reach_it(task: Path, tmp_path: Path) -> No
 def test_what_compose_could_mount_is_a_copy(task: Path, tmp_path: Path) -> None:
     (task / "environment" / "docker-compose.yaml").write_text("services: {main: {volumes: ['./:/data']}}\n")
     for place in ("environment", "tests"):
-        (task / place / "large.bin").write_bytes(bytes(LARGE))
+        (task / place / "large.bin").write_bytes(bytes(MIN_LINKED_BYTES))
     made = derive(task, tmp_path / "out", None)
     with (made.folder / "environment" / "large.bin").open("a") as file:
         file.write("what a container wrote")
-    assert (task / "environment" / "large.bin").read_bytes() == bytes(LARGE)
+    assert (task / "environment" / "large.bin").read_bytes() == bytes(MIN_LINKED_BYTES)
     assert (made.folder / "tests" / "large.bin").samefile(task / "tests" / "large.bin")
 
 
@@ -85,7 +93,7 @@ def test_copies_where_there_can_be_no_links(task: Path) -> None:
     if not shared.is_dir() or shared.stat().st_dev == task.stat().st_dev:
         pytest.skip("no other file system here")
     out = shared / f"dense-test-{os.getpid()}" / "greet"
-    (task / "tests" / "large.bin").write_bytes(bytes(LARGE))
+    (task / "tests" / "large.bin").write_bytes(bytes(MIN_LINKED_BYTES))
     try:
         made = derive(task, out, "message")
         before, after = contents(task), contents(made.folder)
@@ -112,7 +120,7 @@ def test_the_task_alone(task: Path, tmp_path: Path) -> None:
 
 
 def test_a_long_message_is_a_file(task: Path, tmp_path: Path) -> None:
-    message = "é" * (LIMIT // 2) + INSTRUCTION
+    message = "é" * (MAX_INSTRUCTION_BYTES // 2) + INSTRUCTION
     made = derive(task, tmp_path / "out" / "greet", message)
     assert made.delivered == "file" and made.file is not None
     assert made.file.read_text() == message
@@ -124,12 +132,12 @@ def test_a_long_message_is_a_file(task: Path, tmp_path: Path) -> None:
 
 
 def test_the_limit_is_in_bytes() -> None:
-    assert instruction_with("x" * LIMIT, "task").delivered == "instruction"
-    assert instruction_with("x" * (LIMIT - 1) + "é", "task").delivered == "file"
+    assert instruction_with("x" * MAX_INSTRUCTION_BYTES, "task").delivered == "instruction"
+    assert instruction_with("x" * (MAX_INSTRUCTION_BYTES - 1) + "é", "task").delivered == "file"
 
 
 def test_a_pointer_is_cut_from_a_trace_like_a_message() -> None:
-    pointer = instruction_with("x" * (LIMIT + 1), INSTRUCTION).text
+    pointer = instruction_with("x" * (MAX_INSTRUCTION_BYTES + 1), INSTRUCTION).text
     trajectory = Trajectory("atif", "t", Source("t"), task=Task(pointer), steps=(Step(Source("t"), "hi"),))
     cut = without_injected(trajectory)
     assert cut.task is not None and cut.task.instruction == INSTRUCTION
@@ -147,11 +155,11 @@ lines = st.sampled_from(
 @settings(deadline=None)  # Harbor is imported on the way
 @given(st.lists(lines, max_size=8))
 def test_canaries_as_harbor_sees_them(parts: list[str]) -> None:
-    harbor_quietly()
+    import_harbor()
     from harbor.models.task.task import strip_canary
 
     text = "\n".join(parts)
-    assert derived._without_canary(text) == strip_canary(text)
+    assert derived_task._without_canary(text) == strip_canary(text)
 
 
 @pytest.mark.parametrize("change", ["content", "name", "mode", "link", "new", "gone"])

@@ -10,10 +10,10 @@ import msgspec
 
 from dense.results import Experiment
 
-LONE = re.compile("[\ud800-\udfff]")
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def readable(experiment: Experiment) -> Experiment:
+def writable_experiment(experiment: Experiment) -> Experiment:
     """The same experiment, or one with such characters written out."""
     try:
         msgspec.json.encode(experiment, enc_hook=str)
@@ -22,14 +22,14 @@ def readable(experiment: Experiment) -> Experiment:
     return experiment
 
 
-def told(text: str) -> str:
+def escape_surrogates(text: str) -> str:
     """The text with each half written out as its number."""
-    return LONE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+    return LONE_SURROGATE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
 def _told(value: Any) -> Any:
     if isinstance(value, str):
-        return told(value)
+        return escape_surrogates(value)
     if isinstance(value, dict):
         return {_told(name): _told(inner) for name, inner in cast("dict[Any, Any]", value).items()}
     if isinstance(value, list | tuple | set | frozenset):

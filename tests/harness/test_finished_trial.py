@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dense.harness.finished import read_trial
+from dense.harness.finished_trial import read_trial
 from dense.trajectory import Usage
 
 JOBS = "atif/jobs"

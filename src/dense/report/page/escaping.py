@@ -15,23 +15,23 @@ ACTING = re.compile(
 )
 
 
-def visible(text: object) -> str:
+def escape_controls(text: object) -> str:
     """The text with each acting character written out as its number."""
     return ACTING.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(text))
 
 
-def finite(value: Any) -> Any:
+def without_infinities(value: Any) -> Any:
     """The same without numbers that JSON cannot tell: they are unknown."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
-        return [finite(inner) for inner in cast("list[Any]", value)]
+        return [without_infinities(inner) for inner in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {name: finite(inner) for name, inner in cast("dict[str, Any]", value).items()}
+        return {name: without_infinities(inner) for name, inner in cast("dict[str, Any]", value).items()}
     return value
 
 
-def embedded(value: Any) -> str:
+def script_json(value: Any) -> str:
     """JSON that can stand in a `script` element, whatever is in it."""
-    text = json.dumps(finite(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(without_infinities(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

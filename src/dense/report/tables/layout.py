@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from dense.report.model import Estimate, MethodName, MethodRow, RecipientReport, Report
+from dense.report.model import MeanEstimate, MethodName, MethodRow, RecipientReport, Report
 from dense.report.numbers import BOUND, NOTHING
-from dense.report.table import Entry, Line, Mark, Table, Value
-from dense.report.words import control, few
+from dense.report.table import CsvValue, Mark, ReportTable, TableCell, TableRow
+from dense.report.wording import control_caveat, few_tasks_caveat
 
 MARKS = "Bold and underline mark the best and the second; ties share."
 DAGGER = "† saw outcomes: apart, not ranked."
@@ -16,44 +16,48 @@ BOUNDS = (
     f"{INTERVALS[:-1]}; with {BOUND} fewer than three tasks differ from the rest, and the interval is widened to what "
     "so few cannot rule out."
 )
-NONE = Entry(NOTHING)
+NO_VALUE = TableCell(NOTHING)
 
 
-def wide(
+def wide_table(
     report: Report,
     name: str,
     title: str,
     caption: str,
-    entry: Callable[[MethodRow], Entry],
+    entry: Callable[[MethodRow], TableCell],
     fields: tuple[str, ...],
-    records: tuple[tuple[Value, ...], ...],
-) -> Table:
+    records: tuple[tuple[CsvValue, ...], ...],
+) -> ReportTable:
     """Methods down, recipients across; ablations have a table of their own."""
-    columns = [{row.method: row for row in shown(recipient)} for recipient in report.recipients]
+    columns = [{row.method: row for row in shown_rows(recipient)} for recipient in report.recipients]
     methods = [method for method in report.methods if method.role != "ablation"]
     methods.sort(key=lambda method: method.role == "privileged")
-    lines: list[Line] = []
+    lines: list[TableRow] = []
     for at, method in enumerate(methods):
         found = [column.get(method.method) for column in columns]
         if any(found):
             apart = method.role == "privileged" and (at == 0 or methods[at - 1].role != "privileged")
-            lines.append(Line((Entry(named(method)), *(entry(row) if row else NONE for row in found)), apart))
+            lines.append(
+                TableRow((TableCell(method_label(method)), *(entry(row) if row else NO_VALUE for row in found)), apart)
+            )
     header = ("Method", *(recipient.recipient for recipient in report.recipients))
-    return Table(name, title, f"{caption} {intervals(lines)} {MARKS} {DAGGER}", header, tuple(lines), fields, records)
+    return ReportTable(
+        name, title, f"{caption} {interval_legend(lines)} {MARKS} {DAGGER}", header, tuple(lines), fields, records
+    )
 
 
-def intervals(lines: Sequence[Line]) -> str:
+def interval_legend(lines: Sequence[TableRow]) -> str:
     """What brackets are, and what the mark at some is."""
     has_bound = any(BOUND in entry.text + entry.below for line in lines for entry in line.entries)
     return BOUNDS if has_bound else INTERVALS
 
 
-def reserved(report: Report) -> str:
+def caveats_before_differences(report: Report) -> str:
     """What must be known before any difference is believed: too few tasks, no second try to compare with."""
     said: list[str] = []
     for found in (
-        [few(one.tasks_applicable) for one in report.recipients],
-        [control(one.rows) for one in report.recipients],
+        [few_tasks_caveat(one.tasks_applicable) for one in report.recipients],
+        [control_caveat(one.rows) for one in report.recipients],
     ):
         if len(set(found)) == 1:
             said += found[:1]
@@ -62,7 +66,7 @@ def reserved(report: Report) -> str:
     return "".join(f" {text}" for text in said if text)
 
 
-def shown(recipient: RecipientReport, *, with_ablations: bool = False) -> list[MethodRow]:
+def shown_rows(recipient: RecipientReport, *, with_ablations: bool = False) -> list[MethodRow]:
     """Round 0 and the first round with feedback: methods, then ablations if wanted, then the privileged."""
     rows = [row for row in (recipient.baseline, *recipient.rows) if row is not None]
     order = ("baseline", "method", "ablation", "privileged")
@@ -71,7 +75,7 @@ def shown(recipient: RecipientReport, *, with_ablations: bool = False) -> list[M
     )
 
 
-def every(report: Report) -> Iterator[tuple[RecipientReport, MethodRow]]:
+def all_rows(report: Report) -> Iterator[tuple[RecipientReport, MethodRow]]:
     """All rows of all rounds."""
     for recipient in report.recipients:
         for row in (recipient.baseline, *recipient.rows, *recipient.later):
@@ -83,11 +87,11 @@ KEY = ("recipient", "method", "role", "round")
 """The first columns of most CSVs."""
 
 
-def key(recipient: RecipientReport, row: MethodRow) -> tuple[Value, ...]:
+def row_key(recipient: RecipientReport, row: MethodRow) -> tuple[CsvValue, ...]:
     return recipient.recipient, row.method, row.role, row.round
 
 
-def ends(estimate: Estimate | None) -> tuple[Value, Value, Value, Value]:
+def interval_values(estimate: MeanEstimate | None) -> tuple[CsvValue, CsvValue, CsvValue, CsvValue]:
     """A value, the ends of its interval and how that was made, for CSV."""
     if estimate is None or estimate.interval is None:
         return estimate and estimate.value, None, None, None
@@ -95,23 +99,23 @@ def ends(estimate: Estimate | None) -> tuple[Value, Value, Value, Value]:
     return estimate.value, found.low, found.high, found.kind
 
 
-def end_fields(value: str, name: str = "") -> tuple[str, str, str, str]:
+def interval_fields(value: str, name: str = "") -> tuple[str, str, str, str]:
     """The columns of these; the ends by another name than the value's where that has its unit in it."""
     name = name or value
     return value, f"{name}_low", f"{name}_high", f"{name}_interval"
 
 
-def mark(rank: int | None) -> Mark:
+def rank_mark(rank: int | None) -> Mark:
     return "best" if rank == 1 else "second" if rank == 2 else ""
 
 
-def label(row: MethodRow) -> str:
+def row_label(row: MethodRow) -> str:
     return f"{row.label} †" if row.role == "privileged" else row.label
 
 
-def named(method: MethodName) -> str:
+def method_label(method: MethodName) -> str:
     return f"{method.label} †" if method.role == "privileged" else method.label
 
 
-def count(count: int | None) -> Entry:
-    return NONE if count is None else Entry(str(count))
+def count_cell(count: int | None) -> TableCell:
+    return NO_VALUE if count is None else TableCell(str(count))

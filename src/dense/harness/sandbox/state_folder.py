@@ -21,7 +21,7 @@ _OLD = 3600.0
 """Seconds after which a folder that was never finished belongs to nobody."""
 
 
-class State:
+class StateFolder:
     """A state folder that is ours."""
 
     def __init__(self, parent: Path | None = None) -> None:

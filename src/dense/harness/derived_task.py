@@ -26,11 +26,11 @@ from dense.errors import DenseError
 from dense.harness.harness import Delivery
 
 INSTRUCTION = "instruction.md"
-LIMIT = 120 * 1024
+MAX_INSTRUCTION_BYTES = 120 * 1024
 """Bytes of the longest instruction. Linux takes no argument of 128 KiB, and agents put some words of theirs around."""
 FEEDBACK_FILE = "/dense-feedback.txt"
 """Where a longer message lies in the environment. At the root, under a name that no task's own file has."""
-LARGE = 1024 * 1024
+MIN_LINKED_BYTES = 1024 * 1024
 """Bytes from which on a file is linked."""
 
 POINTER = """\
@@ -45,7 +45,7 @@ _CANARY = re.compile(r"<!--.*canary.*-->|#.*canary.*", re.IGNORECASE)
 _COMPOSE = ("docker-compose.yaml", "docker-compose.yml", "compose.yaml", "compose.yml")
 
 
-class Derived(Struct, frozen=True):
+class DerivedTask(Struct, frozen=True):
     """A task folder that was made for one attempt."""
 
     folder: Path
@@ -60,7 +60,7 @@ class Derived(Struct, frozen=True):
     """The message as a file, which must be put to `FEEDBACK_FILE` before the agent starts. Not part of the folder."""
 
 
-class Instruction(Struct, frozen=True):
+class AgentInstruction(Struct, frozen=True):
     """What the agent is given."""
 
     text: str
@@ -74,21 +74,21 @@ def instruction_of(task: Path) -> str:
     return _without_canary(_instruction_text(task))
 
 
-def instruction_with(message: str, task_text: str) -> Instruction:
+def instruction_with(message: str, task_text: str) -> AgentInstruction:
     """What stands in the place of the task's text, which the message ends with."""
     size = len(message.encode())
-    if size <= LIMIT:
-        return Instruction(message, "instruction")
+    if size <= MAX_INSTRUCTION_BYTES:
+        return AgentInstruction(message, "instruction")
     # Between the lines that every message has, so that it is found again in the trace like one.
     key = sha256(message)[:8]
     pointer = BEGINS.format(key=key) + POINTER.format(file=FEEDBACK_FILE, size=size) + ENDS.format(key=key)
-    return Instruction(f"{pointer}\n{task_text}", "file")
+    return AgentInstruction(f"{pointer}\n{task_text}", "file")
 
 
-def derive(task: Path, out: Path, message: str | None) -> Derived:
+def derive(task: Path, out: Path, message: str | None) -> DerivedTask:
     """The task at `out`, with the message for its instruction; None leaves it as it is. What was there goes."""
     original = digest(task)
-    instruction = Instruction("", "") if message is None else instruction_with(message, instruction_of(task))
+    instruction = AgentInstruction("", "") if message is None else instruction_with(message, instruction_of(task))
     file = out.with_name(f"{out.name}.feedback.txt") if instruction.delivered == "file" else None
     try:
         shutil.rmtree(out, ignore_errors=True)
@@ -98,7 +98,7 @@ def derive(task: Path, out: Path, message: str | None) -> Derived:
     except OSError as error:
         raise DenseError(f"{out}: the task cannot be put here ({error.strerror or error})") from None
     _check_same(task, out)
-    return Derived(out, instruction.delivered, "" if message is None else sha256(message), original, file)
+    return DerivedTask(out, instruction.delivered, "" if message is None else sha256(message), original, file)
 
 
 def digest(task: Path) -> str:
@@ -157,7 +157,7 @@ def _copy(task: Path, out: Path, instruction: str | None) -> None:
             target.mkdir()
         elif name == INSTRUCTION and instruction is not None:
             target.write_text(instruction, encoding="utf-8", newline="")
-        elif entry.stat().st_size < LARGE or (is_mounted and name.startswith("environment/")):
+        elif entry.stat().st_size < MIN_LINKED_BYTES or (is_mounted and name.startswith("environment/")):
             shutil.copy2(entry, target)
         else:
             _link(entry, target)

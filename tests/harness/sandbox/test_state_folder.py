@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from dense.harness.sandbox import sweep
-from dense.harness.sandbox.state import State, started
+from dense.harness.sandbox.state_folder import StateFolder, started
 
 OWNER = """
 import asyncio, sys
 from pathlib import Path
-from dense.harness.sandbox import Sandbox, Settings
+from dense.harness.sandbox import Sandbox, SandboxSettings
 
 async def main():
-    sandbox = await Sandbox.start(Settings(is_rootless=sys.argv[2] == "True", parent=Path(sys.argv[1])))
+    sandbox = await Sandbox.start(SandboxSettings(is_rootless=sys.argv[2] == "True", parent=Path(sys.argv[1])))
     await sandbox.run(["bash", "-c", "(setsid sleep 36061 >/dev/null 2>&1 &)"])
     busy = asyncio.create_task(sandbox.run(["sleep", "36061"]))
     await sandbox.run(["bash", "-c", "mkdir -m 000 /closed; touch /usr/mark 2>/dev/null; true"])
@@ -57,7 +57,7 @@ def test_a_killed_owner_leaves_nothing(is_rootless: bool, states: Path) -> None:
 
 
 def test_the_owner_is_on_record(tmp_path: Path) -> None:
-    state = State(tmp_path)
+    state = StateFolder(tmp_path)
     assert (state.folder / "owner").read_text() == f"pid {os.getpid()}\nstarted {started(os.getpid())}\n"
     assert sweep(tmp_path) == []
     (state.folder / "deep").mkdir()

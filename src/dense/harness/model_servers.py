@@ -17,18 +17,18 @@ from dense.harness import supervisor
 from dense.harness.harness import Recipient
 
 HOST = "127.0.0.1"
-PATIENCE = 60.0
+START_SECONDS = 60.0
 """Seconds until a server must accept connections: a model may have to be loaded."""
-TRIES = 3
+MAX_STARTS = 3
 """How many ports are tried: between our finding one free and the server's taking it, somebody else may."""
-SHOWN = 2000
+MAX_LOG_LINES = 2000
 """Characters of a server's log that are shown where it does not start, or ends."""
 
 
 @asynccontextmanager
-async def serving(
-    recipients: Iterable[Recipient], folder: Path, *, patience: float = PATIENCE
-) -> AsyncGenerator[Servers]:
+async def run_servers(
+    recipients: Iterable[Recipient], folder: Path, *, patience: float = START_SECONDS
+) -> AsyncGenerator[RunningServers]:
     """Runs the servers that recipients name; the address of each, by recipient. Their logs go to `folder`."""
     servers = [_Server(recipient, folder) for recipient in recipients if recipient.server]
     try:
@@ -37,12 +37,12 @@ async def serving(
                 starting = {server.recipient.name: group.create_task(server.up(patience)) for server in servers}
         except* DenseError as errors:
             raise errors.exceptions[0] from None
-        yield Servers({name: start.result() for name, start in starting.items()}, servers)
+        yield RunningServers({name: start.result() for name, start in starting.items()}, servers)
     finally:
         await asyncio.gather(*(server.down() for server in servers))
 
 
-class Servers(Mapping[str, str]):
+class RunningServers(Mapping[str, str]):
     """The addresses of servers that run, by recipient."""
 
     def __init__(self, addresses: Mapping[str, str], servers: Sequence[_Server]) -> None:
@@ -80,7 +80,7 @@ class _Server:
 
     async def up(self, patience: float) -> str:
         """Starts it and waits until it accepts connections; its address."""
-        for last in range(TRIES - 1, -1, -1):
+        for last in range(MAX_STARTS - 1, -1, -1):
             port = _free_port()
             await self._start(port)
             if await self._answers(port, patience):
@@ -148,7 +148,7 @@ class _Server:
             told = self.log.read_bytes()[self.start :].decode(errors="replace").strip()
         except OSError as error:
             return f"({self.log} cannot be read: {error.strerror or error})"
-        return told[-SHOWN:] or "(it wrote nothing)"
+        return told[-MAX_LOG_LINES:] or "(it wrote nothing)"
 
     def _complaint(self, patience: float) -> str:
         return (

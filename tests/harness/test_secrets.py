@@ -16,9 +16,9 @@ import pytest
 from release import alone
 
 from dense.errors import DenseError
-from dense.harness import Attempted, Order, Recipient
+from dense.harness import AttemptOrder, AttemptResult, Recipient
 from dense.harness.harbor import EnvironmentSettings, HarborHarness
-from dense.harness.variables import GONE, is_secret_option, scrub, secrets_in, without
+from dense.harness.secrets import REMOVED_MARK, collect_secrets, is_secret_option, remove_secrets, scrub
 
 PLAIN, OPTION, HEADER = "kd4Hm9Xc2Rf6", "zq8Lw3Tn5Vb7", "wy6Jp1Gs8Da4"
 """Of a variable whose name is no secret's, of an option, and of a header deep in one."""
@@ -51,20 +51,20 @@ def variable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_attempt_that_ends(variable: None, task: Path, tmp_path: Path) -> None:
-    order = Order("cell", teller(0), task, tmp_path / "c")
+    order = AttemptOrder("cell", teller(0), task, tmp_path / "c")
     found = alone(HarborHarness(), order)
     assert found.reward == 0
     assert holding(order.folder) == set()
     config = json.loads((order.folder / found.trial / "config.json").read_text())
     options = config["agent"]["kwargs"]["given"]
-    assert options["api_key"] == GONE
-    assert options["llm"] == [{"extra_headers": {"X-Auth-Token": GONE, "X-Trace": "plainly"}}]
+    assert options["api_key"] == REMOVED_MARK
+    assert options["llm"] == [{"extra_headers": {"X-Auth-Token": REMOVED_MARK, "X-Trace": "plainly"}}]
     (told,) = begun(order.folder)
-    assert told.read_text() == f"begun\n{GONE}"
+    assert told.read_text() == f"begun\n{REMOVED_MARK}"
 
 
 def test_an_attempt_that_is_cancelled(variable: None, task: Path, tmp_path: Path) -> None:
-    order = Order("cell", teller(EVER), task, tmp_path / "c")
+    order = AttemptOrder("cell", teller(EVER), task, tmp_path / "c")
     harness = HarborHarness()
 
     async def run() -> None:
@@ -80,7 +80,7 @@ def test_an_attempt_that_is_cancelled(variable: None, task: Path, tmp_path: Path
         asyncio.run(run())
     assert holding(order.folder) == set()
     (told,) = begun(order.folder)
-    assert told.read_text() == f"begun\n{GONE}"
+    assert told.read_text() == f"begun\n{REMOVED_MARK}"
 
 
 KILLED = """
@@ -106,23 +106,23 @@ def test_an_attempt_that_is_killed(variable: None, task: Path, tmp_path: Path) -
         process.kill()
     assert holding(folder) == {PLAIN, OPTION, HEADER}
     before = files(task)
-    harness, order = HarborHarness(), Order("cell", teller(EVER), task, folder)
+    harness, order = HarborHarness(), AttemptOrder("cell", teller(EVER), task, folder)
     assert harness.finished(order) is None
     harness.tidy(order)
     assert holding(folder) == set()
     (told,) = begun(folder)
-    assert told.read_text() == f"begun\n{GONE}", "what was recorded stays"
+    assert told.read_text() == f"begun\n{REMOVED_MARK}", "what was recorded stays"
     assert files(task) == before
-    harness.tidy(Order("other", teller(EVER), task, tmp_path / "nothing-there"))
+    harness.tidy(AttemptOrder("other", teller(EVER), task, tmp_path / "nothing-there"))
 
 
 def test_what_an_environment_is_given(task: Path, tmp_path: Path) -> None:
     settings = EnvironmentSettings(settings={"env": {"MODE": "standard-mode", "SOME_TOKEN": OPTION}})
-    order = Order("cell", Recipient("o", "oracle"), task, tmp_path / "c")
+    order = AttemptOrder("cell", Recipient("o", "oracle"), task, tmp_path / "c")
     (task / "solution" / "solve.sh").write_text("#!/bin/bash\necho ${#SOME_TOKEN} $MODE $SOME_TOKEN\n")
     found = alone(HarborHarness(settings), order)
     seen = (order.folder / found.trial / "agent" / "oracle.txt").read_text()
-    assert seen.split() == ["12", "standard-mode", GONE]
+    assert seen.split() == ["12", "standard-mode", REMOVED_MARK]
     assert holding(order.folder) == set()
 
 
@@ -132,10 +132,10 @@ def test_variables_of_ours_reach_the_environment_and_no_file(variable: None, tas
     harness = HarborHarness(EnvironmentSettings(settings={"env": env}))
     solve = "#!/bin/bash\necho ${#MODE_OF_OURS} $OTHER; sleep 1; echo $MODE_OF_OURS\n"
     (task / "solution" / "solve.sh").write_text(solve)
-    order = Order("cell", Recipient("o", "oracle"), task, tmp_path / "c")
+    order = AttemptOrder("cell", Recipient("o", "oracle"), task, tmp_path / "c")
     seen: list[set[str]] = []
 
-    async def run() -> Attempted:
+    async def run() -> AttemptResult:
         async with harness:
             running = asyncio.create_task(harness.attempt(order))
             while not running.done():
@@ -145,7 +145,7 @@ def test_variables_of_ours_reach_the_environment_and_no_file(variable: None, tas
 
     found = asyncio.run(run())
     trial = order.folder / found.trial
-    assert (trial / "agent" / "oracle.txt").read_text().split() == [str(len(PLAIN)), "otherwise", GONE]
+    assert (trial / "agent" / "oracle.txt").read_text().split() == [str(len(PLAIN)), "otherwise", REMOVED_MARK]
     assert json.loads((trial / "config.json").read_text())["environment"]["env"] == env
     assert holding(order.folder) == set()
     # What the attempt prints is its own, and it prints that last: until then nothing holds the value.
@@ -211,9 +211,9 @@ def test_which_values_are_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
         "WORD": "literal-word",
     }
     expected = {"Bearer abcdefgh-1", "abcdefgh-1", "one-of-many", "another-one", "from-our-environment"}
-    assert secrets_in(options) == expected
-    assert secrets_in({}, env) == {"from-our-environment", "standard-token", "literally"}
-    assert secrets_in({}) == set()
+    assert collect_secrets(options) == expected
+    assert collect_secrets({}, env) == {"from-our-environment", "standard-token", "literally"}
+    assert collect_secrets({}) == set()
 
 
 def test_every_form_goes_from_every_file(tmp_path: Path) -> None:
@@ -237,14 +237,14 @@ def test_every_form_goes_from_every_file(tmp_path: Path) -> None:
     os.link(outside, folder / "hard")
     scrub(folder, [value, value[:8]], but=folder / "task")
     for name in ("ascii", "plain"):
-        assert json.loads((folder / "deep" / f"{name}.json").read_text()) == {"value": GONE}
-    assert (folder / "url.txt").read_text() == f"?key={GONE}&x"
-    assert (folder / "both.txt").read_text() == f"<{GONE}{GONE}> and {GONE}"
+        assert json.loads((folder / "deep" / f"{name}.json").read_text()) == {"value": REMOVED_MARK}
+    assert (folder / "url.txt").read_text() == f"?key={REMOVED_MARK}&x"
+    assert (folder / "both.txt").read_text() == f"<{REMOVED_MARK}{REMOVED_MARK}> and {REMOVED_MARK}"
     assert (folder / "program").stat().st_mode & 0o777 == 0o750
     assert (folder / "store.db").read_bytes() == b"\0head" + b"*" * len(value.encode()) + b"tail"
-    assert (folder / "hard").read_text() == GONE
+    assert (folder / "hard").read_text() == REMOVED_MARK
     assert outside.read_text() == (folder / "task" / "kept").read_text() == value
     assert sorted(path.name for path in folder.iterdir()) == sorted(
         ["deep", "url.txt", "both.txt", "program", "store.db", "task", "link", "hard"]
     )
-    assert without(f"it says {json.dumps(value)}", [value]) == f'it says "{GONE}"'
+    assert remove_secrets(f"it says {json.dumps(value)}", [value]) == f'it says "{REMOVED_MARK}"'

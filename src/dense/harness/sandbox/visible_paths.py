@@ -43,7 +43,7 @@ _LEADS_TO = re.compile(rb"\A#![ \t]*(/[^\s]+)|^[ \t]*exec[ \t]+[\"']?(/[^\s\"'$]
 _HEAD = 4096
 
 
-def words(hidden: Iterable[Path] = (), shown: Iterable[Path] = ()) -> list[str]:
+def mount_words(hidden: Iterable[Path] = (), shown: Iterable[Path] = ()) -> list[str]:
     """The view as `init.sh` takes it: `tree:`, `part:`, `link:`, `hide:` with a path each, in an order for mounting."""
     links = [Path(path) for path in SYSTEM if Path(path).is_symlink()]
     trees = [Path(path) for path in (*SYSTEM, *PACKAGES) if Path(path).is_dir() and not Path(path).is_symlink()]
@@ -52,7 +52,9 @@ def words(hidden: Iterable[Path] = (), shown: Iterable[Path] = ()) -> list[str]:
     trees = sorted(tree for tree in set(trees) if not any(other in tree.parents for other in trees))
     hidden = list(hidden)
     # Whoever shows a folder that must not show gets it empty.
-    blank = sorted({*_inside(trees, [*ours(), *hidden]), *(set(asked) & {Path(os.path.realpath(p)) for p in hidden})})
+    blank = sorted(
+        {*_inside(trees, [*own_folders(), *hidden]), *(set(asked) & {Path(os.path.realpath(p)) for p in hidden})}
+    )
     blank = [path for path in blank if not any(other in path.parents for other in blank)]
     secrets = [path for pattern in SECRETS for path in sorted(Path("/").glob(pattern.lstrip("/")))]
     return [
@@ -63,7 +65,7 @@ def words(hidden: Iterable[Path] = (), shown: Iterable[Path] = ()) -> list[str]:
     ]
 
 
-def ours() -> list[Path]:
+def own_folders() -> list[Path]:
     """Where we live on this machine: nothing of it is the agent's business."""
     places = [Path(tempfile.gettempdir()), Path(__file__).parents[2]]
     places += [Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix)]

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from dense.errors import DenseError
 from dense.report.bootstrap import Pair
-from dense.report.model import Counts, Invalid
+from dense.report.model import CellCounts, UnscoredCell
 from dense.results import RUN0, Cell, Experiment, Result
 
 type Condition = tuple[str, int]
@@ -18,7 +18,7 @@ type Condition = tuple[str, int]
 FIRST: Condition = (RUN0, 0)
 
 
-class Grid(Struct, frozen=True):
+class ResultGrid(Struct, frozen=True):
     """One recipient's results."""
 
     recipient: str
@@ -78,11 +78,11 @@ class Grid(Struct, frozen=True):
                 counts[task].add(repetition)
         return max((len(found) for found in counts.values()), default=0)
 
-    def counts(self, condition: Condition) -> Counts:
+    def counts(self, condition: Condition) -> CellCounts:
         """Its cells, by what came of them."""
         planned, results = self.planned.get(condition, frozenset()), self.of(condition)
         scored = len(self.scored(condition))
-        return Counts(
+        return CellCounts(
             planned=len(planned),
             scored=scored,
             invalid=len(results) - scored,
@@ -97,7 +97,7 @@ def is_scored(result: Result) -> bool:
     return result.reward is not None and math.isfinite(result.reward)
 
 
-def grids(experiment: Experiment, exclude: Collection[str] = ()) -> list[Grid]:
+def grids(experiment: Experiment, exclude: Collection[str] = ()) -> list[ResultGrid]:
     """A grid for each recipient, in the order of the experiment; tasks in `exclude` are left out."""
     _check(experiment.results)
     results: defaultdict[str, dict[Condition, dict[Pair, Result]]] = defaultdict(dict)
@@ -113,10 +113,10 @@ def grids(experiment: Experiment, exclude: Collection[str] = ()) -> list[Grid]:
     return [_grid(name, results[name], planned[name]) for name in order if planned[name]]
 
 
-def _grid(name: str, results: dict[Condition, dict[Pair, Result]], planned: dict[Condition, set[Pair]]) -> Grid:
+def _grid(name: str, results: dict[Condition, dict[Pair, Result]], planned: dict[Condition, set[Pair]]) -> ResultGrid:
     tasks = {task for pairs in planned.values() for task, _ in pairs}
     frozen = {condition: frozenset(pairs) for condition, pairs in planned.items()}
-    return Grid(name, tuple(sorted(tasks)), results, frozen)
+    return ResultGrid(name, tuple(sorted(tasks)), results, frozen)
 
 
 def _condition(cell: Cell) -> Condition:
@@ -147,16 +147,18 @@ def methods_of(experiment: Experiment) -> list[str]:
     return [method for method in found if method != RUN0]
 
 
-def invalid_of(experiment: Experiment) -> tuple[Invalid, ...]:
+def unscored_cells(experiment: Experiment) -> tuple[UnscoredCell, ...]:
     """Every cell without a grade, with the reason, sorted."""
     found = [
-        Invalid(result.cell, False, why_unscored(result), result.is_out_of_context)
+        UnscoredCell(result.cell, False, why_unscored(result), result.is_out_of_context)
         for result in experiment.results
         if not is_scored(result)
     ]
     has_result = {result.cell for result in experiment.results}
     lost = {invalid.cell for invalid in found}
-    found += [Invalid(cell, True, _why_missing(cell, lost)) for cell in experiment.planned if cell not in has_result]
+    found += [
+        UnscoredCell(cell, True, _why_missing(cell, lost)) for cell in experiment.planned if cell not in has_result
+    ]
     return tuple(sorted(found, key=lambda invalid: invalid.cell))
 
 

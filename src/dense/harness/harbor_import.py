@@ -13,14 +13,14 @@ from dense.errors import DenseError, install_hint
 
 SETTINGS = {"HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "CRITICAL"}
 """Read when Harbor and litellm are imported. Whoever sets them otherwise has their will."""
-TALKATIVE = ("harbor", "LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+QUIETED_LOGGERS = ("harbor", "LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 """Loggers that would write to the console. Each trial has a log file of its own, which stays."""
 
-WARNING = r"(?:harbor|litellm|openai|pydantic)\."
+WARNING_MODULES = r"(?:harbor|litellm|openai|pydantic)\."
 """Modules that warn of Harbor's own code: itself, and those in whose name Python warns of it."""
 
 
-def harbor_quietly() -> None:
+def import_harbor() -> None:
     """Imports Harbor. Must come before anything of it is used; costs nothing the second time."""
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
@@ -31,12 +31,12 @@ def harbor_quietly() -> None:
     except ImportError as error:
         missing = f"attempts are made with Harbor, which is missing here ({error})"
         raise DenseError(f"{missing}: {install_hint('harbor')}") from None
-    for name in TALKATIVE:
+    for name in QUIETED_LOGGERS:
         logger = logging.getLogger(name)
         logger.propagate = False
         logger.handlers = [logging.NullHandler()]
     # What they say of their own code, now and when they build what they need later, is nothing that our users can mend.
-    warnings.filterwarnings("ignore", module=WARNING)
+    warnings.filterwarnings("ignore", module=WARNING_MODULES)
 
 
 async def close_connections() -> None:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.report.exact import expanded_risk, holm, mcnemar, share_above, sign_flip, student_quantile
+from dense.report.significance import expanded_risk, holm, mcnemar, share_above, sign_flip, student_quantile
 
 stats: Any = importlib.import_module("scipy.stats")
 THIRDS = st.lists(st.integers(-3, 3).map(lambda n: Fraction(n, 3)), max_size=9)

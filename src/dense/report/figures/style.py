@@ -14,7 +14,7 @@ from msgspec import Struct
 from dense.results import RUN0
 
 
-class Look(Struct, frozen=True):
+class MethodStyle(Struct, frozen=True):
     """How one method is drawn."""
 
     colour: str
@@ -27,40 +27,40 @@ class Look(Struct, frozen=True):
     """Of its line: on, off, …; empty is solid."""
 
 
-LOOKS = {
-    RUN0: Look("#4d4d4d", "o"),
-    "none": Look("#a0a0a0", "s", "...", (1, 1)),
-    "advisor": Look("#e69f00", "v", "///", (5, 1.5)),
-    "self-reflection": Look("#56b4e9", "D", "\\\\\\", (3, 1)),
-    "all-at-once": Look("#cc79a7", "P", "xxx", (4, 1, 1, 1)),
-    "step-by-step": Look("#009e73", "^", "---", (2, 1)),
-    "dense": Look("#d55e00", "*"),
-    "dense-no-shortcuts": Look("#999933", "<", "|||", (6, 1, 1, 1)),
-    "dense-no-hierarchy": Look("#0072b2", ">", "+++", (6, 1, 1, 1, 1, 1)),
-    "dense-flat": Look("#aa4499", "p", "oo", (2, 2)),
-    "verifier-feedback": Look("#000000", "X", "///", (4, 2)),
+STYLES = {
+    RUN0: MethodStyle("#4d4d4d", "o"),
+    "none": MethodStyle("#a0a0a0", "s", "...", (1, 1)),
+    "advisor": MethodStyle("#e69f00", "v", "///", (5, 1.5)),
+    "self-reflection": MethodStyle("#56b4e9", "D", "\\\\\\", (3, 1)),
+    "all-at-once": MethodStyle("#cc79a7", "P", "xxx", (4, 1, 1, 1)),
+    "step-by-step": MethodStyle("#009e73", "^", "---", (2, 1)),
+    "dense": MethodStyle("#d55e00", "*"),
+    "dense-no-shortcuts": MethodStyle("#999933", "<", "|||", (6, 1, 1, 1)),
+    "dense-no-hierarchy": MethodStyle("#0072b2", ">", "+++", (6, 1, 1, 1, 1, 1)),
+    "dense-flat": MethodStyle("#aa4499", "p", "oo", (2, 2)),
+    "verifier-feedback": MethodStyle("#000000", "X", "///", (4, 2)),
 }
 """Ours, fixed: the same in every figure of every report."""
 OTHERS = (
-    Look("#332288", "h", "\\\\\\", (3, 1, 1, 1)),
-    Look("#f0e442", "d", "---", (5, 2)),
-    Look("#7b1632", "8", "xxx", (1, 2)),
-    Look("#8fe3b4", "H", "|||", (4, 1, 2, 1)),
-    Look("#9c7bff", "s", "///", (6, 2)),
-    Look("#6b4423", "v", "+++", (2, 1, 1, 1)),
-    Look("#ffb3a0", "<", "...", (3, 3)),
-    Look("#14532d", ">", "oo", (7, 1)),
+    MethodStyle("#332288", "h", "\\\\\\", (3, 1, 1, 1)),
+    MethodStyle("#f0e442", "d", "---", (5, 2)),
+    MethodStyle("#7b1632", "8", "xxx", (1, 2)),
+    MethodStyle("#8fe3b4", "H", "|||", (4, 1, 2, 1)),
+    MethodStyle("#9c7bff", "s", "///", (6, 2)),
+    MethodStyle("#6b4423", "v", "+++", (2, 1, 1, 1)),
+    MethodStyle("#ffb3a0", "<", "...", (3, 3)),
+    MethodStyle("#14532d", ">", "oo", (7, 1)),
 )
 """Those of users' own methods, by their order in the experiment; after the last the first comes again."""
 
 
-def looks(methods: Sequence[str]) -> dict[str, Look]:
+def method_styles(methods: Sequence[str]) -> dict[str, MethodStyle]:
     """How each method of an experiment is drawn."""
-    own = [method for method in methods if method not in LOOKS]
-    return LOOKS | {method: OTHERS[number % len(OTHERS)] for number, method in enumerate(own)}
+    own = [method for method in methods if method not in STYLES]
+    return STYLES | {method: OTHERS[number % len(OTHERS)] for number, method in enumerate(own)}
 
 
-def named(text: str, length: int = 28) -> str:
+def short_name(text: str, length: int = 28) -> str:
     """A name on one line of at most `length` characters, its end kept, with nothing in it that acts."""
     plain = "".join(" " if _acts(character) else character for character in text)
     plain = " ".join(plain.split()) or "(no name)"

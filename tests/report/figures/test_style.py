@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dense.methods import METHODS
-from dense.report.figures.look import LOOKS, OTHERS, darker, looks, named
+from dense.report.figures.style import OTHERS, STYLES, darker, method_styles, short_name
 from dense.results import RUN0
 
 
 def test_every_method_of_ours_has_a_look_of_its_own() -> None:
-    assert set(LOOKS) == {RUN0, *METHODS}
+    assert set(STYLES) == {RUN0, *METHODS}
 
 
 def test_looks_differ_without_colour_too() -> None:
-    for (one, a), (other, b) in combinations(LOOKS.items(), 2):
+    for (one, a), (other, b) in combinations(STYLES.items(), 2):
         assert a.marker != b.marker, (one, other)
         assert a.colour != b.colour, (one, other)
         if "dense" not in (one, other) and RUN0 not in (one, other):
@@ -31,7 +31,7 @@ def test_looks_differ_without_colour_too() -> None:
 
 def test_colours_are_told_apart_by_eye() -> None:
     """The distance of colours as people see them; from about twenty on nobody takes one for the other."""
-    colours = [look.colour for look in (*LOOKS.values(), *OTHERS)]
+    colours = [look.colour for look in (*STYLES.values(), *OTHERS)]
     near = [(one, other) for one, other in combinations(colours, 2) if math.dist(_seen(one), _seen(other)) < 25]
     assert near == []
     assert math.dist(_seen("#56b4e9"), _seen("#66ccee")) < 25, "the check can fail"
@@ -49,21 +49,21 @@ def _seen(colour: str) -> tuple[float, float, float]:
 
 
 def test_colours_of_own_methods_go_by_their_order_alone() -> None:
-    short = looks(("none", "mine", "yours"))
-    long = looks((RUN0, "mine", "dense", "none", "yours", "theirs"))
+    short = method_styles(("none", "mine", "yours"))
+    long = method_styles((RUN0, "mine", "dense", "none", "yours", "theirs"))
     assert short["mine"] == long["mine"] == OTHERS[0]
     assert short["yours"] == long["yours"] == OTHERS[1]
-    assert short["dense"] == LOOKS["dense"]
+    assert short["dense"] == STYLES["dense"]
 
 
 def test_more_own_methods_than_colours_still_have_one_each() -> None:
     many = [f"own-{number}" for number in range(30)]
-    assert set(many) <= set(looks(many))
+    assert set(many) <= set(method_styles(many))
 
 
 @given(st.text(), st.integers(6, 60))
 def test_a_name_fits_and_nothing_in_it_acts(text: str, length: int) -> None:
-    name = named(text, length)
+    name = short_name(text, length)
     assert 0 < len(name) <= max(length, len("(no name)"))
     assert not any(unicodedata.category(character)[0] == "C" for character in name)
     assert name == " ".join(name.split())
@@ -80,11 +80,11 @@ def test_a_name_fits_and_nothing_in_it_acts(text: str, length: int) -> None:
     ],
 )
 def test_names(text: str, said: str) -> None:
-    assert named(text) == said
+    assert short_name(text) == said
 
 
 def test_an_edge_is_seen_on_its_fill() -> None:
-    for look in (*LOOKS.values(), *OTHERS):
+    for look in (*STYLES.values(), *OTHERS):
         assert abs(_light(look.colour) - _light(darker(look.colour))) > 20, look
 
 

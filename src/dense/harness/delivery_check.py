@@ -14,8 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from dense.errors import DenseError
-from dense.harness.derived import FEEDBACK_FILE, instruction_of, instruction_with, sha256
-from dense.harness.harness import Attempted, Delivery, Order, Received
+from dense.harness.derived_task import FEEDBACK_FILE, instruction_of, instruction_with, sha256
+from dense.harness.harness import AttemptOrder, AttemptResult, Delivery, Received
 from dense.readers import read_streams
 from dense.readers.content import text_of
 from dense.readers.json_value import obj, objs
@@ -25,7 +25,7 @@ from dense.trajectory import Step
 _NAME = FEEDBACK_FILE.rpartition("/")[2]
 
 
-def compared(attempted: Attempted, order: Order, trial: Path) -> Attempted:
+def with_delivery(attempted: AttemptResult, order: AttemptOrder, trial: Path) -> AttemptResult:
     """The attempt with how its message was delivered and what came of that; as it is where there was no message."""
     if order.message is None:
         return attempted
@@ -34,11 +34,11 @@ def compared(attempted: Attempted, order: Order, trial: Path) -> Attempted:
         attempted,
         delivered=instruction.delivered,
         message_sha256=sha256(order.message),
-        received=received(trial, instruction.text, instruction.delivered),
+        received=compare_received(trial, instruction.text, instruction.delivered),
     )
 
 
-def received(trial: Path, expected: str, delivered: Delivery) -> Received:
+def compare_received(trial: Path, expected: str, delivered: Delivery) -> Received:
     """How the trace of a trial compares with the instruction that its agent should have been given."""
     if not delivered:
         return ""

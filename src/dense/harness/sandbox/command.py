@@ -18,13 +18,13 @@ from msgspec import Struct
 
 from dense.errors import DenseError
 
-LIMIT = 32 * 1024 * 1024
+MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 """Bytes that are kept of each of a command's outputs: the first half and the last."""
 _AFTER = 0.2
 """Seconds in which the output of a command that has ended is waited for."""
 
 
-class Done(Struct, frozen=True):
+class CommandResult(Struct, frozen=True):
     """What came of a command."""
 
     code: int
@@ -35,8 +35,8 @@ class Done(Struct, frozen=True):
     """Standard error."""
 
 
-class Captured(asyncio.Protocol):
-    """One output of a command. Keeps its beginning and its end within `LIMIT`."""
+class CapturedOutput(asyncio.Protocol):
+    """One output of a command. Keeps its beginning and its end within `MAX_OUTPUT_BYTES`."""
 
     def __init__(self) -> None:
         self.closed = asyncio.get_running_loop().create_future()
@@ -49,10 +49,10 @@ class Captured(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._is_over:
             return
-        room = max(0, LIMIT // 2 - len(self._head))
+        room = max(0, MAX_OUTPUT_BYTES // 2 - len(self._head))
         self._head += data[:room]
         self._tail += data[room:]
-        if len(self._tail) > LIMIT:
+        if len(self._tail) > MAX_OUTPUT_BYTES:
             self._cut()
 
     @override
@@ -68,7 +68,7 @@ class Captured(asyncio.Protocol):
         return (self._head + note + self._tail).decode(errors="replace")
 
     def _cut(self) -> None:
-        extra = len(self._tail) - LIMIT // 2
+        extra = len(self._tail) - MAX_OUTPUT_BYTES // 2
         if extra > 0:
             del self._tail[:extra]
             self._dropped += extra
@@ -76,7 +76,7 @@ class Captured(asyncio.Protocol):
 
 async def run(
     command: list[str], env: Mapping[str, str], timeout: float | None = None
-) -> tuple[Done, list[asyncio.BaseTransport]]:
+) -> tuple[CommandResult, list[asyncio.BaseTransport]]:
     """Runs a command. Also gives the outputs that its children still hold open, to be closed when those are to end.
 
     Raises `TimeoutError` when it takes longer; it, and everything of its session, has been killed then, as it has when
@@ -94,12 +94,12 @@ async def run(
     await asyncio.wait([protocol.closed for protocol in captured], timeout=_AFTER)
     out, err = (protocol.text() for protocol in captured)
     left: list[asyncio.BaseTransport] = [transport for transport, protocol in outputs if not protocol.closed.done()]
-    return Done(code if code >= 0 else 128 - code, out, err), left
+    return CommandResult(code if code >= 0 else 128 - code, out, err), left
 
 
 async def _started(
     command: list[str], env: Mapping[str, str]
-) -> tuple[asyncio.subprocess.Process, list[tuple[asyncio.ReadTransport, Captured]]]:
+) -> tuple[asyncio.subprocess.Process, list[tuple[asyncio.ReadTransport, CapturedOutput]]]:
     """The outputs are pipes of our own, since asyncio takes a process for running until its pipes are closed."""
     loop = asyncio.get_running_loop()
     pipes = [os.pipe(), os.pipe()]
@@ -122,7 +122,7 @@ async def _started(
     finally:
         for _, theirs in pipes:
             os.close(theirs)
-    return process, [await loop.connect_read_pipe(Captured, os.fdopen(ours, "rb", 0)) for ours, _ in pipes]
+    return process, [await loop.connect_read_pipe(CapturedOutput, os.fdopen(ours, "rb", 0)) for ours, _ in pipes]
 
 
 async def end_session(leader: int, ended: asyncio.Future[Any]) -> None:

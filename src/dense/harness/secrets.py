@@ -18,9 +18,9 @@ from urllib.parse import quote
 from dense.errors import DenseError
 from dense.harness.harness import Recipient
 
-SHORTEST = 8
+MIN_SECRET_CHARS = 8
 """No shorter value is taken for a secret: it would stand everywhere."""
-GONE = "[REDACTED]"
+REMOVED_MARK = "[REDACTED]"
 _VARIABLE = re.compile(r"\$\{([^}:]+)(?::-(.*))?\}")
 _SECRET_NAME = re.compile(r"KEY|SECRET|TOKEN(?!S)|PASSWORD|CREDENTIAL|AUTH", re.IGNORECASE)
 """What Harbor takes for a secret's name."""
@@ -35,17 +35,17 @@ _SCHEME = re.compile(r"(?:bearer|basic|token)\s+(\S+)", re.IGNORECASE)
 
 def check_variables(recipient: Recipient) -> None:
     """That all are set, and that none would take half of the record along when Harbor blanks its value."""
-    read_from_ours(recipient.env, f"recipient {recipient.name!r}: env")
+    resolve_variables(recipient.env, f"recipient {recipient.name!r}: env")
     for name, value in recipient.env.items():
         place, (read, _) = f"recipient {recipient.name!r}: env: {name}", _read(value)
-        if _SECRET_NAME.search(name) and 0 < len(read) < SHORTEST:
+        if _SECRET_NAME.search(name) and 0 < len(read) < MIN_SECRET_CHARS:
             raise DenseError(
                 f"{place}: Harbor blanks such a variable's value wherever it stands in a trial's files, and one of "
-                f"{len(read)} characters stands everywhere; give it at least {SHORTEST}"
+                f"{len(read)} characters stands everywhere; give it at least {MIN_SECRET_CHARS}"
             )
 
 
-def read_from_ours(env: Mapping[str, str], place: str) -> dict[str, str]:
+def resolve_variables(env: Mapping[str, str], place: str) -> dict[str, str]:
     """Those of the variables that are `${NAME}` or `${NAME:-otherwise}`, with what they stand for."""
     found: dict[str, str] = {}
     for name, value in env.items():
@@ -59,19 +59,19 @@ def read_from_ours(env: Mapping[str, str], place: str) -> dict[str, str]:
     return found
 
 
-def secrets_in(options: Mapping[str, Any], env: Mapping[str, Any] | None = None) -> set[str]:
+def collect_secrets(options: Mapping[str, Any], env: Mapping[str, Any] | None = None) -> set[str]:
     """What must not stay on a disk: what these variables read from ours, and whatever stands under a secret's name,
     in an option however deep.
 
-    A value of fewer than `SHORTEST` characters is left where it is, in the files of a trial as well: it is a word of
-    many texts (`unused`, `none`), and what was recorded would be spoiled with it."""
+    A value of fewer than `MIN_SECRET_CHARS` characters stays, also in the files of a trial: many texts contain
+    it (`unused`, `none`), and removing it would spoil the record."""
     found = {_read(given)[0] for name, given in _named(options) if is_secret_option(name)}
     found |= {scheme[1] for value in found if (scheme := _SCHEME.fullmatch(value))}
     for name, given in (env or {}).items():
         value, is_ours = _read(str(given))
         if is_ours or _SECRET_NAME.search(name):
             found.add(value)
-    return {value for value in found if len(value) >= SHORTEST}
+    return {value for value in found if len(value) >= MIN_SECRET_CHARS}
 
 
 def is_secret_option(name: str) -> bool:
@@ -90,10 +90,10 @@ def scrub(folder: Path, secrets: Iterable[str], *, but: Path | None = None) -> N
             _scrub_file(path, values)
 
 
-def without(text: str, secrets: Iterable[str]) -> str:
+def remove_secrets(text: str, secrets: Iterable[str]) -> str:
     """A text without them."""
     for value in _forms(secrets):
-        text = text.replace(value, GONE)
+        text = text.replace(value, REMOVED_MARK)
     return text
 
 
@@ -132,7 +132,7 @@ def _scrub_file(path: Path, values: list[str]) -> None:
         data = clean = path.read_bytes()
         for value in values:
             found = value.encode()
-            clean = clean.replace(found, b"*" * len(found) if b"\0" in data else GONE.encode())
+            clean = clean.replace(found, b"*" * len(found) if b"\0" in data else REMOVED_MARK.encode())
         if clean != data:
             _replace(path, clean)
     except OSError:  # gone meanwhile, or not ours

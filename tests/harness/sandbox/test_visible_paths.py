@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from dense.errors import DenseError
-from dense.harness.sandbox import view
+from dense.harness.sandbox import visible_paths
 
 
 def test_the_system_shows_and_homes_do_not() -> None:
-    words = view.words()
+    words = visible_paths.mount_words()
     assert "tree:/usr" in words
     assert "tree:/etc" in words
     shown = [word.partition(":")[2] for word in words if word.startswith("tree:")]
@@ -32,7 +32,9 @@ def test_the_system_shows_and_homes_do_not() -> None:
 def test_what_is_ours_is_hidden_where_it_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", "/usr/share/our-environment")
     monkeypatch.setenv("VIRTUAL_ENV", "/usr/local/lib/venv")
-    words = view.words(hidden=[Path("/usr/src/experiment"), Path("/usr/src/experiment/inner"), Path("/elsewhere")])
+    words = visible_paths.mount_words(
+        hidden=[Path("/usr/src/experiment"), Path("/usr/src/experiment/inner"), Path("/elsewhere")]
+    )
     hidden = [word for word in words if word.startswith("hide:/usr/") and not word.startswith("hide:/usr/local/bin")]
     assert hidden == ["hide:/usr/local/lib/venv", "hide:/usr/share/our-environment", "hide:/usr/src/experiment"]
 
@@ -40,21 +42,23 @@ def test_what_is_ours_is_hidden_where_it_would_show(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("prefix", ["/usr", "/usr/local", "/usr/local/lib"])
 def test_a_python_of_the_system_is_not_ours(monkeypatch: pytest.MonkeyPatch, prefix: str) -> None:
     monkeypatch.setattr(sys, "prefix", prefix)
-    assert f"hide:{prefix}" not in view.words()
+    assert f"hide:{prefix}" not in visible_paths.mount_words()
 
 
 @pytest.mark.parametrize("place", ["/usr/src", "/usr/local/src", "/usr/local/src/experiment", "/usr/share/experiment"])
 def test_an_experiment_among_the_system_is_hidden(place: str) -> None:
-    assert f"hide:{place}" in view.words(hidden=[Path(place)])
+    assert f"hide:{place}" in visible_paths.mount_words(hidden=[Path(place)])
 
 
 def test_what_must_not_show_does_not_though_it_is_asked_for(tmp_path: Path) -> None:
     shown, link = tmp_path / "shown", tmp_path / "link"
     (shown / "experiment").mkdir(parents=True)
     link.symlink_to(shown)
-    assert f"hide:{shown}/experiment" in view.words([link / "experiment"], [shown])
-    assert f"hide:{shown}" in view.words([link], [shown])
-    assert not [word for word in view.words([Path("/usr"), Path("/etc")]) if word in ("hide:/usr", "hide:/etc")]
+    assert f"hide:{shown}/experiment" in visible_paths.mount_words([link / "experiment"], [shown])
+    assert f"hide:{shown}" in visible_paths.mount_words([link], [shown])
+    assert not [
+        word for word in visible_paths.mount_words([Path("/usr"), Path("/etc")]) if word in ("hide:/usr", "hide:/etc")
+    ]
 
 
 def test_commands_that_lead_nowhere_are_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,8 +79,8 @@ def test_commands_that_lead_nowhere_are_taken_away(tmp_path: Path, monkeypatch: 
     for name, text in scripts.items():
         (system / "bin" / name).write_text(text)
     (system / "bin" / "dangling").symlink_to(hidden / "gone")
-    monkeypatch.setattr(view, "COMMANDS", (str(system / "bin"),))
-    words = view.words(shown=[system])
+    monkeypatch.setattr(visible_paths, "COMMANDS", (str(system / "bin"),))
+    words = visible_paths.mount_words(shown=[system])
     taken = {Path(word).name for word in words if word.startswith(f"hide:{system}")}
     assert taken == {"shim", "script", "broken"}
 
@@ -86,7 +90,7 @@ def test_what_cannot_be_shown(tmp_path: Path, name: str) -> None:
     if name.startswith("with"):
         (tmp_path / name).mkdir()
     with pytest.raises(DenseError, match="cannot be shown"):
-        view.words(shown=[tmp_path / name])
+        visible_paths.mount_words(shown=[tmp_path / name])
 
 
 def test_a_working_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +100,6 @@ def test_a_working_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.Monke
     gone.rmdir()
     monkeypatch.setenv("HOME", "")
     try:
-        assert "tree:/usr" in view.words()
+        assert "tree:/usr" in visible_paths.mount_words()
     finally:
         os.chdir(tmp_path)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.harness.derived import FEEDBACK_FILE, LIMIT, instruction_with
-from dense.harness.received import received
+from dense.harness.delivery_check import compare_received
+from dense.harness.derived_task import FEEDBACK_FILE, MAX_INSTRUCTION_BYTES, instruction_with
 
 TASK = "Count the lines of /app/words.txt that contain the letter e and write the number to /app/count.txt.\n"
 MESSAGE = f"[dense-feedback-0badcafe begins]\nWhat was tried:\n\n  grep -c e\n[dense-feedback-0badcafe ends]\n\n{TASK}"
@@ -53,56 +53,56 @@ def acted(command: str) -> dict[str, Any]:
 )
 def test_the_same(tmp_path: Path, prompts: list[dict[str, Any]]) -> None:
     trial = write(tmp_path, *prompts, acted("ls"))
-    assert received(trial, MESSAGE, "instruction") == "same"
+    assert compare_received(trial, MESSAGE, "instruction") == "same"
 
 
 @pytest.mark.parametrize(
     "text", [TASK, MESSAGE[:-20], MESSAGE.replace("grep", "Grep"), MESSAGE.replace("  grep", " grep")]
 )
 def test_another(tmp_path: Path, text: str) -> None:
-    assert received(write(tmp_path, said("user", text), acted("ls")), MESSAGE, "instruction") == "different"
+    assert compare_received(write(tmp_path, said("user", text), acted("ls")), MESSAGE, "instruction") == "different"
 
 
 def test_what_the_agent_says_itself_does_not_count(tmp_path: Path) -> None:
     trial = write(tmp_path, said("user", TASK), said("agent", MESSAGE), said("user", MESSAGE))
-    assert received(trial, MESSAGE, "instruction") == "different"
+    assert compare_received(trial, MESSAGE, "instruction") == "different"
 
 
 def test_no_trace(tmp_path: Path) -> None:
-    assert received(tmp_path, MESSAGE, "instruction") == "not recorded"
-    assert received(tmp_path / "nowhere", MESSAGE, "instruction") == "not recorded"
+    assert compare_received(tmp_path, MESSAGE, "instruction") == "not recorded"
+    assert compare_received(tmp_path / "nowhere", MESSAGE, "instruction") == "not recorded"
 
 
 def test_a_trace_without_prompts(tmp_path: Path) -> None:
     """Also where our own instruction lies beside it."""
     trial = write(tmp_path, acted("ls"))
     (trial / "instruction.md").write_text(MESSAGE)
-    assert received(trial, MESSAGE, "instruction") == "not recorded"
+    assert compare_received(trial, MESSAGE, "instruction") == "not recorded"
 
 
 def test_no_message(tmp_path: Path) -> None:
-    assert received(write(tmp_path, said("user", TASK), acted("ls")), TASK, "") == ""
+    assert compare_received(write(tmp_path, said("user", TASK), acted("ls")), TASK, "") == ""
 
 
 def test_continuations_and_sub_agents(tmp_path: Path) -> None:
     """The file of the beginning may be lost; what another one copied of it is still there."""
     write(tmp_path, said("user", "Sum it up."), acted("ls"), name="trajectory.summarization-1-summary.json")
-    assert received(tmp_path, MESSAGE, "instruction") == "different"
+    assert compare_received(tmp_path, MESSAGE, "instruction") == "different"
     write(tmp_path, said("user", MESSAGE, is_copied_context=True), acted("ls"), name="trajectory.cont-1.json")
-    assert received(tmp_path, MESSAGE, "instruction") == "same"
+    assert compare_received(tmp_path, MESSAGE, "instruction") == "same"
 
 
 @pytest.mark.parametrize("job", ["basic", "summarised", "summarised-linear", "raw-content", "timed-out"])
 def test_real_traces(fixtures: Path, tmp_path: Path, job: str) -> None:
     (trial,) = (path.parent for path in (fixtures / "atif" / "jobs" / job).glob("*/result.json"))
-    assert received(trial, TASK, "instruction") == "same"
-    assert received(trial, MESSAGE, "instruction") == "different"
+    assert compare_received(trial, TASK, "instruction") == "same"
+    assert compare_received(trial, MESSAGE, "instruction") == "different"
 
 
 def test_the_oldest_release_calls_it_system(fixtures: Path) -> None:
     folder = fixtures / "atif" / "jobs" / "terminus-2-harbor-0.1.18"
     (trial,) = (path.parent for path in folder.glob("*/result.json"))
-    assert received(trial, TASK, "instruction") == "same"
+    assert compare_received(trial, TASK, "instruction") == "same"
 
 
 def test_agents_with_a_format_of_their_own(fixtures: Path, tmp_path: Path) -> None:
@@ -112,15 +112,15 @@ def test_agents_with_a_format_of_their_own(fixtures: Path, tmp_path: Path) -> No
     (tmp_path / "agent" / "trajectory.json").unlink()
     (tmp_path / "agent" / "sessions").mkdir()
     shutil.copy(session, tmp_path / "agent" / "sessions")
-    assert received(tmp_path, MESSAGE, "instruction") == "different"
+    assert compare_received(tmp_path, MESSAGE, "instruction") == "different"
     from dense.readers import read
 
     (trajectory, *_) = read(session)
     assert trajectory.task is not None
-    assert received(tmp_path, trajectory.task.instruction, "instruction") == "same"
+    assert compare_received(tmp_path, trajectory.task.instruction, "instruction") == "same"
 
 
-LONG = "x" * (LIMIT + 1)
+LONG = "x" * (MAX_INSTRUCTION_BYTES + 1)
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ LONG = "x" * (LIMIT + 1)
 def test_a_file(tmp_path: Path, command: str, answer: str) -> None:
     pointer = instruction_with(LONG, TASK).text
     trial = write(tmp_path, said("user", f"Do this:\n{pointer}"), acted("ls"), acted(command))
-    assert received(trial, pointer, "file") == answer
+    assert compare_received(trial, pointer, "file") == answer
 
 
 def test_a_file_that_was_never_pointed_to(tmp_path: Path) -> None:
     pointer = instruction_with(LONG, TASK).text
-    assert received(write(tmp_path, said("user", TASK), acted("ls")), pointer, "file") == "different"
-    assert received(tmp_path / "nowhere", pointer, "file") == "not recorded"
+    assert compare_received(write(tmp_path, said("user", TASK), acted("ls")), pointer, "file") == "different"
+    assert compare_received(tmp_path / "nowhere", pointer, "file") == "not recorded"
 
 
 KEYS = ["steps", "source", "message", "schema_version", "tool_calls", "arguments", "type", "text", "content"]
@@ -159,12 +159,18 @@ def test_whatever_the_trace_an_answer_comes(tmp_path_factory: pytest.TempPathFac
     trial = write(tmp_path_factory.mktemp("trial"))
     (trial / "agent" / "trajectory.json").write_text(json.dumps(value))
     for delivered in ("instruction", "file"):
-        assert received(trial, MESSAGE, delivered) in {"same", "different", "not recorded", "opened", "not opened"}
+        assert compare_received(trial, MESSAGE, delivered) in {
+            "same",
+            "different",
+            "not recorded",
+            "opened",
+            "not opened",
+        }
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe\0", b"[" * 200_000, b'{"steps": ' + b"[" * 100_000, b"null"])
 def test_damaged_traces(tmp_path: Path, data: bytes) -> None:
     trial = write(tmp_path)
     (trial / "agent" / "trajectory.json").write_bytes(data)
-    assert received(trial, MESSAGE, "instruction") == "not recorded"
-    assert received(trial, MESSAGE, "file") == "not recorded"
+    assert compare_received(trial, MESSAGE, "instruction") == "not recorded"
+    assert compare_received(trial, MESSAGE, "file") == "not recorded"

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from dense.report.comparisons import FEW_TASKS, OURS
-from dense.report.model import Counts, Difference, Invalid, MethodName, MethodRow, RecipientReport, Role
-from dense.report.numbers import between, counted, fixed, p_phrase
+from dense.report.model import CellCounts, Difference, MethodName, MethodRow, RecipientReport, Role, UnscoredCell
+from dense.report.numbers import count_of, format_fixed, format_range, p_in_words
 from dense.report.table import plain_text
 from dense.results import RUN0, Experiment, Prices
 
@@ -29,7 +29,7 @@ LABELS: Mapping[str, tuple[str, str]] = {
 }
 """How methods are shown, and where space is small; others by their own name."""
 ABLATIONS = ("dense-no-shortcuts", "dense-no-hierarchy", "dense-flat")
-HOW = (
+METHOD_OF_INTERVALS = (
     "Intervals are 95 % by resampling tasks ({draws:,} draws, seed {seed}; percentile at an expanded level, the same "
     "draws for all methods of a recipient; where fewer than three tasks differ from the rest, widened to what so few "
     "cannot rule out, and marked ‡). p is exact and two-sided, by flipping the signs of the tasks' differences in all "
@@ -40,7 +40,7 @@ HOW = (
 """Said of every report."""
 
 
-def naming(methods: Iterable[str], privileged: Iterable[str]) -> tuple[MethodName, ...]:
+def name_methods(methods: Iterable[str], privileged: Iterable[str]) -> tuple[MethodName, ...]:
     """Round 0 first, then the methods as they come. Where two would be shown by one label, both tell who they are."""
     methods, privileged = list(methods), set(privileged)
     every = [RUN0, *methods]
@@ -83,7 +83,7 @@ def headline(recipient: str, rows: Sequence[MethodRow], differences: Sequence[Di
     rivals = sum(row.role == main.role and row.method != "none" and row.passed.value is not None for row in rows)
     told = _rate(recipient, main, repetitions, is_chosen=main.method != OURS and rivals > 1)
     if main.source_passed is not None:
-        told += f" after {fixed(main.source_passed, 2)} % in round 0"
+        told += f" after {format_fixed(main.source_passed, 2)} % in round 0"
     gains = [_gain(found[RUN0])] if RUN0 in found else []
     if "none" in found:
         gains.append(f"{_gain(found['none'])} against a second try without feedback")
@@ -106,7 +106,7 @@ def _nothing(rows: Sequence[MethodRow]) -> str:
 def _rate(recipient: str, main: MethodRow, repetitions: int, *, is_chosen: bool) -> str:
     chosen = " (the highest, chosen after the fact)" if is_chosen else ""
     dagger = " †" if main.role == "privileged" else ""
-    rate = fixed(main.passed.value or 0.0, 2)
+    rate = format_fixed(main.passed.value or 0.0, 2)
     return f"With {main.label}{dagger}{chosen}, {recipient} passes {rate} % ({_over(main, repetitions)})"
 
 
@@ -114,9 +114,9 @@ def _over(main: MethodRow, repetitions: int) -> str:
     """What a rate stands on: the pairs that are really in it."""
     pairs, planned, tasks = main.passed.known, main.counts.planned, main.passed.tasks
     if pairs == planned == tasks * repetitions:
-        return f"{counted(tasks, 'task')} × {counted(repetitions, 'repetition')}"
-    of = f"{pairs:,} of {counted(planned, 'pair')}" if pairs < planned else counted(pairs, "pair")
-    return f"{of}, {counted(tasks, 'task')}"
+        return f"{count_of(tasks, 'task')} × {count_of(repetitions, 'repetition')}"
+    of = f"{pairs:,} of {count_of(planned, 'pair')}" if pairs < planned else count_of(pairs, "pair")
+    return f"{of}, {count_of(tasks, 'task')}"
 
 
 def _gain(difference: Difference) -> str:
@@ -124,16 +124,16 @@ def _gain(difference: Difference) -> str:
     points = difference.points
     if points.value is None:
         return "no difference can be told"
-    told = f"{fixed(points.value, 2, sign=True)} points"
+    told = f"{format_fixed(points.value, 2, sign=True)} points"
     if points.interval is None:
-        return f"{told} (no interval: {counted(points.tasks, 'task')})"
-    p = "" if difference.holm is None else f", {p_phrase(difference.holm)} after Holm"
-    return f"{told} (95 % interval {between(points.interval, 2)}{p})"
+        return f"{told} (no interval: {count_of(points.tasks, 'task')})"
+    p = "" if difference.holm is None else f", {p_in_words(difference.holm)} after Holm"
+    return f"{told} (95 % interval {format_range(points.interval, 2)}{p})"
 
 
 def _end(rows: Sequence[MethodRow], found: Mapping[str, Difference]) -> str:
     """What follows of it for feedback."""
-    if lack := uncontrolled(rows):
+    if lack := missing_control(rows):
         return f". {lack}: the change cannot be told from that of a second try."
     if "none" not in found:
         return "."
@@ -144,7 +144,7 @@ def _end(rows: Sequence[MethodRow], found: Mapping[str, Difference]) -> str:
     return f". Its pass rate is {control.verdict} than that of a second try."
 
 
-def uncontrolled(rows: Sequence[MethodRow]) -> str:
+def missing_control(rows: Sequence[MethodRow]) -> str:
     """That there is no `none` to compare with, and why; empty where there is one."""
     control = next((row for row in rows if row.method == "none"), None)
     if control is None:
@@ -158,7 +158,7 @@ def uncontrolled(rows: Sequence[MethodRow]) -> str:
     )
 
 
-def overall(recipients: Sequence[RecipientReport]) -> str:
+def overall_headline(recipients: Sequence[RecipientReport]) -> str:
     """The main result of all recipients in one sentence."""
     if not recipients:
         return "No result yet."
@@ -177,7 +177,7 @@ def overall(recipients: Sequence[RecipientReport]) -> str:
     if families != {"none"}:
         against = "round 0" if "none" not in families else "round 0, or a second try where there is one"
     sentence = f"{methods} against {against}, in points of pass rate: {gains}. {_verdicts(told)}."
-    lacking = [(report.recipient, lack) for report in recipients if (lack := uncontrolled(report.rows))]
+    lacking = [(report.recipient, lack) for report in recipients if (lack := missing_control(report.rows))]
     return f"{sentence}{_lacking(lacking, len(recipients))}{_privileged(recipients)}"
 
 
@@ -233,13 +233,13 @@ def _main_difference(report: RecipientReport) -> Difference | None:
 
 def _short(difference: Difference) -> str:
     points = difference.points
-    value = fixed(points.value or 0.0, 2, sign=True)
+    value = format_fixed(points.value or 0.0, 2, sign=True)
     if points.interval is None:
-        return f"{value} (no interval: {counted(points.tasks, 'task')})"
-    return f"{value} [{between(points.interval, 2)}]"
+        return f"{value} (no interval: {count_of(points.tasks, 'task')})"
+    return f"{value} [{format_range(points.interval, 2)}]"
 
 
-def few(tasks: int) -> str:
+def few_tasks_caveat(tasks: int) -> str:
     """That tasks are too few for an interval; empty where they are not."""
     if tasks == 1:
         return "1 task: no interval and no p-value can be had; nothing is said about other tasks."
@@ -248,9 +248,9 @@ def few(tasks: int) -> str:
     return ""
 
 
-def control(rows: Sequence[MethodRow]) -> str:
+def control_caveat(rows: Sequence[MethodRow]) -> str:
     """That a gain is no gain by feedback, for want of a second try without it; empty where there is one."""
-    lack = uncontrolled(rows) if rows else ""
+    lack = missing_control(rows) if rows else ""
     return f"{lack}: a gain over round 0 cannot be told from that of a second try." if lack else ""
 
 
@@ -258,12 +258,12 @@ def caveats(report: RecipientReport, analyst: Prices | None) -> Iterator[str]:
     """What one recipient's data cannot say."""
     rows, baseline = [*report.rows, *report.later], report.baseline
     every = [row for row in (baseline, *rows) if row is not None]
-    yield from filter(None, (few(report.tasks_applicable),))
+    yield from filter(None, (few_tasks_caveat(report.tasks_applicable),))
     if report.repetitions == 1:
         yield "1 repetition: how much the same task varies from run to run is not measured apart from the feedback."
     if baseline is None:
         yield "No round 0 is scored: no change from a first attempt can be told."
-    yield from filter(None, (control(report.rows),))
+    yield from filter(None, (control_caveat(report.rows),))
     yield from _incomplete(every)
     yield from _matched(report)
     yield from _tokens(every)
@@ -284,9 +284,9 @@ def _incomplete(rows: Sequence[MethodRow]) -> Iterator[str]:
             "machinery, and nothing was graded: a method whose messages are long may have caused it."
         )
     if missing:
-        yield f"{counted(missing, 'cell')} planned and not there: the numbers are those of an unfinished experiment."
+        yield f"{count_of(missing, 'cell')} planned and not there: the numbers are those of an unfinished experiment."
     if unpaired:
-        yield f"{counted(unpaired, 'scored cell')} left out because the first attempt of the pair has no grade."
+        yield f"{count_of(unpaired, 'scored cell')} left out because the first attempt of the pair has no grade."
     if len({row.passed.known for row in rows}) > 1:
         yield (
             "Rows stand on different pairs, so differences of rows are not the differences told: each change and "
@@ -295,13 +295,13 @@ def _incomplete(rows: Sequence[MethodRow]) -> Iterator[str]:
 
 
 def _unscored(
-    rows: Sequence[MethodRow], number: Callable[[Counts], int] = lambda counts: counts.invalid
+    rows: Sequence[MethodRow], number: Callable[[CellCounts], int] = lambda counts: counts.invalid
 ) -> Iterator[str]:
     """Of how many cells each method lacks the grade, all rounds together."""
     for label in dict.fromkeys(row.label for row in rows):
         counts = [row.counts for row in rows if row.label == label]
         if invalid := sum(map(number, counts)):
-            yield f"{label} {invalid:,} of {counted(sum(one.planned for one in counts), 'cell')}"
+            yield f"{label} {invalid:,} of {count_of(sum(one.planned for one in counts), 'cell')}"
 
 
 def _matched(report: RecipientReport) -> Iterator[str]:
@@ -311,15 +311,15 @@ def _matched(report: RecipientReport) -> Iterator[str]:
     kept, whole = report.cumulative[0].points[0].passed.value, report.baseline.passed.value
     yield (
         f"Solved at least once: {report.cumulative_dropped:,} of "
-        f"{counted(report.cumulative_pairs + report.cumulative_dropped, 'pair')} are not scored throughout and left "
-        f"out. Round 0 passes {fixed(kept or 0.0, 1)} % of those kept, {fixed(whole or 0.0, 1)} % of all."
+        f"{count_of(report.cumulative_pairs + report.cumulative_dropped, 'pair')} are not scored throughout and left "
+        f"out. Round 0 passes {format_fixed(kept or 0.0, 1)} % of those kept, {format_fixed(whole or 0.0, 1)} % of all."
     )
 
 
 def _tokens(rows: Sequence[MethodRow]) -> Iterator[str]:
     unknown = sum(row.tokens.of - row.tokens.known for row in rows)
     partial = sum(row.partial for row in rows)
-    of = counted(sum(row.passed.known for row in rows), "result")
+    of = count_of(sum(row.passed.known for row in rows), "result")
     if unknown:
         yield f"Recipient tokens are unknown for {unknown:,} of {of}: means are over those that are known."
     if partial:
@@ -333,7 +333,7 @@ def _money(recipient: str, rows: Sequence[MethodRow], analyst: Prices | None) ->
     if not any(row.cost for row in rows):
         yield f"No prices are known for {recipient}: no USD is estimated."
         return
-    of = counted(sum(row.passed.known for row in rows), "result")
+    of = count_of(sum(row.passed.known for row in rows), "result")
     uncached = sum(row.cost.uncached for row in rows if row.cost)
     if uncached:
         yield f"{uncached:,} of {of} do not tell cached input apart: all their input is priced as uncached."
@@ -349,17 +349,17 @@ def _money(recipient: str, rows: Sequence[MethodRow], analyst: Prices | None) ->
 
 
 def overall_caveats(
-    experiment: Experiment, names: Mapping[str, MethodName], invalid: Sequence[Invalid], excluded: Sequence[str]
+    experiment: Experiment, names: Mapping[str, MethodName], invalid: Sequence[UnscoredCell], excluded: Sequence[str]
 ) -> Iterator[str]:
     """What holds for the whole report."""
     missing = sum(cell.is_missing for cell in invalid)
     if missing:
         of = len(experiment.planned)
-        yield f"{counted(missing, 'planned cell')} of {of:,} not there: the experiment is unfinished."
+        yield f"{count_of(missing, 'planned cell')} of {of:,} not there: the experiment is unfinished."
     if len(invalid) > missing:
         full = sum(cell.is_out_of_context for cell in invalid)
         why = f" ({full:,} of them out of their model's context)" if full else ""
-        count = counted(len(invalid) - missing, "cell")
+        count = count_of(len(invalid) - missing, "cell")
         yield f"{count} invalid{why}; the table of missing and invalid cells lists them."
     if experiment.privileged:
         labels = ", ".join(names[name].label if name in names else name for name in sorted(experiment.privileged))

@@ -15,7 +15,7 @@ import pytest
 
 from dense.errors import DenseError
 from dense.harness import Recipient
-from dense.harness.servers import serving
+from dense.harness.model_servers import run_servers
 
 SERVE = """
 import http.server, os, subprocess, sys
@@ -53,7 +53,7 @@ def wait_until_gone(pids: list[int]) -> None:
 def test_each_recipient_has_its_own(tmp_path: Path) -> None:
     async def run() -> list[int]:
         others = [recipient(name, tmp_path / name) for name in ("a", "b")]
-        async with serving([*others, Recipient("none", "oracle")], tmp_path / "logs") as addresses:
+        async with run_servers([*others, Recipient("none", "oracle")], tmp_path / "logs") as addresses:
             assert sorted(addresses) == ["a", "b"]
             for name, address in addresses.items():
                 body = await asyncio.to_thread(lambda url=address: urllib.request.urlopen(url, timeout=10).read())
@@ -68,7 +68,7 @@ def test_each_recipient_has_its_own(tmp_path: Path) -> None:
 
 def test_they_end_with_an_error(tmp_path: Path) -> None:
     async def run() -> None:
-        async with serving([recipient("a", tmp_path / "a")], tmp_path):
+        async with run_servers([recipient("a", tmp_path / "a")], tmp_path):
             raise KeyError("ours")
 
     with pytest.raises(KeyError, match="ours"):
@@ -80,12 +80,12 @@ KILLED = """
 import asyncio, sys
 from pathlib import Path
 from dense.harness import Recipient
-from dense.harness.servers import serving
+from dense.harness.model_servers import run_servers
 
 async def main():
     folder = Path(sys.argv[1])
     command = (sys.executable, "-c", sys.argv[2], "{port}", str(folder / "pids"))
-    async with serving([Recipient("a", "terminus-2", server=command)], folder):
+    async with run_servers([Recipient("a", "terminus-2", server=command)], folder):
         print("up", flush=True)
         await asyncio.sleep(600)
 
@@ -104,7 +104,7 @@ def test_they_end_when_we_are_killed(tmp_path: Path) -> None:
 
 def start(server: tuple[str, ...], folder: Path, patience: float = 30) -> None:
     async def run() -> None:
-        async with serving([Recipient("a/b", "oracle", server=server)], folder, patience=patience):
+        async with run_servers([Recipient("a/b", "oracle", server=server)], folder, patience=patience):
             pass
 
     asyncio.run(run())
@@ -160,7 +160,7 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 def test_one_that_ends_is_told(tmp_path: Path, path: str, code: int) -> None:
     async def run() -> None:
         both = [recipient("a", tmp_path / "pids"), Recipient("b", "nop", server=(sys.executable, "-c", ENDS, "{port}"))]
-        async with serving(both, tmp_path / "logs") as servers:
+        async with run_servers(both, tmp_path / "logs") as servers:
             servers.check()
             with pytest.raises(OSError):
                 await asyncio.to_thread(urllib.request.urlopen, servers["b"] + path, timeout=10)
@@ -177,7 +177,7 @@ def test_one_that_ends_is_told(tmp_path: Path, path: str, code: int) -> None:
 
 def test_their_addresses_are_a_mapping(tmp_path: Path) -> None:
     async def run() -> None:
-        async with serving([recipient("a", tmp_path / "pids")], tmp_path) as servers:
+        async with run_servers([recipient("a", tmp_path / "pids")], tmp_path) as servers:
             assert list(servers) == ["a"] and len(servers) == 1 and "b" not in servers
             assert dict(servers) == {"a": servers["a"]} and servers["a"].startswith("http://127.0.0.1:")
         servers.check()  # one that we have ended ourselves is no complaint

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from dense.errors import DenseError
-from dense.harness.harness import Attempted
+from dense.harness.harness import AttemptResult
 from dense.readers import Stream, files_of, read_file
 from dense.readers.json_value import number, obj, objs, string, whole
 from dense.redact import redact_text
 from dense.trajectory import Step, Usage
 
-RESULT = "result.json"
-LONGEST_PROBLEM = 400
+RESULT_FILE = "result.json"
+MAX_PROBLEM_CHARS = 400
 
 PROVIDER_FAILED = frozenset(
     """
@@ -34,7 +34,7 @@ PROVIDER_FAILED = frozenset(
 same; that grade is of the outage, whatever it is, and the attempt is not scored."""
 
 
-def read_trial(folder: Path, base: Path | None = None) -> Attempted | None:
+def read_trial(folder: Path, base: Path | None = None) -> AttemptResult | None:
     """What came of the trial in this folder; None where it holds no complete record of one.
 
     Paths are relative to `base`: the folder around the trial unless told otherwise."""
@@ -48,7 +48,7 @@ def read_trial(folder: Path, base: Path | None = None) -> Attempted | None:
     reward = number(obj(obj(result.get("verifier_result")).get("rewards")).get("reward"))
     usage, is_whole = _usage(parts)
     trace, calls = _trace(folder)
-    return Attempted(
+    return AttemptResult(
         trial=_relative(folder, base),
         reward=None if kind in PROVIDER_FAILED else reward,
         exception=kind,
@@ -61,15 +61,15 @@ def read_trial(folder: Path, base: Path | None = None) -> Attempted | None:
     )
 
 
-def incomplete(trial: str) -> Attempted:
+def incomplete(trial: str) -> AttemptResult:
     """An attempt whose trial left half a record, or none."""
-    return Attempted(trial=trial, exception="IncompleteTrial", problem="the trial left no complete record")
+    return AttemptResult(trial=trial, exception="IncompleteTrial", problem="the trial left no complete record")
 
 
 def _result(folder: Path) -> dict[str, Any] | None:
     """The trial's record, if it was written to its end."""
     try:
-        result = obj(json.loads((folder / RESULT).read_bytes()))
+        result = obj(json.loads((folder / RESULT_FILE).read_bytes()))
     except (OSError, ValueError, RecursionError):
         return None
     return result if string(result.get("trial_name")) and string(result.get("finished_at")) else None
@@ -124,7 +124,7 @@ def _problem(result: dict[str, Any], exception: dict[str, Any], reward: float | 
 
 def _clean(text: str) -> str:
     text = redact_text(text)[0]
-    return text if len(text) <= LONGEST_PROBLEM else text[:LONGEST_PROBLEM] + " …"
+    return text if len(text) <= MAX_PROBLEM_CHARS else text[:MAX_PROBLEM_CHARS] + " …"
 
 
 def _seconds(result: dict[str, Any]) -> float | None:
