@@ -52,7 +52,8 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
     console.print(
         f"{config.name}: {count_of(len(made.cells), 'cell')} = {count_of(len(config.recipients), 'recipient')} × "
         f"{count_of(len(made.tasks), 'task')} × {count_of(config.repetitions, 'repetition')} × (1 shared attempt + "
-        f"{count_of(len(config.methods), 'method')} × {count_of(config.rounds, 'round')} = {1 + reruns}); {done:,} done, "
+        f"{count_of(len(config.methods), 'method')} × {count_of(config.rounds, 'round')} = {1 + reruns}); "
+        f"{done:,} done, "
         f"{len(made.cells) - done:,} to run",
         markup=False,
     )
