@@ -12,7 +12,7 @@ from dense.knowledge.errors import NO_SUCH_FILE, PERMISSION
 from dense.knowledge.programs import programs_that
 from dense.narrate.inline_programs import program_told
 from dense.narrate.quoting import HEAD, lines_told, listed, paths_told
-from dense.text.differences import differing
+from dense.text.differences import differing_parts
 from dense.text.quoting import line_count, ticked
 
 SHOWING, SEARCHING = programs_that("shows"), programs_that("searches")
@@ -183,7 +183,7 @@ def substituted(text: str, limit: int) -> tuple[str, str] | None:
     if not IN_PLACE.search(text) or len(found := list(SUBSTITUTION.finditer(text))) != 1:
         return None
     sign, before, after = found[0].groups()
-    new, old = differing(after.replace(f"\\{sign}", sign), before.replace(f"\\{sign}", sign), limit, around=15)
+    new, old = differing_parts(after.replace(f"\\{sign}", sign), before.replace(f"\\{sign}", sign), limit, around=15)
     return (old, new) if old.strip() and max(len(new), len(old)) <= 2 * limit else None
 
 

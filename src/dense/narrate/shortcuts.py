@@ -12,7 +12,7 @@ from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import change, small_changes, standing
 from dense.narrate.quoting import HEAD, listed
 from dense.narrate.stretch import is_bare
-from dense.text.differences import differing, leaves
+from dense.text.differences import differing_leaves, differing_parts
 from dense.text.quoting import plain_text, quoted, ticked
 
 LESSONS = 4
@@ -137,11 +137,11 @@ def _other_values(key: str, value: Any, before: Any) -> list[str]:
     """In what an argument differs from what it was; of lists and records the single values, where they are few and
     short."""
     told: list[str] = []
-    for name, new, old in islice(leaves(value, before, key), MOST_LEAVES + 1):
+    for name, new, old in islice(differing_leaves(value, before, key), MOST_LEAVES + 1):
         text, text_before = plain_text(new)[:HEAD], plain_text(old)[:HEAD]
         if not isinstance(new, str) and max(len(text), len(text_before)) > LONGEST_ARGUMENT:
             return [f"other {ticked(key, 30)}"]  # a piece of a list or a record reads as nothing
-        text, text_before = differing(text, text_before, LONGEST_ARGUMENT)
+        text, text_before = differing_parts(text, text_before, LONGEST_ARGUMENT)
         if text != text_before and max(len(text), len(text_before)) <= LONGEST_ARGUMENT:
             instead = f" instead of {ticked(text_before, LONGEST_ARGUMENT)}" if text_before.strip() else ""
             told.append(f"{ticked(name, 60)} {ticked(text, LONGEST_ARGUMENT)}{instead}")

@@ -1,4 +1,4 @@
-"""Where two values differ, in as few words as tell it."""
+"""The parts in which two texts or two JSON values differ."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, cast
 
-MOST_ENTRIES = 50
-"""So many entries of a list or a record are compared."""
-DEEPEST = 6
+MAX_ENTRIES = 50
+"""Entries of a list or an object that are compared."""
+MAX_DEPTH = 6
 
 
-def differing(new: str, old: str, limit: int, around: int = 0) -> tuple[str, str]:
-    """Two texts, or of long ones the pieces in which they differ, whole words of them, with so much of what stands
-    `around` them."""
+def differing_parts(new: str, old: str, limit: int, around: int = 0) -> tuple[str, str]:
+    """Two texts, or of long ones the whole words in which they differ, with `around` characters of context."""
     if max(len(new), len(old)) <= limit or not old:
         return new, old
-    start = common(new, old)
-    end = common(new[start:][::-1], old[start:][::-1])
+    start = common_prefix_length(new, old)
+    end = common_prefix_length(new[start:][::-1], old[start:][::-1])
     start = max(new.rfind(" ", 0, max(start - around, 0)) + 1, start - limit // 2)
     end = max(0, end - around)
     rest = new[len(new) - end :].partition(" ")[0] if end else ""
@@ -25,25 +24,25 @@ def differing(new: str, old: str, limit: int, around: int = 0) -> tuple[str, str
     return new[start : len(new) - end], old[start : len(old) - end]
 
 
-def common(a: str, b: str) -> int:
-    """How far two texts are the same."""
+def common_prefix_length(a: str, b: str) -> int:
+    """How many characters two texts have in common at the beginning."""
     return next((n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b)))
 
 
-def leaves(new: Any, old: Any, name: str, depth: int = DEEPEST) -> Iterator[tuple[str, Any, Any]]:
-    """The single values in which two lists or records differ, each by where it stands: `payments[0].amount`."""
+def differing_leaves(new: Any, old: Any, name: str, depth: int = MAX_DEPTH) -> Iterator[tuple[str, Any, Any]]:
+    """The single values in which two lists or objects differ, each with its path: `payments[0].amount`."""
     if new == old:
         return
     if depth and isinstance(new, dict) and isinstance(old, dict):
         one, other = cast("dict[str, Any]", new), cast("dict[str, Any]", old)
-        for key in islice(dict.fromkeys([*one, *other]), MOST_ENTRIES):
-            yield from leaves(one.get(key), other.get(key), f"{name}.{key}", depth - 1)
+        for key in islice(dict.fromkeys([*one, *other]), MAX_ENTRIES):
+            yield from differing_leaves(one.get(key), other.get(key), f"{name}.{key}", depth - 1)
     elif depth and isinstance(new, list) and isinstance(old, list):
         ours, theirs = cast("list[Any]", new), cast("list[Any]", old)
         if len(ours) != len(theirs):
             yield name, new, old
             return
-        for place in range(min(len(ours), MOST_ENTRIES)):
-            yield from leaves(ours[place], theirs[place], f"{name}[{place}]", depth - 1)
+        for place in range(min(len(ours), MAX_ENTRIES)):
+            yield from differing_leaves(ours[place], theirs[place], f"{name}[{place}]", depth - 1)
     else:
         yield name, new, old

@@ -1,10 +1,11 @@
-"""The task: what it names, and in which role.
+"""What a task names, and in which role.
 
     requirements(task)   files, ports, values, limits, commands, demands: deliverable, given, forbidden or mentioned
 
-It works on the text's structure first (headings, lists, lead-ins, code, what stands in quotes) and on small tables of
-words in the larger languages second. It is meant to be right when it says `deliverable`, and says `mentioned` when in
-doubt. It never raises, and takes time linear in the text; of a very long text it looks at the beginning and the end."""
+In: a task. Out: `Requirement`s in the order of the text. The structure of the text decides first (headings, lists,
+lead-ins, code, quotes), then the word lists of `knowledge.words`. In doubt the role is `mentioned`. Never raises; the
+time is linear in the text, and of a very long text only the beginning and the end are read. Imports only `knowledge`,
+`text` and nouns."""
 
 from __future__ import annotations
 

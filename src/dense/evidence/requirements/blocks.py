@@ -1,4 +1,4 @@
-"""The task's text as blocks: paragraphs, list items, headings, table rows, quotations and code."""
+"""The blocks of a task: paragraphs, list items, headings, table rows, quotations and code."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from msgspec import Struct
 
 Shape = Literal["text", "item", "heading", "row", "quote", "code"]
 
-HEAD = 12 << 10
-TAIL = 4 << 10
-"""Of a longer text only this much is looked at: what is asked stands at the beginning or at the end."""
+MAX_HEAD_CHARS = 12 << 10
+MAX_TAIL_CHARS = 4 << 10
+"""Of a longer text only so much is read: a task asks at its beginning or at its end."""
 
 ITEM = re.compile(r"(?:[-*+•·▪‣–]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|[①-⑳]|\d{1,2}、)\s+|\[[ xX]\]\s+")
 HEADING = re.compile(r"#{1,6}(?=\s)")
@@ -23,11 +23,11 @@ QUOTING_TAGS = frozenset(
     "issue issues issue_description pr_description problem_statement github_issue bug_report traceback log logs output "
     "details example examples stacktrace code".split()
 )
-"""Tags around what somebody else wrote: nothing in it is asked of the agent in so many words."""
+"""Tags around what somebody else wrote, which asks nothing of the agent."""
 
 
 class Block(Struct, frozen=True, gc=False):
-    """A stretch of the text that belongs together."""
+    """A part of the text that belongs together."""
 
     shape: Shape
     text: str
@@ -35,19 +35,19 @@ class Block(Struct, frozen=True, gc=False):
     depth: int = 0
     """The level of a heading, the indentation of an item."""
     language: str = ""
-    """What a fence says of its code."""
+    """For code: the language named by the fence."""
     is_quoted: bool = False
     """Whether a tag says that somebody else wrote it."""
 
 
 def window(text: str) -> str:
-    """The part of a text that is looked at."""
-    if len(text) <= HEAD + TAIL:
+    """The part of a text that is read."""
+    if len(text) <= MAX_HEAD_CHARS + MAX_TAIL_CHARS:
         return text
-    cut = text.rfind("\n", 0, HEAD)
-    head = text[: cut if cut > 0 else HEAD]
-    start = text.find("\n", len(text) - TAIL)
-    tail = text[start if start >= 0 else len(text) - TAIL :]
+    cut = text.rfind("\n", 0, MAX_HEAD_CHARS)
+    head = text[: cut if cut > 0 else MAX_HEAD_CHARS]
+    start = text.find("\n", len(text) - MAX_TAIL_CHARS)
+    tail = text[start if start >= 0 else len(text) - MAX_TAIL_CHARS :]
     # A fence that the cut leaves open would turn the rest inside out.
     closing = "\n```" if head.count("\n```") % 2 else ""
     opening = "\n```" if tail.count("\n```") % 2 else ""
@@ -63,7 +63,7 @@ def blocks(text: str) -> list[Block]:
 
 
 class _Builder:
-    """Takes lines, makes blocks."""
+    """Makes blocks of lines."""
 
     def __init__(self) -> None:
         self.made: list[Block] = []
@@ -74,7 +74,6 @@ class _Builder:
         self.language = ""
         self.after_blank = True
         self.quoting = ""
-        self.in_comment = False
 
     def flush(self) -> None:
         if self.lines:
@@ -109,13 +108,7 @@ class _Builder:
                 self.flush()
             self.after_blank = True
             return
-        first = stripped[0]
-        # The common case, a line of prose, first.
-        is_prose = first.isalpha() and line[0] == first and stripped[1:2] not in (".", ")")
-        if is_prose and self.shape in ("text", "item"):
-            self.lines.append(stripped)
-        else:
-            self._take_marked(line, stripped, first)
+        self._take_line(line, stripped)
         self.after_blank = False
 
     def _take_code(self, line: str, stripped: str) -> None:
@@ -126,7 +119,8 @@ class _Builder:
         else:
             self.lines.append(line)
 
-    def _take_marked(self, line: str, stripped: str, first: str) -> None:
+    def _take_line(self, line: str, stripped: str) -> None:
+        first = stripped[0]
         if first in "`~" and stripped.startswith(("```", "~~~")) and "`" not in stripped[3:].strip("`"):
             self.flush()
             self.fence = stripped[:3]
@@ -155,10 +149,9 @@ class _Builder:
             self.shape = "item"
             self.depth = len(line) - len(line.lstrip())
             self.lines.append(stripped[item.end() :])
-        elif self.shape in ("code", "row", "quote"):
-            self.flush()
-            self.lines.append(stripped)
         else:
+            if self.shape in ("code", "row", "quote"):
+                self.flush()
             self.lines.append(stripped)
 
     def _is_indented_code(self, line: str) -> bool:

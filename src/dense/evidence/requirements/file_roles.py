@@ -9,12 +9,13 @@ import re
 
 from dense.evidence.requirements.file_names import has_extension, is_placeholder, is_top_folder
 from dense.evidence.requirements.governing_verb import FILE_MARK, REQUESTS, governed_role
-from dense.evidence.requirements.japanese import KANA, japanese_role
 from dense.evidence.requirements.mentions import Mention
 from dense.evidence.requirements.requirement import Role
 from dense.evidence.requirements.sentences import INPUTS, OUTPUTS, Sentence
 from dense.evidence.requirements.vocabulary import CUES, NEGATIONS
 from dense.knowledge.words import phrases, words
+from dense.knowledge.words.japanese import BANS, CHANGES
+from dense.text.search import contains_any
 
 TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[,;:()—–!?&+]|(?<=\s)-(?=\s)")
 QUOTE_MARK = "\x01"
@@ -34,6 +35,10 @@ MODALS = words("modal")
 HOLDS = words("holds")
 BECOMES = words("becomes")
 DESCRIBES = words("describes")
+JAPANESE_CLAUSE = re.compile(
+    r"[\s`」』”\"']*(?:という(?:名前の)?|の)?\s*(?:ファイル|スクリプト)?\s*(?:に|へ|として|を)([^，。；、,;？！]{0,18})"
+)
+"""A particle that marks an object or a goal, and the clause behind it."""
 
 
 def file_roles(sentence: Sentence, mentions: list[Mention]) -> list[Role]:
@@ -120,9 +125,7 @@ def _role(sentence: Sentence, mention: Mention, tokens: list[str], place: int) -
     text = sentence.text
     if EXAMPLE.search(text[max(0, mention.start - 28) : mention.start]) or _is_in_condition(tokens, place):
         return "mentioned"
-    role = _placed_role(sentence, tokens, place) or _role_behind(tokens, place)
-    if role is None and KANA.search(text):
-        role = japanese_role(text[mention.end : mention.end + 40])
+    role = _placed_role(sentence, tokens, place) or _role_behind(tokens, place) or _japanese_role(text, mention.end)
     return role or governed_role(tokens, place) or ("given" if _is_described(tokens, place) else "mentioned")
 
 
@@ -172,6 +175,14 @@ def _role_behind(tokens: list[str], place: int) -> Role | None:
     if after[1] == "be":
         return "deliverable" if len(after) > 2 and after[2] in BECOMES else None
     return "deliverable" if after[1] in HOLDS else None
+
+
+def _japanese_role(text: str, end: int) -> Role | None:
+    """The role by the particle and the verb behind a name in a Japanese sentence."""
+    clause = JAPANESE_CLAUSE.match(text, end)
+    if clause is None or not contains_any(clause[1], CHANGES):
+        return None
+    return "forbidden" if contains_any(clause[1], BANS) else "deliverable"
 
 
 def _is_described(tokens: list[str], place: int) -> bool:

@@ -17,7 +17,6 @@ QUOTED = re.compile(
     r"`([^`\n]{1,300})`|\"([^\"\n]{1,160})\"|“([^”\n]{1,160})”|「([^」\n]{1,160})」|『([^』\n]{1,160})』"
     r"|«([^»\n]{1,160})»|„([^“”\n]{1,160})[“”]|'(?<!\w')([^'\n]{1,100})'(?!\w)|‘([^’\n]{1,100})’(?!\w)"
 )
-QUOTES = re.compile("[`\"“「『«„'‘]")
 LINE_NUMBER = re.compile(r"(?::\d+)+$|#L\d+.*$")
 LEADING = "([{<*@'\"“‘«,;:-=>"
 TRAILING = ")]}>*'\"”’».,;:!?…=。、"
@@ -44,29 +43,16 @@ class Mention(Struct, frozen=True, gc=False):
 def mentions(text: str) -> list[Mention]:
     """All names in a sentence, in order."""
     found: list[Mention] = []
-    rest = text
-    if QUOTES.search(text):
-        spans: list[tuple[int, int]] = []
-        for match in QUOTED.finditer(text):
-            if mention := _quoted(match):
-                found.append(mention)
-                spans.append(match.span())
-        if spans:
-            rest = _blank(text, spans)
-    plain = _plain(rest)
-    if not plain:
-        return found
-    return sorted([*found, *plain], key=lambda mention: mention.start) if found else plain
 
+    def take(match: re.Match[str]) -> str:
+        mention = _quoted(match)
+        if mention is None:
+            return match[0]
+        found.append(mention)
+        return " " * len(match[0])
 
-def _blank(text: str, spans: list[tuple[int, int]]) -> str:
-    parts: list[str] = []
-    at = 0
-    for start, end in spans:
-        parts += [text[at:start], " " * (end - start)]
-        at = end
-    parts.append(text[at:])
-    return "".join(parts)
+    rest = QUOTED.sub(take, text)
+    return sorted([*found, *_plain(rest)], key=lambda mention: mention.start)
 
 
 def _quoted(match: re.Match[str]) -> Mention | None:

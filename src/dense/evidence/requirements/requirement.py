@@ -1,4 +1,4 @@
-"""Something that a task asks for."""
+"""Something that a task names."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Kind = Literal[
 ]
 Role = Literal[
     "deliverable",  # to be made or changed
-    "given",  # there already: an input, a tool, an example
+    "given",  # already there: an input, a tool, an example
     "forbidden",  # not to be touched or used
-    "mentioned",  # named, and the text does not tell what for
+    "mentioned",  # named, and the text does not say what for
 ]
 
 
@@ -30,4 +30,4 @@ class Requirement(Struct, frozen=True, gc=False):
     subject: str
     """The path, the port, the literal, the limit, the command; for a clause its first words."""
     clause: str
-    """The sentence or list item that it stands in, in the task's own words, at most 300 characters."""
+    """The sentence or list item that names it, at most 300 characters."""
