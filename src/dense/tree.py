@@ -19,7 +19,7 @@ SOURCE_SCHEMA = "dense.tree/1"
 RECONCILED_SCHEMA = "dense.reconciled/1"
 
 NONE = "none"
-"""What a facet says where there is nothing to say."""
+"""The text of a facet that has nothing to say."""
 
 Label = Literal[0, -1, -2]
 ShortcutOutcome = Literal["succeeded", "failed", "partial", "unknown"]
@@ -176,14 +176,11 @@ class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     """The pieces of the analyst's draft that were not valid, each with the reason."""
 
 
-# Kinds are told apart by `type(…) is`: that something is no instance of a struct takes `isinstance` long to find out.
-
-
 def leaves(*within: Node) -> list[Leaf]:
     """The actions below a node, or below several that follow each other, in order."""
     found: list[Leaf] = []
     for node in within:
-        if type(node) is Leaf:
+        if isinstance(node, Leaf):
             found.append(node)
         else:
             found += leaves(*node.children)
@@ -193,9 +190,9 @@ def leaves(*within: Node) -> list[Leaf]:
 def nodes(node: Node) -> list[Node]:
     """A node and all below it, parents first."""
     found: list[Node] = [node]
-    if type(node) is not Leaf:
+    if not isinstance(node, Leaf):
         for child in node.children:
-            if type(child) is Leaf:
+            if isinstance(child, Leaf):
                 found.append(child)
             else:
                 found += nodes(child)
@@ -204,13 +201,13 @@ def nodes(node: Node) -> list[Node]:
 
 def first_action(node: Node) -> int:
     """The number of the first action below a node."""
-    while type(node) is not Leaf:
+    while not isinstance(node, Leaf):
         node = node.children[0]
     return node.action
 
 
 def last_action(node: Node) -> int:
     """The number of the last action below a node."""
-    while type(node) is not Leaf:
+    while not isinstance(node, Leaf):
         node = node.children[-1]
     return node.action

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dense.analyst.prompt import FOLDER, kinds, marker_for, prompt_hashes, prompt_size, render
 from dense.analyst.questions import Boundary, Correction, Cuts, Judgement
-from dense.analyst.views import FULL, PRESETS, SMALL, TAGS, Limits, shown
+from dense.analyst.views import FULL, PRESETS, SMALL, TAGS, Limits, safe_text
 from dense.model.chat import ChatRequest
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import Facets, Leaf
@@ -263,4 +263,4 @@ def test_what_came_back_is_shown_with_its_exit_code() -> None:
 
 def test_the_example_is_the_one_on_disk() -> None:
     assert len(example().steps) == 14
-    assert shown("a", 10) == "a"
+    assert safe_text("a", 10) == "a"

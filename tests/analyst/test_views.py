@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.analyst.views import FULL, LEAN, SMALL, action_view, clip, observation_view, shares, shown, tag
+from dense.analyst.views import FULL, LEAN, SMALL, action_view, observation_view, safe_text, shares, tag
 from dense.trajectory import Observation, Source, Step, ToolCall
 
 texts = st.builds(lambda text, times: text * times, st.text(max_size=30), st.integers(1, 90))
@@ -29,29 +29,8 @@ steps = st.builds(
 
 
 @given(texts, limits)
-def test_a_clipped_text_keeps_its_limit(text: str, limit: int) -> None:
-    assert len(clip(text, limit)) <= limit or text == clip(text, limit) == ""
-
-
-@given(texts, st.integers(60, 500))
-def test_a_clipped_text_keeps_head_and_tail_and_counts_the_rest(text: str, limit: int) -> None:
-    clipped = clip(text, limit)
-    if len(text) <= limit:
-        assert clipped == text
-        return
-    notes = list(re.finditer(r" \[…([\d,]+) characters cut…\] ", clipped))
-    assert any(
-        text.startswith(clipped[: note.start()])
-        and text.endswith(clipped[note.end() :])
-        and note.start() + len(clipped) - note.end() + int(note[1].replace(",", "")) == len(text)
-        and min(note.start(), len(clipped) - note.end()) >= (limit - 45) * 0.35
-        for note in notes
-    )
-
-
-@given(texts, limits)
-def test_a_shown_text_keeps_its_limit_and_can_be_sent(text: str, limit: int) -> None:
-    view = shown(text, limit)
+def test_a_safe_text_keeps_its_limit_and_can_be_sent(text: str, limit: int) -> None:
+    view = safe_text(text, limit)
     assert len(view) <= limit
     view.encode()
     assert not re.search(r"<\s*/?\s*(?:action|observation|subtask)\b", view, re.IGNORECASE)
@@ -77,11 +56,11 @@ def test_shares_are_fair(lengths: list[int], limit: int) -> None:
 
 def test_ordinary_text_is_shown_as_it_is() -> None:
     text = "if a < b && c > d:\n\tprint('<b>ä</b>')  # <html> {\"x\": 1}"
-    assert shown(text, 500) == text
+    assert safe_text(text, 500) == text
 
 
 def test_terminal_colours_and_gaps_go() -> None:
-    assert shown("\x1b[1;31mred\x1b[0m\r\nnext\n\n\n\n\nlast\n\n", 100) == "red\nnext\n\nlast"
+    assert safe_text("\x1b[1;31mred\x1b[0m\r\nnext\n\n\n\n\nlast\n\n", 100) == "red\nnext\n\nlast"
 
 
 def test_commands_are_shown_before_the_rest_of_a_call() -> None:

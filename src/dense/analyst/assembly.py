@@ -6,19 +6,21 @@ order of the trajectory, so no identifier depends on which reply came first. Bot
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import msgspec
+from msgspec import Struct
 
 from dense.analyst.fallback_text import fallback_summary
-from dense.analyst.retained import Reach, Retention
 from dense.analyst.validate import Known
 from dense.draft import GroupDraft, IssueDraft, VerdictDraft
+from dense.evidence.actions import EffectsOf
 from dense.tree import (
     NONE,
     Coherence,
     Completion,
     Issue,
+    Leaf,
     Node,
     Shortcut,
     State,
@@ -26,7 +28,45 @@ from dense.tree import (
     Verdict,
     first_action,
     last_action,
+    nodes,
 )
+
+
+class Reach(Struct, frozen=True):
+    """What lies below a parent."""
+
+    nodes: Mapping[str, Node]
+    """All nodes but the parent itself, by identifier, parents first, in the order of the trajectory."""
+    kept: Set[str]
+    """The actions that are kept by rule: writes and edits, commands that change files or test, and the last action
+    under each parent."""
+    retained: Set[str]
+    """The actions that its children put forward: a child that is an action itself; of any other child what is kept by
+    rule, or was named by an analyst before."""
+
+    @property
+    def key_actions(self) -> tuple[str, ...]:
+        """What is kept by rule, in order."""
+        return tuple([identifier for identifier in self.nodes if identifier in self.kept])
+
+
+class Retention:
+    """Which actions of a trajectory are kept by rule, and which an analyst may name."""
+
+    def __init__(self, all_leaves: Iterable[Leaf], effects: EffectsOf) -> None:
+        self.keys = frozenset([leaf.id for leaf in all_leaves if effects(leaf.step).is_key])
+
+    def reach(self, parent: Subtask) -> Reach:
+        """What pieces about a parent may refer to."""
+        under = nodes(parent)[1:]
+        below = {node.id: node for node in under}
+        kept = {*self.keys.intersection(below), _last(parent)}
+        retained = [child.id for child in parent.children if isinstance(child, Leaf)]
+        for node in under:
+            if not isinstance(node, Leaf):
+                kept.add(_last(node))
+                retained += _selected(node)
+        return Reach(below, kept, kept.union(retained))
 
 
 class Assembly:
@@ -153,3 +193,15 @@ def by_height(root: Subtask) -> list[list[Subtask]]:
 def with_children(parent: Subtask, done: Mapping[str, Subtask]) -> Subtask:
     """The parent with the children that are done in the place of those that were not."""
     return msgspec.structs.replace(parent, children=tuple([done.get(child.id, child) for child in parent.children]))
+
+
+def _last(node: Node) -> str:
+    while not isinstance(node, Leaf):
+        node = node.children[-1]
+    return node.id
+
+
+def _selected(node: Subtask | Shortcut) -> tuple[str, ...]:
+    if isinstance(node, Shortcut):
+        return node.key_actions
+    return node.verdict.key_actions if node.verdict is not None else ()

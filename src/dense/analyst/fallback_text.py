@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dense.evidence.actions import commands
+from dense.text.clip import clip_end
 from dense.trajectory import Task
 from dense.tree import Leaf, Node, leaves
 
@@ -18,13 +19,13 @@ def fallback_title(members: Sequence[Node]) -> str:
     """What the stretch begins with, and how long it is."""
     actions = leaves(*members)
     first = _describe(actions[0])
-    return _clipped(f"{first}, {len(actions)} actions" if len(actions) > 1 else first, MAX_TITLE_CHARS)
+    return clip_end(f"{first}, {len(actions)} actions" if len(actions) > 1 else first, MAX_TITLE_CHARS)
 
 
 def fallback_summary(members: Sequence[Node]) -> str:
     """The commands and titles in order, shortened."""
     parts = [_describe(node) if isinstance(node, Leaf) else node.title for node in members]
-    return _clipped("; ".join(parts), MAX_SUMMARY_CHARS)
+    return clip_end("; ".join(parts), MAX_SUMMARY_CHARS)
 
 
 def task_title(task: Task | None) -> str:
@@ -34,18 +35,14 @@ def task_title(task: Task | None) -> str:
     if HASH.fullmatch(task.name) is None:
         return task.name
     line = next((line for line in task.instruction.split("\n") if line.strip()), "").strip()
-    return _clipped(line, MAX_TITLE_CHARS) or task.name
+    return clip_end(line, MAX_TITLE_CHARS) or task.name
 
 
 def _describe(leaf: Leaf) -> str:
     """One action in a few words: its command, its tool, or its message."""
     run = commands(leaf.step)
     if run:
-        return _clipped(" ".join(run[0].split()), MAX_TITLE_CHARS)
+        return clip_end(" ".join(run[0].split()), MAX_TITLE_CHARS)
     if leaf.step.calls:
         return leaf.step.calls[0].name
-    return _clipped(" ".join(leaf.step.message.split()) or "an action without words", MAX_TITLE_CHARS)
-
-
-def _clipped(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return clip_end(" ".join(leaf.step.message.split()) or "an action without words", MAX_TITLE_CHARS)

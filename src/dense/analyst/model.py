@@ -1,4 +1,4 @@
-"""The analyst that is a language model."""
+"""A language model that answers DENSE's questions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ModelAnswerer", "prompt_hashes", "render"]
 
 
 class ModelAnswerer:
-    """Puts each question to a chat model and gives back its words.
+    """Puts each question to a chat model and returns its words.
 
     A refusal and a call that stays dead are `AnalystFailed`, about this one judgement. What is about the whole run (a
     key that is refused, a spending limit) passes through. Whether the words are a usable answer is for the asker."""

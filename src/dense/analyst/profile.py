@@ -9,10 +9,9 @@ import msgspec
 
 from dense.analyst.answers import BadAnswer
 from dense.analyst.asker import Asker
-from dense.analyst.assembly import Assembly, by_height, with_children
+from dense.analyst.assembly import Assembly, Retention, by_height, with_children
 from dense.analyst.fallback_text import fallback_summary, fallback_title, task_title
 from dense.analyst.questions.paper import Group, ReconciliationAnswer, ScoreAnswer, SummaryAnswer
-from dense.analyst.retained import Retention
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.trajectory import Task, Trajectory

@@ -17,17 +17,18 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from dense.analyst.questions import JUDGEMENTS, Correction, Judgement
-from dense.analyst.views import FULL, Limits, clip, shown
+from dense.analyst.views import FULL, Limits, safe_text
 from dense.model.chat import ChatRequest, Message
+from dense.text.clip import clip_middle
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 FOLDER = Path(__file__).parent / "prompts"
 SEPARATOR = "\n=== user ===\n"
-SHRINK = 0.7
+SHRINK_FACTOR = 0.7
 """How much shorter views get at each try to fit."""
-TRIES = 16
+MAX_SHRINKS = 16
 
 AGAIN = """\
 This answer cannot be used: {error}
@@ -84,10 +85,10 @@ def _fitted(
     if limits.lean and question.is_lean:
         limits = limits.lean
     system, messages = _prompt(question, correction, limits)
-    for _ in range(TRIES):
+    for _ in range(MAX_SHRINKS):
         if _size(system, messages) <= room:
             return system, messages
-        limits = limits.shrunk(SHRINK)
+        limits = limits.shrunk(SHRINK_FACTOR)
         system, messages = _prompt(question, correction, limits)
     over = _size(system, messages) - room
     return system, messages if over <= 0 else _without_middle(messages, over)
@@ -106,7 +107,7 @@ def _without_middle(messages: tuple[Message, ...], over: int) -> tuple[Message, 
 def _prompt(question: Judgement, correction: Correction | None, limits: Limits) -> tuple[str, tuple[Message, ...]]:
     templates = _templates(question.kind)
     slots = question.slots(limits)
-    task = None if question.task is None else shown(question.task.instruction, limits.task)
+    task = None if question.task is None else safe_text(question.task.instruction, limits.task)
     marker = marker_for(task or "", (value for value in slots.values() if isinstance(value, str)))
     messages = (
         Message("user", _task_template().render(task=task, marker=marker), is_stable=True),
@@ -116,10 +117,10 @@ def _prompt(question: Judgement, correction: Correction | None, limits: Limits) 
 
 
 def _again(correction: Correction, limits: Limits) -> tuple[Message, ...]:
-    reply = clip(correction.reply.strip(), limits.reply) or "(no answer)"
+    reply = clip_middle(correction.reply.strip(), limits.reply) or "(no answer)"
     return (
         Message("assistant", reply.encode(errors="replace").decode()),
-        Message("user", AGAIN.format(error=shown(correction.error, limits.reply).rstrip(".") + ".")),
+        Message("user", AGAIN.format(error=safe_text(correction.error, limits.reply).rstrip(".") + ".")),
     )
 
 

@@ -108,7 +108,7 @@ def enum_of(values: Iterable[str | int]) -> Schema:
 
 
 def name_of(names: Sequence[str]) -> Schema:
-    """One of these identifiers; just a short text where there are too many to be listed, or none."""
+    """One of these identifiers; just a short text if there are too many to be listed, or none."""
     return enum_of(names) if 0 < len(names) <= MAX_ENUM_VALUES else text_of(MAX_NAME_CHARS)
 
 

@@ -1,4 +1,4 @@
-"""Answers from a file, and the recorder that makes such a file. The format is told in docs/scripted-analyst.md."""
+"""Answers from a file, and the recorder that makes such a file. docs/scripted-analyst.md has the format."""
 
 from __future__ import annotations
 

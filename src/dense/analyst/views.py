@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from dense.text.clip import clip_middle
 from dense.trajectory import Observation, Step, ToolCall
 from dense.tree import NONE, Facets, Issue, Leaf, Node, Shortcut, Subtask, leaves, nodes
 
@@ -133,7 +134,7 @@ TAGS = "entry task action observation subtask shortcut summary reason issue mate
 """The tags that views and prompts use, besides those of the facets."""
 
 _FACETS = "open_issues dead_ends key_values critical_order artifacts key_mechanisms final_state".split()
-"""All facets, the most telling first."""
+"""All facets, the most useful first."""
 _TAG_NAMES = "|".join([*TAGS, *(name.replace("_", "-") for name in _FACETS)])
 _LOOKALIKE = re.compile(
     rf"<(?=\s*/?\s*(?:{_TAG_NAMES})\b|[|｜][^<>\n]{{1,40}}[|｜]>|/?(?:start|end)_of_turn>)", re.IGNORECASE
@@ -146,23 +147,12 @@ _INVISIBLE = re.compile(
 _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
 
 
-def clip(text: str, limit: int, *, head: float = 0.6) -> str:
-    """At most `limit` characters of a text: its head and its tail, and between them how much was left out."""
-    if len(text) <= limit:
-        return text
-    room = limit - len(f" […{len(text):,} characters cut…] ")
-    if room < 8:
-        return text[: max(0, limit - 1)] + "…" * (limit > 0)
-    front = int(room * head)
-    return f"{text[:front]} […{len(text) - room:,} characters cut…] {text[len(text) - room + front :]}"
-
-
-def shown(text: str, limit: int) -> str:
+def safe_text(text: str, limit: int) -> str:
     """A text from a trajectory or an analyst as a prompt may show it: clipped, on visible characters, without anything
     that reads as a tag of ours. Never longer than `limit`."""
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    text = clip(text.strip().replace("\r\n", "\n").replace("\r", "\n"), limit)
+    text = clip_middle(text.strip().replace("\r\n", "\n").replace("\r", "\n"), limit)
     return _LOOKALIKE.sub("‹", _INVISIBLE.sub("\ufffd", _GAP.sub("\n\n", text)))
 
 
@@ -178,7 +168,7 @@ def shares(lengths: Sequence[int], limit: int) -> list[int]:
 
 
 def action_view(step: Step, limit: int) -> str:
-    """What the agent said and called. What it thought stands in where it said nothing."""
+    """What the agent said and called; what it thought if it said nothing."""
     said = step.message.strip() or step.reasoning.strip()
     parts = [said] * bool(said) + [_call(call, limit) for call in step.calls]
     if step.subagents:
@@ -187,11 +177,11 @@ def action_view(step: Step, limit: int) -> str:
         return "(nothing recorded)"
     room = limit - len(parts) + 1
     granted = shares([len(part) for part in parts], max(0, room))
-    return shown("\n".join(clip(part, share) for part, share in zip(parts, granted, strict=True)), limit)
+    return safe_text("\n".join(clip_middle(part, share) for part, share in zip(parts, granted, strict=True)), limit)
 
 
 def _call(call: ToolCall, limit: int) -> str:
-    texts = {name: clip(value, limit) for name, value in call.arguments.items() if isinstance(value, str)}
+    texts = {name: clip_middle(value, limit) for name, value in call.arguments.items() if isinstance(value, str)}
     rest = {name: value for name, value in call.arguments.items() if name not in texts}
     if len(texts) == 1:
         parts = [f"→ {call.name}: {next(iter(texts.values())).strip()}"]
@@ -201,7 +191,7 @@ def _call(call: ToolCall, limit: int) -> str:
 
 
 def _json(value: Any, limit: int) -> str:
-    return clip(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str), limit)
+    return clip_middle(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str), limit)
 
 
 def observation_view(step: Step, limit: int) -> str:
@@ -211,12 +201,12 @@ def observation_view(step: Step, limit: int) -> str:
         return "(nothing came back)"
     texts = [observation.text.strip() for observation in seen]
     parts = [
-        _marks(observation, number if len(seen) > 1 else None) + clip(text, share)
+        _marks(observation, number if len(seen) > 1 else None) + clip_middle(text, share)
         for number, (observation, text, share) in enumerate(
             zip(seen, texts, shares([len(text) for text in texts], limit), strict=True), 1
         )
     ]
-    return shown("\n".join(parts), limit) or "(empty)"
+    return safe_text("\n".join(parts), limit) or "(empty)"
 
 
 def _marks(observation: Observation, number: int | None) -> str:
@@ -251,7 +241,7 @@ def queue_view(queue: Sequence[Node], head: int, limits: Limits) -> str:
 def _entry(node: Node, each: int, limits: Limits) -> str:
     if isinstance(node, Leaf):
         return action_view(node.step, each)
-    return shown(f"{node.title}\n{_about(node)}", min(limits.summary, 3 * each))
+    return safe_text(f"{node.title}\n{_about(node)}", min(limits.summary, 3 * each))
 
 
 def _about(node: Subtask | Shortcut) -> str:
@@ -272,7 +262,9 @@ def subtask_view(subtask: str, members: Sequence[Node], target: Leaf, limits: Li
 
 def _scored(node: Node, target: Leaf, limits: Limits) -> str:
     if not isinstance(node, Leaf):
-        return tag("subtask", shown(f"{node.title}\n{_about(node)}", limits.neighbour), id=node.id, covers=covers(node))
+        return tag(
+            "subtask", safe_text(f"{node.title}\n{_about(node)}", limits.neighbour), id=node.id, covers=covers(node)
+        )
     is_target = node.id == target.id
     view = action_view(node.step, limits.target if is_target else limits.neighbour)
     return tag("action", view, id=node.id, focus="TARGET" if is_target else None)
@@ -282,7 +274,7 @@ def members_view(members: Sequence[Node], limits: Limits) -> str:
     """What a subtask consists of, for its summary: actions with observations and labels, nodes with all that was said
     of them."""
     return "\n".join(
-        _action(node, limits.member, limits, is_labelled=True) if isinstance(node, Leaf) else _told(node, limits)
+        _action(node, limits.member, limits, is_labelled=True) if isinstance(node, Leaf) else _described(node, limits)
         for node in members
     )
 
@@ -290,20 +282,20 @@ def members_view(members: Sequence[Node], limits: Limits) -> str:
 def _action(leaf: Leaf, limit: int, limits: Limits, *, is_labelled: bool, kept: str | None = None) -> str:
     parts = [action_view(leaf.step, limit), tag("observation", observation_view(leaf.step, limit))]
     if is_labelled and leaf.reason and leaf.label:
-        parts.append(tag("reason", shown(leaf.reason, limits.facet)))
+        parts.append(tag("reason", safe_text(leaf.reason, limits.facet)))
     return tag("action", "\n".join(parts), id=leaf.id, label=leaf.label if is_labelled else None, kept=kept)
 
 
-def _told(node: Subtask | Shortcut, limits: Limits) -> str:
-    parts = [tag("summary", shown(_about(node), limits.summary))]
+def _described(node: Subtask | Shortcut, limits: Limits) -> str:
+    parts = [tag("summary", safe_text(_about(node), limits.summary))]
     if isinstance(node, Subtask):
         parts += _facets(node.facets, limits)
-    return tag("subtask", "\n".join(parts), id=node.id, title=shown(node.title, limits.facet), covers=covers(node))
+    return tag("subtask", "\n".join(parts), id=node.id, title=safe_text(node.title, limits.facet), covers=covers(node))
 
 
 def _facets(facets: Facets, limits: Limits) -> list[str]:
-    told = [(name, getattr(facets, name)) for name in _FACETS if getattr(facets, name) not in ("", NONE)]
-    return [tag(name.replace("_", "-"), shown(text, limits.facet)) for name, text in told[: limits.facets]]
+    filled = [(name, getattr(facets, name)) for name in _FACETS if getattr(facets, name) not in ("", NONE)]
+    return [tag(name.replace("_", "-"), safe_text(text, limits.facet)) for name, text in filled[: limits.facets]]
 
 
 def candidates_view(candidates: Sequence[Node], limits: Limits) -> str:
@@ -314,11 +306,11 @@ def candidates_view(candidates: Sequence[Node], limits: Limits) -> str:
         else tag(
             "subtask",
             "\n".join(
-                [tag("summary", shown(_about(node), limits.summary))]
+                [tag("summary", safe_text(_about(node), limits.summary))]
                 + (_facets(_values(node.facets), limits) if isinstance(node, Subtask) else [])
             ),
             id=node.id,
-            title=shown(node.title, limits.facet),
+            title=safe_text(node.title, limits.facet),
             actions=len(leaves(node)),
         )
         for node in candidates
@@ -352,15 +344,15 @@ def _subtask(node: Subtask, kept: frozenset[str], limits: Limits) -> str:
         "subtask",
         "\n".join(
             [
-                tag("summary", shown(node.summary, limits.summary)),
+                tag("summary", safe_text(node.summary, limits.summary)),
                 *_facets(node.facets, limits),
                 *_below(node, verdict.key_actions if verdict else (), kept, limits),
             ]
         ),
         id=node.id,
-        title=shown(node.title, limits.facet),
+        title=safe_text(node.title, limits.facet),
         covers=covers(node),
-        kept=clip(" ".join(retained(node, kept)), limits.facet) or None,
+        kept=clip_middle(" ".join(retained(node, kept)), limits.facet) or None,
         coherence=verdict.coherence if verdict else None,
         completion=verdict.completion if verdict else None,
         state=verdict.state if verdict else None,
@@ -372,16 +364,16 @@ def _shortcut(node: Shortcut, kept: frozenset[str], limits: Limits) -> str:
     return tag(
         "shortcut",
         "\n".join(
-            [tag(name, shown(text, limits.facet)) for name, text in paths if text not in ("", NONE)]
+            [tag(name, safe_text(text, limits.facet)) for name, text in paths if text not in ("", NONE)]
             + _below(node, (*node.key_actions, *node.evidence), kept, limits)
         ),
         id=node.id,
-        title=shown(node.title, limits.facet),
+        title=safe_text(node.title, limits.facet),
         sources=" ".join(child.id for child in node.children),
         covers=covers(node),
-        kept=clip(" ".join(retained(node, kept)), limits.facet) or None,
+        kept=clip_middle(" ".join(retained(node, kept)), limits.facet) or None,
         outcome=node.outcome,
-        evidence=clip(" ".join(node.evidence), limits.facet) or None,
+        evidence=clip_middle(" ".join(node.evidence), limits.facet) or None,
         issue=node.issue,
     )
 
@@ -406,7 +398,7 @@ def _named(node: Node) -> tuple[str, ...]:
 
 
 def _below(node: Subtask | Shortcut, chosen: Iterable[str], kept: frozenset[str], limits: Limits) -> list[str]:
-    """The actions that stand for an inner node: those that an analyst chose, then those kept by rule, latest first."""
+    """The actions that represent an inner node: those that an analyst chose, then those kept by rule, latest first."""
     wanted = frozenset(chosen)
     below = leaves(node)
     ranked = [leaf for leaf in reversed(below) if leaf.id in wanted]
@@ -420,10 +412,10 @@ def issues_view(issues: Sequence[Issue], limits: Limits) -> str:
     return "\n".join(
         tag(
             "issue",
-            shown(issue.text, limits.facet),
+            safe_text(issue.text, limits.facet),
             id=issue.id,
             raised_at=issue.raised_at,
-            evidence=clip(" ".join(issue.evidence), limits.facet) or None,
+            evidence=clip_middle(" ".join(issue.evidence), limits.facet) or None,
             fatal="yes" if issue.is_fatal else None,
         )
         for issue in issues

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from dense.analyst.assembly import Assembly, by_height, with_children
+from dense.analyst.assembly import Assembly, Retention, by_height, with_children
 from dense.analyst.fallback_text import fallback_summary, fallback_title, task_title
-from dense.analyst.retained import Retention
 from dense.analyst.validate import valid_groups, valid_verdict
 from dense.draft import GroupDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.evidence.actions import EffectsOf

@@ -1,5 +1,5 @@
 """Answers by shape alone, from lengths, exit codes and errors: of the size that models give, without a word of
-judgement. They stand in for a model when only the size of prompts and answers matters, and never reach a recipient."""
+judgement. They replace a model when only the size of prompts and answers matters, and never reach a recipient."""
 
 from __future__ import annotations
 

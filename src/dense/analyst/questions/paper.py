@@ -17,7 +17,7 @@ from dense.analyst.views import (
     members_view,
     observation_view,
     queue_view,
-    shown,
+    safe_text,
     subtask_view,
 )
 from dense.tree import NONE, Coherence, Completion, Facets, Issue, Label, Leaf, Node, ShortcutOutcome, Subtask
@@ -287,8 +287,8 @@ def branch_slots(
 ) -> dict[str, Any]:
     return {
         "parent": parent.id,
-        "title": shown(parent.title, limits.facet),
-        "summary": shown(parent.summary, limits.summary),
+        "title": safe_text(parent.title, limits.facet),
+        "summary": safe_text(parent.summary, limits.summary),
         "children": branch_view(parent.children, kept, limits, is_labelled=is_labelled),
         "ids": ", ".join(child.id for child in parent.children),
         "issues": issues_view(issues, limits),

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, get_args
 from dense.analyst.prompt import AGAIN, SEPARATOR, marker_for
 from dense.analyst.prompt import FOLDER as SHARED
 from dense.analyst.questions import Correction
-from dense.analyst.views import action_view, clip, observation_view, shown, tag
+from dense.analyst.views import action_view, observation_view, safe_text, tag
 from dense.methods.asking.questions import Advice, Assessment, BaselineQuestion, Decision, Overview
 from dense.methods.truncation import KeptEnds, describe_gap, keep_ends
 from dense.model.chat import ChatRequest, Message
+from dense.text.clip import clip_middle
 from dense.tree import Completion, Label, Leaf
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def prompt_hashes() -> dict[str, str]:
 def _prompt(question: BaselineQuestion, views: StepViews) -> tuple[str, tuple[Message, ...]]:
     """The part that never changes, then task, record and question."""
     system, user = _templates(question.kind)
-    task = None if question.task is None else shown(question.task.instruction, max(400, views.room // MAX_STEP_SHARE))
+    task = None if question.task is None else safe_text(question.task.instruction, max(400, views.room // MAX_STEP_SHARE))
     match question:
         case Advice():
             first = _task(task, marker_for(task or "", ()))
@@ -150,10 +151,10 @@ def _shortened(actions: Sequence[Leaf], views: StepViews, room: int) -> list[str
 
 
 def _again(correction: Correction) -> tuple[Message, ...]:
-    reply = clip(correction.reply.strip(), MAX_REPLY_CHARS) or "(no answer)"
+    reply = clip_middle(correction.reply.strip(), MAX_REPLY_CHARS) or "(no answer)"
     return (
         Message("assistant", reply.encode(errors="replace").decode()),
-        Message("user", AGAIN.format(error=shown(correction.error, MAX_REPLY_CHARS).rstrip(".") + ".")),
+        Message("user", AGAIN.format(error=safe_text(correction.error, MAX_REPLY_CHARS).rstrip(".") + ".")),
     )
 
 
