@@ -114,7 +114,9 @@ def prompt_hashes() -> dict[str, str]:
 def _prompt(question: BaselineQuestion, views: StepViews) -> tuple[str, tuple[Message, ...]]:
     """The part that never changes, then task, record and question."""
     system, user = _templates(question.kind)
-    task = None if question.task is None else safe_text(question.task.instruction, max(400, views.room // MAX_STEP_SHARE))
+    task = (
+        None if question.task is None else safe_text(question.task.instruction, max(400, views.room // MAX_STEP_SHARE))
+    )
     match question:
         case Advice():
             first = _task(task, marker_for(task or "", ()))
