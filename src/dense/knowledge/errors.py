@@ -238,7 +238,7 @@ ASSERTION = ErrorFamily(
     phrases=_phrases("assertionerror; assertionfailed; assertion failed"),
     pattern=re.compile(r"\bAssertion [^\n]{0,250}failed\b"),
     # Not the mark alone, nor a heading in capitals.
-    line_start=r"(?=[^\n]{7})(?![^\na-z]*+[A-Z][^\na-z]*+(?:\n|\Z))(?:FAILED?\b|\[(?:FAIL|FAILED|✗)\]|[✗✘❌✕])",
+    line_start=r"(?:FAILED?\b|\[(?:FAIL|FAILED|✗)\])(?=[^\n]*[^\W\d_A-Z])|[✗✘❌✕](?=[^\n]{6})",
     system_message=r"Assertion .{0,200} failed",
     subject=re.compile(r"^((?:\w+\.){0,12}[A-Z]\w*Error)"),
     is_program_fault=True,
