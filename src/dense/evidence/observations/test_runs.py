@@ -5,7 +5,7 @@ How each runner reports is in `dense.knowledge.test_runners`."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 
@@ -15,6 +15,8 @@ from dense.knowledge.test_runners import RunnerTable, TestRunner
 MAX_SUMMARIES = 400
 MAX_GENERIC_LINES = 40
 MAX_NAMES = 5
+MAX_CANDIDATES = 400
+"""Lines with names of failed tests that are looked at."""
 MAX_NAME_CHARS = 160
 MAX_LINE_CHARS = 300
 MAX_GENERIC_CHARS = 400
@@ -39,7 +41,8 @@ def find_test_runs(text: str, runners: RunnerTable) -> tuple[TestRun, ...]:
     runs = _known_runs(text, runners) or list(_generic_runs(text))
     if not runs:
         return tuple(islice(_make_runs(text), 1))
-    names = failed_names(text, runners) if any(run.failed for run in runs) else ()
+    failed = {run.runner for run in runs if run.failed}
+    names = _failed_names(text, [one for one in runners.runners if one.name in failed or GENERIC in failed])
     return tuple(
         TestRun(run.runner, run.passed, run.failed, run.line, names if run.failed else ())
         for run in dict.fromkeys(runs)
@@ -47,11 +50,9 @@ def find_test_runs(text: str, runners: RunnerTable) -> tuple[TestRun, ...]:
 
 
 @cache
-def _patterns(runners: RunnerTable) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns for the summaries of all runners and for the names of failed tests."""
-    summaries = "|".join(runner.summary for runner in runners.runners if runner.summary)
-    names = "|".join(runner.failed_name for runner in runners.runners if runner.failed_name)
-    return re.compile(rf"\n(?:{summaries})[^\n]*"), re.compile(rf"\n(?:{names})")
+def _any_summary(runners: RunnerTable) -> re.Pattern[str]:
+    """A pattern for the summaries of all runners."""
+    return re.compile(rf"\n(?:{'|'.join(runner.summary for runner in runners.runners if runner.summary)})[^\n]*")
 
 
 def _known_runs(text: str, runners: RunnerTable) -> list[TestRun]:
@@ -59,7 +60,7 @@ def _known_runs(text: str, runners: RunnerTable) -> list[TestRun]:
     same runner ran nothing else."""
     found: list[TestRun] = []
     end = 0
-    for match in islice(_patterns(runners)[0].finditer(text), MAX_SUMMARIES):
+    for match in islice(_any_summary(runners).finditer(text), MAX_SUMMARIES):
         summary = match[0][1:]
         runner = next(one for one in runners.runners if one.summary and re.match(one.summary, summary))
         run = _counted(runner, summary, text[end : match.start()])
@@ -149,16 +150,12 @@ def _make_runs(text: str) -> Iterator[TestRun]:
             yield TestRun("make", None, 1, found[0].strip()[:MAX_LINE_CHARS], (found[1],))
 
 
-def failed_names(text: str, runners: RunnerTable) -> tuple[str, ...]:
+def _failed_names(text: str, runners: Sequence[TestRunner]) -> tuple[str, ...]:
     """The names of tests that failed, each once, a few."""
-    names: dict[str, None] = {}
-    for found in _patterns(runners)[1].finditer(text):
-        name = _test_name(next(filter(None, found.groups()), ""))
-        if name:
-            names.setdefault(name)
-        if len(names) == MAX_NAMES:
-            break
-    return tuple(names)
+    patterns = [runner.failed_name for runner in runners if runner.failed_name]
+    found = re.finditer(rf"\n(?:{'|'.join(patterns)})", text) if patterns else ()
+    names = (_test_name(next(filter(None, match.groups()), "")) for match in found)
+    return tuple(islice(dict.fromkeys(filter(None, islice(names, MAX_CANDIDATES))), MAX_NAMES))
 
 
 def _test_name(name: str) -> str:
