@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import dense
 from dense.errors import DenseError
 from dense.evidence.actions import commands, effects
-from dense.evidence.actions.shell.grammar import WHOLE, pieces
+from dense.evidence.actions.shell.grammar import MAX_PARSED_CHARS, pieces
 from dense.evidence.actions.shell.heredocs import take_heredocs
 from dense.trajectory import Source, Step, ToolCall
 
@@ -108,7 +108,7 @@ def test_pieces_are_the_text(text: str) -> None:
     text *= 8
     found = list(pieces(text))
     assert "".join(found) == text
-    assert len(found) == 1 or len(text) > WHOLE
+    assert len(found) == 1 or len(text) > MAX_PARSED_CHARS
 
 
 @pytest.mark.parametrize(

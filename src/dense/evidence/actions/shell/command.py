@@ -22,11 +22,11 @@ class Command(Struct, frozen=True, gc=False):
     """One simple command: what is left when pipes, lists, loops and functions are taken apart."""
 
     words: tuple[str, ...]
-    """Name and arguments, without quotes; variables that the text itself sets are put in, others stay as `$name`."""
+    """Name and arguments, without quotes; variables that the text itself sets are filled in, others stay as `$name`."""
     text: str
     """As it was written, without redirections."""
     cwd: str = ""
-    """The folder that the text changed to before, as it was written; empty where it did not."""
+    """The folder that the text changed to before, as it was written; empty if it did not."""
     redirects: tuple[Redirect, ...] = ()
     """In order."""
     stdin: str | None = None

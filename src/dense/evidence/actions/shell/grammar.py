@@ -2,8 +2,7 @@
 
 Heredocs are taken out before the grammar sees the text, and put back as the standard input of their command: bodies
 of any size cost nothing, a body that never ends is still a body, and the grammar's own weak spot (a pipe behind a
-heredoc's start) is out of the way. What the grammar cannot make sense of stands in error nodes; their words are taken
-as commands.
+heredoc's start) is out of the way. What the grammar cannot parse is in error nodes; their words are taken as commands.
 
 The parser's recovery takes quadratic time on some nonsense. Its progress callback, which could stop it, crashed the
 interpreter when it was tried (tree-sitter 0.26.0), so long texts are cut into pieces first (`pieces`)."""
@@ -23,15 +22,15 @@ from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE, NO_HEREDOCS, He
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-DEEPEST = 60
-"""Nesting beyond this is no command of an agent, and Python's own stack is finite."""
-WHOLE = 8 << 10
-PIECE = 2 << 10
+MAX_DEPTH = 60
+"""Deeper nesting is not followed: Python's own stack is finite."""
+MAX_PARSED_CHARS = 8 << 10
+PIECE_CHARS = 2 << 10
 
 LITERAL_END = re.compile(r"'[^']*'|\"[^\"\\$`]*\"|\\.|\n|\s|[^\s'\"\\]{256}", re.DOTALL)
 """Where a text may be cut: behind a literal or a blank, and within a word that is longer than any word."""
-FOREIGN = re.compile(rb"[\xc4-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3}")
-STAND_INS = {2: b"\xc3\xa9", 3: b"\xc3\xa9x", 4: b"\xc3\xa9\xc3\xa9"}
+BEYOND_LATIN_1 = re.compile(rb"[\xc4-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3}")
+REPLACEMENTS = {2: b"\xc3\xa9", 3: b"\xc3\xa9x", 4: b"\xc3\xa9\xc3\xa9"}
 """Characters beyond Latin-1, and what the grammar gets in their place, of the same length. Its scanner asks C's tables
 for any character, which end there: `{` before one of the upper planes ends the process (tree-sitter-bash issue 337)."""
 ESCAPE = re.compile(r"\\(\n|[^0-9A-Za-z])")
@@ -44,7 +43,7 @@ WORDS = frozenset(
     """word string raw_string ansi_c_string translated_string concatenation number simple_expansion expansion
     command_substitution process_substitution arithmetic_expansion brace_expression string_content""".split()
 )
-NESTED = frozenset(["command_substitution", "process_substitution"])
+SUBSTITUTIONS = frozenset(["command_substitution", "process_substitution"])
 SCOPES = frozenset(["subshell", "command_substitution", "process_substitution"])
 BLOCKS = frozenset(
     """program compound_statement do_group if_statement elif_clause else_clause while_statement for_statement
@@ -52,17 +51,17 @@ BLOCKS = frozenset(
 )
 
 
-class Wiring(Struct, frozen=True, gc=False):
-    """What a statement hands to the command at its end."""
+class Connection(Struct, frozen=True, gc=False):
+    """What a statement passes to the command at its end: redirections, input, the command before it in a pipe."""
 
     redirects: tuple[Redirect, ...] = ()
     stdin: str | None = None
-    mark: str = ""
+    heredoc_token: str = ""
     is_background: bool = False
     previous: Command | None = None
 
 
-LOOSE = Wiring()
+UNCONNECTED = Connection()
 
 
 @cache
@@ -78,20 +77,20 @@ def parse(text: str, cwd: str = "") -> list[Command]:
     if "\r" in text or "\0" in text:
         text = text.replace("\r\n", "\n").replace("\0", "")
     plain, heredocs = take_heredocs(text, take_open=False) if "<<" in text else (text, NO_HEREDOCS)
-    walk = Walk(cwd, heredocs)
-    for piece in pieces(plain) if len(plain) > WHOLE else (plain,):
-        if not walk.go(piece) and "<<" in piece and len(heredocs) == 0:
+    collector = CommandCollector(cwd, heredocs)
+    for piece in pieces(plain) if len(plain) > MAX_PARSED_CHARS else (plain,):
+        if not collector.go(piece) and "<<" in piece and len(heredocs) == 0:
             plain, heredocs = take_heredocs(text, take_open=True)
-            walk = Walk(cwd, heredocs)
+            collector = CommandCollector(cwd, heredocs)
             for again in pieces(plain):
-                walk.go(again)
+                collector.go(again)
             break
-    return walk.commands
+    return collector.commands
 
 
 def pieces(text: str) -> Iterator[str]:
     """The text itself, or, where it is long, pieces of it that end at a line's end or at a blank, outside quotes."""
-    if len(text) <= WHOLE:
+    if len(text) <= MAX_PARSED_CHARS:
         yield text
         return
     start = line_end = size = position = 0
@@ -100,17 +99,17 @@ def pieces(text: str) -> Iterator[str]:
         # A literal is one token, however long; what is no literal counts in full.
         size += found.start() - position + (1 if part[0] in "'\"\\" else len(part))
         position = found.end()
-        if part == "\n" and size >= PIECE // 2:
+        if part == "\n" and size >= PIECE_CHARS // 2:
             line_end = position
-        if size >= PIECE and (part.isspace() or line_end or size >= 2 * PIECE):
+        if size >= PIECE_CHARS and (part.isspace() or line_end or size >= 2 * PIECE_CHARS):
             cut = line_end or position
             yield text[start:cut]
             size, start, line_end = position - cut, cut, 0
     yield text[start:]
 
 
-class Walk:
-    """Goes through the tree of one text with what the shell would know: its folder and its variables."""
+class CommandCollector:
+    """Collects the commands of a tree, with what the shell would know: its folder and its variables."""
 
     def __init__(self, cwd: str, heredocs: Mapping[str, Heredoc]) -> None:
         self.commands: list[Command] = []
@@ -121,10 +120,10 @@ class Walk:
         self.source: str | bytes = b""
 
     def go(self, text: str) -> bool:
-        """Takes a text's commands; whether the grammar understood all of it."""
+        """Adds the commands of a text; whether the grammar understood all of it."""
         outer = self.source
         root = self.parsed(text)
-        self.block(root, LOOSE, 0)
+        self.block(root, UNCONNECTED, 0)
         is_clean = not root.has_error
         self.source = outer
         return is_clean
@@ -136,7 +135,7 @@ class Walk:
         if text.isascii():
             self.source = text
         else:
-            self.source, source = source, FOREIGN.sub(lambda found: STAND_INS[len(found[0])], source)
+            self.source, source = source, BEYOND_LATIN_1.sub(lambda found: REPLACEMENTS[len(found[0])], source)
         return parser().parse(source).root_node
 
     def text(self, node: Node) -> str:
@@ -145,26 +144,26 @@ class Walk:
 
     # Statements
 
-    def statement(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
-        """Takes a statement's commands. Gives the last one, which a pipe would read from."""
-        if depth > DEEPEST:
+    def statement(self, node: Node, connection: Connection, depth: int) -> Command | None:
+        """Adds a statement's commands; returns the last one, which a pipe would read from."""
+        if depth > MAX_DEPTH:
             return None
         kind = node.type
         if kind == "command":
-            return self.command(node, wiring, depth)
+            return self.command(node, connection, depth)
         if kind == "redirected_statement":
-            return self.redirected(node, wiring, depth)
+            return self.redirected(node, connection, depth)
         if kind == "pipeline":
-            return self.pipeline(node, wiring, depth)
+            return self.pipeline(node, connection, depth)
         if kind == "list":
-            return self.block_of(flat_list(node), wiring, depth)
+            return self.block_of(flat_list(node), connection, depth)
         if kind in SCOPES:
-            return self.scope(node, wiring, depth)
+            return self.scope(node, connection, depth)
         if kind in BLOCKS:
-            return self.block(node, wiring, depth)
+            return self.block(node, connection, depth)
         if kind == "function_definition":
             body = node.child_by_field_name("body")
-            return self.statement(body, wiring, depth + 1) if body is not None else None
+            return self.statement(body, connection, depth + 1) if body is not None else None
         if kind == "variable_assignment":
             self.assignment(node, depth)
         elif kind in ("variable_assignments", "declaration_command"):
@@ -175,66 +174,73 @@ class Walk:
             self.nested(node, depth)
         return None
 
-    def block(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
+    def block(self, node: Node, connection: Connection, depth: int) -> Command | None:
         kind = node.type
         if kind == "ERROR":
-            return self.debris(node, wiring, depth)
+            return self.error_node(node, connection, depth)
         if kind in ("for_statement", "case_statement", "case_item", "c_style_for_statement"):
             for child in node.children_by_field_name("value"):
                 self.nested(child, depth)
-        return self.block_of(node.children, wiring, depth)
+        return self.block_of(node.children, connection, depth)
 
-    def block_of(self, children: Sequence[Node], wiring: Wiring, depth: int) -> Command | None:
-        """Statements in a row. What was wired to the row is wired to its last one."""
-        if len(children) == 1 and wiring is LOOSE:
-            return self.statement(children[0], LOOSE, depth + 1) if children[0].is_named else None
+    def block_of(self, children: Sequence[Node], connection: Connection, depth: int) -> Command | None:
+        """Statements in a row. What is connected to the row is connected to its last one."""
+        if len(children) == 1 and connection is UNCONNECTED:
+            return self.statement(children[0], UNCONNECTED, depth + 1) if children[0].is_named else None
         last: Command | None = None
         final = -1
-        if wiring is not LOOSE:
+        if connection is not UNCONNECTED:
             final = max(
                 (n for n, child in enumerate(children) if child.is_named and child.type != "comment"), default=-1
             )
         for number, child in enumerate(children):
             if not child.is_named:
                 continue
-            own = wiring if number == final else LOOSE
+            own = connection if number == final else UNCONNECTED
             if number + 1 < len(children) and children[number + 1].type == "&":
-                own = Wiring(own.redirects, own.stdin, own.mark, True, own.previous)
+                own = Connection(own.redirects, own.stdin, own.heredoc_token, True, own.previous)
             last = self.statement(child, own, depth + 1) or last
         return last
 
-    def scope(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
+    def scope(self, node: Node, connection: Connection, depth: int) -> Command | None:
         """A shell of its own: its folder is forgotten afterwards."""
         cwd, last_cwd = self.cwd, self.last_cwd
-        last = self.block_of(node.children, wiring, depth)
+        last = self.block_of(node.children, connection, depth)
         self.cwd, self.last_cwd = cwd, last_cwd
         return last
 
-    def pipeline(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
+    def pipeline(self, node: Node, connection: Connection, depth: int) -> Command | None:
         stages = [child for child in node.children if child.is_named and child.type != "comment"]
-        cwd, previous = self.cwd, wiring.previous
+        cwd, previous = self.cwd, connection.previous
         for number, stage in enumerate(stages):
             is_last = number == len(stages) - 1
-            own = Wiring(previous=previous)
+            own = Connection(previous=previous)
             if is_last:
-                own = Wiring(wiring.redirects, wiring.stdin, wiring.mark, wiring.is_background, previous)
+                own = Connection(
+                    connection.redirects, connection.stdin, connection.heredoc_token, connection.is_background, previous
+                )
             previous = self.statement(stage, own, depth + 1)
         self.cwd = cwd
         return previous
 
-    def redirected(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
-        redirects, stdin, mark, extra = list(wiring.redirects), wiring.stdin, wiring.mark, list[str]()
+    def redirected(self, node: Node, connection: Connection, depth: int) -> Command | None:
+        redirects, stdin, heredoc_token, extra = (
+            list(connection.redirects),
+            connection.stdin,
+            connection.heredoc_token,
+            list[str](),
+        )
         body: Node | None = None
         for child in node.children:
             if child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
                 more = self.redirect(child, depth)
                 redirects += more.redirects
                 stdin = more.stdin if more.stdin is not None else stdin
-                mark = more.mark or mark
-                extra += self.beyond_target(child)
+                heredoc_token = more.heredoc_token or heredoc_token
+                extra += self.words_after_target(child)
             elif child.is_named and body is None:
                 body = child
-        whole = Wiring(tuple(redirects), stdin, mark, wiring.is_background, wiring.previous)
+        whole = Connection(tuple(redirects), stdin, heredoc_token, connection.is_background, connection.previous)
         if body is None:
             return self.add(Command((), self.text(node), self.cwd, whole.redirects, stdin))
         if body.type == "command":
@@ -247,12 +253,12 @@ class Walk:
 
     # Simple commands
 
-    def command(self, node: Node, wiring: Wiring, depth: int, extra: Sequence[str] = ()) -> Command | None:
+    def command(self, node: Node, connection: Connection, depth: int, extra: Sequence[str] = ()) -> Command | None:
         words: list[str] = []
-        redirects, stdin, mark = wiring.redirects, wiring.stdin, wiring.mark
+        redirects, stdin, heredoc_token = connection.redirects, connection.stdin, connection.heredoc_token
         for child in node.children:
             kind = child.type
-            if kind == "word":  # most are
+            if kind == "word":
                 text = self.text(child)
                 words.append(unescaped(text) if "\\" in text else text)
             elif kind in WORDS:
@@ -265,8 +271,8 @@ class Walk:
                 more = self.redirect(child, depth)
                 redirects += more.redirects
                 stdin = more.stdin if more.stdin is not None else stdin
-                mark = more.mark or mark
-                words += self.beyond_target(child)
+                heredoc_token = more.heredoc_token or heredoc_token
+                words += self.words_after_target(child)
             elif child.is_named or kind in ("=", "==", "=~"):
                 if kind not in ("comment", "ERROR"):
                     words.append(self.word(child, depth))
@@ -275,8 +281,8 @@ class Walk:
         words += extra
         if not words:
             return None
-        text = f"{self.text(node)} {mark}" if mark else self.text(node)
-        made = Command(tuple(words), text, self.cwd, redirects, stdin, wiring.is_background, wiring.previous)
+        text = f"{self.text(node)} {heredoc_token}" if heredoc_token else self.text(node)
+        made = Command(tuple(words), text, self.cwd, redirects, stdin, connection.is_background, connection.previous)
         if words[0] in FOLDER_CHANGERS:
             self.change_folder(words)
         return self.add(made)
@@ -285,8 +291,8 @@ class Walk:
         self.commands.append(command)
         return command
 
-    def debris(self, node: Node, wiring: Wiring, depth: int) -> Command | None:
-        """What stands in an error: statements as such, loose words of a line as a command."""
+    def error_node(self, node: Node, connection: Connection, depth: int) -> Command | None:
+        """An error node: statements as such, loose words of a line as a command."""
         last: Command | None = None
         words: list[str] = []
         row = -1
@@ -294,7 +300,7 @@ class Walk:
         def flush() -> None:
             nonlocal last
             if words and re.match(r"[\w./~$\\-]+$", words[0]) and not words[0].isdigit():
-                last = self.add(Command(tuple(words), " ".join(words), self.cwd, previous=wiring.previous))
+                last = self.add(Command(tuple(words), " ".join(words), self.cwd, previous=connection.previous))
             words.clear()
 
         for child in node.children:
@@ -307,7 +313,7 @@ class Walk:
                 self.add(Command((), self.text(child), self.cwd, self.redirect(child, depth).redirects))
             elif child.is_named:
                 flush()
-                last = self.statement(child, LOOSE, depth + 1) or last
+                last = self.statement(child, UNCONNECTED, depth + 1) or last
         flush()
         return last
 
@@ -316,13 +322,13 @@ class Walk:
 
     # Redirections
 
-    def redirect(self, node: Node, depth: int) -> Wiring:
+    def redirect(self, node: Node, depth: int) -> Connection:
         kind = node.type
         if kind == "herestring_redirect":
             inner = node.named_children
-            return Wiring(stdin=self.word(inner[-1], depth) if inner else None)
+            return Connection(stdin=self.word(inner[-1], depth) if inner else None)
         if kind == "heredoc_redirect":
-            return self.grammars_own_heredoc(node)
+            return self.inline_heredoc(node)
         operator, target = "", ""
         for child in node.children:
             if child.type in WORDS:
@@ -332,32 +338,32 @@ class Walk:
                 operator = child.type
         return self.redirection(operator, target, depth)
 
-    def redirection(self, operator: str, target: str, depth: int) -> Wiring:
+    def redirection(self, operator: str, target: str, depth: int) -> Connection:
         if operator == "<" and target.startswith(HEREDOC_PLACE):
             return self.heredoc(self.heredocs.get(target), depth)
         is_descriptor = operator in ("<&", ">&") and (target.isdigit() or target in ("", "-"))
-        return LOOSE if is_descriptor or not target else Wiring((Redirect(operator, target),))
+        return UNCONNECTED if is_descriptor or not target else Connection((Redirect(operator, target),))
 
-    def beyond_target(self, node: Node) -> list[str]:
+    def words_after_target(self, node: Node) -> list[str]:
         """`echo a > f b`: the grammar counts `b` to the redirection, the shell to the command."""
         if node.type != "file_redirect":
             return []
         words = [child for child in node.children if child.type in WORDS]
-        return [self.word(child, DEEPEST) for child in words[1:]]
+        return [self.word(child, MAX_DEPTH) for child in words[1:]]
 
-    def heredoc(self, heredoc: Heredoc | None, depth: int) -> Wiring:
+    def heredoc(self, heredoc: Heredoc | None, depth: int) -> Connection:
         if heredoc is None:
-            return LOOSE
-        if may_run(heredoc) and len(heredoc.body) <= WHOLE:
-            inner = Walk(self.cwd, {})
+            return UNCONNECTED
+        if may_run(heredoc) and len(heredoc.body) <= MAX_PARSED_CHARS:
+            inner = CommandCollector(self.cwd, {})
             inner.nested(inner.parsed(f"cat <<_\n{heredoc.body}\n_\n"), depth + 1)
             self.commands += inner.commands
-        return Wiring(stdin=heredoc.body, mark=heredoc.token)
+        return Connection(stdin=heredoc.body, heredoc_token=heredoc.token)
 
-    def grammars_own_heredoc(self, node: Node) -> Wiring:
-        """One that was not taken out, since its end is not where a line of its own would be."""
+    def inline_heredoc(self, node: Node) -> Connection:
+        """A heredoc that was not taken out because no line ends it."""
         body = next((child for child in node.children if child.type == "heredoc_body"), None)
-        return Wiring(stdin=self.text(body) if body is not None else None)
+        return Connection(stdin=self.text(body) if body is not None else None)
 
     # Words
 
@@ -369,7 +375,7 @@ class Walk:
             return unescaped(text) if "\\" in text else text
         if kind == "raw_string":
             return text[1:-1]
-        if ("$(" in text or "`" in text or "<(" in text or ">(" in text) and depth < DEEPEST:
+        if ("$(" in text or "`" in text or "<(" in text or ">(" in text) and depth < MAX_DEPTH:
             self.nested(node, depth)
         if kind == "string":
             inner = text[1:-1] if len(text) > 1 else ""
@@ -377,7 +383,7 @@ class Walk:
         if kind == "ansi_c_string":
             return ANSI_ESCAPE.sub(lambda found: ANSI.get(found[1], found[1]), text[2:-1])
         if kind == "concatenation":
-            return "".join(self.word(child, DEEPEST) for child in node.children)
+            return "".join(self.word(child, MAX_DEPTH) for child in node.children)
         return self.filled(text)
 
     def filled(self, text: str) -> str:
@@ -402,14 +408,14 @@ class Walk:
         left = [node]
         while left:
             one = left.pop()
-            if one.type in NESTED:
+            if one.type in SUBSTITUTIONS:
                 self.scope_of_word(one, depth)
             else:
                 left += reversed(one.children)
 
     def scope_of_word(self, node: Node, depth: int) -> None:
-        if depth < DEEPEST:
-            self.scope(node, LOOSE, depth + 1)
+        if depth < MAX_DEPTH:
+            self.scope(node, UNCONNECTED, depth + 1)
 
 
 def flat_list(node: Node) -> list[Node]:

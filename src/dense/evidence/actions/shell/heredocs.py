@@ -9,11 +9,10 @@ from msgspec import Struct
 
 HEREDOC = re.compile(r"""(?<!<)<<(?!<)(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_][\w.]*))""")
 HEREDOC_PLACE = "/dev/heredoc/"
-LONGEST_END = 80
-"""A line that ends a body is shorter."""
-MOST_ENDLESS = 64
-"""Where so many different words have no line that ends their body, no more ends are looked for: it is no shell text,
-and each look takes as long as the text."""
+MAX_END_CHARS = 80
+"""A line that ends a body is shorter than this."""
+MAX_ENDLESS_WORDS = 64
+"""If so many words have no line that ends their body, no more ends are searched: each search takes as long as the text."""
 
 
 class Heredoc(Struct, frozen=True, gc=False):
@@ -77,8 +76,8 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, dict[str, Heredoc
 
 def end_of_body(text: str, word: str, body_start: int, endless: set[str]) -> tuple[int, int] | None:
     """Where a body ends, and where the text goes on. An indented end counts: agents mean it. `endless` are the words
-    that were looked for in vain before."""
-    if word in endless or len(endless) >= MOST_ENDLESS:
+    that were searched before without success."""
+    if word in endless or len(endless) >= MAX_ENDLESS_WORDS:
         return None
     # Another body on the same line may have ended within a line, which ends no second one.
     first = body_start if text[body_start - 1 : body_start] == "\n" else text.find("\n", body_start) + 1
@@ -87,7 +86,7 @@ def end_of_body(text: str, word: str, body_start: int, endless: set[str]) -> tup
         start = text.rfind("\n", first, at) + 1 or first
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
-        line = text[start:end].strip() if end - start < LONGEST_END else ""
+        line = text[start:end].strip() if end - start < MAX_END_CHARS else ""
         if line and line == word:
             return start, end
         # `EOF)` and `EOF"` close the command around it on the same line: no true end, but what agents mean.
@@ -99,7 +98,7 @@ def end_of_body(text: str, word: str, body_start: int, endless: set[str]) -> tup
 
 
 def may_run(heredoc: Heredoc) -> bool:
-    """Whether the shell runs commands that stand in the body."""
+    """Whether the shell runs commands in the body."""
     return not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body)
 
 
