@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from dense.evidence.facts.families import strip_wrappers
+from dense.evidence.actions.shell.arguments import strip_wrappers
 from dense.evidence.facts.paths import base_name
 from dense.knowledge.program import words
 from dense.knowledge.programs import has_subcommands, is_python, program_name

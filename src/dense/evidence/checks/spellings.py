@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from dense.evidence.actions.shell.arguments import strip_wrappers
 from dense.evidence.actions.shell.statements import blocks
-from dense.evidence.facts.families import strip_wrappers
 from dense.evidence.facts.paths import base_name
 from dense.knowledge.programs import is_interpreter, program_name
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dense.evidence.actions.effects import Effects
-from dense.evidence.actions.shell.arguments import ASSIGNMENT, operands, words_behind
+from dense.evidence.actions.shell.arguments import operands, strip_wrappers
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.targets import MAX_COMMAND_CHARS
 from dense.knowledge.programs import (
@@ -124,16 +124,3 @@ def _python_family(words: Sequence[str]) -> str:
         if word in ("-c", "-"):
             break
     return "python -"
-
-
-def strip_wrappers(words: list[str]) -> list[str]:
-    """The words of a command without assignments and programs around it, such as `sudo` and `timeout 5`."""
-    for _ in range(8):
-        while words and ASSIGNMENT.match(words[0]):
-            words = words[1:]
-        wrappers = known_program(program_name(words[0])).wrappers if words else ()
-        inner = next((found for wrapper in wrappers if (found := words_behind(words, wrapper))), None)
-        if inner is None:
-            break
-        words = inner
-    return words

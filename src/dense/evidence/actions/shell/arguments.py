@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from dense.knowledge.program import Wrapper
+from dense.knowledge.programs import known_program, program_name
 
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
@@ -78,3 +79,16 @@ def words_behind(words: Sequence[str], wrapper: Wrapper) -> list[str] | None:
         else:
             break
     return list(words[position:])
+
+
+def strip_wrappers(words: list[str]) -> list[str]:
+    """The words of a command without assignments and programs around it, such as `sudo` and `timeout 5`."""
+    for _ in range(8):
+        while words and ASSIGNMENT.match(words[0]):
+            words = words[1:]
+        wrappers = known_program(program_name(words[0])).wrappers if words else ()
+        inner = next((found for wrapper in wrappers if (found := words_behind(words, wrapper))), None)
+        if inner is None:
+            break
+        words = inner
+    return words

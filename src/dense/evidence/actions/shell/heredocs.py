@@ -12,7 +12,7 @@ HEREDOC_PLACE = "/dev/heredoc/"
 MAX_END_CHARS = 80
 """A line that ends a body is shorter than this."""
 MAX_ENDLESS_WORDS = 64
-"""If so many words have no line that ends their body, no more ends are searched: each search takes as long as the text."""
+"""If so many words have no line that ends their body, no more are searched: a search takes as long as the text."""
 
 
 class Heredoc(Struct, frozen=True, gc=False):
