@@ -53,15 +53,15 @@ def test_a_program_that_names_the_file_makes_it_when_it_runs() -> None:
 
 
 def test_one_missing_file_of_several_is_reported() -> None:
-    task = "Create `/app/a.txt` with the word alpha, `/app/b.txt` with the word beta and `/app/c.txt` with the word c."
+    task = "Create `/app/a.txt`, `/app/b.txt` and `/app/c.txt` with one word each."
     made: list[Action] = [("echo alpha > /app/a.txt", ""), ("echo beta > /app/b.txt", "")]
     assert (
         the(analysed(task, *made, ("cat /app/a.txt /app/b.txt", "alpha\nbeta"), DONE), *CODES).subject == "/app/c.txt"
     )
 
 
-@pytest.mark.parametrize("task", ["Change the title in `/app/index.html`.", "Ändere den Titel in `/app/index.html`."])
-def test_a_change_that_was_not_made_is_called_a_change(task: str) -> None:
+def test_a_change_that_was_not_made_is_called_a_change() -> None:
+    task = "Change the title in `/app/index.html`."
     call = ToolCall("Edit", {"file_path": "/app/index.html", "old_string": "<h1>", "new_string": "<h2>"}, "c1")
     rejected = Observation("String to replace not found in file.", "c1", is_error=True)
     steps = Step(Source("made"), "", "", (call,), (rejected,)), Step(Source("made"), "It is changed.")

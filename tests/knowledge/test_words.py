@@ -47,6 +47,7 @@ def test_english_is_complete() -> None:
         ("excuse", "These failures are pre-existing."),
         ("expected", "It fails as expected."),
         ("complaint", "The output is still wrong."),
+        ("missing", "The test suite does not pass yet."),
     ],
 )
 def test_patterns_match_remarks_in_any_case(category: PatternCategory, remark: str) -> None:

@@ -12,6 +12,7 @@ from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.facts.paths import same_file
 from dense.evidence.requirements.vocabulary import CUES
 from dense.evidence.trace import TraceEvidence
+from dense.knowledge.words import words
 
 DELIVERABLE_MISSING = FindingCode(
     "deliverable_missing", "Nothing tried to make a file that the task asks for.", "serious", raised_at="root"
@@ -20,14 +21,7 @@ DELIVERABLE_ATTEMPT_FAILED = FindingCode(
     "deliverable_attempt_failed", "Every attempt to make a file that the task asks for failed.", "serious"
 )
 MAX_ATTEMPTS = 3
-CHANGE_VERBS = frozenset(
-    """
-    change modify edit update fix repair correct adjust adapt rewrite refactor improve extend patch debug optimize
-    optimise ändere ändern bearbeite bearbeiten korrigiere korrigieren behebe beheben repariere reparieren aktualisiere
-    aktualisieren ergänze modifie modifiez modifier corrige corrigez corriger répare réparez modifica modifique
-    modificar corrija corregir actualiza actualice atualize altere исправь исправьте измени измените обнови обновите
-""".split()
-)
+CHANGE_VERBS = words("change")
 """Verbs that ask for a change of an existing file. They only choose the wording."""
 WORD = re.compile(r"[^\W\d_]+")
 

@@ -5,21 +5,14 @@ from __future__ import annotations
 import re
 
 from dense.evidence.facts.facts import ActionFacts
+from dense.knowledge.words import pattern, phrases
 from dense.text.sentences import LIST_ITEM, sentences
 from dense.trajectory import Step
 
-LACKING = re.compile(
-    r"\b(?:cannot|can't|could not|couldn't|unable to|missing|(?:does|do) not (?:exist|work|pass)|not yet"
-    r"|(?:is|are) not (?:there|available|installed|possible|done|complete|completed|finished|implemented|written|made)"
-    r"|unfinished|incomplete|fehl(?:t|en)|ist nicht|konnte nicht|manque|n'est pas|n'existe pas|falta|no existe"
-    r"|não existe|нет|не удалось)\b|没有|缺少|无法|ありません|できません|없습니다",
-    re.IGNORECASE,
-)
+LACKING = pattern("missing")
 """Words for what is missing. They only choose a sentence to quote."""
 TURN = re.compile(
-    r"(?:^|[\n.!?]\s+|[。！？]\s*)[-*#>_ ]{0,6}((?:however|but|unfortunately|note that|although|leider|jedoch"
-    r"|allerdings|cependant|malheureusement|sin embargo|lamentablemente|no entanto|infelizmente|однако|к сожалению"
-    r"|但是|然而|不过|ただし|しかし)(?:[^\n.!?。！？]|[.!?](?!\s|$)){0,400})",
+    rf"(?:^|[\n.!?]\s+)[-*#>_ ]{{0,6}}((?:{'|'.join(phrases('but'))})(?:[^\n.!?]|[.!?](?!\s|$)){{0,400}})",
     re.IGNORECASE,
 )
 """A sentence that turns from what was done to what was not."""

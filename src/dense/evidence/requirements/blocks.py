@@ -102,20 +102,16 @@ class _Builder:
         stripped = line.strip()
         if self.fence:
             self._take_code(line, stripped)
-            return
-        if not stripped:
-            if self.shape != "code":
-                self.flush()
-            self.after_blank = True
-            return
-        self._take_line(line, stripped)
-        self.after_blank = False
+        elif stripped:
+            self._take_line(line, stripped)
+        elif self.shape != "code":
+            self.flush()
+        self.after_blank = not stripped and not self.fence
 
     def _take_code(self, line: str, stripped: str) -> None:
         if stripped.startswith(self.fence) and not stripped.strip(self.fence[0]):
             self.flush()
             self.fence = ""
-            self.after_blank = False
         else:
             self.lines.append(line)
 

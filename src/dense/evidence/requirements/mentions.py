@@ -35,9 +35,6 @@ class Mention(Struct, frozen=True, gc=False):
     start: int
     end: int
     """Including the closing quote."""
-    is_quoted: bool
-    mark: str = ""
-    """The opening quote."""
 
 
 def mentions(text: str) -> list[Mention]:
@@ -60,16 +57,15 @@ def _quoted(match: re.Match[str]) -> Mention | None:
     if not content:
         return None
     start, end = match.span()
-    mark = match[0][0]
     if " " not in content and ("." in content or "/" in content or content in WHOLE_NAMES):
         name = _without_line(content.removeprefix("@")).rstrip(",;")
         if is_file(name, True):
-            return Mention("file", name, start, end, True, mark)
-    if mark == "`" and is_command(content):
-        return Mention("command", content, start, end, True, mark)
+            return Mention("file", name, start, end)
+    if match[0][0] == "`" and is_command(content):
+        return Mention("command", content, start, end)
     if len(content) > 120 or content.count(" ") > 8:
         return None
-    return Mention("value", content, start, end, True, mark)
+    return Mention("value", content, start, end)
 
 
 def is_command(text: str) -> bool:
@@ -110,7 +106,7 @@ def _note_plain(token: str, start: int, found: list[Mention]) -> None:
     word = word.removesuffix("'s").removesuffix("’s")
     name = _without_line(word)
     if is_file(name, False):
-        found.append(Mention("file", name, start, start + len(word), False))
+        found.append(Mention("file", name, start, start + len(word)))
 
 
 def _without_line(name: str) -> str:

@@ -51,6 +51,7 @@ Category = Literal[
     "aside_heading",
     "demand_heading",
     "sample_heading",
+    "change",  # changes an existing file
     # Values, commands, services, limits
     "literal",  # says that a literal must appear: key, column, format
     "field",
@@ -68,12 +69,14 @@ Category = Literal[
 PhraseCategory = Literal[
     "example",  # e.g. X: only an example
     "limit",  # at most 3
+    "but",  # begins a sentence about what was not done
     "must",  # make sure
 ]
 PatternCategory = Literal[
     "excuse",  # a failure is ascribed to something other than the changes
     "expected",  # a failure is what was wanted
     "complaint",  # a result is wrong
+    "missing",  # something is not there or not done
 ]
 
 type Words = dict[Category, str]

@@ -106,6 +106,10 @@ WORDS: Words = {
     "sample_heading": "expected sample example reference",
     "turn": "now next finally moving",
     "plan_part": "step phase part stage task",
+    "change": """
+        change modify edit update fix repair correct adjust adapt rewrite refactor improve extend patch debug optimize
+        optimise
+    """,
     "literal": """
         key keys column columns header headers field fields named called exactly format formatted prefix begin begins
         start starts end ends contain contains containing print prints output answer title content text string word
@@ -133,6 +137,7 @@ WORDS: Words = {
 PHRASES: Phrases = {
     "must": "make sure, has to, have to, you need to, be sure",
     "example": "e.g, i.e, for example, for instance, such as, like, similar to, instead of, rather than, ex",
+    "but": "however, but, unfortunately, note that, although",
     "limit": """
         at most, at least, no more than, no less than, not more than, less than, fewer than, more than, greater than,
         under, below, above, over, within, up to, maximum of, minimum of, exceed, exceeding, limit of
@@ -167,5 +172,10 @@ PATTERNS: Patterns = {
         | \b(?:is|are)\s+(?:far\s+|way\s+|much\s+)?too\s+(?:slow|low|high|large|small|big|long|inaccurate)\b
         | \bgives?\s+(?:the\s+|a\s+)?wrong\b | \bwhen\s+(?:it|they)\s+should(?:n['’]t|\s+not)\b
         | \bneeds?\s+to\s+(?:get|be|come)\b[^.\n]{0,30}\b(?:under|below|above|within)\s+\S*\d
+    """,
+    "missing": r"""
+        \b(?:cannot|can't|could\ not|couldn't|unable\ to|missing|(?:does|do)\ not\ (?:exist|work|pass)|not\ yet
+        |unfinished|incomplete|(?:is|are)\ not\ (?:there|available|installed|possible|done|complete|completed|finished
+        |implemented|written|made))\b
     """,
 }
