@@ -26,6 +26,16 @@ class LeafDraft(Struct, frozen=True):
     reason: str = ""
     """Why."""
 
+    @property
+    def first(self) -> int:
+        """The number of its first action: its own."""
+        return self.action
+
+    @property
+    def last(self) -> int:
+        """The number of its last action: its own."""
+        return self.action
+
 
 class IssueDraft(Struct, frozen=True):
     """Something that is not done, where it was noticed."""
@@ -88,7 +98,7 @@ class SubtaskDraft(Struct, frozen=True):
 
     level: int
     """The round that made it, from 1; 0 for the root."""
-    children: tuple[LeafDraft | SubtaskDraft, ...]
+    children: tuple[PartDraft, ...]
     """In the order of the trajectory."""
     title: str = ""
     """A short name; empty for one made from its actions."""
@@ -102,6 +112,19 @@ class SubtaskDraft(Struct, frozen=True):
     """What the analyst says of it as a whole."""
     key: str = ""
     """How other pieces refer to it."""
+
+    @property
+    def first(self) -> int:
+        """The number of its first action."""
+        return self.children[0].first
+
+    @property
+    def last(self) -> int:
+        """The number of its last action."""
+        return self.children[-1].last
+
+
+type PartDraft = LeafDraft | SubtaskDraft
 
 
 class Asked(Struct, frozen=True, omit_defaults=True):

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import random
 
-from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft, leaf_reference
+from dense.draft import (
+    GroupDraft,
+    IssueDraft,
+    LeafDraft,
+    PartDraft,
+    SubtaskDraft,
+    TreeDraft,
+    VerdictDraft,
+    leaf_reference,
+)
 from dense.tree import Facets
-
-type Part = LeafDraft | SubtaskDraft
 
 
 class DraftMaker:
@@ -21,20 +28,20 @@ class DraftMaker:
         """The open issues so far, with the last action that shows each."""
 
     def draft(self) -> TreeDraft:
-        queue: list[Part] = [LeafDraft(n, self.chance.choice((None, 0, -1))) for n in range(1, self.count + 1)]
+        queue: list[PartDraft] = [LeafDraft(n, self.chance.choice((None, 0, -1))) for n in range(1, self.count + 1)]
         for level in range(1, self.chance.randint(1, 4)):
             queue = self.level(queue, level)
         return TreeDraft(self.subtask(0, queue))
 
-    def level(self, queue: list[Part], level: int) -> list[Part]:
-        grown: list[Part] = []
+    def level(self, queue: list[PartDraft], level: int) -> list[PartDraft]:
+        grown: list[PartDraft] = []
         while queue:
             size = self.chance.choice((1, 1, 2, 3, 5))
             some, queue = queue[:size], queue[size:]
             grown += [self.subtask(level, some)] if len(some) > 1 else some
         return grown
 
-    def subtask(self, level: int, children: list[Part]) -> SubtaskDraft:
+    def subtask(self, level: int, children: list[PartDraft]) -> SubtaskDraft:
         groups = self.groups(children)
         return SubtaskDraft(
             self.chance.choice((0, 1, 9)) if self.is_wrong() else level,
@@ -47,7 +54,7 @@ class DraftMaker:
             self.key("part"),
         )
 
-    def disordered(self, children: list[Part]) -> list[Part]:
+    def disordered(self, children: list[PartDraft]) -> list[PartDraft]:
         """The children with one missing, twice, invented or in the wrong place."""
         if not self.is_wrong():
             return children
@@ -64,7 +71,7 @@ class DraftMaker:
             )
         )
 
-    def groups(self, children: list[Part]) -> tuple[GroupDraft, ...]:
+    def groups(self, children: list[PartDraft]) -> tuple[GroupDraft, ...]:
         found: list[GroupDraft] = []
         place = 0
         while place < len(children) - 1:
@@ -85,7 +92,7 @@ class DraftMaker:
             )
         return tuple(found)
 
-    def verdict(self, children: list[Part]) -> VerdictDraft:
+    def verdict(self, children: list[PartDraft]) -> VerdictDraft:
         actions = _actions(children)
         later = [key for key, shown in self.open.items() if actions[0] <= shown < actions[-1]]
         resolved = {key: (leaf_reference(actions[-1]),) for key in later if self.chance.random() < 0.5}
@@ -112,7 +119,7 @@ class DraftMaker:
             self.some([child for child in children if isinstance(child, LeafDraft)]),
         )
 
-    def some(self, parts: list[Part]) -> tuple[str, ...]:
+    def some(self, parts: list[PartDraft]) -> tuple[str, ...]:
         """References to one or two of these parts."""
         known = [leaf_reference(part.action) if isinstance(part, LeafDraft) else part.key for part in parts]
         found = self.chance.sample(known, min(len(known), 2))
@@ -128,7 +135,7 @@ class DraftMaker:
         return f"{kind} {self.keys}"
 
 
-def _actions(parts: list[Part]) -> list[int]:
+def _actions(parts: list[PartDraft]) -> list[int]:
     found: list[int] = []
     for part in parts:
         found += [part.action] if isinstance(part, LeafDraft) else _actions(list(part.children))

@@ -12,7 +12,7 @@ from dense.analyst.asker import Asker
 from dense.analyst.assembly import Assembly, Retention, by_height, with_children
 from dense.analyst.fallback_text import fallback_summary, fallback_title, task_title
 from dense.analyst.questions.paper import Group, ReconciliationAnswer, ScoreAnswer, SummaryAnswer
-from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft
+from dense.draft import GroupDraft, IssueDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.trajectory import Task, Trajectory
 from dense.tree import Facets, Issue, Leaf, Node, Shortcut, Subtask, first_action, last_action, leaves
@@ -160,7 +160,7 @@ def drafted(
             groups.append(_group(child, known))
         within = child.children if isinstance(child, Shortcut) else (child,)
         after |= {node.id: node for node in within if isinstance(node, Subtask)}
-    children: list[LeafDraft | SubtaskDraft] = []
+    children: list[PartDraft] = []
     for child in source.children:
         if isinstance(child, Leaf):
             children.append(LeafDraft(child.action, child.label, child.reason))

@@ -15,7 +15,7 @@ from msgspec import Struct
 from dense.analyst.assembly import Assembly, Retention, by_height, with_children
 from dense.analyst.fallback_text import fallback_summary, fallback_title, task_title
 from dense.analyst.validate import valid_groups, valid_verdict
-from dense.draft import GroupDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft
+from dense.draft import GroupDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.evidence.actions import EffectsOf
 from dense.trajectory import Trajectory
 from dense.tree import Leaf, Node, ReconciledTree, SourceTree, Subtask, leaves
@@ -62,7 +62,7 @@ class _Coverage:
         children = [*self._children(root), *self._missing(self._count + 1)]
         return msgspec.structs.replace(root, children=tuple(children), level=0)
 
-    def _children(self, parent: SubtaskDraft) -> Iterator[LeafDraft | SubtaskDraft]:
+    def _children(self, parent: SubtaskDraft) -> Iterator[PartDraft]:
         for child in parent.children:
             actions = [child.action] if isinstance(child, LeafDraft) else _actions(child)
             first = next((action for action in actions if self._next <= action <= self._count), None)
@@ -95,7 +95,7 @@ def _actions(draft: SubtaskDraft) -> Iterator[int]:
             yield from _actions(child)
 
 
-def _name(piece: LeafDraft | SubtaskDraft) -> str:
+def _name(piece: PartDraft) -> str:
     return f"a{piece.action}" if isinstance(piece, LeafDraft) else f"subtask {piece.key or piece.title!r}"
 
 
@@ -109,7 +109,7 @@ def _subtasks(draft: SubtaskDraft) -> Iterator[SubtaskDraft]:
 def _identifiers(root: SubtaskDraft, count: int) -> dict[int, str]:
     """The identifier of each subtask, by identity: the root's, then by level and in the order of the trajectory."""
     _, *rest = _subtasks(root)
-    rest.sort(key=lambda piece: (piece.level, next(_actions(piece))))
+    rest.sort(key=lambda piece: (piece.level, piece.first))
     return {id(piece): f"n{count + number}" for number, piece in enumerate([root, *rest])}
 
 

@@ -11,10 +11,9 @@ import msgspec
 from dense.analyst.rules import boundaries
 from dense.analyst.rules.labels import label
 from dense.analyst.rules.shortcuts import shortcuts
-from dense.analyst.rules.spans import Part, first_of, last_of
 from dense.analyst.rules.verdicts import Verdicts
 from dense.detectors.assessment import Assessment
-from dense.draft import LeafDraft, SubtaskDraft, TreeDraft
+from dense.draft import LeafDraft, PartDraft, SubtaskDraft, TreeDraft
 from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.trace import TraceEvidence
@@ -78,7 +77,7 @@ def _leaf(fact: ActionFacts, assessment: Assessment) -> LeafDraft:
     return LeafDraft(fact.action, *label(fact, evidence.history, evidence.steps))
 
 
-def _levels(queue: Sequence[Part], evidence: TraceEvidence, narrator: Narrator) -> tuple[Part, ...]:
+def _levels(queue: Sequence[PartDraft], evidence: TraceEvidence, narrator: Narrator) -> tuple[PartDraft, ...]:
     """The nodes below the root: stretches of actions, then stretches of those, until there are few enough."""
     for level in range(1, MAX_LEVELS + 1):
         if len(queue) < 2 or (level > 1 and boundaries.is_top(len(queue))):
@@ -88,22 +87,22 @@ def _levels(queue: Sequence[Part], evidence: TraceEvidence, narrator: Narrator) 
             break
         stretches = [tuple(queue[start:end]) for start, end in pairwise([0, *ends])]
         if level == 1:  # titles of neighbours are told apart
-            narrator.prepare([(first_of(one[0]), last_of(one[-1])) for one in stretches if len(one) > 1])
+            narrator.prepare([(one[0].first, one[-1].last) for one in stretches if len(one) > 1])
         queue = [one[0] if len(one) == 1 else _subtask(level, one, narrator) for one in stretches]
     return tuple(queue)
 
 
-def _ends(queue: Sequence[Part], level: int, evidence: TraceEvidence) -> list[int]:
+def _ends(queue: Sequence[PartDraft], level: int, evidence: TraceEvidence) -> list[int]:
     """How many nodes of the queue each stretch and those before it hold."""
     if level == 1:
         return boundaries.ends(evidence.facts, evidence.history)
-    spans = [(first_of(part), last_of(part)) for part in queue]
+    spans = [(part.first, part.last) for part in queue]
     return boundaries.higher_ends(
         [boundaries.stretch_traits(evidence.facts[first - 1 : last], evidence.deliverables) for first, last in spans]
     )
 
 
-def _subtask(level: int, members: tuple[Part, ...], narrator: Narrator) -> SubtaskDraft:
-    digest = narrator.digest(first_of(members[0]), last_of(members[-1]))
+def _subtask(level: int, members: tuple[PartDraft, ...], narrator: Narrator) -> SubtaskDraft:
+    digest = narrator.digest(members[0].first, members[-1].last)
     facets = Facets(**{name: digest[name] for name in Facets.__struct_fields__})
     return SubtaskDraft(level, members, digest["title"], digest["summary"], facets)

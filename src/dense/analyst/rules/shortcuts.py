@@ -5,9 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from dense.analyst.rules.spans import Part, first_of, last_of
 from dense.detectors.assessment import Assessment
-from dense.draft import GroupDraft, leaf_reference
+from dense.draft import GroupDraft, PartDraft, leaf_reference
 from dense.evidence.links.attempts import Attempt
 from dense.narrate.action_traits import is_change
 from dense.narrate.actions import NarratedAction
@@ -21,9 +20,9 @@ MAX_LOOKBACK = 8
 MAX_EARLIER_FINDINGS = 20
 
 
-def shortcuts(children: Sequence[Part], assessment: Assessment, narrator: Narrator) -> list[GroupDraft]:
+def shortcuts(children: Sequence[PartDraft], assessment: Assessment, narrator: Narrator) -> list[GroupDraft]:
     """A group for each attempt that covers two or more neighbouring children."""
-    firsts, lasts = [first_of(child) for child in children], [last_of(child) for child in children]
+    firsts, lasts = [child.first for child in children], [child.last for child in children]
     found: list[GroupDraft] = []
     place = 0
     for attempt in assessment.attempts_in(firsts[0], lasts[-1]):

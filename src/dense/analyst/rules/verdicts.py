@@ -10,7 +10,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from dense.analyst.rules.spans import first_of, last_of
 from dense.detectors.assessment import Assessment
 from dense.detectors.finding import Finding
 from dense.detectors.registry import codes
@@ -33,7 +32,7 @@ class Verdicts:
 
     def verdict(self, part: SubtaskDraft, groups: Sequence[GroupDraft]) -> VerdictDraft:
         """What the part reports, closes and leaves open, by the actions in it."""
-        first, last = first_of(part), last_of(part)
+        first, last = part.first, part.last
         is_root = part.level == 0
         inside = {
             one.key: one
@@ -73,7 +72,7 @@ class Verdicts:
 
     def _key_actions(self, part: SubtaskDraft, groups: Sequence[GroupDraft]) -> tuple[str, ...]:
         """The actions in it that matter most, as far as a verdict may name them: kept by rule, or its own children."""
-        first, last = first_of(part), last_of(part)
+        first, last = part.first, part.last
         self._ends.add(last)
         key_actions = self._assessment.key_actions
         inside = key_actions[bisect_left(key_actions, first) : bisect_right(key_actions, last)]
@@ -92,6 +91,6 @@ def _spans(part: SubtaskDraft) -> Iterator[tuple[int, int]]:
     for is_action, some in groupby(part.children, key=lambda child: isinstance(child, LeafDraft)):
         children = list(some)
         if is_action:
-            yield first_of(children[0]), last_of(children[-1])
+            yield children[0].first, children[-1].last
         else:
-            yield from ((first_of(child), last_of(child)) for child in children)
+            yield from ((child.first, child.last) for child in children)
