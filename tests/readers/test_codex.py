@@ -14,7 +14,7 @@ import pytest
 import dense
 from dense.errors import SkippedRecords
 from dense.readers import Stream, read_streams
-from dense.readers.formats.codex import Codex
+from dense.readers.formats.codex.reader import Codex
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "codex"
 TASK = "The test in /app fails. Fix the price function, look at chart.png, and write what you did to NOTES.md."

@@ -298,6 +298,6 @@ def test_labels_never_pass(tmp_path: Path) -> None:
     ],
 )
 def test_other_json_is_not_claimed(value: Any) -> None:
-    from dense.readers.formats.inspect_log import InspectLog
+    from dense.readers.formats.inspect.reader import InspectLog
 
     assert not InspectLog().claims([value])

@@ -7,11 +7,10 @@ clear what it does not know from its folder.
     order.folder/<name>__<id>/           the trial, as Harbor leaves it
 """
 
-# pyright: reportMissingTypeStubs=false
 from __future__ import annotations
 
+# pyright: reportMissingTypeStubs=false
 import asyncio
-import inspect
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,45 +23,45 @@ from msgspec import Struct
 from dense.errors import DenseError
 from dense.harness.datasets import resolve_dataset
 from dense.harness.delivery_check import with_delivery
-from dense.harness.derived_task import (
-    FEEDBACK_FILE,
-    INSTRUCTION,
-    DerivedTask,
-    derive,
-    digest,
-    instruction_of,
-    instruction_with,
-)
+from dense.harness.derived_task import FEEDBACK_FILE, DerivedTask, derive, instruction_of
 from dense.harness.finished_trial import RESULT_FILE, incomplete, read_trial
 from dense.harness.harbor_import import close_connections, import_harbor
 from dense.harness.harness import AttemptOrder, AttemptResult, Recipient
 from dense.harness.sandbox import IMPORT_PATH, preflight
 from dense.harness.secrets import check_variables, collect_secrets, remove_secrets, resolve_variables, scrub
-from dense.redact import redact_text
 
 if TYPE_CHECKING:
     from harbor.models.trial.config import AgentConfig, EnvironmentConfig, TrialConfig
     from harbor.trial.hooks import TrialHookEvent
     from harbor.trial.trial import Trial
+from dense.harness.attempt_folder import (
+    TASK_FOLDER,
+    check_still_unchanged,
+    check_unchanged,
+    clear_folder,
+    has_same_instruction,
+    keep_only_instruction,
+)
+from dense.harness.harbor_checks import (
+    agent_notices,
+    check_sandbox_options,
+    error_line,
+    has_separate_verifier,
+    preflight_agent,
+    preflight_environment,
+    write_probe_task,
+)
 
 __all__ = ["SANDBOX", "EnvironmentSettings", "HarborHarness", "resolve_dataset"]
-
 SANDBOX = "sandbox"
-TASK = "task"
-"""The folder of derived tasks within an order's folder."""
-OUTDATED = f"outdated-{RESULT_FILE}"
-"""What the record of a trial is called whose task was changed meanwhile: nothing takes it for a result."""
 NOTICED = 0.5
 """Seconds after which the end of a server is known here: an agent that it fails may be done sooner."""
-
 AGENT_SETTINGS = frozenset(
     "override_timeout_sec override_setup_timeout_sec max_timeout_sec extra_allowed_hosts skills mcp_servers".split()
 )
 """Options of a recipient that are Harbor's, not the agent's own."""
-
 ENV = "environment: settings: env"
 """Where an environment's variables stand in the experiment's file."""
-PROBE_TOML = '[task]\nname = "dense/probe"\n'
 
 
 class EnvironmentSettings(Struct, frozen=True):
@@ -124,7 +123,7 @@ class HarborHarness:
         environment = self._environment()
         recipients = list(recipients)
         notices: list[str] = []
-        _preflight_environment(environment, self.environment.type)
+        preflight_environment(environment, self.environment.type)
         variables = resolve_variables(environment.env, ENV)
         if self.environment.type == SANDBOX and any(recipient.agent.startswith("terminus") for recipient in recipients):
             await preflight(("tmux",))  # where it is missing, this agent would try for minutes to install it
@@ -133,14 +132,14 @@ class HarborHarness:
             for recipient in recipients:
                 config = self._agent(recipient, 0)
                 check_variables(recipient)
-                _preflight_agent(config, recipient)
-                probe = _probe(folder / "tasks" / "probe")
+                preflight_agent(config, recipient)
+                probe = write_probe_task(folder / "tasks" / "probe")
                 trial = await self._construct(probe, recipient, folder, f"recipient {recipient.name!r}")
-                notices += _notices(trial, recipient)
+                notices += agent_notices(trial, recipient)
                 for task in tasks:
                     instruction_of(task)
                     made = await self._construct(task, recipient, folder, f"{task}: with recipient {recipient.name!r}")
-                    if variables and _has_verifier_apart(made):
+                    if variables and has_separate_verifier(made):
                         raise DenseError(
                             f"{task}: its verifier has an environment of its own, for which Harbor does not read "
                             f"`${{NAME}}`; take {', '.join(variables)} out of {ENV}"
@@ -154,15 +153,17 @@ class HarborHarness:
             raise RuntimeError("HarborHarness is a context manager: use `async with`")
         await self._check_once(order.recipient)
         self._check_servers()
-        await asyncio.to_thread(_clear, order.folder)
-        derived = await asyncio.to_thread(derive, order.task, order.folder / TASK / order.task.name, order.message)
-        _check_unchanged(order, derived.original_digest)
+        await asyncio.to_thread(clear_folder, order.folder)
+        derived = await asyncio.to_thread(
+            derive, order.task, order.folder / TASK_FOLDER / order.task.name, order.message
+        )
+        check_unchanged(order, derived.original_digest)
         try:
             attempted = await self._tried(order, derived)
         except BaseException:
             self.tidy(order)  # here and now: whoever has cancelled it need not wait for what comes later
             raise
-        await asyncio.to_thread(_check_still, order)
+        await asyncio.to_thread(check_still_unchanged, order)
         if not attempted.is_scored and order.recipient.name in self.servers:
             await asyncio.sleep(NOTICED)
             self._check_servers()
@@ -170,7 +171,7 @@ class HarborHarness:
 
     def finished(self, order: AttemptOrder) -> AttemptResult | None:
         """The scored trial that a killed run left in the order's folder, if it was made from the same message."""
-        if not _has_instruction(order):
+        if not has_same_instruction(order):
             return None
         for result in sorted(order.folder.glob(f"*/{RESULT_FILE}")):
             attempted = self._told(order, result.parent)
@@ -183,8 +184,8 @@ class HarborHarness:
         task but for its instruction. For every attempt that ends here, and for those that a killed run left: what
         `${NAME}` stood for then is known only where it still stands for that."""
         # What is left of the task is not looked at: no secret was put there, and large files of it are not ours.
-        scrub(order.folder, self._secrets(order.recipient), but=order.folder / TASK)
-        _keep_instruction(order)
+        scrub(order.folder, self._secrets(order.recipient), but=order.folder / TASK_FOLDER)
+        keep_only_instruction(order)
 
     async def _tried(self, order: AttemptOrder, derived: DerivedTask) -> AttemptResult:
         """The trial of a derived task, whatever came of it."""
@@ -210,9 +211,9 @@ class HarborHarness:
     def _untold(self, order: AttemptOrder, error: BaseException) -> AttemptResult:
         """An attempt that left no record: not scored, and why."""
         self.tidy(order)
-        folders = [path for path in order.folder.iterdir() if path.is_dir() and path.name != TASK]
+        folders = [path for path in order.folder.iterdir() if path.is_dir() and path.name != TASK_FOLDER]
         trial = folders[0].name if folders else ""
-        problem = remove_secrets(_words(error), self._secrets(order.recipient))
+        problem = remove_secrets(error_line(error), self._secrets(order.recipient))
         return AttemptResult(trial=trial, exception=type(error).__name__, problem=problem)
 
     def _secrets(self, recipient: Recipient) -> set[str]:
@@ -240,7 +241,7 @@ class HarborHarness:
         try:
             return await _create(self._config(order, task))
         except (Exception, SystemExit) as error:  # constructors of agents and environments raise anything
-            problem = remove_secrets(_words(error), self._secrets(recipient))
+            problem = remove_secrets(error_line(error), self._secrets(recipient))
             raise DenseError(f"{what}: Harbor refuses it: {problem}") from None
         finally:
             await asyncio.to_thread(shutil.rmtree, order.folder, ignore_errors=True)
@@ -264,14 +265,10 @@ class HarborHarness:
         settings = {name: value for name, value in options.items() if name in AGENT_SETTINGS}
         try:
             return AgentConfig(
-                name=recipient.agent,
-                model_name=recipient.model,
-                kwargs=own,
-                env=dict(recipient.env),
-                **settings,
+                name=recipient.agent, model_name=recipient.model, kwargs=own, env=dict(recipient.env), **settings
             )
         except ValueError as error:
-            raise DenseError(f"recipient {recipient.name!r}: {_words(error)}") from None
+            raise DenseError(f"recipient {recipient.name!r}: {error_line(error)}") from None
 
     def _environment(self) -> EnvironmentConfig:
         from harbor.models.environment_type import EnvironmentType
@@ -280,7 +277,7 @@ class HarborHarness:
         kind = self.environment.type
         options = dict(self.environment.options)
         if kind == SANDBOX:
-            _check_sandbox(options)
+            check_sandbox_options(options)
             options["hide"] = [*options.get("hide", ()), *map(str, self.hidden)]
         unknown = self.environment.settings.keys() - EnvironmentConfig.model_fields.keys()
         if unknown or "kwargs" in self.environment.settings:
@@ -295,19 +292,7 @@ class HarborHarness:
         try:
             return EnvironmentConfig(**place, kwargs=options, **self.environment.settings)
         except ValueError as error:
-            raise DenseError(f"environment: settings: {_words(error)}") from None
-
-
-def _check_sandbox(options: Mapping[str, Any]) -> None:
-    """Harbor's environments pass over options that they do not know; ours has few, and a mistyped one is an error."""
-    from dense.harness.sandbox.environment import SandboxEnvironment
-
-    parameters = inspect.signature(SandboxEnvironment.__init__).parameters.values()
-    known = {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
-    if unknown := options.keys() - known:
-        raise DenseError(
-            f"environment: options: {min(unknown)!r} is none that the sandbox has: {', '.join(sorted(known))}"
-        )
+            raise DenseError(f"environment: settings: {error_line(error)}") from None
 
 
 def fill_options(options: Mapping[str, object], seed: int, server: str | None) -> dict[str, Any]:
@@ -345,19 +330,6 @@ def _give(trial: Trial, variables: Mapping[str, str]) -> None:
         environment._persistent_env = {**environment._persistent_env, **variables}
 
 
-def _has_verifier_apart(trial: Trial) -> bool:
-    """Whether the verifier, or that of a step, runs in an environment that Harbor makes later."""
-    from harbor.models.task.verifier_mode import (
-        VerifierEnvironmentMode,
-        resolve_step_verifier_mode,
-        resolve_task_verifier_mode,
-    )
-
-    config = trial.task.config
-    modes = [resolve_step_verifier_mode(config, step) for step in config.steps or ()]
-    return VerifierEnvironmentMode.SEPARATE in (modes or [resolve_task_verifier_mode(config)])
-
-
 def _put_before_agent(trial: Trial, message: Path) -> None:
     """Puts a message that is too long for an instruction into the environment, readable for whoever the agent is."""
     from harbor.trial.hooks import TrialEvent
@@ -370,106 +342,3 @@ def _put_before_agent(trial: Trial, message: Path) -> None:
             raise RuntimeError(f"{FEEDBACK_FILE} cannot be made readable: {done.stderr or done.stdout}")
 
     trial.add_hook(TrialEvent.AGENT_START, put)
-
-
-def _preflight_environment(config: EnvironmentConfig, kind: str) -> None:
-    from harbor.environments.factory import EnvironmentFactory
-
-    try:
-        EnvironmentFactory.run_preflight(config.type, config.import_path)
-        EnvironmentFactory.validate_resource_policies(config)
-    except (Exception, SystemExit) as error:
-        raise DenseError(f"environment {kind!r} cannot be used here: {_words(error)}") from None
-
-
-def _preflight_agent(config: AgentConfig, recipient: Recipient) -> None:
-    from harbor.agents.factory import AgentFactory
-
-    # Whether a key is there can be told only where the model is asked: an option may carry it, or a server need none.
-    skip = "skip_credential_checks"
-    lenient = {skip: True} if skip in inspect.signature(AgentFactory.run_preflight).parameters else {}
-    try:
-        AgentFactory.run_preflight(config, **lenient)
-    except (Exception, SystemExit) as error:
-        raise DenseError(f"recipient {recipient.name!r}: {_words(error)}") from None
-
-
-def _clear(folder: Path) -> None:
-    """Nothing of an earlier execution may be there."""
-    try:
-        if folder.exists():
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise DenseError(f"{folder}: cannot be cleared ({error.strerror or error}); remove it by hand") from None
-
-
-def _keep_instruction(order: AttemptOrder) -> None:
-    """Of a derived task only what the agent was given stays: the rest is in the task's own folder."""
-    task = order.folder / TASK / order.task.name
-    for entry in task.iterdir() if task.is_dir() else ():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry, ignore_errors=True)
-        elif entry.name != INSTRUCTION:
-            entry.unlink(missing_ok=True)
-
-
-def _has_instruction(order: AttemptOrder) -> bool:
-    """Whether what is left of a killed run was given the same instruction."""
-    try:
-        left = (order.folder / TASK / order.task.name / INSTRUCTION).read_bytes()
-        if order.message is None:
-            return left == (order.task / INSTRUCTION).read_bytes()
-    except OSError:
-        return False
-    return left == instruction_with(order.message, instruction_of(order.task)).text.encode()
-
-
-def _check_unchanged(order: AttemptOrder, found: str) -> None:
-    """That the task is the one that was planned: a grade of another one would stand under its name."""
-    if order.digest and found != order.digest:
-        raise DenseError(
-            f"the task {order.task} was changed while the experiment ran: undo that, or run into another folder"
-        )
-
-
-def _check_still(order: AttemptOrder) -> None:
-    """The same when the trial is over. Its record stays, under another name: no later run may take it up."""
-    try:
-        _check_unchanged(order, digest(order.task) if order.digest else "")
-    except DenseError:
-        for result in order.folder.glob(f"*/{RESULT_FILE}"):
-            result.replace(result.with_name(OUTDATED))
-        raise
-
-
-def _notices(trial: Trial, recipient: Recipient) -> list[str]:
-    """What its agent should not surprise anybody with."""
-    if trial.agent.capabilities.atif:
-        return []
-    return [
-        f"recipient {recipient.name!r}: Harbor knows of no trajectory that the agent {recipient.agent} writes; methods "
-        "that look at the trace cannot make feedback from an attempt without one"
-    ]
-
-
-def _words(error: BaseException) -> str:
-    """What an error says, on one line."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    return redact_text(text)[0][:600]
-
-
-def _probe(folder: Path) -> Path:
-    """The smallest task, for a look at agents and environments without one of the experiment's."""
-    files = {
-        "instruction.md": "Nothing is to be done.\n",
-        "task.toml": PROBE_TOML,
-        "environment/Dockerfile": "FROM debian:12-slim\n",
-        "tests/test.sh": "#!/bin/sh\necho 0 >/logs/verifier/reward.txt\n",
-        "solution/solve.sh": "#!/bin/sh\n",
-    }
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder

@@ -22,15 +22,15 @@ READERS = {
     "dense": "dense.readers.formats.native:Native",
     "claude-code": "dense.readers.formats.claude_code:ClaudeCode",
     "atif": "dense.readers.formats.atif:Atif",
-    "codex": "dense.readers.formats.codex:Codex",
-    "inspect": "dense.readers.formats.inspect_log:InspectLog",
+    "codex": "dense.readers.formats.codex.reader:Codex",
+    "inspect": "dense.readers.formats.inspect.reader:InspectLog",
     "mini-swe-agent": "dense.readers.formats.mini_swe_agent:MiniSweAgent",
     "swe-agent": "dense.readers.formats.swe_agent:SweAgent",
-    "openhands": "dense.readers.formats.openhands:OpenHands",
+    "openhands": "dense.readers.formats.openhands.reader:OpenHands",
     "gemini-cli": "dense.readers.formats.gemini_cli:GeminiCli",
     "pi": "dense.readers.formats.pi:Pi",
     "openclaw": "dense.readers.formats.pi:OpenClaw",
-    "otel": "dense.readers.formats.otel:Otel",
+    "otel": "dense.readers.formats.otel.reader:Otel",
     "tau-bench": "dense.readers.formats.tau_bench:TauBench",
     "who-and-when": "dense.readers.formats.who_and_when:WhoAndWhen",
     "messages": "dense.readers.formats.messages:Messages",
@@ -56,7 +56,7 @@ def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterato
     if isinstance(file, TraceFile) and file.shape == "archive":
         if forced not in (None, "inspect"):
             raise NotATrace(f"{file.name}: an archive, which can be read as inspect only")
-        from dense.readers.formats.inspect_log import InspectLog
+        from dense.readers.formats.inspect.reader import InspectLog
 
         yield from InspectLog().read_archive(file.archive(), place)
         return

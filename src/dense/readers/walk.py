@@ -15,7 +15,7 @@ from typing import Any
 
 from dense.errors import NoTrajectory
 from dense.readers.files import EventFolder, TraceFile, first_value, printable_path
-from dense.readers.formats.codex import parent_of
+from dense.readers.formats.codex.reader import parent_of
 from dense.readers.json_value import obj
 from dense.readers.notices import Notices
 

@@ -30,7 +30,7 @@ from dense.errors import NoTrajectory
 from dense.readers.chat import describe, tool_call
 from dense.readers.content import text_of
 from dense.readers.files import HEAD_RECORDS, TraceRecord, first_value
-from dense.readers.formats.codex_events import EventStream, is_event, usage_of_codex
+from dense.readers.formats.codex.event_stream import EventStream, is_event, usage_of_codex
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, obj, seq, string, whole
 from dense.readers.notices import Notices

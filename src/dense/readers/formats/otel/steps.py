@@ -1,174 +1,47 @@
-"""`otel`: exported OpenTelemetry spans of an agent, by the conventions of OpenInference or of OTel GenAI.
-
-Shapes: an object with `spans` whose children nest in `child_spans`; OTLP-JSON (`resourceSpans`), as a document or a
-line each; a list or JSONL of single spans, as SDKs (`context`, `parent_id`) and Phoenix (`attributes.llm…` columns)
-write them. Attributes are flat names (`llm.input_messages.0.message.role`), nested objects, or JSON strings
-(`gen_ai.input.messages`); older GenAI has messages as events.
-
-Decided here:
-- A trace is a trajectory. Spans come in the order in which they *ended*, children before parents and traces mixed, so
-  a file's spans are held in memory until its end, without what is not used (a model call's input is quadratic in the
-  run: of it only messages are kept).
-- One span of a model call is one step: its output message. Of model-call spans within each other (two
-  instrumentations of one call) the outermost that has an output counts. A model call without an output failed and was
-  tried again: no step. Spans of evaluators and guardrails judge the run; they and all below them are left out. A span
-  that was exported twice counts once.
-- What a step observed: the messages that the next model call of the same agent has beyond its own output; for calls
-  that these do not answer, the output of the tool spans between the two. Where the model called no tool in its
-  message but tool spans follow (ReAct texts, code agents), these are the step's calls. smolagents has the result of a
-  step only as the output of its `Step N` span.
-- Agents: an agent span below another agent's (or a tool span with model calls below) is a sub-agent of the step
-  before it. An agent that makes no model call itself is only a wrapper: its agents' steps follow each other, as do
-  those of agents side by side, with `Step.agent` set.
-- The task is what the outermost agent was given, else the last words of the user before the first output.
-- Spans' `logs`, `links` and other attributes are never looked at: applications put the data set's answers there.
-- Input tokens include cached ones in both conventions, which are taken out.
-"""
+"""Turns the model calls of one agent's spans into steps, with what each step observed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dense.readers.chat import AGENT_ROLES, SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, add_part, role_of, tool_call
 from dense.readers.content import arguments_of, text_of
-from dense.readers.files import TraceRecord
-from dense.readers.formats.otel_spans import (
-    AGENT,
-    JUDGE,
-    LLM,
-    TOOL,
-    TraceSpan,
-    is_agentic,
-    located,
-    raw_spans,
-    span_of,
-    unpacked,
-)
+from dense.readers.formats.otel.spans import AGENT, JUDGE, LLM, TOOL, TraceSpan, unpacked
+from dense.readers.formats.otel.tree import calls_model, calls_model_itself, descendants
 from dense.readers.json_value import first_string, is_obj, is_seq, number, obj, objs, seq, string, whole
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepDraft
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory, Usage
 
 TOOL_REPLIES = TOOL_ROLES | {"tool-response"}
 TASK_KEYS = ("task", "input", "query", "question", "prompt", "content")
-DEEPEST = 16
+MAX_AGENT_DEPTH = 16
 """Sub-agents deeper than this stand among the steps of the one above: what is nested deeper, nobody can read."""
 STEP_SPAN = re.compile(r"Step \d+")
 RUN_SUFFIX = re.compile(r"\.(?:run|invoke|ainvoke|arun|__call__)$")
 
 
-class Otel:
-    name = "otel"
-
-    def claims(self, head: Sequence[Any]) -> bool:
-        return any(any(map(is_agentic, raw_spans(record))) for record in head)
-
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        traces: dict[str, dict[str, TraceSpan]] = {}
-        for record in records:
-            found = False
-            for raw, source in located(record):
-                found = True
-                span = span_of(raw, source)
-                if span is None:
-                    place.notices.skip("a span without an ID", source)
-                else:
-                    traces.setdefault(span.trace, {})[span.id] = span
-            if not found:
-                place.notices.skip("no span in it", record.source)
-        for number_, trace in enumerate(list(traces)):
-            yield from _stream(trace, traces.pop(trace), number_, place)
-
-
-def _stream(trace: str, spans: dict[str, TraceSpan], number_: int, place: TraceLocation) -> Iterator[Stream]:
-    roots = _tree(spans)
-    source = Source(place.name, part=f"trace {trace}" if trace else f"trace {number_}")
-    scope = _Scope(place)
-    for root in roots:
-        scope.visit(root)
-    steps = scope.finish()
-    if not steps:
-        if any(span.kind == LLM for span in spans.values()):
-            place.notices.skip("no model call with an output in the trace", source)
-        return
-    agents = [span for span in spans.values() if span.kind == AGENT]
-    top = min((span for span in agents if not _below(span, spans, AGENT)), key=lambda span: span.start, default=None)
-    instruction = (_given_to(top) if top else None) or scope.asked
-    yield Stream(
-        "otel",
-        trace or f"trace-{number_}",
-        source,
-        place.notices,
-        iter(steps),
-        agent=_agent_name(top) if top else None,
-        model=scope.model,
-        task=Task(instruction) if instruction else None,
-    )
-
-
-def _tree(spans: dict[str, TraceSpan]) -> list[TraceSpan]:
-    """The roots, with children in the order in which they began. Where parents form a ring, it is cut at one span."""
-    roots: list[TraceSpan] = []
-    sound: set[str] = set()
-    for span in sorted(spans.values(), key=lambda span: span.start):
-        parent = spans.get(span.parent or "")
-        if parent is None or _closes_ring(span, spans, sound):
-            roots.append(span)
-        else:
-            parent.children.append(span)
-    return roots
-
-
-def _closes_ring(span: TraceSpan, spans: dict[str, TraceSpan], sound: set[str]) -> bool:
-    """Whether the way up from the span comes back to it. `sound` are spans whose way up is known to end."""
-    path: list[str] = []
-    on_path: set[str] = set()
-    at: TraceSpan | None = span
-    while at is not None and at.id not in sound and at.id not in on_path:
-        path.append(at.id)
-        on_path.add(at.id)
-        at = spans.get(at.parent or "")
-    # In a ring, the first span to ask becomes a root, which ends the way up of all the others.
-    closed = at is not None and at.id == span.id and at.id not in sound
-    if at is None or at.id in sound or closed:
-        sound.update(path)
-    return closed
-
-
-def _below(span: TraceSpan, spans: dict[str, TraceSpan], kind: str) -> bool:
-    """Whether one of the spans above is of that kind."""
-    seen = {span.id}
-    at = spans.get(span.parent or "")
-    while at is not None and at.id not in seen:
-        if at.kind == kind:
-            return True
-        seen.add(at.id)
-        at = spans.get(at.parent or "")
-    return False
-
-
-def _agent_name(span: TraceSpan) -> str | None:
+def agent_name(span: TraceSpan) -> str | None:
     keys = ("gen_ai.agent.name", "agent.name", "graph.node.id")
     return first_string(span.attributes.get(key) for key in keys) or RUN_SUFFIX.sub("", span.name) or None
 
 
-def _given_to(agent: TraceSpan) -> str | None:
+def task_given_to(agent: TraceSpan) -> str | None:
     """The words with which an agent was set to work."""
-    if asked := _asked(agent.given):
+    if asked := user_words(agent.given):
         return asked
     value = unpacked(agent.attributes.get("input.value"))
     if isinstance(value, str):
         return value.strip() or None
     given = obj(value)
-    if asked := _asked(objs(given.get("messages")) or [obj(item) for item in seq(value)]):
+    if asked := user_words(objs(given.get("messages")) or [obj(item) for item in seq(value)]):
         return asked
     return first_string(given.get(key) for key in TASK_KEYS)
 
 
-def _asked(messages: list[dict[str, Any]]) -> str | None:
+def user_words(messages: list[dict[str, Any]]) -> str | None:
     """The user's words before the first answer."""
     texts: list[str] = []
     for message in messages:
@@ -177,31 +50,6 @@ def _asked(messages: list[dict[str, Any]]) -> str | None:
         if role_of(message) in USER_ROLES:
             texts.append(text_of(message.get("content")))
     return next((text for text in reversed(texts) if text.strip()), None)
-
-
-def _calls_model(span: TraceSpan) -> bool:
-    return any(inner.kind == LLM for inner in _descendants(span))
-
-
-def _calls_model_itself(agent: TraceSpan) -> bool:
-    """Whether model calls belong to the agent and not to an agent or a tool below it."""
-    stack = list(agent.children)
-    while stack:
-        span = stack.pop()
-        if span.kind == LLM:
-            return True
-        if span.kind not in (AGENT, TOOL, JUDGE):
-            stack += span.children
-    return False
-
-
-def _descendants(span: TraceSpan) -> Iterator[TraceSpan]:
-    stack = list(span.children)
-    while stack:
-        inner = stack.pop()
-        if inner.kind != JUDGE:
-            yield inner
-            stack += inner.children
 
 
 @dataclass
@@ -219,7 +67,7 @@ class _Turn:
 
 
 @dataclass
-class _Scope:
+class AgentScope:
     """The model calls of one agent, or of agents one after the other."""
 
     place: TraceLocation
@@ -247,35 +95,33 @@ class _Scope:
         if span.kind == JUDGE:
             return False
         if span.kind == LLM:
-            answered = next(
-                (inner for inner in (span, *_descendants(span)) if inner.kind == LLM and inner.answer), None
-            )
+            answered = next((inner for inner in (span, *descendants(span)) if inner.kind == LLM and inner.answer), None)
             if answered is not None:
                 self._answer(answered)
             return False
         if span.kind == TOOL:
             if self.turns:
                 self.turns[-1].tools.append(span)
-            if self.turns and self.depth < DEEPEST and _calls_model(span):
+            if self.turns and self.depth < MAX_AGENT_DEPTH and calls_model(span):
                 self._delegate(span)
                 return False
         if span.kind == AGENT:
-            if self.inside and self.turns and self.depth < DEEPEST:
+            if self.inside and self.turns and self.depth < MAX_AGENT_DEPTH:
                 self._delegate(span)
                 return False
-            self.inside += _calls_model_itself(span)
-            self.who.append(_agent_name(span))
+            self.inside += calls_model_itself(span)
+            self.who.append(agent_name(span))
         return True
 
     def _leave(self, span: TraceSpan) -> None:
         if span.kind == AGENT:
-            self.inside -= _calls_model_itself(span)
+            self.inside -= calls_model_itself(span)
             self.who.pop()
         elif STEP_SPAN.fullmatch(span.name) and self.turns and any(child.kind == LLM for child in span.children):
             self.turns[-1].step = span
 
     def _delegate(self, span: TraceSpan) -> None:
-        scope = _Scope(self.place, who=[_agent_name(span)], inside=1, depth=self.depth + 1)
+        scope = AgentScope(self.place, who=[agent_name(span)], inside=1, depth=self.depth + 1)
         for child in span.children:
             scope.visit(child)
         steps = scope.finish()
@@ -283,10 +129,10 @@ class _Scope:
             return
         source = Source(span.source.path, line=span.source.line, index=span.source.index)
         own = span.attributes.get("tool.name") or span.attributes.get("gen_ai.tool.name") if span.kind == TOOL else None
-        name = string(own) or _agent_name(span)
+        name = string(own) or agent_name(span)
         # The call that started the agent has the task without the prompt that the framework makes of it.
         started = next((call for call in self.turns[-1].draft.calls if call.name == name), ToolCall(""))
-        task = first_string(started.arguments.get(key) for key in TASK_KEYS) or _given_to(span) or scope.asked
+        task = first_string(started.arguments.get(key) for key in TASK_KEYS) or task_given_to(span) or scope.asked
         total: Usage | None = None
         for step in steps:
             total = total + step.usage if total and step.usage else total or step.usage
@@ -323,7 +169,7 @@ class _Scope:
             before = self.turns[-1]
             before.next = _beyond(span.given, before.given)
         else:
-            self.asked = _asked(span.given)
+            self.asked = user_words(span.given)
         self.turns.append(_Turn(draft, len(span.given)))
 
     def finish(self) -> tuple[Step, ...]:

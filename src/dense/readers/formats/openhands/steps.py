@@ -1,237 +1,40 @@
-"""`openhands`: what OpenHands keeps of a conversation. Two generations, each in several wrappings.
-
-V1 (the software-agent SDK): `<conversations>/<id>/events/event-00000-<id>.json`, one file for each event, with
-`base_state.json` beside the folder; or the same events as a list in `events.json`. An event tells its `kind`:
-MessageEvent, ActionEvent, ObservationEvent, …. V0: a flat list (`trajectories/*.json`, `save_trajectory_path`) of
-events that have either `action` and `args`, or `observation` and `content`, and `cause`, the ID of the action that
-they answer. Evaluations of both write `output.jsonl`: a row for each instance, with the events in `history`; the
-oldest rows have pairs of an action and an observation there.
-
-Decided here:
-- One answer of the model is one step: ActionEvents with one `llm_response_id` (V0:
-  `tool_call_metadata.model_response.id`) belong together, whether their observations stand between them or after
-  them. V0 actions without that are a step each.
-- A call has the name and the arguments that the model wrote (`tool_call`), not the action that OpenHands made of
-  them.
-- What the user or the harness did by itself (setting up a repository, say), state changes, recalled knowledge, hooks
-  and condensations are no turns. A late word of the user is an observation, and so is an error of the conversation.
-- ACP agents (another program inside OpenHands) repeat a tool call as it goes on: the last word on each call ID
-  counts, and calls that ran at the same time share a step.
-- The task is the user's first message. In evaluations a prompt stands around it: the instance's own problem statement
-  is taken where the message quotes it, else what the well-known tags enclose.
-- Of a row only `history`, `instance_id`, `metadata`, `metrics` and `instance.problem_statement` are looked at: the
-  rest grades it or tells how it ended (`test_result`, `git_patch`, `report`, `error`, …). `critic_result` of an event
-  is a grade too.
-- Prompt tokens include cached ones, which are taken out. A price of 0 means that none was known. An exit code of -1
-  means that there was none.
-"""
+"""Turns the events of one OpenHands conversation, of either generation, into steps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
-from dense.errors import NoTrajectory
 from dense.readers.chat import describe, tool_call, usage_of
 from dense.readers.content import arguments_of, image_marker, text_of
 from dense.readers.files import TraceRecord
-from dense.readers.json_value import first_string, flag, is_obj, is_seq, number, obj, objs, seq, string, whole
+from dense.readers.formats.openhands.events import V1_NO_TURNS
+from dense.readers.formats.openhands.tokens import token_usage, total_usage
+from dense.readers.json_value import first_string, flag, is_obj, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
-from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
-from dense.readers.stream import StepDraft, Stream
-from dense.trajectory import Source, Step, Task, ToolCall, Usage
+from dense.readers.stream import StepDraft
+from dense.trajectory import Source, Step, ToolCall, Usage
 
-SOURCES = frozenset({"agent", "user", "environment", "hook"})
-V1_TURNS = frozenset(
-    """
-    MessageEvent ActionEvent ObservationEvent AgentErrorEvent UserRejectObservation ConversationErrorEvent
-    ACPToolCallEvent
-    """.split()
-)
-V1_NO_TURNS = frozenset(
-    """
-    SystemPromptEvent Condensation CondensationRequest CondensationSummaryEvent ConversationStateUpdateEvent PauseEvent
-    InterruptEvent TokenEvent LLMCompletionLogEvent StreamingDeltaEvent HookExecutionEvent SecurityAnalysisEvent
-    """.split()
-)
 V0_NO_ACTIONS = frozenset(
     """
     system recall change_agent_state null condensation condensation_request initialize loop_recovery start stop pause
     resume
     """.split()
 )
+
 V0_NO_OBSERVATIONS = frozenset("null agent_state_changed recall condense loop_detection".split())
 V0_BOOKKEEPING = frozenset(
     """
     thought hidden confirmation_state is_confirmed security_risk impl_source translated_ipython_code blocking is_static
     """.split()
 )
-EVENT_LISTS = ("history", "events", "trajectory")
-FRAMES = ("issue_description", "pr_description", "issue", "problem_statement")
+
 RUNNING = frozenset({None, "pending", "in_progress", "started"})
 
 
-class OpenHands:
-    name = "openhands"
-
-    def claims(self, head: Sequence[Any]) -> bool:
-        return any(_is_event(record) or _has_events(record) for record in head)
-
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        # Rows and events do not mix in one file, but damaged records may stand before the first good one.
-        first = next(_known(records, place.notices), None)
-        if first is None:
-            return
-        records = chain([first], records)
-        if _is_event(first.value):
-            yield from _stream(records, place, _Origin(_conversation_id(place), place.source()), _base_state(place))
-            return
-        yield from _rows(records, place)
-
-
-def _known(records: Iterator[TraceRecord], notices: Notices) -> Iterator[TraceRecord]:
-    for record in records:
-        if _is_event(record.value) or _has_events(record.value):
-            yield record
-        else:
-            notices.skip("neither an event nor a row with a history", record.source)
-
-
-def _is_event(value: Any) -> bool:
-    event = obj(value)
-    source = event.get("source")
-    if not (isinstance(source, str) and source in SOURCES):
-        return False
-    kind, action, observation = event.get("kind"), event.get("action"), event.get("observation")
-    if isinstance(kind, str) and (kind in V1_TURNS or kind in V1_NO_TURNS):
-        return True
-    # "extras" alone tells nothing: other programs have source and action, but never these pairs.
-    return (isinstance(action, str) and is_obj(event.get("args"))) or (
-        isinstance(observation, str) and "content" in event and is_obj(event.get("extras"))
-    )
-
-
-def _has_events(value: Any) -> bool:
-    return _event_list(value) is not None
-
-
-def _event_list(value: Any) -> list[Any] | None:
-    """The events of a row or of an object around them."""
-    row = obj(value)
-    for key in EVENT_LISTS:
-        events = row.get(key)
-        if is_seq(events) and any(_is_event(event) or any(map(_is_event, seq(event))) for event in events[:20]):
-            return events
-    return None
-
-
-@dataclass(frozen=True)
-class _Origin:
-    """What is known of a trajectory from outside of its events."""
-
-    id: str
-    source: Source
-    name: str | None = None
-    model: str | None = None
-    usage: Usage | None = None
-    statement: str | None = None
-
-
-def _rows(records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-    seen: set[str] = set()
-    for record in fitting_documents(records, _has_events, place.notices, "a row with a history"):
-        row, source = obj(record.value), location_of_row(record.source)
-        name = string(row.get("instance_id"))
-        metadata = obj(row.get("metadata"))
-        origin = _Origin(
-            unique_id(name or source.part or _conversation_id(place), source, seen),
-            source,
-            name,
-            first_string(obj(metadata.get(key)).get("model") for key in ("llm_config", "llm")),
-            _total(obj(row.get("metrics"))),
-            string(obj(row.get("instance")).get("problem_statement")),
-        )
-        yield from _stream(_records_of(_event_list(row) or [], source), place, origin, {})
-
-
-def _records_of(events: list[Any], source: Source) -> Iterator[TraceRecord]:
-    for index, event in enumerate(events):
-        here = Source(source.path, line=source.line, index=index, part=source.part)
-        # The oldest rows have [action, observation] pairs; both carry the index of their pair.
-        for single in event if is_seq(event) else [event]:
-            yield TraceRecord(single, here)
-
-
-def _conversation_id(place: TraceLocation) -> str:
-    path = place.path
-    if path.is_dir() or path.name == "events.json":
-        path = path.parent if path.name in ("events", "events.json") else path
-        return path.name or "events"
-    return path.stem
-
-
-def _base_state(place: TraceLocation) -> dict[str, Any]:
-    """The conversation's state, which stands beside the folder of its events."""
-    folder = place.path if place.path.is_dir() else place.path.parent
-    for path in (folder.parent / "base_state.json", folder / "base_state.json"):
-        if place.path.is_dir() and path.is_file():
-            return obj(_document(path, place))
-    return {}
-
-
-def _document(path: Path, place: TraceLocation) -> Any:
-    try:
-        return place.beside(path).document().value
-    except (NoTrajectory, OSError) as error:
-        place.notices.note(f"{path.name} beside the events cannot be read ({error})", place.source())
-        return None
-
-
-def _stream(
-    records: Iterable[TraceRecord], place: TraceLocation, origin: _Origin, state: dict[str, Any]
-) -> Iterator[Stream]:
-    run = _Run(place.notices)
-    run.take_state(state)
-    steps = run.steps(records)
-    first = next(steps, None)
-    if first is None:
-        place.notices.skip("no action of an agent among the events", origin.source)
-        return
-    instruction = _instruction("\n\n".join(run.prompts), origin.statement)
-    stream = Stream(
-        "openhands",
-        origin.id,
-        origin.source,
-        place.notices,
-        agent="openhands",
-        agent_version=run.version,
-        model=run.model or origin.model,
-        task=Task(instruction, origin.name) if instruction else None,
-    )
-
-    def rest() -> Iterator[Step]:
-        yield from chain([first], steps)
-        stream.usage = origin.usage or run.total
-
-    stream.steps = rest()
-    yield stream
-
-
-def _instruction(text: str, statement: str | None) -> str | None:
-    if statement and statement.strip() and statement.strip() in text:
-        return statement.strip()
-    for tag in FRAMES:
-        start, end = text.find(f"<{tag}>"), text.rfind(f"</{tag}>")
-        if 0 <= start < end and (inner := text[start + len(tag) + 2 : end].strip()):
-            return inner
-    return text if text.strip() else None
-
-
 @dataclass
-class _Run:
+class EventSteps:
     """Goes through the events of one conversation, of either generation."""
 
     notices: Notices
@@ -270,10 +73,10 @@ class _Run:
         usages = obj(obj(state.get("stats")).get("usage_to_metrics"))
         total: Usage | None = None
         for metrics in map(obj, usages.values()):
-            if usage := _total(metrics):
+            if usage := total_usage(metrics):
                 total = usage if total is None else total + usage
             for tokens in objs(metrics.get("token_usages")):
-                if (response := string(tokens.get("response_id"))) and (usage := _tokens(tokens)):
+                if (response := string(tokens.get("response_id"))) and (usage := token_usage(tokens)):
                     self.usages[response] = usage
         self.total = total or self.total
 
@@ -434,7 +237,7 @@ class _Run:
             return None
         metadata = obj(event.get("tool_call_metadata"))
         response = obj(metadata.get("model_response"))
-        self.total = _total(obj(event.get("llm_metrics"))) or self.total
+        self.total = total_usage(obj(event.get("llm_metrics"))) or self.total
         draft, done, is_new = self._act(event, source, string(response.get("id")))
         said = obj(obj((seq(response.get("choices")) or [None])[0]).get("message"))
         if is_new:
@@ -497,19 +300,3 @@ def _exit_code(observation: dict[str, Any]) -> int | None:
     if code is None:
         code = whole(obj(observation.get("metadata")).get("exit_code"))
     return None if code == -1 else code
-
-
-def _total(metrics: dict[str, Any]) -> Usage | None:
-    """The totals of one `metrics` object."""
-    usage = _tokens(obj(metrics.get("accumulated_token_usage"))) or Usage()
-    cost = number(metrics.get("accumulated_cost")) or None
-    usage = Usage(usage.input, usage.cache_read, usage.cache_write, usage.output, cost)
-    return usage if usage != Usage() else None
-
-
-def _tokens(tokens: dict[str, Any]) -> Usage | None:
-    prompt, output = whole(tokens.get("prompt_tokens")), whole(tokens.get("completion_tokens"))
-    read, write = whole(tokens.get("cache_read_tokens")), whole(tokens.get("cache_write_tokens"))
-    if not (prompt or output):
-        return None
-    return Usage(None if prompt is None else max(prompt - (read or 0) - (write or 0), 0), read, write, output)

@@ -16,13 +16,7 @@ from dense.trajectory import Source
 
 LLM, TOOL, AGENT, JUDGE, OTHER = "llm", "tool", "agent", "judge", ""
 KINDS = {"LLM": LLM, "TOOL": TOOL, "AGENT": AGENT, "EVALUATOR": JUDGE, "GUARDRAIL": JUDGE}
-OPERATIONS = {
-    "chat": LLM,
-    "text_completion": LLM,
-    "generate_content": LLM,
-    "execute_tool": TOOL,
-    "invoke_agent": AGENT,
-}
+OPERATIONS = {"chat": LLM, "text_completion": LLM, "generate_content": LLM, "execute_tool": TOOL, "invoke_agent": AGENT}
 SPAN_LISTS = ("spans", "child_spans")
 KEPT = ("llm.", "gen_ai.", "openinference.", "tool", "input.value", "output.value", "agent.", "graph.node.")
 INDEXED = re.compile(r"(llm\.(?:input|output)_messages|gen_ai\.(?:prompt|completion))\.(\d{1,6})\.(.+)")

@@ -1,0 +1,1 @@
+"""Sessions of Codex: `reader` reads rollouts, `event_stream` what `codex exec --json` prints."""

@@ -1,0 +1,3 @@
+"""Logs of Inspect AI.
+
+`reader` is the format's reader, `archive` unpacks `.eval` files, `sample` and `events` make steps."""

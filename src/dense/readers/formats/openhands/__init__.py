@@ -1,0 +1,3 @@
+"""Conversations of OpenHands.
+
+`reader` is the format's reader, `events` recognises events, `steps` makes steps of them, `tokens` reads usage."""

@@ -1,0 +1,3 @@
+"""OpenTelemetry spans.
+
+`reader` is the format's reader, `spans` normalises spans, `tree` orders them, `steps` makes steps."""
