@@ -54,7 +54,9 @@ def corpus_traces() -> list[tuple[str, str]]:
 def fixture_traces() -> list[tuple[str, str]]:
     """Each fixture that the reader finds by itself when it walks the folder of its format."""
     found: list[tuple[str, str]] = []
-    for folder in sorted(path for path in FIXTURES.iterdir() if path.is_dir() and path.name != "make"):
+    for folder in sorted(
+        path for path in FIXTURES.iterdir() if path.is_dir() and path.name not in ("make", "test-runners")
+    ):
         for file in dense_files(folder):
             found.append((str(file.relative_to(FIXTURES)), folder.name))
     return found

@@ -103,7 +103,7 @@ def change_all(folder: Path) -> None:
 
 
 def folders() -> list[Path]:
-    own = [path for path in FIXTURES.iterdir() if path.is_dir() and path.name != "make"]
+    own = [path for path in FIXTURES.iterdir() if path.is_dir() and path.name not in ("make", "test-runners")]
     real = [path for path in CORPUS.iterdir() if path.is_dir()] if CORPUS.is_dir() else []
     return sorted(own) + sorted(real)
 
