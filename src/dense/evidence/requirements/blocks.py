@@ -26,7 +26,7 @@ QUOTING_TAGS = frozenset(
 """Tags around what somebody else wrote, which asks nothing of the agent."""
 
 
-class Block(Struct, frozen=True, gc=False):
+class TaskBlock(Struct, frozen=True, gc=False):
     """A part of the text that belongs together."""
 
     shape: Shape
@@ -54,7 +54,7 @@ def window(text: str) -> str:
     return f"{head}{closing}\n\n{opening}{tail}"
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str) -> list[TaskBlock]:
     """All blocks, in order."""
     builder = _Builder()
     for line in text.splitlines():
@@ -66,7 +66,7 @@ class _Builder:
     """Makes blocks of lines."""
 
     def __init__(self) -> None:
-        self.made: list[Block] = []
+        self.made: list[TaskBlock] = []
         self.lines: list[str] = []
         self.shape: Shape = "text"
         self.depth = 0
@@ -78,23 +78,23 @@ class _Builder:
     def flush(self) -> None:
         if self.lines:
             joint = "\n" if self.shape == "code" else " "
-            self._add(Block(self.shape, joint.join(self.lines), self.depth, self.language, bool(self.quoting)))
+            self._add(TaskBlock(self.shape, joint.join(self.lines), self.depth, self.language, bool(self.quoting)))
         self.lines = []
         self.shape = "text"
         self.depth = 0
         self.language = ""
 
-    def finish(self) -> list[Block]:
+    def finish(self) -> list[TaskBlock]:
         self.flush()
         return self.made
 
-    def _add(self, block: Block) -> None:
+    def _add(self, block: TaskBlock) -> None:
         """A code block that is one word, after a colon, is the end of that sentence."""
         last = self.made[-1] if self.made else None
         if block.shape == "code" and last is not None and last.shape in ("text", "item"):
             word = block.text.strip()
             if last.text.endswith((":", "：")) and word and len(word) < 200 and not any(map(str.isspace, word)):
-                self.made[-1] = Block(last.shape, f"{last.text} {word}", last.depth, is_quoted=last.is_quoted)
+                self.made[-1] = TaskBlock(last.shape, f"{last.text} {word}", last.depth, is_quoted=last.is_quoted)
                 return
         self.made.append(block)
 
@@ -160,7 +160,7 @@ class _Builder:
 
     def _single(self, shape: Shape, text: str, depth: int) -> None:
         self.flush()
-        self.made.append(Block(shape, text, depth, is_quoted=bool(self.quoting)))
+        self.made.append(TaskBlock(shape, text, depth, is_quoted=bool(self.quoting)))
 
     def _keep(self, shape: Shape, text: str) -> None:
         if self.shape != shape:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.evidence.requirements.blocks import Block, Shape
+from dense.evidence.requirements.blocks import TaskBlock, Shape
 from dense.evidence.requirements.vocabulary import CUES, IMPERATIVES
 from dense.knowledge.words import words
 from dense.text.sentences import split_sentences
@@ -43,7 +43,7 @@ class Sentence(Struct, frozen=True, gc=False):
     """For code: the language named by the fence."""
 
 
-def sentences(blocks: list[Block]) -> list[Sentence]:
+def sentences(blocks: list[TaskBlock]) -> list[Sentence]:
     """All sentences, in order."""
     result: list[Sentence] = []
     sections: list[tuple[int, Purpose]] = []
@@ -81,11 +81,11 @@ def sentences(blocks: list[Block]) -> list[Sentence]:
     return result
 
 
-def _whole(block: Block, purpose: Purpose) -> Sentence:
+def _whole(block: TaskBlock, purpose: Purpose) -> Sentence:
     return Sentence(block.text, purpose, block.shape, True, block.text.endswith((":", "：")), block.language)
 
 
-def _split(block: Block, purpose: Purpose) -> list[Sentence]:
+def _split(block: TaskBlock, purpose: Purpose) -> list[Sentence]:
     if block.shape in ("code", "quote", "row"):
         return [_whole(block, purpose)]
     parts = split_sentences(block.text) or [""]
