@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.evidence.requirements.blocks import TaskBlock, Shape
+from dense.evidence.requirements.blocks import Shape, TaskBlock
 from dense.evidence.requirements.vocabulary import CUES, IMPERATIVES
 from dense.knowledge.words import words
 from dense.text.sentences import split_sentences
