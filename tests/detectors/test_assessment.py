@@ -25,6 +25,14 @@ def test_a_deliverable_that_was_computed_and_seen_is_complete() -> None:
     assert state(attempt(limited, computed, *written, DONE)) == "unknown"  # nothing checks the limit
 
 
+def test_a_file_of_the_same_sentence_that_nothing_names_keeps_it_unknown() -> None:
+    task = "Create `/app/a.txt` with the words that `b.txt` holds, and `/app/c.txt` with the rest."
+    made, read = ("grep -w it b.txt > /app/a.txt", ""), ("cat /app/a.txt", "it is")
+    other = ("grep -vw it b.txt > /app/c.txt", "")
+    assert state(attempt(task, made, read, DONE)) == "unknown"
+    assert analysed(task, made, other, read, DONE).is_shown_done
+
+
 def test_checks_of_the_agents_own_do_not_make_it_complete() -> None:
     assert state(attempt("Sums are wrong for dates.", EDIT, PASSES, DONE)) == "unknown"
     assert state(attempt(None, EDIT, PASSES, DONE)) == "unknown"

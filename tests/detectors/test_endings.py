@@ -48,8 +48,8 @@ def test_another_answer_resolves_a_rejection_and_the_same_again_does_not() -> No
     assert the(assess(again), "answer_rejected").evidence == (2, 3, 4)
     (issue,) = distill_sync(again, RulesAnalyst()).reconciled.issues
     assert issue.text == (
-        "What was handed in was not taken: `flag{a}` (a2) and `flag{b}` (a3): `Your submission was incorrect.`. "
-        "At a4 `flag{a}` was handed in again."
+        "The submitted answer was rejected: `flag{a}` (a2) and `flag{b}` (a3): `Your submission was incorrect.`. "
+        "At a4 `flag{a}` was submitted again."
     )
 
 
@@ -107,7 +107,7 @@ def test_a_submission_that_is_marked_as_partly_done(missing: str) -> None:
     assessment = finish(f"The parser takes single tuples now, in `parser.c`. {missing}", task_completed="partial")
     finding = the(assessment, "submission_partial")
     assert (finding.evidence, finding.is_serious, finding.text("quote")) == ((2,), False, missing)
-    assert described(assessment, "submission_partial").endswith(f"done only in part: `{missing}`")
+    assert described(assessment, "submission_partial").endswith(f"only partly done: `{missing}`")
 
 
 # Broken off

@@ -43,22 +43,22 @@ def _after_failure(finding: Finding) -> str:
         case "fails_without_changes":
             return f"It failed in the same way at a{action}, without the changes."
         case "own_check_removed":
-            return f"`{one_line(quote, 60)}` is the attempt's own, and was removed at a{action}."
+            return f"`{one_line(quote, 60)}` is the attempt's own check, and was removed at a{action}."
         case "own_check_edited":
-            return f"`{one_line(quote, 60)}` is the attempt's own, and was changed at a{action}; it did not run again."
+            return f"`{one_line(quote, 60)}` is the attempt's own check, and was edited at a{action}, not run again."
         case "excused":
             return f"The agent says of it: {ticked(quote, 200)}; nothing shows that."
         case "edited_later":
-            return "Files changed since, and it was not run again."
+            return "Files changed later, and it was not run again."
         case _:
-            return "Nothing was changed since."
+            return "Nothing was changed later."
 
 
 def _program_failed(finding: Finding, evidence: TraceEvidence) -> str:
     action = finding.opened
     return (
         f"At a{action} the last program that ran failed ({_action(evidence, action)}): {_output(evidence, action)}."
-        " Nothing ran since that shows the fault gone."
+        " Nothing that ran later shows that it is fixed."
     )
 
 
@@ -67,25 +67,25 @@ def _output_doubted(finding: Finding, evidence: TraceEvidence) -> str:
     if printed := finding.text("printed"):
         text = f"The last check that ran, at a{action} ({_action(evidence, action)}), printed {ticked(printed, 160)}"
         removed = finding.number("removed_at")
-        return f"{text}, and nothing ran since." + (f" It was removed at a{removed}." if removed else "")
+        return f"{text}, and nothing ran later." + (f" It was removed at a{removed}." if removed else "")
     text = f"What ran last, at a{action} ({_action(evidence, action)}), gave {_output(evidence, action)}."
     text += f" The agent says of it: {ticked(finding.text('complaint'), 200)}"
-    return text + (" Files changed since, and nothing ran." if finding.number("has_changed") else "")
+    return text + (" Files changed later, and nothing ran." if finding.number("has_changed") else "")
 
 
 def _last_action_failed(finding: Finding, evidence: TraceEvidence) -> str:
     action = finding.opened
     return (
-        f"The last thing that was tried failed, at a{action} ({_action(evidence, action)}):"
-        f" {_output(evidence, action)}. Nothing was done since that takes its place."
+        f"The last action that was to get something done failed, at a{action} ({_action(evidence, action)}):"
+        f" {_output(evidence, action)}. Nothing done later replaces it."
     )
 
 
 def _message_rejected(finding: Finding, _: TraceEvidence) -> str:
-    text = f"The harness did not take the message at a{finding.opened} ({ticked(finding.text('reason'), 120)}):"
+    text = f"The harness rejected the message at a{finding.opened} ({ticked(finding.text('reason'), 120)}):"
     if files := finding.texts("files"):
-        return f"{text} its change of {paths_told(files)} was never made, and nothing changed that since."
-    return f"{text} {ticked(finding.text('code'), 80)} in it never ran, and nothing was run since."
+        return f"{text} its change of {paths_told(files)} was never made, and nothing made it later."
+    return f"{text} {ticked(finding.text('code'), 80)} in it never ran, and nothing ran later."
 
 
 def _deliverable_missing(finding: Finding, evidence: TraceEvidence) -> str:
@@ -113,14 +113,14 @@ def _attempt(evidence: TraceEvidence, action: int, *, is_only: bool) -> str:
 
 def _only_new_files(finding: Finding, _: TraceEvidence) -> str:
     return (
-        f"What is handed in at a{finding.opened} changes no file that was there before: it only adds"
+        f"The submission at a{finding.opened} changes no existing file: it only adds"
         f" {paths_told(finding.texts('files'))}, which the task does not name."
     )
 
 
 def _plan_unfinished(finding: Finding, _: TraceEvidence) -> str:
     items = listed([quoted(words, 80) for words in finding.texts("items")], MAX_PLAN_ITEMS)
-    return f"The agent's own list, last written at a{finding.opened}, still has as not begun: {items}."
+    return f"The agent's own plan, last updated at a{finding.opened}, still lists as not started: {items}."
 
 
 def _tests_weakened(finding: Finding, _: TraceEvidence) -> str:
@@ -144,38 +144,38 @@ def _done_to(paths: Sequence[str], verb: str) -> str:
 
 def _unverified_change(finding: Finding, _: TraceEvidence) -> str:
     names = ", ".join(f"`{one_line(path, 80)}`" for path in finding.texts("files"))
-    return f"{names} changed at a{finding.opened}, and nothing ran it or looked at it since."
+    return f"{names} changed at a{finding.opened}, and nothing ran it or looked at it later."
 
 
 def _answer_rejected(finding: Finding, evidence: TraceEvidence) -> str:
     answers = describe_rejections(evidence.rejections, evidence.origins)
-    text = f"What was handed in was not taken: {answers}: {ticked(finding.text('line'), 200)}"
+    text = f"The submitted answer was rejected: {answers}: {ticked(finding.text('line'), 200)}"
     if repeated := finding.text("repeated"):
-        text += f". At a{finding.opened} {ticked(repeated, 200)} was handed in again."
+        text += f". At a{finding.opened} {ticked(repeated, 200)} was submitted again."
     return text
 
 
 def _submission_empty(finding: Finding, _: TraceEvidence) -> str:
-    return f"What was handed in at a{finding.opened} is empty: `{one_line(finding.subject, 100)}` printed nothing."
+    return f"The submission at a{finding.opened} is empty: `{one_line(finding.subject, 100)}` printed nothing."
 
 
 def _submission_partial(finding: Finding, _: TraceEvidence) -> str:
     quote = finding.text("quote")
-    text = f"The agent itself marks what it hands in at a{finding.opened} as done only in part"
+    text = f"The agent itself marks its submission at a{finding.opened} as only partly done"
     return f"{text}: {ticked(quote, 200)}" if quote else f"{text}."
 
 
 def _agent_gave_up(finding: Finding, _: TraceEvidence) -> str:
-    return f"The agent itself says that it is not done: {ticked(finding.text('quote'), 200)}"
+    return f"The agent itself says that the task is not done: {ticked(finding.text('quote'), 200)}"
 
 
 def _request_unsatisfied(finding: Finding, _: TraceEvidence) -> str:
-    text = f"The run ended at a{finding.opened}, and its lead did not hold the request to be satisfied"
+    text = f"The run ended at a{finding.opened}, and its lead considered the request not satisfied"
     text += f" (a{finding.number('verdict_action')}): {ticked(finding.text('reason'), 200)}."
     if quote := finding.text("quote"):
         text += f" It ended with {ticked(quote, 200)}."
     if answer := finding.text("answer"):
-        text += f" The answer {ticked(answer, 200)} was drawn from what there was by then; nothing had confirmed it."
+        text += f" The answer {ticked(answer, 200)} was derived from what was known by then; nothing had confirmed it."
     return text
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.checks.aborted_runs import is_stopped
 from dense.evidence.checks.scopes import scope
-from dense.evidence.checks.test_edits import is_any_setting
+from dense.evidence.checks.test_edits import is_test_setting
 from dense.evidence.deliverables.products import Products, products
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.targets import host_of
@@ -195,7 +195,7 @@ def _is_shown_passed(check: NarratedAction) -> bool:
 
 
 def _fixing(checks: Sequence[NarratedAction], files: str, made: Sequence[str]) -> str:
-    is_test = all(is_test_file(path) or is_any_setting(base_name(path)) for path in made)
+    is_test = all(is_test_file(path) or is_test_setting(base_name(path)) for path in made)
     verb = "Change" if is_test else "Fix"  # a test that was made to pass was not fixed
     return f"{verb} {files} until {_checker(checks[-1])} {'pass' if checks[-1].facts.result.tests else 'passes'}"
 

@@ -16,10 +16,6 @@ from dense.trajectory import Step
 SETTINGS = frozenset("conftest.py pytest.ini .rspec phpunit.xml phpunit.xml.dist karma.conf.js .mocharc".split())
 SETTING_STEMS = ("jest.config", "vitest.config", "playwright.config", "cypress.config", ".mocharc.")
 """Files that say how tests run, and little else."""
-PROJECT_SETTINGS = frozenset(
-    "tox.ini setup.cfg pyproject.toml noxfile.py package.json makefile justfile cmakelists.txt".split()
-)
-"""Files that say that among other things."""
 
 
 class TestEdit(Struct, frozen=True):
@@ -63,11 +59,6 @@ def find_test_edits(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list
 def is_test_setting(name: str) -> bool:
     """Whether a file says which tests run, and little else, by its base name."""
     return name in SETTINGS or name.startswith(SETTING_STEMS)
-
-
-def is_any_setting(name: str) -> bool:
-    """Whether a file says how tests run, among other things perhaps, by its base name."""
-    return is_test_setting(name) or name.lower() in PROJECT_SETTINGS
 
 
 def _covers(undone: str, path: str) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dense.evidence.checks.checks import Check
-from dense.evidence.deliverables.tracking import TrackedFile
+from dense.evidence.deliverables.tracking import TrackedFile, is_single_file
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name
 from dense.evidence.trace import TraceEvidence
+from dense.trajectory import Step
 
 
 def is_shown_done(evidence: TraceEvidence) -> bool:
@@ -20,9 +21,23 @@ def is_shown_done(evidence: TraceEvidence) -> bool:
     is_checked = bool(passed) and passed[-1].action > evidence.last_change > 0
     if not evidence.tracked_files:
         return is_checked
-    if not all(file.is_shown and not file.is_missing for file in evidence.tracked_files):
+    if not all(file.is_shown for file in evidence.tracked_files) or _is_one_untouched(evidence):
         return False
     return is_checked or all(_is_new(evidence, file) for file in evidence.tracked_files)
+
+
+def _is_one_untouched(evidence: TraceEvidence) -> bool:
+    """Whether the sentences that ask for files name another one that no call and no output names: it may be asked for
+    as well, in words that were not understood."""
+    clauses = {file.requirement.clause for file in evidence.tracked_files}
+    others = [one for one in evidence.requirements if one.kind == "file" and one.role == "mentioned"]
+    names = [base_name(one.subject) for one in others if one.clause in clauses and is_single_file(one.subject)]
+    return not all(any(_names(step, name) for step in evidence.steps) for name in names)
+
+
+def _names(step: Step, name: str) -> bool:
+    typed = (str(value) for call in step.calls for value in call.arguments.values())
+    return any(name in text for text in typed) or any(name in seen.text for seen in step.observations)
 
 
 def _is_new(evidence: TraceEvidence, file: TrackedFile) -> bool:
