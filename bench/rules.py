@@ -242,9 +242,7 @@ def parts_of(path: Path) -> list[Callable[[], object]]:
 
 def figures(path: Path, times: list[list[float]]) -> dict[str, float]:
     """What the times come to: noise only adds, so the best of each counts; the median of the whole tells how noisy it
-    was. `rules` is what is left of the whole: the analyst and the pipeline around it. Effects are taken here step by
-    step; a distillation takes them for many steps together, which is faster, so `rules` is somewhat more than what is
-    left."""
+    was. `rules` is what is left of the whole: the analyst and the pipeline around it."""
     total, reference, read, redacted, actions, delivered = (one[0] for one in times)
     return {
         "actions": len(only(path).steps),
