@@ -19,7 +19,7 @@ from made_experiment import made_plan, opened
 from made_harness import MadeHarness
 
 import dense
-from dense.errors import CallFailed, Unanswered
+from dense.errors import CallFailed, UnansweredCalls
 from dense.model import ChatReply, ChatRequest, OpenModel, open_model
 from dense.refit.executor import CellExecutor
 from dense.refit.feedback import FeedbackMaker, SourceAttempt
@@ -152,7 +152,10 @@ def test_failed_calls_raise_in_python() -> None:
         async with open_model(address) as model:
             await dense.distill(trajectory(), model=model)
 
-    with Loopback(answer, default=failing(400, "bad param")) as server, pytest.raises(Unanswered, match=DEAD_WORDS):
+    with (
+        Loopback(answer, default=failing(400, "bad param")) as server,
+        pytest.raises(UnansweredCalls, match=DEAD_WORDS),
+    ):
         asyncio.run(go(f"{server.url}#m"))
 
 
