@@ -56,7 +56,7 @@ def test_another_answer_resolves_a_rejection_and_the_same_again_does_not() -> No
 def test_rejected_answers_are_in_the_summary_of_the_whole() -> None:
     run = flags(look("flag{c}"), submit("flag{a}", NO), submit("flag{a}", NO), submit("flag{c}"))
     summary = distill_sync(run, RulesAnalyst()).reconciled.root.summary
-    assert "Answers that were not taken before: `flag{a}` (a2, a3, no output had shown it)." in summary
+    assert "Answers rejected before: `flag{a}` (a2, a3, no output had shown it)." in summary
     assert state(run) == "unknown"
 
 

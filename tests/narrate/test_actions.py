@@ -15,8 +15,8 @@ from dense.evidence.actions import effects
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.observations import observe
 from dense.narrate.actions import describe_action, describe_output
-from dense.narrate.messages import intent, says_nothing, telling_sentence
-from dense.narrate.quoting import listed, sentence
+from dense.narrate.messages import intent, is_empty_turn, telling_sentence
+from dense.narrate.phrases import listed, sentence
 from dense.text.quoting import one_line, quoted, ticked
 from dense.text.sentences import first_sentence
 from dense.trajectory import Observation, Origin, Source, Step, ToolCall
@@ -52,7 +52,6 @@ def tool(name: str, /, **arguments: Any) -> tuple[ActionFacts, Step]:
         ("cat > s.py <<'EOF'\nprint(1)\nEOF\npython3 s.py", "wrote `s.py` (1 line) and ran `python3 s.py`"),
         ("python3 - <<'EOF'\nx = 4\nprint(x)\nEOF", "ran 2 lines of Python ending in `print(x)`"),
         ("for i in 1 2; do xxd $i; done", "ran `for i in 1 2; do xxd $i; done`"),
-        ('git commit -m "$(cat <<EOF\nAdd the parser\n\nMore\nEOF\n)"', 'ran `git commit -m "Add the parser'),
         ("echo `date`", "ran `` echo `date` ``"),
     ],
 )
@@ -135,14 +134,14 @@ def test_a_program_typed_in_place_says_what_it_is_itself() -> None:
 def test_what_ran_before_a_program_typed_in_place_is_told_first() -> None:
     command = f"sed -i 's/x/y/' a.py && {PATCH}sed -n 1,9p shop/cart.py"
     told = describe_action(*spoken("Let me turn the sign around in the cart.", command))
-    assert told.startswith("ran `sed -i 's/x/y/' a.py`, then ran 8 lines of Python on `shop/cart.py`")
+    assert told.startswith("ran `sed -i 's/x/y/' a.py` and 8 lines of Python on `shop/cart.py`")
     assert "sed -n" not in told
 
 
 def test_a_file_that_the_shell_could_not_write_was_only_tried() -> None:
     command = "cat > lib/a.py <<'EOF'\nx = 1\nEOF\ncat > b.py <<'EOF'\ny = 1\nEOF"
     error = "bash: line 1: lib/a.py: No such file or directory"
-    assert describe_action(*shell(command, error, 1)) == "wrote `b.py` (1 line) and tried to write `lib/a.py` (1 line)"
+    assert describe_action(*shell(command, error, 1)) == "tried to write `lib/a.py` (1 line) and wrote `b.py` (1 line)"
     run = "cat > /app/run.sh <<'EOF'\necho 1\nEOF\n/app/run.sh"
     told = describe_action(*shell(run, "bash: line 4: /app/run.sh: Permission denied", 126))
     assert told.startswith("wrote `/app/run.sh` (1 line)")
@@ -164,7 +163,7 @@ def test_what_ran_before_the_shell_stopped_is_told() -> None:
             f"sed -i 's/if {'first and ' * 9}one in known:/if {'first and ' * 9}one in all_known:/' lib/a.py",
             "changed `first and one in known:` to `first and one in all_known:` in `lib/a.py`",
         ),
-        (f"sed -i 's#{'usr/lib/' * 12}##' a.cfg", "took `usr/lib/usr/lib/"),
+        (f"sed -i 's#{'usr/lib/' * 12}##' a.cfg", "removed `usr/lib/usr/lib/"),
         ("sed -i 's/a/b/' a.py", "ran `sed -i 's/a/b/' a.py`"),
         (f"sed -i -e 's/{'a' * 60}/b/' -e 's/{'c' * 60}/d/' a.py", "ran `sed -i -e"),
     ],
@@ -226,8 +225,8 @@ def test_of_a_long_chain_the_program_that_was_missing_is_told() -> None:
         (tool("str_replace_editor", command="view", path="/w"), "read `/w`"),
         (tool("WebSearch", query="moon phases"), 'searched the web for "moon phases"'),
         (tool("browser_navigate", url="http://x.org/a"), "opened `http://x.org/a`"),
-        (tool("browser_click", element="Salads", ref="e4"), 'clicked "Salads"'),
-        (tool("browser_type", text="soup", element="Search"), 'typed "soup" into "Search"'),
+        (tool("browser_click", element="Salads", ref="e4"), "called `browser_click(element=Salads, ref=e4)`"),
+        (tool("browser_type", text="soup", element="Search"), "called `browser_type(text=soup, element=Search)`"),
         (tool("get_user_details", user_id="mia"), "called `get_user_details(user_id=mia)`"),
         (tool("python", code="x = 1\nprint(x)"), "ran 2 lines of Python ending in `print(x)`"),
         (tool("final_answer", answer="42"), 'handed in "42"'),
@@ -468,4 +467,4 @@ def test_a_report_is_told_and_not_what_is_thought_aloud() -> None:
     )
     assert telling_sentence("The parser in `a.py` reads tuples.") == "The parser in `a.py` reads tuples."
     for words, is_empty in (("TERMINATE", True), ("", True), ("I am done.", False), ("42", False)):
-        assert says_nothing(Step(Source("trace"), words)) is is_empty
+        assert is_empty_turn(Step(Source("trace"), words)) is is_empty

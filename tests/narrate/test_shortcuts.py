@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ from made_facts import facts
 from dense.evidence.actions import effects
 from dense.evidence.observations import observe
 from dense.narrate.actions import NarratedAction
-from dense.narrate.changes import standing
-from dense.narrate.shortcuts import dead_end, working_path
+from dense.narrate.changes import remaining_changes
+from dense.narrate.shortcuts import TestedChanges, dead_end, working_path
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 
@@ -32,6 +33,10 @@ def patch(gone: str, new: str) -> NarratedAction:
     return deed("apply_patch", input=text)
 
 
+def described(failed: Sequence[NarratedAction], tested: TestedChanges = lambda _: ()) -> str:
+    return dead_end(failed, lambda _: "", tested)
+
+
 TESTS = deed("bash", "....\n4 passed in 0.10s\n", command="pytest -q")
 
 
@@ -49,15 +54,15 @@ def test_a_long_edit_is_told_by_what_the_agent_says_that_it_is_for() -> None:
 
 def test_an_edit_that_a_later_one_replaced_is_not_told() -> None:
     first, second, third = edit("a = 1", "a = 2"), edit("a = 2", "a = 3"), edit("b = 1", "b = 2")
-    assert standing([first, second, third]) == [second, third]
-    assert standing([patch("a = 1", "a = 2"), last := patch("a = 2", "a = 3")]) == [last]
-    assert standing([first, whole := deed("Write", file_path="a.py", content="a = 4\n")]) == [whole]
-    assert standing([whole, first]) == [whole, first]
+    assert remaining_changes([first, second, third]) == [second, third]
+    assert remaining_changes([patch("a = 1", "a = 2"), last := patch("a = 2", "a = 3")]) == [last]
+    assert remaining_changes([first, whole := deed("Write", file_path="a.py", content="a = 4\n")]) == [whole]
+    assert remaining_changes([whole, first]) == [whole, first]
 
 
 def test_an_edit_that_only_adds_replaces_nothing() -> None:
     first, added = edit("a = 1", "a = 2"), edit("x", "x\nc = 1")
-    assert standing([first, added]) == [first, added]
+    assert remaining_changes([first, added]) == [first, added]
 
 
 def test_of_a_call_that_was_tried_again_only_the_difference_is_told() -> None:
@@ -83,7 +88,7 @@ def test_an_edit_that_was_tried_again_is_told_by_what_it_changes() -> None:
 
 def test_each_failure_is_told_once() -> None:
     failed = deed("bash", "bash: gnuplot: command not found", command="gnuplot x")
-    assert dead_end([failed, failed]) == "ran `gnuplot x`: `bash: gnuplot: command not found`"
+    assert described([failed, failed]) == "ran `gnuplot x`: `bash: gnuplot: command not found`"
 
 
 def test_of_lists_and_records_the_single_value_that_differs_is_told() -> None:
@@ -117,24 +122,24 @@ Ran 2 tests in 0.003s
 def test_a_check_that_failed_is_told_by_the_change_that_it_put_to_the_test() -> None:
     tests = deed("bash", UNITTEST, command="python3 -m unittest")
     change = edit("x" * 90, "y" * 90, "I'll count with bisect instead of comparing every pair.")
-    assert dead_end([tests], tried=lambda _: [change]) == (
+    assert described([tests], tested=lambda _: [change]) == (
         'edited `a.py` ("I\'ll count with bisect instead of comparing every pair."): 1 of 2 tests fail: `test_limit` '
         "(`AssertionError: 0 != 1`)"
     )
-    assert dead_end([tests]).startswith("ran `python3 -m unittest`: 1 of 2 tests fail")
+    assert described([tests]).startswith("ran `python3 -m unittest`: 1 of 2 tests fail")
 
 
 def test_what_was_changed_in_vain_since_is_told_with_the_same_failure() -> None:
     tests = [deed("bash", UNITTEST, command="python3 -m unittest") for _ in range(2)]
     changes = {id(tests[0]): [edit("a", "b")], id(tests[1]): [edit("b", "c")]}
-    told = dead_end(tests, tried=lambda deed: changes[id(deed)])
+    told = described(tests, tested=lambda deed: changes[id(deed)])
     assert told.startswith("edited `a.py` (`a` → `b`): 1 of 2 tests fail")
     assert told.endswith(", and the same after this: edited `a.py` (`b` → `c`)")
 
 
 def test_a_run_that_failed_keeps_its_command() -> None:
     run = deed("bash", "Traceback (most recent call last):\nKeyError: 'x'", command="python3 solve.py")
-    told = dead_end([run], tried=lambda _: [deed("bash", "", command="sed -i 's/a/b/' solve.py")])
+    told = described([run], tested=lambda _: [deed("bash", "", command="sed -i 's/a/b/' solve.py")])
     assert told == "changed `a` to `b` in `solve.py`, then ran `python3 solve.py`: `KeyError: 'x'`"
 
 
@@ -148,4 +153,4 @@ def test_a_run_that_failed_keeps_its_command() -> None:
 )
 def test_the_first_complaint_of_the_tests_is_told(text: str, line: str) -> None:
     command = "go test ./..." if "go:" in text else "pytest -q"
-    assert dead_end([deed("bash", f"...\n{text}\n", command=command)]).endswith(f"(`{line}`)")
+    assert described([deed("bash", f"...\n{text}\n", command=command)]).endswith(f"(`{line}`)")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +17,8 @@ import dense
 from dense.evidence.actions import effects
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
-from dense.narrate.narrator import Narrator
-from dense.narrate.summaries import LONGEST
+from dense.narrate.narrator import NarratedDigest, Narrator
+from dense.narrate.summaries import MAX_SUMMARY_CHARS
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 
@@ -36,13 +37,18 @@ def leaves_of(steps: Sequence[Step]) -> tuple[Leaf, ...]:
     return tuple(Leaf(f"n{n}", n + 1, step) for n, step in enumerate(steps))
 
 
-def teller(steps: Sequence[Step]) -> Narrator:
+def narrator(steps: Sequence[Step]) -> Narrator:
     known = [facts(leaf, done := effects(leaf.step), observe(leaf.step, done)) for leaf in leaves_of(steps)]
     return Narrator(ActionLinks(known), steps)
 
 
+def flat(digest: NarratedDigest) -> SimpleNamespace:
+    """A digest with its facets beside its summary."""
+    return SimpleNamespace(title=digest.title, summary=digest.summary, **msgspec.structs.asdict(digest.facets))
+
+
 def told(*steps: Step) -> SimpleNamespace:
-    return SimpleNamespace(**teller(steps).digest(1, len(steps)))
+    return flat(narrator(steps).digest(1, len(steps)))
 
 
 def test_the_way_that_worked_and_what_showed_it() -> None:
@@ -154,8 +160,8 @@ def test_files_that_were_removed_again_are_no_artifacts() -> None:
 def test_the_final_summary_leaves_what_is_open_to_the_issues() -> None:
     steps = (shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
     whole = (1, 2, [(1, 2)])
-    assert teller(steps).final(*whole, tells_left=False) == "Ran `sed -i 's/a/b/' dur.py`."
-    assert "Still failing" in teller(steps).final(*whole, tells_left=True)
+    assert narrator(steps).final_summary(*whole, with_failures=False) == "Ran `sed -i 's/a/b/' dur.py`."
+    assert "Still failing" in narrator(steps).final_summary(*whole, with_failures=True)
 
 
 def test_the_whole_is_told_by_its_parts() -> None:
@@ -166,16 +172,16 @@ def test_the_whole_is_told_by_its_parts() -> None:
         shell("sed -i 's/a/b/' dur.py"),
         shell("pytest -q", PASSED),
     )
-    one = teller(steps)
+    one = narrator(steps)
     parts = [(1, 1), (2, 3), (4, 5)]
-    briefs = [one.final(*part, tells_left=False) for part in parts]
-    whole = one.final(1, 5, parts, tells_left=False)
+    briefs = [one.final_summary(*part, with_failures=False) for part in parts]
+    whole = one.final_summary(1, 5, parts, with_failures=False)
     assert whole == (
         "Ran `python3 sum.py > total.txt`. Looking at `total.txt` showed `total: 30`. "
         "Ran `sed -i 's/a/b/' dur.py`. `pytest -q`: all 4 tests pass."
     )
     assert whole not in briefs
-    assert whole == teller(steps).final(1, 5, parts, tells_left=False)
+    assert whole == narrator(steps).final_summary(1, 5, parts, with_failures=False)
 
 
 def test_a_hand_over_is_told_by_what_it_says_is_missing() -> None:
@@ -208,19 +214,22 @@ def test_the_final_summary_is_the_same_whatever_was_asked_before() -> None:
     steps = (shell("pytest -q", FAILED, 1), shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
     whole = (1, 3, [(1, 3)])
     for tells_left in (True, False):
-        one = teller(steps)
+        one = narrator(steps)
         asked_before = one.digest(1, 3)
-        first, again = one.final(*whole, tells_left=tells_left), one.final(*whole, tells_left=tells_left)
-        assert first == again == teller(steps).final(*whole, tells_left=tells_left)
-        assert (first == asked_before["summary"]) is tells_left
+        first, again = (
+            one.final_summary(*whole, with_failures=tells_left),
+            one.final_summary(*whole, with_failures=tells_left),
+        )
+        assert first == again == narrator(steps).final_summary(*whole, with_failures=tells_left)
+        assert (first == asked_before.summary) is tells_left
 
 
 def test_each_action_is_told_once() -> None:
     steps = (shell("cat a.py", "x"), shell("echo 1 > b.txt"))
-    one = teller(steps)
+    one = narrator(steps)
     one.digest(1, len(steps))
-    assert one.deed(2) is one.deed(2)
-    assert one.deed(2).action_text == "ran `echo 1 > b.txt`"
+    assert one.action(2) is one.action(2)
+    assert one.action(2).action_text == "ran `echo 1 > b.txt`"
 
 
 def of_example(path: str) -> SimpleNamespace:
@@ -266,7 +275,7 @@ def test_any_stretch_has_words(actions: list[tuple[str, str, int]]) -> None:
     steps = [shell(*action) if action[0] else Step(Source("t"), message=action[1]) for action in actions]
     answer = told(*steps)
     assert 0 < len(answer.title) <= 60
-    assert 0 < len(answer.summary) <= LONGEST + 300
+    assert 0 < len(answer.summary) <= MAX_SUMMARY_CHARS + 300
     assert "\n" not in answer.summary
     assert answer == told(*steps)
 
@@ -285,7 +294,7 @@ def test_a_long_stretch_costs_in_proportion(kind: str) -> None:
 
     def cost(count: int) -> float:
         made = steps(count)
-        one = teller(made)
+        one = narrator(made)
         start = time.process_time()
         one.digest(1, count)
         return time.process_time() - start
@@ -303,7 +312,7 @@ def test_scratch_files_are_no_artifacts() -> None:
     answer = told(shell("echo 'import x' > repro.py"), shell("sed -i s/a/b/ x.py"), shell("rm repro.py"))
     assert answer.artifacts == "`x.py`"
     steps = (shell("echo 'import x' > repro.py"), shell("ls", "repro.py"), shell("rm repro.py"))
-    first = SimpleNamespace(**teller(steps).digest(1, 1))
+    first = flat(narrator(steps).digest(1, 1))
     assert (first.artifacts, first.open_issues) == ("none", "none")
 
 

@@ -10,8 +10,8 @@ from dense.detectors.finding import Finding
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.actions import describe_action, describe_output
 from dense.narrate.handovers import describe_rejections
-from dense.narrate.outputs import absent_told, main_failure, test_name
-from dense.narrate.quoting import listed, paths_told
+from dense.narrate.outputs import describe_missing, main_failure, test_name
+from dense.narrate.phrases import listed, paths_text
 from dense.text.quoting import one_line, quoted, ticked
 
 MAX_FILES = 3
@@ -84,7 +84,7 @@ def _last_action_failed(finding: Finding, evidence: TraceEvidence) -> str:
 def _message_rejected(finding: Finding, _: TraceEvidence) -> str:
     text = f"The harness rejected the message at a{finding.opened} ({ticked(finding.text('reason'), 120)}):"
     if files := finding.texts("files"):
-        return f"{text} its change of {paths_told(files)} was never made, and nothing made it later."
+        return f"{text} its change of {paths_text(files)} was never made, and nothing made it later."
     return f"{text} {ticked(finding.text('code'), 80)} in it never ran, and nothing ran later."
 
 
@@ -107,14 +107,14 @@ def _attempt(evidence: TraceEvidence, action: int, *, is_only: bool) -> str:
     """A failed attempt and its output; the missing program or package, if that is why and there are others."""
     failures = evidence.fact(action).result.failures
     if failures and not is_only and (failure := main_failure(failures)).missing_dependency:
-        return f"{absent_told(failure)} (a{action})"
+        return f"{describe_missing(failure)} (a{action})"
     return f"a{action} {_action(evidence, action, 70)}: {_output(evidence, action)}"
 
 
 def _only_new_files(finding: Finding, _: TraceEvidence) -> str:
     return (
         f"The submission at a{finding.opened} changes no existing file: it only adds"
-        f" {paths_told(finding.texts('files'))}, which the task does not name."
+        f" {paths_text(finding.texts('files'))}, which the task does not name."
     )
 
 

@@ -10,7 +10,7 @@ from dense.evidence.ending.rejections import Rejection, is_value
 from dense.evidence.links.origins import Origins
 from dense.narrate.actions import NarratedAction
 from dense.narrate.messages import submitted_text, telling_sentence
-from dense.narrate.quoting import listed, more
+from dense.narrate.phrases import listed, more
 from dense.text.quoting import quoted, ticked, ticked_path
 
 MAX_SENTENCE_CHARS = 160

@@ -17,12 +17,11 @@ from dense.draft import LeafDraft, PartDraft, SubtaskDraft, TreeDraft
 from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.trace import TraceEvidence
-from dense.narrate.elsewhere import elsewhere
+from dense.narrate.facets import reported_elsewhere
 from dense.narrate.findings import describe_finding
 from dense.narrate.handovers import describe_diff
-from dense.narrate.narrator import Narrator
+from dense.narrate.narrator import NarratedDigest, Narrator
 from dense.trajectory import Trajectory
-from dense.tree import Facets
 
 MAX_LEVELS = 3
 
@@ -66,7 +65,9 @@ def narrator_of(assessment: Assessment) -> Narrator:
     evidence = assessment.evidence
     diff = describe_diff(evidence.submitted_diff) if evidence.submitted_diff is not None else ""
     survives = evidence.survives if diff or evidence.history.has_removals else None  # else all of it does
-    return Narrator(evidence.history, evidence.steps, evidence.origins, survives, diff, partial(elsewhere, assessment))
+    return Narrator(
+        evidence.history, evidence.steps, evidence.origins, survives, diff, partial(reported_elsewhere, assessment)
+    )
 
 
 def _leaf(fact: ActionFacts, assessment: Assessment) -> LeafDraft:
@@ -86,9 +87,8 @@ def _levels(queue: Sequence[PartDraft], evidence: TraceEvidence, narrator: Narra
         if len(ends) == len(queue):
             break
         stretches = [tuple(queue[start:end]) for start, end in pairwise([0, *ends])]
-        if level == 1:  # titles of neighbours are told apart
-            narrator.prepare([(one[0].first, one[-1].last) for one in stretches if len(one) > 1])
-        queue = [one[0] if len(one) == 1 else _subtask(level, one, narrator) for one in stretches]
+        digests = iter(narrator.digests([(one[0].first, one[-1].last) for one in stretches if len(one) > 1]))
+        queue = [one[0] if len(one) == 1 else _subtask(level, one, next(digests)) for one in stretches]
     return tuple(queue)
 
 
@@ -102,7 +102,5 @@ def _ends(queue: Sequence[PartDraft], level: int, evidence: TraceEvidence) -> li
     )
 
 
-def _subtask(level: int, members: tuple[PartDraft, ...], narrator: Narrator) -> SubtaskDraft:
-    digest = narrator.digest(members[0].first, members[-1].last)
-    facets = Facets(**{name: digest[name] for name in Facets.__struct_fields__})
-    return SubtaskDraft(level, members, digest["title"], digest["summary"], facets)
+def _subtask(level: int, members: tuple[PartDraft, ...], digest: NarratedDigest) -> SubtaskDraft:
+    return SubtaskDraft(level, members, digest.title, digest.summary, digest.facets)

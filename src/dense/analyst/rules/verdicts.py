@@ -53,7 +53,7 @@ class Verdicts:
         return VerdictDraft(
             "coherent",
             self._completion(first, last, list(still_open.values()), is_root),
-            self._narrator.final(first, last, spans, tells_left=reports_failures),
+            self._narrator.final_summary(first, last, spans, with_failures=reports_failures),
             tuple(sorted([self._issue(one) for one in raised.values()], key=lambda issue: issue.is_fatal)),
             {key: (leaf_reference(action),) for key, action in resolved.items() if action is not None},
             self._key_actions(part, groups),

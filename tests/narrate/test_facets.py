@@ -8,7 +8,7 @@ import pytest
 from made_attempt import Action, analysed, attempt
 
 from dense.analyst.rules import RulesAnalyst
-from dense.narrate.elsewhere import elsewhere
+from dense.narrate.facets import reported_elsewhere
 from dense.service import distill_sync
 from dense.tree import NONE, Shortcut, Subtask, nodes
 
@@ -54,7 +54,7 @@ def test_an_issue_with_several_tries_tells_what_they_lacked() -> None:
 def test_what_an_issue_tells_is_no_open_issue_of_the_part_too() -> None:
     fails = ("pytest -q t.py", "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s", 1)
     analysis = analysed("Mend `a.py`: `pytest -q t.py` must pass.", ("sed -i s/a/b/ a.py", ""), fails, "Done.")
-    assert elsewhere(analysis, 1, 3).issues == {2}
+    assert reported_elsewhere(analysis, 1, 3).issues == {2}
     (part,) = parts("Mend `a.py`: `pytest -q t.py` must pass.", ("sed -i s/a/b/ a.py", ""), fails, "Done.")
     assert part.facets.open_issues == NONE
 

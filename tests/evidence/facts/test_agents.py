@@ -112,7 +112,7 @@ def test_a_crash_behind_the_last_page_and_the_answer_are_told() -> None:
     (issue,) = tree.issues
     assert "breaks off at a10" in issue.text
     assert "`openai.BadRequestError: Error code: 400`" in issue.text
-    assert "The answer that was given: `ten`." in tree.root.summary
+    assert "The answer given: `ten`." in tree.root.summary
 
 
 def test_who_leads_says_that_it_is_over() -> None:
