@@ -34,7 +34,7 @@ LAYERS = [
 ]
 """From the user down to the nouns. A room may import from those behind it in this list, and from itself."""
 NOUNS = {"errors", "trajectory", "outcome", "tree", "draft", "feedback", "results", "version"}
-UNTANGLING = {"analyst", "detectors", "narrate"}
+UNTANGLING = {"detectors", "narrate"}
 """Packages that still import each other in both directions; empty when the restructuring is done."""
 HEAVY: dict[str, str] = {
     "aiohttp": "model",
