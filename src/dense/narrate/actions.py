@@ -46,7 +46,7 @@ from dense.narrate.outputs import (
 )
 from dense.narrate.phrases import Clause, join_clauses, paths_text
 from dense.narrate.tools import describe_tools
-from dense.text.quoting import flat, quoted, ticked
+from dense.text.quoting import code_span, collapse_spaces, in_quotes
 from dense.trajectory import Step
 
 MAX_ACTION_CHARS = 120
@@ -133,7 +133,8 @@ class NarratedAction:
     @cached_property
     def is_echo(self) -> bool:
         """Whether only its command came back."""
-        shown, ran = flat(self.output[:MAX_OUTPUT_CHARS]), flat("\n".join(self.facts.commands)[:MAX_OUTPUT_CHARS])
+        shown = collapse_spaces(self.output[:MAX_OUTPUT_CHARS])
+        ran = collapse_spaces("\n".join(self.facts.commands)[:MAX_OUTPUT_CHARS])
         length = min(len(shown), len(ran), MAX_ACTION_CHARS)
         return length > MIN_ECHO_CHARS and shown[:length] == ran[:length]
 
@@ -231,14 +232,14 @@ def _output_text(action: NarratedAction) -> OutputText:
     if tests is not None:
         return tests
     if result.reported_problem:
-        return OutputText(ticked(result.reported_problem, MAX_LINE_CHARS), "quote")
+        return OutputText(code_span(result.reported_problem, MAX_LINE_CHARS), "quote")
     if result.is_empty or not step.observations or facts.delegates_to:
         return NOTHING
     if not step.calls and facts.targets:
-        return OutputText(ticked(without_query(facts.targets[0]), MAX_OUTPUT_CHARS), "quote")  # a page
+        return OutputText(code_span(without_query(facts.targets[0]), MAX_OUTPUT_CHARS), "quote")  # a page
     last = step.observations[-1]
     if last.origin == "user":
-        return OutputText(f"the user said {quoted(last.text, MAX_OUTPUT_CHARS - 30)}")
+        return OutputText(f"the user said {in_quotes(last.text, MAX_OUTPUT_CHARS - 30)}")
     effects = facts.effects
     shows_edit = (not facts.commands or facts.family in OPEN_EDITS) and bool(effects.writes) and not effects.scripts
     has_run = facts.phase not in ("explore", "talk") and not shows_edit
@@ -254,7 +255,7 @@ def _describe_no_run(action: NarratedAction) -> str:
         return describe_tests(result.tests).text
     failure = main_failure(result.failures)
     if failure.family is EXIT and (cause := pytest_error(action.output)):
-        return f"the tests could not start: {ticked(cause, MAX_CAUSE_CHARS)}"
+        return f"the tests could not start: {code_span(cause, MAX_CAUSE_CHARS)}"
     if failure.family.is_missing_dependency and failure.subject:
         return f"{describe_missing(failure)}: no test ran"
     return _describe_failure(failure, action)
@@ -262,7 +263,7 @@ def _describe_no_run(action: NarratedAction) -> str:
 
 def _describe_failure(failure: ObservedFailure, action: NarratedAction) -> str:
     """A failure by the line that shows it; if it is only an exit code, by that and the last line of the output."""
-    line = ticked(failure.line, MAX_LINE_CHARS)
+    line = code_span(failure.line, MAX_LINE_CHARS)
     if failure.family is SYNTAX and action.facts.commands and SHELL_STOP.match(failure.line):
         before, found, _ = action.output.partition(failure.line)
         if found and before.strip():

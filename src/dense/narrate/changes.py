@@ -12,7 +12,7 @@ from dense.narrate.commands import IN_PLACE, MAX_EDIT_CHARS, SUBSTITUTION
 from dense.narrate.messages import intent
 from dense.narrate.phrases import paths_text
 from dense.narrate.tools import TextChange, text_change
-from dense.text.quoting import quoted
+from dense.text.quoting import in_quotes
 
 MAX_CHANGE_CHARS = 80
 MAX_EDIT_TEXT_CHARS = 20_000
@@ -53,7 +53,7 @@ def describe_change(action: NarratedAction, text: str) -> str:
     if len(action.step.calls) == 1 and (line := _patched_line(parse_call(action.step.calls[0]))):
         return f"{text} ({line.text})"
     words = intent(action.step.message, MAX_INTENT_CHARS)
-    return f"{text} ({quoted(words, MAX_INTENT_CHARS)})" if words else text
+    return f"{text} ({in_quotes(words, MAX_INTENT_CHARS)})" if words else text
 
 
 def remaining_changes(changes: Sequence[NarratedAction]) -> list[NarratedAction]:

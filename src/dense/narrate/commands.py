@@ -15,7 +15,7 @@ from dense.knowledge.programs import programs_that
 from dense.narrate.messages import MAX_PURPOSE_CHARS, purpose
 from dense.narrate.phrases import Clause, lines_text, listed, paths_text
 from dense.text.differences import differing_parts
-from dense.text.quoting import last_line, line_count, quoted, ticked
+from dense.text.quoting import code_span, in_quotes, last_line, line_count
 
 SHOWING = programs_that("shows")
 SEARCHING = programs_that("searches")
@@ -39,16 +39,16 @@ COMMENT = re.compile(r"\s*(?:#(?!!)|//|--)\s*(\S[^\n]{3,200})")
 def short_command(text: str, limit: int = 100) -> str:
     """The part of a shell text that says most, in backticks."""
     part = _main_part(text, statements(text)[0], limit, None)
-    return ticked(HEREDOC_PLACED.sub(" ", part).strip(), limit)
+    return code_span(HEREDOC_PLACED.sub(" ", part).strip(), limit)
 
 
 def describe_shell(facts: ActionFacts, limit: int, message: str = "") -> list[Clause]:
     """What shell texts did. `message`: what the agent said before."""
     effects = facts.effects
     if effects.services and not effects.tests:
-        return [Clause("start", ticked(trimmed(effects.services[0]), 90))]
+        return [Clause("start", code_span(trimmed(effects.services[0]), 90))]
     if effects.installs and not effects.tests and not effects.scripts:
-        return [Clause("install", listed([ticked(name, 40) for name in effects.installs]), "", facts.has_failed)]
+        return [Clause("install", listed([code_span(name, 40) for name in effects.installs]), "", facts.has_failed)]
     if effects.undoes and len(effects.undoes) == len(effects.writes) and not (effects.tests or effects.scripts):
         return [Clause("revert", paths_text(effects.undoes))]
     parts = _parts_of(facts.commands)
@@ -96,7 +96,7 @@ def _describe_written(written: dict[str, int], after: Sequence[str], facts: Acti
     refused = {one.subject for one in facts.result.failures if one.family in (NO_SUCH_FILE, PERMISSION)}
     return [
         Clause(
-            "write", ticked(path, 60), lines_text(count), path in refused and not any(path in part for part in after)
+            "write", code_span(path, 60), lines_text(count), path in refused and not any(path in part for part in after)
         )
         for path, count in written.items()
     ]
@@ -110,7 +110,7 @@ def _describe_programs(parts: ShellParts, facts: ActionFacts, message: str) -> l
     clauses: list[Clause] = []
     for place, (part, body) in enumerate(parts.programs):
         name, count = trimmed(part), lines_text(line_count(body))
-        what = f"{count} of Python" if PYTHON.match(name) else f"{count} with {ticked(name, 40)}"
+        what = f"{count} of Python" if PYTHON.match(name) else f"{count} with {code_span(name, 40)}"
         clauses.append(describe_program(what, body, changed[place], message if place == meant else ""))
     return clauses
 
@@ -124,8 +124,8 @@ def describe_program(what: str, body: str, writes: Sequence[str], message: str) 
     line = body.rstrip().rpartition("\n")[2]
     is_conclusion = bool(line) and not line[0].isspace() and line[0] not in ")]}'\""  # not a branch or a loop
     if len(words) >= MIN_PURPOSE_WORDS_CHARS or not is_conclusion:
-        return Clause("run", what, quoted(words, MAX_PURPOSE_CHARS) if words else "")
-    return Clause("run", f"{what} ending in {ticked(last_line(body), 70)}")
+        return Clause("run", what, in_quotes(words, MAX_PURPOSE_CHARS) if words else "")
+    return Clause("run", f"{what} ending in {code_span(last_line(body), 70)}")
 
 
 def _describe_beside(parts: Sequence[str], facts: ActionFacts, limit: int) -> list[Clause]:
@@ -143,11 +143,11 @@ def _describe_run(parts: Sequence[str], facts: ActionFacts, limit: int) -> list[
     part = _main_part("\n".join(facts.commands[:8]), parts, limit - 20, facts)
     if len(part) > limit - 10 and (pieces := substitution(part)) is not None:
         where = paths_text([path for path in facts.effects.writes if path in part]) or "a file"
-        old, new = ticked(pieces[0], MAX_PIECE_CHARS), ticked(pieces[1], MAX_PIECE_CHARS)
+        old, new = code_span(pieces[0], MAX_PIECE_CHARS), code_span(pieces[1], MAX_PIECE_CHARS)
         if pieces[1].strip():
             return [Clause("change", f"{old} to {new} in {where}", "", facts.has_failed)]
         return [Clause("remove", f"{old} from {where}", "", facts.has_failed)]
-    return [Clause("run", ticked(part, limit - 10))]
+    return [Clause("run", code_span(part, limit - 10))]
 
 
 def substitution(text: str, limit: int = MAX_PIECE_CHARS) -> tuple[str, str] | None:
@@ -199,7 +199,7 @@ def _describe_look(parts: Sequence[str], facts: ActionFacts) -> Clause | None:
     if not names <= LOOKING or any(" > " in part for part in parts):
         return None
     reads = facts.effects.reads
-    if names <= SEARCHING and (patterns := [ticked(found, 50) for part in parts if (found := _pattern(part))]):
+    if names <= SEARCHING and (patterns := [code_span(found, 50) for part in parts if (found := _pattern(part))]):
         return Clause("search for", listed(patterns) + (f" in {paths_text(reads, 2)}" if reads else ""))
     if names <= SHOWING and reads:
         return Clause("read", paths_text(reads))

@@ -19,7 +19,7 @@ from dense.narrate.commands import LOOKING, SHOWING, short_command
 from dense.narrate.outputs import main_failure
 from dense.narrate.phrases import listed, paths_text
 from dense.narrate.stretch import NarratedStretch
-from dense.text.quoting import one_line, plain_text, ticked
+from dense.text.quoting import as_text, code_span, one_line
 from dense.tree import NONE, Facets
 
 if TYPE_CHECKING:
@@ -107,11 +107,11 @@ class _FacetItems:
         for path in reversed(self.stretch.kept_files):
             look = shown.get(base_name(path))
             if look is not None and self.stretch.is_guess(look):
-                items.append(f"{ticked(path)} (as the agent typed it: no output had shown that)")
+                items.append(f"{code_span(path)} (as the agent typed it: no output had shown that)")
             elif look is not None and look.action not in quoted:
-                items.append(f"{ticked(path)} (read back: {look.output_text})")
+                items.append(f"{code_span(path)} (read back: {look.output_text})")
             else:
-                items.append(ticked(path))
+                items.append(code_span(path))
         return items
 
     def final_state(self) -> list[str]:
@@ -119,8 +119,8 @@ class _FacetItems:
         for action in self.stretch.worked:
             effects = action.facts.effects
             if effects.installs:
-                items.append(f"installed {listed([ticked(name, 40) for name in effects.installs], 4)}")
-            items += [f"running: {ticked(text, 90)}" for text in effects.services]
+                items.append(f"installed {listed([code_span(name, 40) for name in effects.installs], 4)}")
+            items += [f"running: {code_span(text, 90)}" for text in effects.services]
             if removed := [path for path in effects.deletes if not is_temporary(path)]:
                 items.append(f"removed {paths_text(removed)}")
             if action.facts.family in COMMITTED:
@@ -136,7 +136,7 @@ class _FacetItems:
             for value in values(text)[:12]:
                 if len(value.text) <= 60 and _is_named(value.name) and self._is_computed(action, value.text):
                     found[value.name] = value.text
-        return [f"{one_line(name, 40)} {ticked(text, 60)}" for name, text in found.items()]
+        return [f"{one_line(name, 40)} {code_span(text, 60)}" for name, text in found.items()]
 
     def _is_computed(self, look: NarratedAction, value: str) -> bool:
         """Whether a value came out of a program before an action shows it, or the action shows what a program made;
@@ -189,9 +189,9 @@ class _FacetItems:
             for action in between:
                 effects = action.facts.effects
                 if effects.installs and any(one.is_missing_dependency for one in families):
-                    first = f"install {listed([ticked(name, 40) for name in effects.installs])}"
+                    first = f"install {listed([code_span(name, 40) for name in effects.installs])}"
                 elif effects.services and any(one.is_fixed_by_service for one in families):
-                    first = f"start {ticked(effects.services[0], 80)}"
+                    first = f"start {code_span(effects.services[0], 80)}"
                 elif any(same_file(path, subject) for path in effects.writes for subject in wanted if subject):
                     first = f"make {paths_text(effects.writes)}"
                 else:
@@ -258,7 +258,7 @@ def _typed_texts(action: NarratedAction) -> Iterator[str]:
     yield from action.facts.commands
     for call in action.step.calls[:8]:
         for value in call.arguments.values():
-            yield plain_text(value)[:MAX_EDIT_TEXT_CHARS]
+            yield as_text(value)[:MAX_EDIT_TEXT_CHARS]
 
 
 def _other_command(failed: NarratedAction, worked: NarratedAction) -> str:

@@ -11,8 +11,8 @@ import msgspec
 from dense.evidence.actions.tool_calls import is_shell, parse_call
 from dense.evidence.facts.agents import subagent_steps
 from dense.narrate.phrases import Clause, capital
-from dense.text.quoting import plain_text, quoted, ticked
-from dense.text.sentences import LIST_ITEM, SHORTEST_SENTENCE, first_sentence, sentences
+from dense.text.quoting import as_text, code_span, in_quotes
+from dense.text.sentences import LIST_ITEM, MIN_SENTENCE_CHARS, first_sentence, first_sentences
 from dense.trajectory import Step
 
 MAX_QUOTE_CHARS = 100
@@ -65,10 +65,10 @@ def describe_message(step: Step) -> Clause:
     """The head of a message as a claim, never as a fact."""
     if not any(seen.origin == "user" for seen in step.observations):
         line = first_sentence(_own_words(step.message), MAX_QUOTE_CHARS)
-        return Clause("say", quoted(line, MAX_QUOTE_CHARS) if line else "nothing")
+        return Clause("say", in_quotes(line, MAX_QUOTE_CHARS) if line else "nothing")
     if line := question(step.message, MAX_QUOTE_CHARS):
-        return Clause("ask the user", quoted(line, MAX_QUOTE_CHARS))
-    return Clause("say to the user", quoted(first_sentence(step.message, MAX_QUOTE_CHARS), MAX_QUOTE_CHARS))
+        return Clause("ask the user", in_quotes(line, MAX_QUOTE_CHARS))
+    return Clause("say to the user", in_quotes(first_sentence(step.message, MAX_QUOTE_CHARS), MAX_QUOTE_CHARS))
 
 
 def is_empty_turn(step: Step) -> bool:
@@ -90,14 +90,14 @@ def _own_words(message: str) -> str:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return message
     entries = [(ledger.get(name), key) for name, key in LEDGER_ENTRIES]
-    texts = [plain_text(cast("dict[str, Any]", one).get(key)) for one, key in entries if isinstance(one, dict)]
+    texts = [as_text(cast("dict[str, Any]", one).get(key)) for one, key in entries if isinstance(one, dict)]
     return next(filter(str.strip, texts), message)
 
 
 def telling_sentence(message: str, limit: int = MAX_QUOTE_CHARS) -> str:
     """The sentence of a last message that says most; empty if it only says that all is well, or what comes next."""
     best, most = "", -1
-    for one in islice(sentences(message, limit), MAX_SENTENCES):
+    for one in islice(first_sentences(message, limit), MAX_SENTENCES):
         if THINKING_ALOUD.match(one):
             return ""
         if not one or NEXT.match(one) or "submit(" in one or one[-1] == "?" or MUSING.match(one):
@@ -108,12 +108,12 @@ def telling_sentence(message: str, limit: int = MAX_QUOTE_CHARS) -> str:
         if score > most:
             best, most = one, score
     rest = best[found.end() :] if (found := DONE_PREFIX.match(best)) is not None else ""
-    return capital(rest) if len(rest) >= SHORTEST_SENTENCE else best
+    return capital(rest) if len(rest) >= MIN_SENTENCE_CHARS else best
 
 
 def intent(message: str, limit: int = 90) -> str:
     """What a message says that its action is for: in a short message the longer of the last two sentences."""
-    found = list(sentences(message, limit)) if len(message) <= SHORT_MESSAGE_CHARS else []
+    found = list(first_sentences(message, limit)) if len(message) <= SHORT_MESSAGE_CHARS else []
     return max(found[-2:], key=len) if found else first_sentence(message, limit)
 
 
@@ -121,7 +121,7 @@ def purpose(message: str, limit: int = MAX_PURPOSE_CHARS, *, is_change: bool = F
     """What a message says that its action is for, by the sentences about what comes next: the first one before a
     change, else the last. Without any, see `intent`."""
     found: list[str] = []
-    for one in sentences(message, max(3 * limit, 300)):
+    for one in first_sentences(message, max(3 * limit, 300)):
         if (start := INTENTION.search(one)) is not None:
             found.append(one if start.start() <= limit // 3 else one[start.start() :])
     if found := [one for one in found if len(one) >= MIN_PURPOSE_CHARS]:
@@ -131,7 +131,7 @@ def purpose(message: str, limit: int = MAX_PURPOSE_CHARS, *, is_change: bool = F
 
 def question(message: str, limit: int = MAX_QUOTE_CHARS) -> str:
     """The first question of a message, in any language that has a mark for it."""
-    return next((one for one in sentences(message, limit) if one.endswith(("?", "？", "؟"))), "")
+    return next((one for one in first_sentences(message, limit) if one.endswith(("?", "？", "؟"))), "")
 
 
 def without_query(address: str) -> str:
@@ -142,14 +142,14 @@ def without_query(address: str) -> str:
 
 def instruction(step: Step) -> str:
     """What an agent asks another one to do, as it is in the call."""
-    texts = (plain_text(value) for call in step.calls for value in call.arguments.values())
+    texts = (as_text(value) for call in step.calls for value in call.arguments.values())
     return next((text for text in texts if text.strip()), "")
 
 
 def describe_delegation(step: Step) -> Clause:
     """A delegation to another agent."""
-    words, who = first_sentence(instruction(step), MAX_QUOTE_CHARS), ticked(step.calls[0].name, 30)
-    return Clause(f"ask {who}", quoted(words, MAX_QUOTE_CHARS)) if words else Clause("turn to", who)
+    words, who = first_sentence(instruction(step), MAX_QUOTE_CHARS), code_span(step.calls[0].name, 30)
+    return Clause(f"ask {who}", in_quotes(words, MAX_QUOTE_CHARS)) if words else Clause("turn to", who)
 
 
 def describe_subagents(step: Step) -> str:
@@ -162,7 +162,7 @@ def describe_subagents(step: Step) -> str:
 def submitted_text(step: Step) -> str:
     """What the call of a hand-over submits; empty if it holds nothing."""
     for call in step.calls:
-        answer = plain_text(next((value for key in ANSWER_KEYS if (value := call.arguments.get(key))), None))
+        answer = as_text(next((value for key in ANSWER_KEYS if (value := call.arguments.get(key))), None))
         if answer.strip() and not is_shell(parse_call(call)):
             return answer
     return ""
@@ -171,6 +171,6 @@ def submitted_text(step: Step) -> str:
 def describe_submission(step: Step) -> Clause:
     """A hand-over, with what the call submits or the message says."""
     if answer := submitted_text(step):
-        return Clause("hand in", quoted(answer, 90))
+        return Clause("hand in", in_quotes(answer, 90))
     message = telling_sentence(step.message, 90)
-    return Clause("end", f"the attempt and said {quoted(message, 90)}" if message else "the attempt")
+    return Clause("end", f"the attempt and said {in_quotes(message, 90)}" if message else "the attempt")

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from dense.evidence.observations.result import ObservedFailure, TestRun
 from dense.narrate.phrases import lines_text, listed
-from dense.text.quoting import last_line, ticked
+from dense.text.quoting import code_span, last_line
 
 MAX_LINE_CHARS = 130
 MAX_CAUSE_CHARS = 110
@@ -54,14 +54,14 @@ def describe_tests(runs: Sequence[TestRun]) -> OutputText:
     """The last test run that failed, else the last one."""
     run = ([one for one in runs if one.failed] or runs)[-1]
     if run.runner == "make" or (run.passed is None and not run.failed):
-        return OutputText(ticked(run.line, MAX_CAUSE_CHARS), "quote")
+        return OutputText(code_span(run.line, MAX_CAUSE_CHARS), "quote")
     if not run.failed:
         passed = run.passed or 0
         if passed and (skipped := SKIPPED.search(run.line)):
             return OutputText(f"{passed} test{'s pass' if passed > 1 else ' passes'}, {skipped[1]} skipped")
         texts = {0: "no tests ran", 1: "the one test passes"}
         return OutputText(texts.get(passed) or f"{_all_of(passed)} tests pass")
-    names = f": {listed([ticked(test_name(name), 50) for name in run.names])}" if run.names else ""
+    names = f": {listed([code_span(test_name(name), 50) for name in run.names])}" if run.names else ""
     if run.passed == 0:
         return OutputText(
             f"{_all_of(run.failed)} tests fail{names}" if run.failed > 1 else f"the only test fails{names}"
@@ -78,7 +78,7 @@ def describe_unstarted_run(run: TestRun, failures: Sequence[ObservedFailure], ou
     """A test run in which no test could start, with the first line that says why."""
     cause = next((failure.line for failure in failures if not failure.family.is_vague), "") or pytest_error(output)
     count = "1 error" if run.failed == 1 else f"{run.failed} errors"
-    return f"no test could start ({count}){f': {ticked(cause, MAX_CAUSE_CHARS)}' if cause.strip() else ''}"
+    return f"no test could start ({count}){f': {code_span(cause, MAX_CAUSE_CHARS)}' if cause.strip() else ''}"
 
 
 def pytest_error(output: str) -> str:
@@ -89,7 +89,7 @@ def pytest_error(output: str) -> str:
 
 def describe_missing(failure: ObservedFailure) -> str:
     """A program or a package that is missing, by its name."""
-    return f"{ticked(failure.subject, 60)} is {missing_text(failure)}"
+    return f"{code_span(failure.subject, 60)} is {missing_text(failure)}"
 
 
 def missing_text(failure: ObservedFailure) -> str:
@@ -111,7 +111,7 @@ def main_failure(failures: Sequence[ObservedFailure]) -> ObservedFailure:
 def describe_exit(code: int | None, output: str) -> str:
     """A failure that is only an exit code, with the last line of the output."""
     text, last = f"exit code {code}" if code else "it failed", last_line(output)
-    return f"{text}: {ticked(last, MAX_CAUSE_CHARS)}" if last else text
+    return f"{text}: {code_span(last, MAX_CAUSE_CHARS)}" if last else text
 
 
 def quote_output(text: str, limit: int, *, has_run: bool) -> OutputText:
@@ -122,12 +122,12 @@ def quote_output(text: str, limit: int, *, has_run: bool) -> OutputText:
     if len(lines) == 1:
         # The first keys of a structured text say nothing.
         is_cut = len(lines[0]) > limit - 20 and lines[0].lstrip().startswith(("{", "["))
-        return OutputText("1 line", "size") if is_cut else OutputText(ticked(lines[0], limit - 20), "quote")
+        return OutputText("1 line", "size") if is_cut else OutputText(code_span(lines[0], limit - 20), "quote")
     is_short = len(lines) <= MAX_SHOWN_LINES and len(text) <= MAX_SHOWN_CHARS
     if is_short and sum(map(len, lines)) <= limit - 40:
-        return OutputText(", ".join([ticked(line, 80) for line in lines]), "quote")
+        return OutputText(", ".join([code_span(line, 80) for line in lines]), "quote")
     if has_run and (last := _telling_last_line(text)):
-        return OutputText(f"at the end {ticked(last, MAX_LAST_LINE_CHARS)}")
+        return OutputText(f"at the end {code_span(last, MAX_LAST_LINE_CHARS)}")
     return OutputText(lines_text(text.count("\n") + 1), "size")
 
 

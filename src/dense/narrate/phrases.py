@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from dense.evidence.actions.effects import UNNAMED
-from dense.text.quoting import ticked_path
+from dense.text.quoting import path_span
 
 OPEN_FILE = "the open file"
 PAST = {"run": "ran", "write": "wrote", "read": "read", "say": "said", "take": "took"}
@@ -88,7 +88,7 @@ def paths_text(paths: Iterable[str], most: int = 3) -> str:
         name = path.rstrip("/").rpartition("/")[2] or path
         if name not in kept or len(path) > len(kept[name]):
             kept[name] = path
-    return listed([OPEN_FILE if path == UNNAMED else ticked_path(path) for path in kept.values()], most, "file")
+    return listed([OPEN_FILE if path == UNNAMED else path_span(path) for path in kept.values()], most, "file")
 
 
 def lines_text(count: int) -> str:

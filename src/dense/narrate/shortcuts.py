@@ -13,7 +13,7 @@ from dense.narrate.changes import describe_change, remaining_changes, small_chan
 from dense.narrate.phrases import listed, paths_text
 from dense.narrate.tools import tool_name
 from dense.text.differences import differing_leaves, differing_parts
-from dense.text.quoting import plain_text, quoted, ticked
+from dense.text.quoting import as_text, code_span, in_quotes
 
 MAX_FAILURES = 4
 MAX_TESTED_CHANGES = 2
@@ -53,7 +53,7 @@ def _describe_failure(actions: Sequence[NarratedAction], complaint: Callable[[in
     did = f"{before}, then {first.action_text}" if before else first.action_text
     did = before if before and first.facts.result.tests else did
     words = complaint(first.action) if not first.has_failed else ""
-    output = f"{first.output_text}, of which the agent said {quoted(words, 160)}" if words else first.output_text
+    output = f"{first.output_text}, of which the agent said {in_quotes(words, 160)}" if words else first.output_text
     text = f"{did}: {output}{_expectation(first)}"
     again = _tested_changes(last, tested) if last is not first else ""
     return f"{text}, and the same after this: {again}" if again and again != before else text
@@ -72,7 +72,7 @@ def _expectation(action: NarratedAction) -> str:
     found = TEST_COMPLAINT.findall(action.step.observations[-1].text[-MAX_COMPLAINT_TAIL:])
     by_kind = [next((groups[kind] for groups in found if groups[kind]), "") for kind in range(4)]
     line = next(filter(None, by_kind), "")
-    return f" ({ticked(line, 110)})" if line else ""
+    return f" ({code_span(line, 110)})" if line else ""
 
 
 def working_path(
@@ -94,7 +94,7 @@ def _change_text(action: NarratedAction) -> str:
     """What a change is: the text that it replaced, or the agent's words for it."""
     small = [] if action.has_detail else [one for one in small_changes(action) if one.new]
     if len(small) == 1 and action.facts.commands:
-        return f"changed {ticked(small[0].old)} to {ticked(small[0].new)} in {small[0].where}"
+        return f"changed {code_span(small[0].old)} to {code_span(small[0].new)} in {small[0].where}"
     return describe_change(action, action.action_text)
 
 
@@ -109,19 +109,19 @@ def _difference(failed: NarratedAction, worked: NarratedAction) -> str:
     texts: list[str] = []
     for key, value in after.arguments.items():
         texts += _other_values(key, value, before.arguments.get(key))
-    texts += [f"without {ticked(key, 30)}" for key in before.arguments if key not in after.arguments]
-    return f"called {ticked(tool_name(after), 40)} with {listed(texts)}" if texts else ""
+    texts += [f"without {code_span(key, 30)}" for key in before.arguments if key not in after.arguments]
+    return f"called {code_span(tool_name(after), 40)} with {listed(texts)}" if texts else ""
 
 
 def _other_values(key: str, value: Any, before: Any) -> list[str]:
     """How an argument differs; of lists and records the single values, if they are few and short."""
     texts: list[str] = []
     for name, new, old in islice(differing_leaves(value, before, key), MAX_VALUES + 1):
-        text, text_before = plain_text(new)[:2000], plain_text(old)[:2000]
+        text, text_before = as_text(new)[:2000], as_text(old)[:2000]
         if not isinstance(new, str) and max(len(text), len(text_before)) > MAX_ARGUMENT_CHARS:
-            return [f"other {ticked(key, 30)}"]  # a piece of a list or a record says nothing
+            return [f"other {code_span(key, 30)}"]  # a piece of a list or a record says nothing
         text, text_before = differing_parts(text, text_before, MAX_ARGUMENT_CHARS)
         if text != text_before and max(len(text), len(text_before)) <= MAX_ARGUMENT_CHARS:
-            instead = f" instead of {ticked(text_before, MAX_ARGUMENT_CHARS)}" if text_before.strip() else ""
-            texts.append(f"{ticked(name, 60)} {ticked(text, MAX_ARGUMENT_CHARS)}{instead}")
-    return texts if len(texts) <= MAX_VALUES else [f"other {ticked(key, 30)}"]
+            instead = f" instead of {code_span(text_before, MAX_ARGUMENT_CHARS)}" if text_before.strip() else ""
+            texts.append(f"{code_span(name, 60)} {code_span(text, MAX_ARGUMENT_CHARS)}{instead}")
+    return texts if len(texts) <= MAX_VALUES else [f"other {code_span(key, 30)}"]

@@ -11,7 +11,7 @@ from dense.evidence.links.origins import Origins
 from dense.knowledge.errors import NO_SUCH_COMMAND
 from dense.narrate.actions import NarratedAction
 from dense.narrate.outputs import main_failure
-from dense.text.quoting import ticked
+from dense.text.quoting import code_span
 
 
 class NarratedStretch:
@@ -71,10 +71,8 @@ class NarratedStretch:
 
     def action_text(self, action: NarratedAction) -> str:
         """What was done, and by whom if there are several agents."""
-        is_one_of_several = len(self.agents) > 1 and action.step.agent
-        return (
-            f"{ticked(action.step.agent or '', 30)} {action.action_text}" if is_one_of_several else action.action_text
-        )
+        agent = action.step.agent if len(self.agents) > 1 else None
+        return f"{code_span(agent, 30)} {action.action_text}" if agent else action.action_text
 
     def full_text(self, action: NarratedAction) -> str:
         """What was done, and what came back if that says something."""
@@ -88,7 +86,7 @@ class NarratedStretch:
         failure = main_failure(failures) if failures else None
         if failure is not None and failure.family.is_missing_dependency and failure.subject:
             kind = "command not found" if failure.family is NO_SUCH_COMMAND else "no such module"
-            return f"{ticked(failure.subject, 60)}: {'no such package' if action.facts.effects.installs else kind}"
+            return f"{code_span(failure.subject, 60)}: {'no such package' if action.facts.effects.installs else kind}"
         is_one_of_several = len(self.agents) > 1 and action.step.agent
         text = self.action_text(action) if is_one_of_several else action.command_text
         return f"{text}: {action.output_text}"

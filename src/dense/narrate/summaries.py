@@ -23,7 +23,7 @@ from dense.narrate.messages import is_empty_turn, submitted_text
 from dense.narrate.outputs import quote_output
 from dense.narrate.phrases import capital, listed, paths_text, sentence
 from dense.narrate.stretch import NarratedStretch, check_name
-from dense.text.quoting import ticked
+from dense.text.quoting import code_span
 
 MAX_SUMMARY_CHARS = 500
 MAX_ROOT_SUMMARY_CHARS = 700
@@ -367,4 +367,4 @@ class StretchSummary:
 
 
 def _answer_text(answer: str) -> str:
-    return f"The answer given: {ticked(answer, 120)}." if answer else ""
+    return f"The answer given: {code_span(answer, 120)}." if answer else ""

@@ -25,7 +25,7 @@ from dense.narrate.messages import instruction, purpose, question, submitted_tex
 from dense.narrate.outputs import missing_text
 from dense.narrate.phrases import capital, listed, more
 from dense.narrate.stretch import check_name
-from dense.text.quoting import one_line, quoted
+from dense.text.quoting import in_quotes, one_line
 from dense.text.sentences import first_sentence
 
 MAX_TITLE_CHARS = 60
@@ -92,7 +92,7 @@ def _with_words(name: str, actions: Sequence[NarratedAction]) -> str:
     spoken = [action for action in actions if action.step.message]
     changes = [one for one in spoken if one.facts.effects.writes] or [one for one in spoken if one.phase == "run"]
     words = first_sentence(changes[-1].step.message, room) if changes and room >= MIN_QUOTE_CHARS else ""
-    return f"{name}: {quoted(words, room)}" if words else name
+    return f"{name}: {in_quotes(words, room)}" if words else name
 
 
 def _missing_state(actions: Iterable[NarratedAction]) -> str:
@@ -266,10 +266,10 @@ def _detail(action: NarratedAction) -> str:
     if action.facts.commands:
         messages = [found[1] for text in action.facts.commands if (found := COMMIT_MESSAGE.search(text[:2000]))]
         words = messages[-1] if messages else _announced(action)
-        return f": {quoted(words, MAX_WORDS_CHARS)}" if messages or len(words) >= MIN_QUOTE_CHARS else ""
+        return f": {in_quotes(words, MAX_WORDS_CHARS)}" if messages or len(words) >= MIN_QUOTE_CHARS else ""
     values = [value for call in action.step.calls[:1] for value in call.arguments.values() if isinstance(value, str)]
     short = [value for value in values if value.strip() and len(value) <= MAX_TITLE_CHARS and "\n" not in value]
-    return f" {quoted(short[0], 36)}" if short else ""
+    return f" {in_quotes(short[0], 36)}" if short else ""
 
 
 def _announced(action: NarratedAction) -> str:
@@ -302,13 +302,13 @@ def _run_title(actions: Sequence[NarratedAction]) -> str:
     if len(runs) == 1 and not scripts and looks:
         value = _single_value(runs[0])
         if value and (len(looks) <= FEW_LOOKS or len(value) >= MIN_VALUE_CHARS):
-            return f"Work out {quoted(value, MAX_VALUE_CHARS)}"
+            return f"Work out {in_quotes(value, MAX_VALUE_CHARS)}"
         return _look_title(looks)
     if not scripts and runs[-1].facts.family.startswith("python"):
         words = _announced(runs[-1])
         commands = runs[-1].facts.commands
         name = short_command(commands[-1], MAX_WORDS_CHARS) if commands and not words else "Python"
-        return f"Run {name}: {quoted(words, MAX_WORDS_CHARS)}" if words else f"Run {name}"
+        return f"Run {name}: {in_quotes(words, MAX_WORDS_CHARS)}" if words else f"Run {name}"
     names = dict.fromkeys(one_line(name, MAX_NAME_CHARS) for name in scripts or map(_program, runs))
     return f"Run {listed(list(names), 2)}"
 
@@ -332,7 +332,7 @@ def _look_title(looks: Sequence[NarratedAction]) -> str:
     if asked and len(asked) >= len(names):
         hosts = dict.fromkeys(host_of(one) for one in asked if "://" in one or ("." in one and " " not in one))
         hosts = [one_line(host, MAX_NAME_CHARS) for host in hosts if host]
-        return f"Look at {listed(hosts, 2)}" if hosts else f"Search the web for {quoted(asked[0], 36)}"
+        return f"Look at {listed(hosts, 2)}" if hosts else f"Search the web for {in_quotes(asked[0], 36)}"
     if names:
         return f"Look at {_names_text(names)}"
     if counts:
@@ -348,7 +348,7 @@ def _delegation_title(action: NarratedAction) -> str:
     """What another agent was asked to do: `WebSurfer: "Open the first link"`."""
     who = one_line(action.facts.delegates_to, 20)
     words = LEAD_IN.sub("", first_sentence(instruction(action.step), MAX_TITLE_CHARS), 1)
-    return f"{who}: {quoted(words, MAX_TITLE_CHARS - len(who) - 4)}" if words else f"Turn to {who}"
+    return f"{who}: {in_quotes(words, MAX_TITLE_CHARS - len(who) - 4)}" if words else f"Turn to {who}"
 
 
 def _talk_title(actions: Sequence[NarratedAction]) -> str:
@@ -356,15 +356,15 @@ def _talk_title(actions: Sequence[NarratedAction]) -> str:
     handed = next((one for one in reversed(actions) if one.phase == "deliver" and one.step.calls), None)
     if handed is not None:
         answer = submitted_text(handed.step)
-        return f"Hand in {quoted(answer, MAX_TITLE_CHARS - 10)}" if answer else "Hand over and end"
+        return f"Hand in {in_quotes(answer, MAX_TITLE_CHARS - 10)}" if answer else "Hand over and end"
     agents = list(dict.fromkeys(action.step.agent for action in actions if action.step.agent))
     who = f"{one_line(agents[0], 20)}: " if len(agents) == 1 else ""
     if any(action.facts.is_followed_by_user for action in actions):
         asked = next((one for action in actions if (one := question(action.step.message, 40))), "")
-        return f"{who}Ask the user {quoted(asked, 40)}" if asked else f"{who}Talk with the user"
+        return f"{who}Ask the user {in_quotes(asked, 40)}" if asked else f"{who}Talk with the user"
     words = first_sentence(last.step.message, MAX_WORDS_CHARS)
     verb = "Last message" if last.phase == "deliver" else "Say"
-    return f"{who}{verb} {quoted(words, MAX_WORDS_CHARS)}" if words else "Say nothing"
+    return f"{who}{verb} {in_quotes(words, MAX_WORDS_CHARS)}" if words else "Say nothing"
 
 
 def _program(action: NarratedAction) -> str:

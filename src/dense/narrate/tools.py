@@ -26,7 +26,7 @@ from dense.knowledge.tools import (
 from dense.narrate.commands import describe_program
 from dense.narrate.messages import describe_message
 from dense.narrate.phrases import OPEN_FILE, Clause, lines_text, paths_text
-from dense.text.quoting import line_count, one_line, plain_text, quoted, ticked
+from dense.text.quoting import as_text, code_span, in_quotes, line_count, one_line
 from dense.trajectory import Step
 
 MAX_CALLS = 8
@@ -53,7 +53,7 @@ class TextChange(Struct, frozen=True):
     @property
     def text(self) -> str:
         """`old` → `new` in `a.py`."""
-        change = f"{ticked(self.old)} → {ticked(self.new)}" if self.new else f"without {ticked(self.old)}"
+        change = f"{code_span(self.old)} → {code_span(self.new)}" if self.new else f"without {code_span(self.old)}"
         return f"{change} in {self.where}" if self.where else change
 
 
@@ -78,9 +78,9 @@ def _describe_tool(tool: ParsedCall, step: Step) -> Clause:
     if kind in ("delete", "move"):
         return Clause(kind, paths)
     if address := tool.text(ADDRESS_KEYS):
-        return Clause("open", ticked(address, 90))
+        return Clause("open", code_span(address, 90))
     if kind == "ask" and (query := tool.text(QUERY_KEYS)):
-        return Clause("search the web for", quoted(query, 80))
+        return Clause("search the web for", in_quotes(query, 80))
     if kind == "python":
         return _describe_code(tool, step)
     return _describe_talk(tool, step) if kind == "talk" else _describe_call(tool)
@@ -88,7 +88,7 @@ def _describe_tool(tool: ParsedCall, step: Step) -> Clause:
 
 def _describe_look(tool: ParsedCall, paths: str) -> Clause:
     if pattern := tool.text(PATTERN_KEYS):
-        return Clause("search for", ticked(pattern, 50) + (f" in {paths}" if paths else ""))
+        return Clause("search for", code_span(pattern, 50) + (f" in {paths}" if paths else ""))
     if "lists" in known_tool(tool.plain).traits:
         return Clause("list", paths or "the folder")
     return Clause("read", paths) if paths else _describe_call(tool)
@@ -117,7 +117,7 @@ def _describe_code(tool: ParsedCall, step: Step) -> Clause:
     """Code given to an interpreter: one line as it is, more of them by what they are for."""
     code = (tool.text(CODE_KEYS) or "").strip()
     if "\n" not in code:
-        return Clause("run", f"Python {ticked(code, 70) if code else 'nothing'}")
+        return Clause("run", f"Python {code_span(code, 70) if code else 'nothing'}")
     lines = [line for line in code[-MAX_CODE_CHARS:].split("\n") if not line.lstrip().startswith(("#", "```"))]
     message = step.message if len(step.calls) == 1 else ""
     return describe_program(
@@ -129,13 +129,13 @@ def _describe_talk(tool: ParsedCall, step: Step) -> Clause:
     """Tools that touch only the conversation."""
     words, traits = tool.text(SAID_KEYS), known_tool(tool.plain).traits
     if "delegates" in traits:
-        return Clause("start", f"an agent for {quoted(words, 80)}" if words else "an agent")
+        return Clause("start", f"an agent for {in_quotes(words, 80)}" if words else "an agent")
     if "plans" in traits or "plan" in tool.plain or "todo" in tool.plain or tool.plain.startswith("task"):
         return Clause("update", "the plan")
     if words:
         verb = "ask the user" if "ask" in tool.plain else "note" if tool.plain == "think" else "say"
-        return Clause(verb, quoted(words, 80))
-    return describe_message(step) if step.message.strip() else Clause("call", ticked(tool.name, 40))
+        return Clause(verb, in_quotes(words, 80))
+    return describe_message(step) if step.message.strip() else Clause("call", code_span(tool.name, 40))
 
 
 def _describe_call(tool: ParsedCall) -> Clause:
@@ -143,9 +143,9 @@ def _describe_call(tool: ParsedCall) -> Clause:
     name = tool_name(tool)
     arguments = [(key, _argument_text(value)) for key, value in list(tool.arguments.items())[:MAX_ARGUMENTS]]
     if len(arguments) == 1 and len(arguments[0][1]) > LONG_ARGUMENT_CHARS:
-        return Clause("call", f"{ticked(name, 40)} with {quoted(arguments[0][1], 90)}")
+        return Clause("call", f"{code_span(name, 40)} with {in_quotes(arguments[0][1], 90)}")
     short = ", ".join(f"{key}={one_line(text, MAX_ARGUMENT_CHARS)}" for key, text in arguments if text)
-    return Clause("call", ticked(f"{name}({short})" if short else name, MAX_CALL_CHARS))
+    return Clause("call", code_span(f"{name}({short})" if short else name, MAX_CALL_CHARS))
 
 
 def tool_name(tool: ParsedCall) -> str:
@@ -156,7 +156,7 @@ def tool_name(tool: ParsedCall) -> str:
 def _argument_text(value: Any) -> str:
     """An argument as text; of a list of records the values alone."""
     if not isinstance(value, list):
-        return plain_text(value)
+        return as_text(value)
     items = cast("list[Any]", value)[:5]
     records = [list(cast("dict[str, Any]", one).values())[:6] if isinstance(one, dict) else [one] for one in items]
-    return "; ".join(" ".join(map(plain_text, record)) for record in records)
+    return "; ".join(" ".join(map(as_text, record)) for record in records)

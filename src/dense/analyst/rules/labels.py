@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.phases import Phase
 from dense.evidence.links.action_links import ActionLinks
-from dense.text.quoting import ticked
+from dense.text.quoting import code_span
 from dense.trajectory import Step
 from dense.tree import Label
 
@@ -105,8 +105,8 @@ PURPOSES: dict[Phase, str] = {
 def ran(fact: ActionFacts) -> str:
     """What was done, as the beginning of a sentence."""
     if fact.commands:
-        return ticked(_decisive_command(fact), MAX_QUOTE_CHARS)
-    return ticked(fact.family, MAX_QUOTE_CHARS) if fact.family else "The message"
+        return code_span(_decisive_command(fact), MAX_QUOTE_CHARS)
+    return code_span(fact.family, MAX_QUOTE_CHARS) if fact.family else "The message"
 
 
 def _decisive_command(fact: ActionFacts) -> str:
@@ -122,4 +122,4 @@ def evidence(fact: ActionFacts) -> str:
     tests, failures = fact.result.tests, fact.result.failures
     lines = [run.line for run in tests if run.failed][-1:] + [one.line for one in (*failures[-1:], *tests[-1:])]
     line = next(filter(None, lines), "")
-    return f": {ticked(line, MAX_QUOTE_CHARS)}" if line else ""
+    return f": {code_span(line, MAX_QUOTE_CHARS)}" if line else ""
