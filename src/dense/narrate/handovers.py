@@ -11,10 +11,12 @@ from dense.evidence.links.origins import Origins
 from dense.narrate.actions import NarratedAction
 from dense.narrate.messages import submitted_text, telling_sentence
 from dense.narrate.phrases import listed, more
-from dense.text.quoting import code_span, in_quotes, path_span
+from dense.text.quoting import code_span, in_quotes, one_line, path_span
 
 MAX_SENTENCE_CHARS = 160
 MAX_ANSWER_CHARS = 120
+MAX_SUBMITTED_CHARS = 90
+"""How much of a submission the words for its action quote."""
 MAX_ANSWERS = 6
 """How many rejected answers are listed, the last ones."""
 MAX_HANDOVERS = 3
@@ -35,10 +37,10 @@ def describe_handover(action: NarratedAction, *, with_lacking: bool = True) -> s
     """A hand-over by the sentence that says what is missing, else by the one that says most; empty if none does."""
     text, message = action.action_text, action.step.message
     is_end = action.facts.phase == "deliver"
-    if is_end and submitted_text(action.step):
+    if is_end and (answer := submitted_text(action.step)):
         lacking = lacking_sentence(longest_text(action.step)) if with_lacking else ""
-        is_covered = not lacking or lacking[:40] in text
-        return text if is_covered else f"{text} and said {in_quotes(lacking, MAX_SENTENCE_CHARS)}"
+        is_quoted = lacking[:40] in one_line(answer, MAX_SUBMITTED_CHARS)
+        return text if is_quoted else f"{text} and said {in_quotes(lacking, MAX_SENTENCE_CHARS)}"
     if not is_end and (action.step.calls or action.facts.is_followed_by_user):
         return text
     if lacking := lacking_sentence(message) if with_lacking else "":
