@@ -35,7 +35,7 @@ STOPPED = Step(
 )
 
 
-def deeds(*actions: tuple[str, str, int] | Step) -> list[NarratedAction]:
+def narrated(*actions: tuple[str, str, int] | Step) -> list[NarratedAction]:
     """Shell commands with their output and exit code, or steps."""
     found: list[tuple[Step, Leaf]] = []
     for number, action in enumerate(actions, 1):
@@ -131,14 +131,14 @@ def call(name: str, text: str = "{}", **arguments: str) -> Step:
     ],
 )
 def test_a_stretch_is_named_by_what_it_was_for(actions: list[tuple[str, str, int] | Step], name: str) -> None:
-    assert named(deeds(*actions)) == name
+    assert named(narrated(*actions)) == name
 
 
 def test_a_title_is_short_whatever_the_names_are() -> None:
     long = [(f"echo x > {'name' * 30}{n}.txt", "", 0) for n in range(5)]
-    assert 0 < len(named(deeds(*long))) <= MAX_TITLE_CHARS
+    assert 0 < len(named(narrated(*long))) <= MAX_TITLE_CHARS
     assert named([]) == "Nothing"
-    assert named(deeds(call("edit", path="\x1b"))) != ""
+    assert named(narrated(call("edit", path="\x1b"))) != ""
 
 
 UNSEEN = ["\x1b", "\x00", "\u202e", "\u200b \x1b[31m"]
@@ -159,51 +159,51 @@ TRIES = [
 @pytest.mark.parametrize("command", TRIES)
 def test_what_cannot_be_seen_has_a_title_all_the_same(command: str, name: str) -> None:
     for code in (0, 1, 127):
-        tried = deeds((command.format(name), f"bash: {name}: command not found" if code else name, code))
-        for told in (named(tried), attempt_title(tried, is_recovered=False), attempt_title(tried, is_recovered=True)):
-            assert told.strip()
-            assert told.isprintable()
+        tried = narrated((command.format(name), f"bash: {name}: command not found" if code else name, code))
+        for text in (named(tried), attempt_title(tried, is_recovered=False), attempt_title(tried, is_recovered=True)):
+            assert text.strip()
+            assert text.isprintable()
 
 
 @pytest.mark.parametrize("name", UNSEEN)
 def test_a_tool_without_a_name_has_a_title_all_the_same(name: str) -> None:
     for step in (call(name), call(name, **{name: name}), call("edit", path=name), call("final_answer", answer=name)):
-        assert named(deeds(step)).strip()
+        assert named(narrated(step)).strip()
 
 
 SCRIPT = "cat > s.py <<'E'\nopen('/app/out.json', 'w').write('1')\nE\npython3 s.py"
 
 
 def test_a_program_that_failed_made_nothing_but_itself() -> None:
-    done = products(deeds((SCRIPT, KEY_ERROR, 1)))
+    done = products(narrated((SCRIPT, KEY_ERROR, 1)))
     assert done.made == ("s.py",)
     assert done.failed == ("/app/out.json",)
 
 
 def test_what_a_program_was_to_make_is_there_once_it_ran() -> None:
-    done = products(deeds((SCRIPT, KEY_ERROR, 1), ("sed -i s/a/b/ s.py; python3 s.py", "done", 0)))
+    done = products(narrated((SCRIPT, KEY_ERROR, 1), ("sed -i s/a/b/ s.py; python3 s.py", "done", 0)))
     assert set(done.made) == {"s.py", "/app/out.json"}
     assert not done.failed
 
 
 def test_a_look_at_a_file_that_may_be_missing_shows_nothing() -> None:
-    done = products(deeds((SCRIPT, KEY_ERROR, 1), ("file /app/out.json", "cannot open", 0)))
+    done = products(narrated((SCRIPT, KEY_ERROR, 1), ("file /app/out.json", "cannot open", 0)))
     assert done.failed == ("/app/out.json",)
 
 
 def test_what_was_removed_is_not_made() -> None:
-    assert products(deeds(("echo 1 > a.txt", "", 0), ("rm ./a.txt", "", 0))).made == ()
-    assert products(deeds(("echo 1 > a; echo 2 > ab", "", 0))).made == ("a", "ab")
+    assert products(narrated(("echo 1 > a.txt", "", 0), ("rm ./a.txt", "", 0))).made == ()
+    assert products(narrated(("echo 1 > a; echo 2 > ab", "", 0))).made == ("a", "ab")
 
 
 def test_an_edit_that_a_tool_refused_changed_nothing() -> None:
     call = ToolCall("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "z"})
     refused = Step(Source("t"), calls=(call,), observations=(Observation("not found in file", is_error=True),))
-    assert products(deeds(refused, ("cat a.py", "x", 0))).made == ()
+    assert products(narrated(refused, ("cat a.py", "x", 0))).made == ()
 
 
 def test_an_attempt_is_named_by_how_it_ended() -> None:
-    tried = deeds(("gnuplot x", "bash: gnuplot: command not found", 127), ("cat a", "x", 0))
+    tried = narrated(("gnuplot x", "bash: gnuplot: command not found", 127), ("cat a", "x", 0))
     assert attempt_title(tried, is_recovered=False) == "gnuplot is not installed"
     assert attempt_title(tried, is_recovered=True) == "Do without gnuplot"
 
@@ -213,7 +213,11 @@ def test_neighbours_of_one_name_are_distinct_titles() -> None:
         made = ToolCall("edit_file", {"path": "heston.py", "old_string": "a", "new_string": "b"})
         return Step(Source("t"), words, calls=(made,), observations=(Observation("ok"),))
 
-    stretches = [deeds(edit("Fix the integrand first.")), deeds(edit("Use fewer steps.")), deeds(("ls", "a", 0))]
+    stretches = [
+        narrated(edit("Fix the integrand first.")),
+        narrated(edit("Use fewer steps.")),
+        narrated(("ls", "a", 0)),
+    ]
     names = [named(one) for one in stretches]
     assert names[0] == names[1]
     assert distinct_titles(names, stretches) == [
@@ -224,26 +228,28 @@ def test_neighbours_of_one_name_are_distinct_titles() -> None:
 
 
 def test_a_given_up_program_is_named_with_its_error() -> None:
-    assert attempt_title(deeds(("python3 -c 'x[1]'", KEY_ERROR, 1)), is_recovered=False) == "Python: KeyError, given up"
+    assert (
+        attempt_title(narrated(("python3 -c 'x[1]'", KEY_ERROR, 1)), is_recovered=False) == "Python: KeyError, given up"
+    )
 
 
 def test_files_that_were_taken_back() -> None:
-    assert named(deeds(("git checkout a.py b.py", "Updated 2 paths from the index", 0))) == "Revert a.py and b.py"
+    assert named(narrated(("git checkout a.py b.py", "Updated 2 paths from the index", 0))) == "Revert a.py and b.py"
 
 
 def test_a_value_beside_many_looks_is_no_name() -> None:
     looks = [("cat a.py", "x\n" * 20, 0)] * 4
-    assert named(deeds(*looks, ("python3 -c 'print(2025)'", "2025", 0))) == "Look at a.py"
+    assert named(narrated(*looks, ("python3 -c 'print(2025)'", "2025", 0))) == "Look at a.py"
 
 
 def test_an_attempt_at_a_check_that_timed_out_is_named_by_it() -> None:
-    tries = deeds(
+    tries = narrated(
         ("python3 test_all.py", "The last command python3 test_all.py timed out and has been killed.", 124),
         ("rm try.py", "", 0),
     )
     assert "test_all.py timed out" in attempt_title(tries, is_recovered=False)
 
 
-def test_why_tests_could_not_start_is_told() -> None:
-    (deed,) = deeds(("pytest -qq t.py", NOT_STARTED, 1))
-    assert deed.output_text == "the tests could not start: `shop.Unset: no address is set`"
+def test_why_tests_could_not_start_is_described() -> None:
+    (action,) = narrated(("pytest -qq t.py", NOT_STARTED, 1))
+    assert action.output_text == "the tests could not start: `shop.Unset: no address is set`"

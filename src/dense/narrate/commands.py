@@ -106,12 +106,12 @@ def _describe_programs(parts: ShellParts, facts: ActionFacts, message: str) -> l
     """Programs in heredocs. The message is about the one that changes something, else about the last."""
     writes = [path for path in facts.effects.writes if path not in parts.written]
     changed = [[path for path in writes if path in body or path in part] for part, body in parts.programs]
-    meant = next((place for place, paths in enumerate(changed) if paths), len(changed) - 1)
+    described = next((place for place, paths in enumerate(changed) if paths), len(changed) - 1)
     clauses: list[Clause] = []
     for place, (part, body) in enumerate(parts.programs):
         name, count = trimmed(part), lines_text(line_count(body))
         what = f"{count} of Python" if PYTHON.match(name) else f"{count} with {code_span(name, 40)}"
-        clauses.append(describe_program(what, body, changed[place], message if place == meant else ""))
+        clauses.append(describe_program(what, body, changed[place], message if place == described else ""))
     return clauses
 
 

@@ -61,12 +61,8 @@ class Narrator:
         """An action with its words."""
         return self._actions[number - 1]
 
-    def digest(self, first: int, last: int) -> NarratedDigest:
-        """Title, summary and facets of a stretch."""
-        return self.digests([(first, last)])[0]
-
     def digests(self, spans: Sequence[Span]) -> list[NarratedDigest]:
-        """The same for neighbouring stretches, whose titles differ if that is possible."""
+        """Title, summary and facets of neighbouring stretches, whose titles differ if that is possible."""
         summaries = [self._summary(*span) for span in spans]
         stretches = [summary.stretch for summary in summaries]
         titles = distinct_titles(

@@ -41,11 +41,6 @@ class Clause(Struct, frozen=True):
         """Everything behind the verb."""
         return f"{self.object} ({self.detail})" if self.detail else self.object
 
-    @property
-    def text(self) -> str:
-        """The clause in the past tense."""
-        return f"{self.verb_text} {self.rest}".rstrip()
-
 
 def join_clauses(clauses: Iterable[Clause], limit: int) -> str:
     """Clauses of one action as one text, no more than fit. A verb that several have in a row is written once."""

@@ -25,7 +25,7 @@ P"""
 ALWAYS = "python3 - <<'P'\nassert open('a').read()\nprint('fertig')\nP"
 
 
-def deed(command: str, output: str, code: int = 0) -> NarratedAction:
+def action(command: str, output: str, code: int = 0) -> NarratedAction:
     (step,) = attempt(None, (command, output, code)).steps
     done = effects(step)
     known = facts(Leaf("n0", 1, step), done, observe(step, done))
@@ -45,7 +45,7 @@ def deed(command: str, output: str, code: int = 0) -> NarratedAction:
     ],
 )
 def test_nothing_came_back_or_only_what_the_command_says_by_itself(command: str, output: str, code: int) -> None:
-    assert deed(command, output, code).found_nothing
+    assert action(command, output, code).found_nothing
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,12 @@ def test_nothing_came_back_or_only_what_the_command_says_by_itself(command: str,
     ],
 )
 def test_silence_and_short_answers_that_say_something(command: str, output: str) -> None:
-    assert not deed(command, output).found_nothing
+    assert not action(command, output).found_nothing
 
 
 @pytest.mark.parametrize("filling", ["\n", ";", "|| ", "echo ", " -cq", "c" * 9, "print(", "\n  "])
 def test_hostile_commands_take_no_longer(filling: str) -> None:
-    made = deed(f"grep -a key disk.img -{filling * (60_000 // len(filling))}", "none")
+    made = action(f"grep -a key disk.img -{filling * (60_000 // len(filling))}", "none")
     begin = time.process_time()
     assert not made.found_nothing
     assert time.process_time() - begin < 0.5

@@ -11,7 +11,6 @@ NO_TARGETS = frozenset(["", ".", "..", "/", "~", "*", ".git", "{}", "?"])
 TEMPORARY_FOLDERS = frozenset({"tmp", ".git", "__pycache__", "node_modules", ".venv", "venv", ".cache"})
 TEMPORARY_ENDINGS = (".log", ".pyc", ".tmp", ".bak", ".orig")
 LOG_ENDINGS = (".log", ".out", ".err", ".pid", ".lock")
-SCRATCH_FOLDERS = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - recognised, not used
 PROGRAM_ENDINGS = tuple(".py .js .ts .c .cpp .go .rs .java .rb .sh .php .cs .pl .r .jl".split())
 TRIAL_PREFIXES = ("repro", "debug", "demo", "try_", "tmp", "temp", "scratch")
 
@@ -27,11 +26,6 @@ def is_temporary(path: str) -> bool:
     if not TEMPORARY_FOLDERS.isdisjoint(parts) or parts[:2] == ["", "dev"] or not set(path).isdisjoint("{}$*<>"):
         return True
     return parts[-1].endswith(TEMPORARY_ENDINGS)
-
-
-def is_scratch(path: str) -> bool:
-    """Whether a file is a log or is in a folder for temporary files."""
-    return path.endswith(LOG_ENDINGS) or path.startswith(SCRATCH_FOLDERS)
 
 
 def is_trial_file(name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from dense.evidence.actions.effects import Effects
 from dense.evidence.facts.families import own_scripts
-from dense.evidence.facts.paths import LOG_ENDINGS, base_name, is_scratch
+from dense.evidence.facts.paths import LOG_ENDINGS, base_name, is_temporary
 from dense.knowledge.programs import (
     LASTING_COMMANDS,
     LOOKERS,
@@ -57,7 +57,7 @@ def phase_of(
     if not names or (not commands and TALKERS.issuperset(names) and effects == NO_EFFECTS):
         return "run" if any("delegates" in known_tool(name).traits for name in names) else "talk"
     if effects.tests:
-        is_product = any(not is_scratch(path) and "test" not in path for path in effects.writes)
+        is_product = any(not is_temporary(path) and "test" not in path for path in effects.writes)
         return "produce" if is_product else "verify"
     if effects.installs or effects.services:
         return "setup"
