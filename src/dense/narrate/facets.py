@@ -23,7 +23,7 @@ from dense.text.quoting import as_text, code_span, one_line
 from dense.tree import NONE, Facets
 
 if TYPE_CHECKING:
-    from dense.detectors.assessment import Assessment
+    from dense.detectors.assessment import TraceAssessment
 
 MAX_ITEMS = 5
 MAX_FAILURES = 40
@@ -54,7 +54,7 @@ type ReportsElsewhere = Callable[[int, int], ReportedElsewhere]
 """What other parts say of a stretch, by its first and last action."""
 
 
-def reported_elsewhere(assessment: Assessment, first: int, last: int) -> ReportedElsewhere:
+def reported_elsewhere(assessment: TraceAssessment, first: int, last: int) -> ReportedElsewhere:
     """An attempt that covers two actions of a stretch is a shortcut in it; an issue is raised at its last evidence."""
     attempts = [one for one in assessment.attempts_in(first, last) if min(one.last, last) > max(one.first, first)]
     issues = [one for one in assessment.findings_in(first, last) if one.is_open]

@@ -12,7 +12,7 @@ from dense.analyst.rules import boundaries
 from dense.analyst.rules.labels import label
 from dense.analyst.rules.shortcuts import shortcuts
 from dense.analyst.rules.verdicts import Verdicts
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.draft import LeafDraft, PartDraft, SubtaskDraft, TreeDraft
 from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.evidence.facts.facts import ActionFacts
@@ -43,7 +43,7 @@ class RulesAnalyst:
     def draft(self, trajectory: Trajectory, *, is_flat: bool = False) -> TreeDraft:
         """The draft, without an event loop; if flat, with all actions right below the root."""
         effects = self._effects or EffectsCache()
-        assessment = Assessment(TraceEvidence(trajectory, effects))
+        assessment = TraceAssessment(TraceEvidence(trajectory, effects))
         evidence = assessment.evidence
         narrator = narrator_of(assessment)
         actions = tuple([_leaf(fact, assessment) for fact in evidence.facts])
@@ -60,7 +60,7 @@ class RulesAnalyst:
         return TreeDraft(judged(SubtaskDraft(0, top)))
 
 
-def narrator_of(assessment: Assessment) -> Narrator:
+def narrator_of(assessment: TraceAssessment) -> Narrator:
     """What puts the actions of this trace into words."""
     evidence = assessment.evidence
     diff = describe_diff(evidence.submitted_diff) if evidence.submitted_diff is not None else ""
@@ -70,7 +70,7 @@ def narrator_of(assessment: Assessment) -> Narrator:
     )
 
 
-def _leaf(fact: ActionFacts, assessment: Assessment) -> LeafDraft:
+def _leaf(fact: ActionFacts, assessment: TraceAssessment) -> LeafDraft:
     evidence = assessment.evidence
     left = assessment.left_at(fact.action) if fact.phase == "deliver" else None
     if left is not None:

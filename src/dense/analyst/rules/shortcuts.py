@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.draft import GroupDraft, PartDraft, leaf_reference
 from dense.evidence.links.attempts import Attempt
 from dense.narrate.actions import NarratedAction
@@ -18,7 +18,7 @@ MAX_LOOKBACK = 8
 MAX_EARLIER_FINDINGS = 20
 
 
-def shortcuts(children: Sequence[PartDraft], assessment: Assessment, narrator: Narrator) -> list[GroupDraft]:
+def shortcuts(children: Sequence[PartDraft], assessment: TraceAssessment, narrator: Narrator) -> list[GroupDraft]:
     """A group for each attempt that covers two or more neighbouring children."""
     firsts, lasts = [child.first for child in children], [child.last for child in children]
     found: list[GroupDraft] = []
@@ -39,7 +39,7 @@ def _is_mostly(attempt: Attempt, first: int, last: int) -> bool:
     return 2 * (min(last, attempt.last) - max(first, attempt.first) + 1) > last - first + 1
 
 
-def _group(attempt: Attempt, first: int, last: int, assessment: Assessment, narrator: Narrator) -> GroupDraft:
+def _group(attempt: Attempt, first: int, last: int, assessment: TraceAssessment, narrator: Narrator) -> GroupDraft:
     failed = [action for action in attempt.failed if first <= action <= last]
     recovery = attempt.recovery if attempt.recovery is not None and attempt.recovery <= last else None
     evidence = [*failed[-2:], *([recovery] if recovery else [])]
@@ -73,7 +73,7 @@ def _tested(failed: NarratedAction, narrator: Narrator) -> list[NarratedAction]:
     return found[::-1]
 
 
-def _outcome(recovery: int | None, assessment: Assessment, failed: Sequence[int], last: int) -> ShortcutOutcome:
+def _outcome(recovery: int | None, assessment: TraceAssessment, failed: Sequence[int], last: int) -> ShortcutOutcome:
     """A recovery is no success while an earlier failed check is open, or if the check itself was changed."""
     if recovery is None:
         after = (failed[-1] if failed else last) + 1
@@ -89,7 +89,9 @@ def _outcome(recovery: int | None, assessment: Assessment, failed: Sequence[int]
     return "partial" if is_open else "succeeded"
 
 
-def _working_path(first: int, recovery: int, failed: Sequence[int], assessment: Assessment, narrator: Narrator) -> str:
+def _working_path(
+    first: int, recovery: int, failed: Sequence[int], assessment: TraceAssessment, narrator: Narrator
+) -> str:
     """The way from the first failure to the recovery."""
     changes = [
         narrator.action(n)

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.detectors.finding import Finding
 from dense.detectors.registry import codes
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, VerdictDraft, leaf_reference
@@ -22,7 +22,7 @@ from dense.tree import Completion
 class Verdicts:
     """The verdicts on the parts of one trace. Ask for the lower parts first."""
 
-    def __init__(self, assessment: Assessment, narrator: Narrator, keys: frozenset[int]) -> None:
+    def __init__(self, assessment: TraceAssessment, narrator: Narrator, keys: frozenset[int]) -> None:
         """`keys` are the actions that are kept by rule."""
         self._assessment, self._narrator, self._keys = assessment, narrator, keys
         self._raised: dict[str, Finding] = {}
