@@ -61,11 +61,6 @@ PROBLEMS = (
 )
 
 
-def built_in() -> Analyst | Answerer:
-    """The analyst that is measured."""
-    return RulesAnalyst()
-
-
 # Made traces
 
 
@@ -197,7 +192,7 @@ def only(path: Path) -> Trajectory:
 
 def whole(path: Path) -> Distillation:
     """All of it: from the file to the feedback."""
-    return distill_sync(only(path), built_in())
+    return distill_sync(only(path))
 
 
 def timed(rounds: int, work: list[Callable[[], object]]) -> list[list[float]]:

@@ -124,7 +124,10 @@ def _is_there(fact: ActionFacts, typed: str, texts: Sequence[str], path: str) ->
 
 def _is_absent(text: str, path: str) -> bool:
     """Whether a line that names a file says that there is no such file."""
-    lines = [line for line in text.splitlines() if base_name(path) in line and is_named(line, path)]
+    name = base_name(path)
+    if name not in text:
+        return False
+    lines = [line for line in text.splitlines() if name in line and is_named(line, path)]
     return any(words in line.lower() for line in lines for words in ABSENT)
 
 

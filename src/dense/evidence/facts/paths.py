@@ -15,6 +15,7 @@ PROGRAM_ENDINGS = tuple(".py .js .ts .c .cpp .go .rs .java .rb .sh .php .cs .pl 
 TRIAL_PREFIXES = ("repro", "debug", "demo", "try_", "tmp", "temp", "scratch")
 
 
+@lru_cache(4096)
 def base_name(path: str) -> str:
     """The last part of a path, whatever slashes it is written with."""
     return path.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
