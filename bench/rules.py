@@ -27,9 +27,6 @@ from pathlib import Path
 from typing import Any
 
 import dense
-from dense.analyst import Analyst
-from dense.analyst.questions import Answerer
-from dense.analyst.rules import RulesAnalyst
 from dense.deliver.delivery import deliver
 from dense.evidence.actions import EffectsCache, effects
 from dense.readers import Stream, files_of, read_streams

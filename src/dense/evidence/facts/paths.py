@@ -46,6 +46,7 @@ def normalise_path(path: str) -> str:
     return path.rstrip("/") or path[:1]
 
 
+@lru_cache(16_384)
 def same_file(a: str, b: str) -> bool:
     """Whether two paths, as written, may be the same file: one is the end of the other, component by component. Two
     absolute paths must be equal."""
