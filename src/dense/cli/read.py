@@ -120,7 +120,7 @@ def _print_json(items: Iterable[Stream], summary: ReadSummary) -> None:
             out.write(piece)
         out.write(b"\n")
         out.flush()
-        row.notices = [*stream.told, *row.nested_notices]
+        row.notices = [*stream.final_notices, *row.nested_notices]
         summary.rows.append(row)
 
 

@@ -208,7 +208,7 @@ class CellExecutor:
             self._halt(
                 DenseError(
                     f"{self._in_a_row} executions in a row were not scored; the last, {what}. "
-                    "Mend that and run again: nothing that was scored is lost"
+                    "Fix that and run again: nothing that was scored is lost"
                 )
             )
 

@@ -127,7 +127,7 @@ def test_unfinished_trials_are_left_out_and_keep_their_number(jobs: Path, tmp_pa
     copied(jobs, "oracle", tmp_path / "next" / "x__4", started_at="2026-01-03T10:00:00Z")
     read = import_jobs([tmp_path])
     assert [result.cell.repetition for result in read.results] == [1, 3]
-    assert read.notices[0] == "trials left out, since they have no complete result.json: night/x__2, night/x__1"
+    assert read.notices[0] == "trials left out, because they have no complete result.json: night/x__2, night/x__1"
     (tmp_path / "night" / "x__3" / "result.json").write_text('{"trial_name": "x__3", "finis')
     assert len(import_jobs([tmp_path]).results) == 1
 
