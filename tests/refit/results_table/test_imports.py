@@ -244,7 +244,9 @@ def test_a_table_and_jobs_together(jobs: Path, tmp_path: Path) -> None:
     assert read.results[0] == told
     write_table(read.results, tmp_path / "all.parquet")
     assert read_table(tmp_path / "all.parquet").results == read.results
-    with pytest.raises(DenseError, match=r"in more than one source.*\n  .*round 1 · none: in .*more.csv and in .*more.csv"):
+    with pytest.raises(
+        DenseError, match=r"in more than one source.*\n  .*round 1 · none: in .*more.csv and in .*more.csv"
+    ):
         import_sources([tmp_path / "more.csv", tmp_path / "more.csv"])
     with pytest.raises(
         DenseError, match=r"count-words · repetition 0 · round 0 · run0: in .*other.jsonl and in .*basic"
