@@ -147,16 +147,12 @@ class BudgetConfig(StrictConfig):
 
     complete: Bytes = Budgets().complete
     """Of the report with what is around it, the task's own text apart."""
-    tree: Bytes = Field(default_factory=lambda given: min(Budgets().tree, given.get("complete", Budgets().tree)))
-    """Of the report; as much of its usual 180 KiB as the whole allows, if not given."""
+    tree: Bytes = Field(default_factory=lambda given: Budgets.of(None, given.get("complete")).tree)
+    """Of the report; by default as much of its usual size as the whole allows."""
 
     @model_validator(mode="after")
     def _a_part_of_the_whole(self) -> BudgetConfig:
-        if self.tree > self.complete:
-            raise ValueError(
-                f"`tree` is {self.tree:,} bytes and `complete` {self.complete:,}: "
-                "the report is a part of the whole and cannot be longer"
-            )
+        Budgets.of(self.tree, self.complete)  # raises ValueError
         return self
 
 
