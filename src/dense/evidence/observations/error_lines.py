@@ -151,11 +151,13 @@ def _raised_line(text: str, start: int, prefix: str) -> tuple[int, str] | None:
     """The first line behind the frames that is not indented; the start of the traceback if the text breaks off; None
     if it is no traceback."""
     has_frames = False
-    for line in text[start:].split("\n", MAX_TRACEBACK_LINES)[:MAX_TRACEBACK_LINES]:
+    lines = text[start:].split("\n", MAX_TRACEBACK_LINES)[:MAX_TRACEBACK_LINES]
+    for number, line in enumerate(lines):
         own = line.removeprefix(prefix) if prefix else line
         if own[:1] in (" ", "\t"):
             has_frames = has_frames or 'File "' in own
         elif own.strip():
-            return (start, own.strip()) if has_frames and RAISED.match(own) else None
-        start += len(line) + 1
-    return (start - 1 - len(line), TRACEBACK_START) if has_frames and start > len(text) else None
+            place = start + sum(map(len, lines[:number])) + number
+            return (place, own.strip()) if has_frames and RAISED.match(own) else None
+    is_all = len(lines) < MAX_TRACEBACK_LINES
+    return (text.rfind("\n") + 1, TRACEBACK_START) if has_frames and is_all else None
