@@ -36,7 +36,7 @@ MAX_CHARS = 600
 MAX_TRACEBACKS, MAX_TRACEBACK_LINES = 12, 400
 
 NAME = r"[^\s\d:;\"'<>{}|=#*`][^\s:;\"'<>{}|=#*`]{0,119}+"
-AFTER_NAME = rf"[ \t]|{COMPILER_ERROR.pattern}|(?<=\nERROR:)[^\n]|(?<=\n\(eval\):)\d|(?<=[\n/]psql:)[^\n]"
+AFTER_NAME = rf"[ \t]|{COMPILER_ERROR.pattern}|(?<=\nERROR:)[^\n]|(?<=\n\(eval\):)[^\n]|(?<=[\n/]psql:)[^\n]"
 """What may follow a name and its colon: a text, a place in a source, the name of a logger, the file that psql reads."""
 FETCHERS = programs_that("fetches")
 FETCH_ERROR = re.compile(
