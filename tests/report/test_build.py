@@ -15,7 +15,7 @@ from dense.errors import DenseError
 from dense.report import Report, build
 from dense.report.model import Difference, MethodRow, RecipientReport
 from dense.report.prices import usd
-from dense.report.significance import holm
+from dense.report.statistics.significance import holm
 from dense.report.tables.cell_counts import invalid_table
 from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
 from dense.trajectory import Usage

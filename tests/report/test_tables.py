@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from dense.report import Report, build
-from dense.report.metrics import rank
 from dense.report.model import Interval
 from dense.report.numbers import count_of, format_fixed, format_interval, format_number, format_p
+from dense.report.statistics.metrics import rank
 from dense.report.table import ReportTable, TableCell, TableRow, comma_separated, latex, markdown
 from dense.report.tables import tables
 from dense.report.write import write_tables

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from msgspec import Struct
 
 from dense.errors import DenseError
-from dense.report.bootstrap import Pair
 from dense.report.model import CellCounts, UnscoredCell
+from dense.report.statistics.bootstrap import Pair
 from dense.results import RUN0, Cell, Experiment, Result
 
 type Condition = tuple[str, int]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from dense.report.comparisons import FEW_TASKS, OURS
 from dense.report.model import CellCounts, Difference, MethodName, MethodRow, RecipientReport, Role, UnscoredCell
 from dense.report.numbers import count_of, format_fixed, format_range, p_in_words
+from dense.report.statistics.comparisons import FEW_TASKS, OURS
 from dense.report.table import plain_text
 from dense.results import RUN0, Experiment, Prices
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from dense.report.comparisons import FEW_TASKS, LEVEL
 from dense.report.model import Difference, Report
 from dense.report.numbers import format_interval, format_number, format_p, p_in_words
+from dense.report.statistics.comparisons import FEW_TASKS, LEVEL
 from dense.report.table import CsvValue, ReportTable, TableCell, TableRow
 from dense.report.tables.layout import NO_VALUE, caveats_before_differences, interval_fields, interval_values
 

@@ -18,9 +18,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dense.errors import DenseError
-from dense.report.libraries import numpy
 from dense.report.model import Interval, MeanEstimate
-from dense.report.significance import expanded_risk, share_above
+from dense.report.statistics.libraries import numpy
+from dense.report.statistics.significance import expanded_risk, share_above
 
 if TYPE_CHECKING:
     from numpy import float64
