@@ -155,7 +155,7 @@ def _outcomes(grid: ResultGrid, condition: Condition) -> dict[str, TaskOutcome]:
 
 
 def _ranked_outcomes(outcomes: Sequence[TaskOutcome], names: MethodNames) -> list[TaskOutcome]:
-    """Methods of one round against each other; round 0 is no method, and ablations and privileged ones stand apart."""
+    """Methods of one round against each other; round 0 is no method, and ablations and privileged ones are apart."""
     found = list(outcomes)
     for round in {outcome.round for outcome in outcomes}:
         ours = [at for at, one in enumerate(found) if one.round == round and names[one.method].role == "method"]

@@ -52,7 +52,7 @@ class ResultGrid(Struct, frozen=True):
         return any(is_scored(result) for result in self.of(FIRST).values())
 
     def first_known(self) -> frozenset[Pair] | None:
-        """Pairs whose first attempt has a grade: all numbers stand on them. None where there is no round 0 at all."""
+        """Pairs whose first attempt has a grade: all numbers are over them. None if there is no round 0 at all."""
         return frozenset(self.scored(FIRST)) if self.has_first else None
 
     def methods_in(self, round: int) -> list[str]:

@@ -41,7 +41,7 @@ METHOD_OF_INTERVALS = (
 
 
 def name_methods(methods: Iterable[str], privileged: Iterable[str]) -> tuple[MethodName, ...]:
-    """Round 0 first, then the methods as they come. Where two would be shown by one label, both tell who they are."""
+    """Round 0 first, then the methods as they come. If two would be shown by one label, both show their full names."""
     methods, privileged = list(methods), set(privileged)
     every = [RUN0, *methods]
     labels = Counter(_shown(LABELS.get(method, (method, ""))[0]) for method in every)
@@ -62,7 +62,7 @@ def name_methods(methods: Iterable[str], privileged: Iterable[str]) -> tuple[Met
 
 
 def _shown(label: str) -> str:
-    """What a reader sees of a label: case and space tell nothing apart."""
+    """What a reader sees of a label: case and space make no difference."""
     return " ".join(plain_text(label).casefold().split())
 
 
@@ -111,7 +111,7 @@ def _rate(recipient: str, main: MethodRow, repetitions: int, *, is_chosen: bool)
 
 
 def _over(main: MethodRow, repetitions: int) -> str:
-    """What a rate stands on: the pairs that are really in it."""
+    """What a rate is computed from: the pairs that are really in it."""
     pairs, planned, tasks = main.passed.known, main.counts.planned, main.passed.tasks
     if pairs == planned == tasks * repetitions:
         return f"{count_of(tasks, 'task')} × {count_of(repetitions, 'repetition')}"

@@ -62,7 +62,7 @@ class TaskSample:
         return MeanEstimate(_mean(means.values()), interval, len(means), len(values), len(values) if of is None else of)
 
     def change(self, values: Mapping[Pair, float], base: Mapping[Pair, float], of: int | None = None) -> MeanEstimate:
-        """Ratio of two means, less one, in percent. Each mean stands on the pairs that it has."""
+        """Ratio of two means, less one, in percent. Each mean is over the pairs that it has."""
         if not values or not base:
             return MeanEstimate(of=len(values) if of is None else of)
         top, bottom = task_means(values), task_means(base)

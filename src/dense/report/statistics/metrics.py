@@ -1,7 +1,7 @@
 """One method in one round, for one recipient: every number of its row.
 
-All of a row stands on the same pairs: those that are graded now and were graded in round 0. What is unknown of them is
-left out of a mean, and the mean says of how many it is; nothing unknown becomes a zero."""
+All numbers of a row are over the same pairs: those that are graded now and were graded in round 0. What is unknown of
+them is left out of a mean, and the mean says of how many it is; nothing unknown becomes a zero."""
 
 from __future__ import annotations
 
