@@ -58,11 +58,6 @@ class ResultTable(Struct, frozen=True):
     """Methods that saw outcomes, where the source knows."""
 
 
-def is_table(path: Path) -> bool:
-    """Whether the file's name is that of a table."""
-    return _format(path) is not None
-
-
 def read_table(path: Path) -> ResultTable:
     """The results in a table. One `DenseError` reports everything that is wrong with it."""
     kind = _required_format(path)
