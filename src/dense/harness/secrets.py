@@ -40,8 +40,8 @@ def check_variables(recipient: Recipient) -> None:
         place, (read, _) = f"recipient {recipient.name!r}: env: {name}", _read(value)
         if _SECRET_NAME.search(name) and 0 < len(read) < MIN_SECRET_CHARS:
             raise DenseError(
-                f"{place}: Harbor blanks such a variable's value wherever it stands in a trial's files, and one of "
-                f"{len(read)} characters stands everywhere; give it at least {MIN_SECRET_CHARS}"
+                f"{place}: Harbor blanks such a variable's value wherever it occurs in a trial's files, and one of "
+                f"{len(read)} characters occurs everywhere; give it at least {MIN_SECRET_CHARS}"
             )
 
 
