@@ -97,7 +97,7 @@ def _track(requirement: Requirement, facts: Sequence[ActionFacts], steps: Sequen
         is_typed = named > 0
         writes = any(same_file(written, path) for written in fact.effects.writes)
         runs_writer = any(base_name(script) in programs for script in fact.effects.scripts)
-        if writes or runs_writer or (is_typed and not _only_looks(fact) and not _only_writes(fact)):
+        if writes or runs_writer or (is_typed and _may_make(fact)):
             # An action that writes the file and then runs a check has written it, whatever the check says.
             has_failed = fact.has_failed and not (writes and fact.is_check)
             (tried if has_failed else made).append(fact.action)
@@ -143,6 +143,11 @@ def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[Actio
 def _only_looks(fact: ActionFacts) -> bool:
     effects = fact.effects
     return fact.phase in {"explore", "verify"} and not effects.changes_files and not effects.scripts
+
+
+def _may_make(fact: ActionFacts) -> bool:
+    """Whether an action that names a file may make it. A to-do list, or the text of a hand-over, makes nothing."""
+    return fact.phase not in {"talk", "deliver"} and not _only_looks(fact) and not _only_writes(fact)
 
 
 def _only_writes(fact: ActionFacts) -> bool:
