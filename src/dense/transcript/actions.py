@@ -1,0 +1,205 @@
+"""The actions of a trajectory as blocks of text: what the agent said, what it called, what came back.
+
+A step that only says something is joined with the call that it announces, so that nobody cuts between the two; the
+numbers stay those of the steps. A command that ran in the background names the action that shows its result."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from dense.trajectory import Observation, Step, ToolCall
+from dense.transcript.wrappers import clean, unwrap
+
+COMMAND_KEYS = ("command", "cmd", "bash_command", "script", "keystrokes", "code")
+"""Arguments that hold what was run."""
+SILENT_KEYS = frozenset(
+    "timeout timeout_ms timeout_sec yield_time_ms max_output_tokens description justification is_blocking id"
+    " duration append_enter sandbox_permissions security_risk is_input".split()
+)
+"""Arguments that say nothing about what was done."""
+MIN_BODY_CHARS = 60
+"""A text argument of more characters, or of several lines, is a body of its own."""
+ANNOUNCEMENT = re.compile(r"Using tool: \S+")
+LISTING = re.compile(
+    r"\s*(?:cd \S+ *(?:&&|;) *)?(?:cat|nl|sed -n|head|tail|less|more|bat|rg|grep|ls|find|fd|tree|wc|stat|file|xxd|od|strings"
+    r"|git (?:log|show|diff|ls-files|blame|status))\b(?!.*(?:<<|>|\bpython|pytest|\btest\b))",
+    re.DOTALL,
+)
+LISTING_TOOLS = frozenset(
+    "read readfile read_file read_many_files view cat open glob glob_files grep grep_search list list_files ls"
+    " list_directory search search_file_content find_file search_dir search_file notebookread".split()
+)
+STARTED = re.compile(
+    r"(?:running|started|process|session|shell|background|task)\D{0,40}?\bID:?\s+[\"'`]?([\w-]{2,40})", re.IGNORECASE
+)
+POLL_KEYS = frozenset("bash_id session_id shell_id task_id process_id pid".split())
+
+type BlockKind = Literal["call", "body", "output"]
+
+
+class Block(Struct, frozen=True):
+    """One text of an action."""
+
+    kind: BlockKind
+    """A call with its short arguments, the long text that a call carried, or an output."""
+    head: str
+    """What introduces it: `$` before a command, `>` before an output, the name of an argument before a body."""
+    text: str
+    """Cleaned and complete; may be empty for an output that is nothing but its exit code."""
+    is_listing: bool = False
+    """Whether it shows contents (a file, a diff, search results): words such as `error` in it report nothing."""
+    step: int = 0
+    """The number of the action, from 1, to which it belongs."""
+
+
+class TranscriptAction(Struct, frozen=True):
+    """One action, with the message-only actions before it that announce it."""
+
+    first: int
+    """The number of the first action that it holds, from 1."""
+    last: int
+    """The number of its last action, by which it is known: all but the last only say something."""
+    says: str
+    """What the agent said, or thought where it said nothing."""
+    blocks: tuple[Block, ...] = ()
+    """Calls, bodies and outputs in order; empty for an action that only says something."""
+    has_failed: bool = False
+    """Whether an exit code or the harness marks a failure."""
+    agent: str = ""
+    """Who acted, where several agents share a trace."""
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it only says something."""
+        return not self.blocks
+
+
+def transcript_actions(steps: Sequence[Step]) -> list[TranscriptAction]:
+    """All actions in order; together they hold every step exactly once."""
+    actions: list[TranscriptAction] = []
+    waiting: list[str] = []
+    first = 1
+    polls = _background_results(steps)
+    for number, step in enumerate(steps, 1):
+        if says := _says(step):
+            waiting.append(says)
+        is_announcement = not step.calls and not step.observations and not step.subagents
+        following = steps[number] if number < len(steps) else None
+        if is_announcement and following is not None and following.agent == step.agent and following.calls:
+            continue
+        blocks = tuple(_blocks(step, number, polls))
+        failed = any(seen.exit_code or seen.is_error for seen in step.observations) or any(
+            block.kind == "output" and block.head.startswith(("> exit", "> error")) for block in blocks
+        )
+        says = "\n".join(waiting)
+        actions.append(TranscriptAction(first, number, says, blocks, failed, step.agent or ""))
+        waiting, first = [], number + 1
+    return actions
+
+
+def _says(step: Step) -> str:
+    message = step.message.strip() or step.reasoning.strip()
+    return "" if ANNOUNCEMENT.fullmatch(message) else message
+
+
+def _blocks(step: Step, number: int, polls: dict[tuple[int, str], str]) -> Iterator[Block]:
+    answers = {seen.call_id: seen for seen in step.observations if seen.call_id}
+    in_order = len(step.observations) == len(step.calls)
+    answered: set[int] = set()
+    for place, call in enumerate(step.calls):
+        command = command_of(call)
+        yield from _call_blocks(call, command, number, polls.get((number, call.id or ""), ""))
+        seen = answers.get(call.id) if call.id else None
+        seen = seen or (step.observations[place] if in_order else None)
+        if seen is not None and id(seen) not in answered:
+            answered.add(id(seen))
+            yield from _output_blocks(seen, [command] if command else [], _is_listing(call, command), number)
+    typed = [command for call in step.calls if (command := command_of(call))]
+    for seen in step.observations:
+        if id(seen) not in answered:
+            is_listing = len(step.calls) == 1 and _is_listing(step.calls[0], "".join(typed))
+            yield from _output_blocks(seen, typed, is_listing, number)
+    for agent in step.subagents:
+        closing = agent.steps[-1].message.strip() if agent.steps else ""
+        yield Block("output", f"[sub-agent, {len(agent.steps)} actions] last said:", clean(closing), step=number)
+
+
+def command_of(call: ToolCall) -> str:
+    """The command that a call runs; empty for a call of another kind."""
+    for key in COMMAND_KEYS:
+        value: Any = call.arguments.get(key)
+        if (
+            isinstance(value, list) and value and all(isinstance(word, str) for word in value)
+        ):  # Codex: ["bash", "-lc", text]
+            words: list[str] = value
+            return words[-1] if len(words) == 3 and words[1].startswith("-") else " ".join(words)
+        if isinstance(value, str) and value.strip():
+            return value
+    if set(call.arguments) == {"input"} and isinstance(call.arguments["input"], str):
+        return call.arguments["input"]
+    return ""
+
+
+def _call_blocks(call: ToolCall, command: str, number: int, background: str) -> Iterator[Block]:
+    given = {key: value for key, value in call.arguments.items() if key not in SILENT_KEYS}
+    if command:
+        folder = next((given[key] for key in ("cwd", "workdir", "working_dir") if isinstance(given.get(key), str)), "")
+        yield Block("call", f"[in {folder}] $" if folder else "$", command.strip("\n"), step=number)
+        return
+    bodies = {key: value for key, value in given.items() if isinstance(value, str) and _is_body(value)}
+    short = ", ".join(f"{key}={_json(value)}" for key, value in given.items() if key not in bodies)
+    yield Block("call", "", f"{call.name}({short}){background}", step=number)
+    for key, value in bodies.items():
+        yield Block("body", f"{key}:", value.replace("\r\n", "\n").strip("\n"), step=number)
+
+
+def _is_body(value: str) -> bool:
+    return len(value) > MIN_BODY_CHARS or "\n" in value
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _output_blocks(seen: Observation, commands: Sequence[str], is_listing: bool, number: int) -> Iterator[Block]:
+    found = unwrap(seen.text)
+    code = seen.exit_code if seen.exit_code is not None else found.exit_code
+    text = clean(found.text, commands)
+    mark = f" exit {code}" if code else " error" if seen.is_error else ""
+    speaker = "" if seen.origin == "tool" else f" from the {seen.origin}"
+    if not text and not mark:
+        return
+    shows_contents = not mark and (is_listing or text.startswith("diff --git") or "\ndiff --git " in text)
+    yield Block(
+        "output", f">{mark}{speaker}" if text else f">{mark}{speaker} (no output)", text, shows_contents, number
+    )
+
+
+def _is_listing(call: ToolCall, command: str) -> bool:
+    if command:
+        return LISTING.match(command) is not None
+    return call.name.rpartition("__")[2].lower() in LISTING_TOOLS
+
+
+def _background_results(steps: Sequence[Step]) -> dict[tuple[int, str], str]:
+    """What to write behind a call that asks for the result of an earlier command: which command that was."""
+    started: dict[str, tuple[int, str]] = {}
+    notes: dict[tuple[int, str], str] = {}
+    for number, step in enumerate(steps, 1):
+        for call in step.calls:
+            asked = next((str(call.arguments[key]) for key in POLL_KEYS if key in call.arguments), "")
+            if asked in started:
+                action, command = started[asked]
+                notes[number, call.id or ""] = f" (result of a{action}: {command})"
+        command = next((text for call in step.calls if (text := command_of(call))), "")
+        if not command:
+            continue
+        for seen in step.observations:
+            for found in STARTED.finditer(seen.text[:2_000]):
+                started.setdefault(found[1], (number, command.strip().split("\n", 1)[0][:120]))
+    return notes
