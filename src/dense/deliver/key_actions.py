@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.deliver.page import Item, byte_size
-from dense.text.lines import clip_lines
+from dense.text.clip import clip_lines
 from dense.transcript import Block, TranscriptAction
 from dense.tree import ReconciledTree, leaves, nodes
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
 from dense.deliver.page import ALWAYS, Item, byte_size, fit_items, one_line
-from dense.text.lines import clip_middle
+from dense.text.clip import clip_middle
 from dense.transcript import TranscriptAction
 from dense.tree import NONE, Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, first_action, last_action, nodes
 

@@ -1,8 +1,23 @@
-"""Clip a text to a length. The only place where DENSE shortens text of a trace."""
+"""Clip a text to a length. The only place where DENSE shortens text of a trace.
+
+Every count is true. For any text that `clip_lines` clips to whole lines:
+`len(text) + 1 == sum(len(line) + 1 for each line kept) + sum(characters of each gap)`."""
 
 from __future__ import annotations
 
+import re
+
 ELLIPSIS = "…"
+TELLING = re.compile(
+    r"error|exception|traceback|fail|fatal|panic|denied|not found|no such|cannot|can't|could not|unable|invalid|unexpected"
+    r"|missing|time[d ]*out|killed|warning|assert|mismatch|expected|passed|\bok\b|success|\btests?\b|exit|return ?code"
+    r"|refused|undefined|conflict|differ|\bwrong\b|\bsegmentation\b|\babort",
+    re.IGNORECASE,
+)
+"""Words of lines that report something."""
+MAX_LINE_CHARS = 300
+GAP_CHARS = 60
+"""What a gap's own line costs, about."""
 
 
 def clip_end(text: str, limit: int) -> str:
@@ -27,4 +42,63 @@ def clip_middle(text: str, limit: int, *, head: float = 0.6) -> str:
 
 
 def _left_out(count: int) -> str:
-    return f" [{ELLIPSIS}{count:,} characters cut{ELLIPSIS}] "
+    return f"[{ELLIPSIS} {count:,} characters left out {ELLIPSIS}]"
+
+
+def clip_lines(text: str, limit: int, *, is_listing: bool = False, focus: str = "") -> str:
+    """The whole text if it has at most `limit` characters, else the lines of it that tell most, in order.
+
+    An output keeps its first and last lines and those that report errors, results and numbers. A listing (a file, code,
+    a diff) keeps its beginning and its end: which of its other lines tell, nobody knows, and code with holes is worth
+    nothing. With `focus`, the lines around the first one that holds it come first."""
+    if len(text) <= limit:
+        return text
+    lines = text.split("\n")
+    if len(lines) == 1:
+        return clip_middle(text, limit)
+    kept = _choose(lines, limit, is_listing, focus)
+    out: list[str] = []
+    gap: list[str] = []
+    for place, line in enumerate(lines):
+        if place in kept:
+            out += _gap(gap)
+            gap.clear()
+            out.append(clip_middle(line, max(MAX_LINE_CHARS, min(limit, len(line)) if focus and focus in line else 0)))
+        else:
+            gap.append(line)
+    return "\n".join(out + _gap(gap))
+
+
+def _choose(lines: list[str], limit: int, is_listing: bool, focus: str) -> set[int]:
+    last = len(lines) - 1
+    centre = next((place for place, line in enumerate(lines) if focus and focus in line), None)
+
+    def rank(place: int) -> tuple[int, int]:
+        line = lines[place]
+        near = min(place, 2 * (last - place)) if centre is None else abs(place - centre)
+        value = 9 if centre is not None and near < 5 else 0
+        if not is_listing:
+            value += 3 if TELLING.search(line) else 0
+            value += 1 if any(map(str.isdigit, line)) else 0
+            value += 2 if place < 3 or place > last - 4 else 0
+        return -value, near
+
+    kept: set[int] = set()
+    room = limit - GAP_CHARS
+    for place in sorted(range(len(lines)), key=rank):
+        cost = min(len(lines[place]), MAX_LINE_CHARS) + 1
+        if cost <= room:
+            kept.add(place)
+            room -= cost
+        elif is_listing:
+            break  # no crumbs of a listing
+    # A gap of one short line costs as much as the line.
+    kept |= {p for p in range(1, last) if p - 1 in kept and p + 1 in kept and len(lines[p]) < GAP_CHARS}
+    return kept
+
+
+def _gap(lines: list[str]) -> list[str]:
+    if not lines:
+        return []
+    count = sum(len(line) + 1 for line in lines)
+    return [f"[… {len(lines):,} {'line' if len(lines) == 1 else 'lines'}, {count:,} characters left out …]"]

@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal, cast
 
 from msgspec import Struct
 
+from dense.knowledge.programs import program
+from dense.knowledge.tools import COMMAND_KEYS, plain_name, tool
 from dense.trajectory import Observation, Step, ToolCall
 from dense.transcript.wrappers import clean, unwrap
 
-COMMAND_KEYS = ("command", "cmd", "bash_command", "script", "keystrokes", "code")
-"""Arguments that hold what was run."""
 SILENT_KEYS = frozenset(
     "timeout timeout_ms timeout_sec yield_time_ms max_output_tokens description justification is_blocking id"
     " duration append_enter sandbox_permissions security_risk is_input".split()
@@ -25,15 +25,8 @@ SILENT_KEYS = frozenset(
 MIN_BODY_CHARS = 60
 """A text argument of more characters, or of several lines, is a body of its own."""
 ANNOUNCEMENT = re.compile(r"Using tool: \S+")
-LISTING = re.compile(
-    r"\s*(?:cd \S+ *(?:&&|;) *)?(?:cat|nl|sed -n|head|tail|less|more|bat|rg|grep|ls|find|fd|tree|wc|stat|file|xxd|od|strings"
-    r"|git (?:log|show|diff|ls-files|blame|status))\b(?!.*(?:<<|>|\bpython|pytest|\btest\b))",
-    re.DOTALL,
-)
-LISTING_TOOLS = frozenset(
-    "read readfile read_file read_many_files view cat open glob glob_files grep grep_search list list_files ls"
-    " list_directory search search_file_content find_file search_dir search_file notebookread".split()
-)
+COMMAND_BREAK = re.compile(r"\|\||&&|[|;&\n]")
+LOOKING_GIT = frozenset("log show diff status blame ls-files grep branch".split())
 STARTED = re.compile(
     r"(?:running|started|process|session|shell|background|task)\D{0,40}?\bID:?\s+[\"'`]?([\w-]{2,40})", re.IGNORECASE
 )
@@ -130,18 +123,18 @@ def _blocks(step: Step, number: int, polls: dict[tuple[int, str], str]) -> Itera
 
 
 def command_of(call: ToolCall) -> str:
-    """The command that a call runs; empty for a call of another kind."""
-    for key in COMMAND_KEYS:
-        value: Any = call.arguments.get(key)
-        if (
-            isinstance(value, list) and value and all(isinstance(word, str) for word in value)
-        ):  # Codex: ["bash", "-lc", text]
-            words: list[str] = value
+    """The shell text or code that a call runs; empty for a call of another kind."""
+    kind = tool(plain_name(call.name)).kind
+    if kind not in {"shell", "python", ""}:
+        return ""
+    keys = COMMAND_KEYS if kind else ("command", "cmd", "keystrokes", "script")
+    for key in keys:
+        value: object = call.arguments.get(key)
+        if isinstance(value, list):  # Codex: ["bash", "-lc", text]
+            words = [str(word) for word in cast("list[object]", value)]
             return words[-1] if len(words) == 3 and words[1].startswith("-") else " ".join(words)
         if isinstance(value, str) and value.strip():
             return value
-    if set(call.arguments) == {"input"} and isinstance(call.arguments["input"], str):
-        return call.arguments["input"]
     return ""
 
 
@@ -155,7 +148,7 @@ def _call_blocks(call: ToolCall, command: str, number: int, background: str) -> 
     short = ", ".join(f"{key}={_json(value)}" for key, value in given.items() if key not in bodies)
     yield Block("call", "", f"{call.name}({short}){background}", step=number)
     for key, value in bodies.items():
-        yield Block("body", f"{key}:", value.replace("\r\n", "\n").strip("\n"), step=number)
+        yield Block("body", f"{key}:", value.strip("\n"), step=number)
 
 
 def _is_body(value: str) -> bool:
@@ -181,9 +174,22 @@ def _output_blocks(seen: Observation, commands: Sequence[str], is_listing: bool,
 
 
 def _is_listing(call: ToolCall, command: str) -> bool:
-    if command:
-        return LISTING.match(command) is not None
-    return call.name.rpartition("__")[2].lower() in LISTING_TOOLS
+    """Whether a call only shows what is there."""
+    if not command:
+        return tool(plain_name(call.name)).kind == "look"
+    if ">" in command.replace("2>", "").replace(">&", "") or "<<" in command:
+        return False
+    pieces = [words for piece in COMMAND_BREAK.split(command) if (words := piece.split())]
+    return bool(pieces) and all(map(_only_looks, pieces))
+
+
+def _only_looks(words: Sequence[str]) -> bool:
+    name = words[0].rpartition("/")[2]
+    if name == "git":
+        return any(word in LOOKING_GIT for word in words[1:4])
+    if name == "sed":
+        return "-i" not in words
+    return not program(name).traits.isdisjoint({"looks", "filters", "builtin", "decorates"})
 
 
 def _background_results(steps: Sequence[Step]) -> dict[tuple[int, str], str]:

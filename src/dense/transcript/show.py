@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.text.lines import clip_lines, clip_middle
+from dense.text.clip import clip_lines, clip_middle
 from dense.transcript.actions import Block, TranscriptAction
 from dense.transcript.repeats import Entry, Fold, fold_repeated_actions, without_repeats
 
