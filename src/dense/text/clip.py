@@ -9,13 +9,14 @@ import re
 
 ELLIPSIS = "…"
 TELLING = re.compile(
-    r"error|exception|traceback|fail|fatal|panic|denied|not found|no such|cannot|can't|could not|unable|invalid|unexpected"
-    r"|missing|time[d ]*out|killed|warning|assert|mismatch|expected|passed|\bok\b|success|\btests?\b|exit|return ?code"
-    r"|refused|undefined|conflict|differ|\bwrong\b|\bsegmentation\b|\babort",
+    r"error|exception|traceback|fail|fatal|panic|denied|not found|no such|cannot|can't|could not|unable|invalid"
+    r"|unexpected|missing|time[d ]*out|killed|warning|assert|mismatch|expected|passed|\bok\b|success|\btests?\b|exit"
+    r"|return ?code|refused|undefined|conflict|differ|\bwrong\b|\bsegmentation\b|\babort",
     re.IGNORECASE,
 )
 """Words of lines that report something."""
 MAX_LINE_CHARS = 300
+MAX_TRIES = 6
 GAP_CHARS = 60
 """What a gap's own line costs, about."""
 
@@ -46,7 +47,7 @@ def _left_out(count: int) -> str:
 
 
 def clip_lines(text: str, limit: int, *, is_listing: bool = False, focus: str = "") -> str:
-    """The whole text if it has at most `limit` characters, else the lines of it that tell most, in order.
+    """At most `limit` characters: the whole text, or the lines of it that tell most, in order.
 
     An output keeps its first and last lines and those that report errors, results and numbers. A listing (a file, code,
     a diff) keeps its beginning and its end: which of its other lines tell, nobody knows, and code with holes is worth
@@ -56,14 +57,24 @@ def clip_lines(text: str, limit: int, *, is_listing: bool = False, focus: str = 
     lines = text.split("\n")
     if len(lines) == 1:
         return clip_middle(text, limit)
-    kept = _choose(lines, limit, is_listing, focus)
+    room = limit
+    for _ in range(MAX_TRIES):
+        clipped = _joined(lines, _choose(lines, room, is_listing, focus), limit, focus)
+        if len(clipped) <= limit:
+            break
+        room -= len(clipped) - limit  # what the gaps themselves take
+    return clipped if len(clipped) <= limit else clip_middle(text, limit)
+
+
+def _joined(lines: list[str], kept: set[int], limit: int, focus: str) -> str:
     out: list[str] = []
     gap: list[str] = []
     for place, line in enumerate(lines):
         if place in kept:
             out += _gap(gap)
             gap.clear()
-            out.append(clip_middle(line, max(MAX_LINE_CHARS, min(limit, len(line)) if focus and focus in line else 0)))
+            most = limit if focus and focus in line else MAX_LINE_CHARS
+            out.append(clip_middle(line, most))
         else:
             gap.append(line)
     return "\n".join(out + _gap(gap))
