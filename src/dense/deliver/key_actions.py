@@ -106,12 +106,16 @@ def quote_action(key: KeyAction, actions: Sequence[TranscriptAction], room: int,
         if byte_size(text) > most:
             if key.role == "final" and block.kind != "output":
                 return None
-            text = clip_lines(text, max(most - 60, 0), is_listing=block.is_listing or block.kind != "output", focus=key.focus)
+            text = clip_lines(
+                text, max(most - 60, 0), is_listing=block.is_listing or block.kind != "output", focus=key.focus
+            )
             text = GAP.sub(rf"{marker}| \1", text)
         if byte_size(text) > most or not text:
             continue
         lines += [head, text]
-        structure += byte_size(head) + 1 + sum(len(line) + 1 for line in text.split("\n") if line.startswith(f"{marker}|"))
+        structure += (
+            byte_size(head) + 1 + sum(len(line) + 1 for line in text.split("\n") if line.startswith(f"{marker}|"))
+        )
         left -= byte_size(head) + byte_size(text) + 2
     if not lines:
         return None

@@ -153,7 +153,9 @@ def _head(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator
     limits = f", {unchecked} of {len(tree.requirements)} requirements unchecked" if unchecked else ""
     count = actions[-1].last if actions else 0
     ended = ending_sentence(actions)
-    text = f"{state}{limits} (trajectory_local: judged from the record of {count} actions, no grader was asked). {ended}"
+    text = (
+        f"{state}{limits} (trajectory_local: judged from the record of {count} actions, no grader was asked). {ended}"
+    )
     yield Item("state", ALWAYS, "state: ", text)
     if tree.redacted:
         yield Item("redacted", ALWAYS, "", one_line(f"{tree.redacted} replaced before analysis"))

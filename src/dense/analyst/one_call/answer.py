@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, cast, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dense.tree import Coherence, Completion, Label, ShortcutOutcome
 
@@ -177,7 +178,7 @@ class AnswerReader:
             if end < at:
                 self.problem(f"{here}.to", f"is {end}, but the subtask before it ends at {at - 1}")
                 continue
-            nodes.append(self._node(fields, at, end, tuple(parts), here))
+            nodes.append(self.node(fields, at, end, tuple(parts), here))
             at = end + 1
         return nodes
 
@@ -406,8 +407,6 @@ def _squeezed(text: str) -> str:
 
 def _stretched(node: NodePiece, last: int) -> NodePiece:
     """The node with its end, and that of its last part, moved."""
-    from msgspec.structs import replace
-
     parts = (*node.parts[:-1], _stretched(node.parts[-1], last)) if node.parts else ()
     return replace(node, last=last, parts=parts)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from dense.analyst.one_call.answer import IssuePiece, NodePiece, Pieces, ShortcutPiece
 from dense.draft import (
     Asked,
@@ -39,8 +41,6 @@ def _names(actions: Iterable[int]) -> tuple[str, ...]:
 
 def _without_lone_part(root: NodePiece) -> NodePiece:
     """A single subtask over everything is the root itself: its parts become the root's."""
-    from msgspec.structs import replace
-
     if len(root.parts) != 1:
         return root
     (only,) = root.parts
@@ -142,7 +142,7 @@ class _Places:
             node.coherence,
             node.completion,
             node.summary,
-            tuple(self._issue(number, closed_here=number) for number in raised),
+            tuple(self._issue(number) for number in raised),
             {
                 f"i{number}": _leaves(self._pieces.issues[number].fixed_by)
                 for number in self._resolved.get(id(node), [])
@@ -151,10 +151,9 @@ class _Places:
             node.why,
         )
 
-    def _issue(self, number: int, closed_here: int) -> IssueDraft:
+    def _issue(self, number: int) -> IssueDraft:
         issue: IssuePiece = self._pieces.issues[number]
         elsewhere = any(number in numbers for numbers in self._resolved.values())
-        del closed_here
         return IssueDraft(
             issue.text,
             _leaves(issue.evidence),
