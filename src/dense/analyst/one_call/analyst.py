@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
+from itertools import pairwise
 from typing import Any
 
+from dense.analyst.asker import together
+from dense.draft import Asked, TreeDraft
 from msgspec.structs import replace
 
-from dense.analyst.asker import together
 from dense.analyst.one_call.answer import AnswerReader, IssuePiece, NodePiece, Pieces, as_list, as_object, as_text
 from dense.analyst.one_call.corrections import corrected
 from dense.analyst.one_call.prompt import record_room
@@ -19,7 +20,6 @@ from dense.analyst.one_call.reply import read_object
 from dense.analyst.one_call.to_draft import tree_draft
 from dense.analyst.one_call.windows import split_windows
 from dense.analyst.questions import Answerer, Correction
-from dense.draft import Asked, TreeDraft
 from dense.errors import AnalystFailed
 from dense.trajectory import Task, Trajectory
 from dense.transcript import TranscriptAction, transcript_actions
@@ -160,7 +160,7 @@ def _sections(digests: Sequence[WindowDigest], most: int) -> list[list[WindowDig
     """The windows in stretches of about the same length."""
     count = -(-len(digests) // most)
     ends = [round(len(digests) * number / count) for number in range(count + 1)]
-    return [list(digests[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
+    return [list(digests[start:end]) for start, end in pairwise(ends)]
 
 
 def _closed_pieces(answer: Mapping[str, Any], reader: AnswerReader, digests: Sequence[WindowDigest]) -> Pieces:
@@ -183,7 +183,6 @@ def _closed_pieces(answer: Mapping[str, Any], reader: AnswerReader, digests: Seq
 
 def _phases(answer: Mapping[str, Any], reader: AnswerReader, subtasks: Sequence[NodePiece]) -> tuple[NodePiece, ...]:
     """The subtasks of the windows, drawn together into phases. `to` is a subtask: `s4`, or 4."""
-    ends = list(accumulate([1] * len(subtasks)))
     phases: list[NodePiece] = []
     at = 0
     for number, item in enumerate(as_list(answer.get("phases"))):
@@ -192,7 +191,7 @@ def _phases(answer: Mapping[str, Any], reader: AnswerReader, subtasks: Sequence[
         found = re.fullmatch(r"\[?s?(\d{1,6})\]?", as_text(fields.get("to")))
         end = min(int(found[1]), len(subtasks)) if found else None
         if end is None or end <= at:
-            reader.problem(f"{place}.to", f"must be a subtask after s{at}, up to s{ends[-1]}")
+            reader.problem(f"{place}.to", f"must be a subtask after s{at}, up to s{len(subtasks)}")
             continue
         members = tuple(subtasks[at:end])
         phases.append(members[0] if len(members) == 1 else _phase(fields, members, reader, place))

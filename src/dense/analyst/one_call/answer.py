@@ -1,7 +1,8 @@
 """From a reply to checked pieces: what is valid is kept, what is not is named with its place.
 
-Reading is lenient where nothing is lost (`"7"` or `"a7"` for 7, one text where a list belongs, a field that nobody uses)
-and strict where it matters: references, coverage, later evidence, quoted lines. One wrong piece never costs another."""
+Reading is lenient where nothing is lost (`"7"` or `"a7"` for 7, one text where a list belongs, a field that nobody
+uses) and strict where it matters: references, coverage, later evidence, quoted lines. One wrong piece never
+costs another."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from dense.tree import Coherence, Completion, Label, ShortcutOutcome
 Met = Literal["yes", "no", "unchecked"]
 
 FORGOTTEN_ACTIONS = 2
-"""So many actions that the last subtask leaves out are added to it in silence: a closing message is easily forgotten."""
+"""So many actions that the last subtask leaves out are added to it in silence: a closing message is easily
+forgotten."""
 MAX_NEXT_STEPS = 7
 MAX_LISTED_PROBLEMS = 40
 
@@ -276,10 +278,8 @@ class AnswerReader:
         fixed = self.references(given, place)
         early = [number for number in fixed if number <= max(evidence)]
         if early:
-            self.problem(
-                place,
-                f"{_listed(early)} is not later than the evidence {_listed(evidence)}; only later evidence closes an issue",
-            )
+            rule = "only later evidence closes an issue"
+            self.problem(place, f"{_listed(early)} is not later than the evidence {_listed(evidence)}; {rule}")
         return tuple(number for number in fixed if number not in early)
 
     def _quote(self, quote: str, evidence: tuple[int, ...], place: str) -> tuple[str, tuple[int, ...]]:

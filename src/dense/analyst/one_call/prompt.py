@@ -1,4 +1,4 @@
-"""From a question of the fast profile to what a model is asked: instructions first, then the record, the question last."""
+"""From a question of the fast profile to a request: instructions first, then the record, the question last."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dense.analyst.prompt import environment
 from dense.analyst.questions import Correction
 from dense.model.chat import ChatRequest, Message
 from dense.text.clip import clip_lines, clip_middle
-from dense.transcript import TranscriptAction, escape_headers, show
 from dense.trajectory import Task
+from dense.transcript import TranscriptAction, escape_headers, show
 
 BYTES_PER_TOKEN = 4
 """How tokens are counted where nobody can be asked."""
@@ -25,13 +25,17 @@ MAX_DIGEST_CHARS = 420
 """Of a summary in the closing call."""
 FRAME_BYTES = 800
 """Marker lines and the closing question."""
-NO_TASK = "(The record does not say what was asked. Infer it from what the agent says and does, and demand only what that shows.)"
+NO_TASK = (
+    "(The record does not say what was asked. Infer it from what the agent says and does, and demand only what that"
+    " shows.)"
+)
 
 CORRECTION = """\
 These pieces of your answer cannot be used:
 {problems}
 
-Answer with one JSON object that holds only corrected pieces: {{"fixes": [{{"at": "issues[2].fixed_by", "value": [12]}}]}}. \
+Answer with one JSON object that holds only corrected pieces: \
+{{"fixes": [{{"at": "issues[2].fixed_by", "value": [12]}}]}}. \
 `at` is the place as it is named above. A piece that should not be there gets the value null. Everything else stays as \
 you wrote it."""
 

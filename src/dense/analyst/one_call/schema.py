@@ -1,4 +1,4 @@
-"""The JSON schemas of the answers, for providers that hold a model to one. Shallow: parts of a subtask have no parts."""
+"""The JSON schemas of the answers, for providers that hold a model to one. Parts of a subtask have no parts."""
 
 from __future__ import annotations
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from msgspec.structs import replace
-
-from dense.analyst.one_call.answer import IssuePiece, NodePiece, Pieces, ShortcutPiece
 from dense.draft import (
     Asked,
     GroupDraft,
@@ -17,6 +14,9 @@ from dense.draft import (
     VerdictDraft,
     leaf_reference,
 )
+from msgspec.structs import replace
+
+from dense.analyst.one_call.answer import IssuePiece, NodePiece, Pieces, ShortcutPiece
 from dense.tree import NONE, Facets, NextStep, Product, RequirementStatus
 
 ROOT_LEVEL = 0
