@@ -64,7 +64,7 @@ def make_report(tree: ReconciledTree, actions: Sequence[TranscriptAction], budge
     """The report in at most so many bytes, as far as its first lines allow."""
     prose = _once(list(_prose(tree, actions)))
     ranked = rank_key_actions(tree, actions)
-    reserved = _reserved(ranked, actions, budget, marker)
+    reserved = _reserved(ranked, actions, budget)
     kept, dropped = fit_items(prose, max(budget - reserved, int(budget * (1 - PRODUCT_SHARE))))
     room = budget - sum(item.size for item in kept)
     note = _left_out_note(dropped, ())
@@ -106,7 +106,7 @@ def _action_number(item: Item) -> int:
     return int(found[1]) if found else 0
 
 
-def _reserved(ranked: Sequence[KeyAction], actions: Sequence[TranscriptAction], budget: int, marker: str) -> int:
+def _reserved(ranked: Sequence[KeyAction], actions: Sequence[TranscriptAction], budget: int) -> int:
     """Bytes kept free for the final products, whole, and for what shows the open issues, in brief."""
     total = 0
     for key in ranked:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from dense.analyst import Analyst
 from dense.analyst.model import ModelAnswerer
+from dense.analyst.one_call import DEFAULT_LOOK_TOKENS
 from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.scripted import RecordingAnswerer
@@ -31,6 +32,13 @@ class ModelSettings(Struct, frozen=True):
     limits: Limits = FULL
     """How much of each part of a trajectory DENSE's prompts show."""
     temperature: float | None = None
+    look_tokens: int = DEFAULT_LOOK_TOKENS
+    """How many tokens of a trajectory one call of the fast profile shows; never more than the window holds."""
+
+    @property
+    def look(self) -> int:
+        """`look_tokens`, or what the context window leaves for a prompt."""
+        return max(min(self.look_tokens, self.context_tokens - self.max_output_tokens), 1_000)
 
     @property
     def prompt_bytes(self) -> int:

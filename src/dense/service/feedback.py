@@ -125,7 +125,7 @@ async def make_feedback(
         asker = Asker(RulesAnswerer(cleaned, effects) if given is None or isinstance(given, Analyst) else given)
         context = MethodContext(
             asker,
-            analyst_for(given, asker, options.profile, effects),
+            analyst_for(given, asker, options.profile, effects, choice.settings.look),
             effects,
             tally,
             choice.settings.prompt_bytes,

@@ -12,8 +12,8 @@ from typing import Literal, cast
 
 from msgspec import Struct
 
-from dense.knowledge.programs import program
-from dense.knowledge.tools import COMMAND_KEYS, plain_name, tool
+from dense.knowledge.programs import known_program
+from dense.knowledge.tools import COMMAND_KEYS, known_tool, plain_name
 from dense.trajectory import Observation, Step, ToolCall
 from dense.transcript.wrappers import clean, unwrap
 
@@ -124,7 +124,7 @@ def _blocks(step: Step, number: int, polls: dict[tuple[int, str], str]) -> Itera
 
 def command_of(call: ToolCall) -> str:
     """The shell text or code that a call runs; empty for a call of another kind."""
-    kind = tool(plain_name(call.name)).kind
+    kind = known_tool(plain_name(call.name)).kind
     if kind not in {"shell", "python", ""}:
         return ""
     keys = COMMAND_KEYS if kind else ("command", "cmd", "keystrokes", "script")
@@ -176,7 +176,7 @@ def _output_blocks(seen: Observation, commands: Sequence[str], is_listing: bool,
 def _is_listing(call: ToolCall, command: str) -> bool:
     """Whether a call only shows what is there."""
     if not command:
-        return tool(plain_name(call.name)).kind == "look"
+        return known_tool(plain_name(call.name)).kind == "look"
     if ">" in command.replace("2>", "").replace(">&", "") or "<<" in command:
         return False
     pieces = [words for piece in COMMAND_BREAK.split(command) if (words := piece.split())]
@@ -189,7 +189,7 @@ def _only_looks(words: Sequence[str]) -> bool:
         return any(word in LOOKING_GIT for word in words[1:4])
     if name == "sed":
         return "-i" not in words
-    return not program(name).traits.isdisjoint({"looks", "filters", "builtin", "decorates"})
+    return not known_program(name).traits.isdisjoint({"looks", "filters", "builtin", "decorates"})
 
 
 def _background_results(steps: Sequence[Step]) -> dict[tuple[int, str], str]:

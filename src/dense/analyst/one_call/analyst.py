@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from dense.analyst.asker import together
-from dense.draft import Asked, TreeDraft
 from msgspec.structs import replace
 
+from dense.analyst.asker import Asker, together
 from dense.analyst.one_call.answer import AnswerReader, IssuePiece, NodePiece, Pieces, as_list, as_object, as_text
 from dense.analyst.one_call.corrections import corrected
 from dense.analyst.one_call.prompt import record_room
@@ -19,8 +18,9 @@ from dense.analyst.one_call.questions import Closing, OneCallQuestion, Whole, Wi
 from dense.analyst.one_call.reply import read_object
 from dense.analyst.one_call.to_draft import tree_draft
 from dense.analyst.one_call.windows import split_windows
-from dense.analyst.questions import Answerer, Correction
-from dense.errors import AnalystFailed
+from dense.analyst.questions import Correction
+from dense.draft import Asked, TreeDraft
+from dense.errors import AnalystFailed, CallFailed
 from dense.trajectory import Task, Trajectory
 from dense.transcript import TranscriptAction, transcript_actions
 
@@ -37,10 +37,11 @@ type ReadPieces = Callable[[Mapping[str, Any], AnswerReader], Pieces]
 class OneCallAnalyst:
     """Draws the whole tree from one look, or from windows and a closing look."""
 
-    def __init__(self, answerer: Answerer, look_tokens: int = DEFAULT_LOOK_TOKENS) -> None:
-        self._answerer = answerer
+    name = "fast"
+
+    def __init__(self, asker: Asker, look_tokens: int = DEFAULT_LOOK_TOKENS) -> None:
+        self._asker = asker
         self._look_tokens = look_tokens
-        self._asked: list[Asked] = []
 
     async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:
         """See `dense.analyst.Analyst`. The verdicts come with the look, whether they are wanted or not."""
@@ -49,15 +50,11 @@ class OneCallAnalyst:
         texts = _Texts(actions)
         windows = split_windows(actions, record_room(trajectory.task, self._look_tokens))
         if len(windows) == 1:
-            question = Whole(task=trajectory.task, actions=tuple(actions))
+            question = Whole(task=trajectory.task, look_tokens=self._look_tokens, actions=tuple(actions))
             pieces = await self._ask(question, 1, actions[-1].last, texts, _whole_pieces)
         else:
             pieces = await self._in_windows(trajectory.task, windows, texts)
-        return tree_draft(pieces, self.record())
-
-    def record(self) -> tuple[Asked, ...]:
-        """All questions so far, sorted by key: the order in which replies arrive is chance."""
-        return tuple(sorted(self._asked, key=lambda asked: asked.key))
+        return tree_draft(pieces, self._asker.record())
 
     async def _in_windows(
         self, task: Task | None, windows: Sequence[Sequence[TranscriptAction]], texts: _Texts
@@ -65,7 +62,14 @@ class OneCallAnalyst:
         total = windows[-1][-1].last
 
         async def ask(number: int, window: Sequence[TranscriptAction]) -> WindowDigest:
-            question = Window(task=task, actions=tuple(window), number=number, count=len(windows), total=total)
+            question = Window(
+                task=task,
+                look_tokens=self._look_tokens,
+                actions=tuple(window),
+                number=number,
+                count=len(windows),
+                total=total,
+            )
             first, last = window[0].first, window[-1].last
             return WindowDigest(first, last, await self._ask(question, first, last, texts, _window_pieces))
 
@@ -94,7 +98,13 @@ class OneCallAnalyst:
             (issue.evidence[-1], issue.quote) for digest in digests for issue in digest.pieces.issues if issue.quote
         )
         question = Closing(
-            task=task, digests=tuple(digests), ending=ending, evidence=quoted, total=total, is_final=is_final
+            task=task,
+            look_tokens=self._look_tokens,
+            digests=tuple(digests),
+            ending=ending,
+            evidence=quoted,
+            total=total,
+            is_final=is_final,
         )
         first, last = digests[0].first, digests[-1].last
 
@@ -110,12 +120,14 @@ class OneCallAnalyst:
         attempts, answer, problems = 0, dict[str, Any](), list[str]()
         pieces: Pieces | None = None
         correction: Correction | None = None
+        is_unanswered = False
         for _ in range(2):
             attempts += 1
             try:
-                reply = await self._answerer.ask(question, correction)
+                reply = await self._asker.reply(question, correction)
             except AnalystFailed as error:
                 notes.append(str(error))
+                is_unanswered = pieces is None and isinstance(error.__cause__, CallFailed)
                 break
             found, wrong = read_object(reply)
             answer = found if correction is None else corrected(answer, found)
@@ -131,7 +143,7 @@ class OneCallAnalyst:
             correction = Correction(reply, "\n".join(f"- {problem}" for problem in reader.problems))
         is_empty = pieces is None or not answer
         seconds = time.perf_counter() - start
-        self._asked.append(Asked(question.key, attempts, seconds, tuple(notes), fell_back=is_empty))
+        self._asker.asked.append(Asked(question.key, attempts, seconds, tuple(notes), is_empty, is_unanswered))
         return pieces if pieces is not None else read({}, AnswerReader(first, last, texts.of))
 
 

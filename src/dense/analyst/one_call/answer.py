@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.tree import Coherence, Completion, Label, ShortcutOutcome
-
-Met = Literal["yes", "no", "unchecked"]
+from dense.tree import Coherence, Completion, Label, Met, ShortcutOutcome
 
 FORGOTTEN_ACTIONS = 2
 """So many actions that the last subtask leaves out are added to it in silence: a closing message is easily
@@ -184,7 +182,7 @@ class AnswerReader:
             at = end + 1
         return nodes
 
-    def _node(
+    def node(
         self, fields: Mapping[str, Any], first: int, last: int, parts: tuple[NodePiece, ...], here: str
     ) -> NodePiece:
         coherence, completion = self.verdict(fields, here)

@@ -58,15 +58,16 @@ def record_room(task: Task | None, look_tokens: int) -> int:
 
 def render_one_call(
     question: OneCallQuestion,
-    correction: Correction | None,
-    look_tokens: int,
+    correction: Correction | None = None,
     *,
-    max_output_tokens: int,
+    look_tokens: int | None = None,
+    max_output_tokens: int = 8_192,
     temperature: float | None = None,
 ) -> ChatRequest:
-    """What a model is asked. Pure: the same question gives the same request."""
+    """What a model is asked. Pure: the same question gives the same request. `look_tokens` in the place of the
+    question's own shows less."""
     kind = question.kind
-    room = record_room(question.task, look_tokens)
+    room = record_room(question.task, look_tokens or question.look_tokens)
     body = _closing_text(question, room) if isinstance(question, Closing) else _fitted(question.actions, room)
     task = clip_lines(_task_text(question.task), MAX_TASK_CHARS, is_listing=True)
     marker = _marker(task, body)

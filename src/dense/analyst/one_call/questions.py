@@ -9,7 +9,14 @@ from dense.analyst.questions import Question
 from dense.transcript import TranscriptAction
 
 
-class Whole(Question, frozen=True, kw_only=True):
+class Look(Question, frozen=True, kw_only=True):
+    """A question that shows a whole stretch of the attempt."""
+
+    look_tokens: int
+    """How many tokens the prompt may have."""
+
+
+class Whole(Look, frozen=True, kw_only=True):
     """What is the whole tree of this attempt?"""
 
     actions: tuple[TranscriptAction, ...]
@@ -20,7 +27,7 @@ class Whole(Question, frozen=True, kw_only=True):
         return f"a{self.actions[0].first} to a{self.actions[-1].last}"
 
 
-class Window(Question, frozen=True, kw_only=True):
+class Window(Look, frozen=True, kw_only=True):
     """What are the subtasks of this part of the attempt?"""
 
     actions: tuple[TranscriptAction, ...]
@@ -45,7 +52,7 @@ class WindowDigest(Struct, frozen=True):
     pieces: Pieces
 
 
-class Closing(Question, frozen=True, kw_only=True):
+class Closing(Look, frozen=True, kw_only=True):
     """What do these windows come to together?"""
 
     digests: tuple[WindowDigest, ...]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from dense.analyst.one_call.answer import Met
-from dense.tree import Coherence, Completion, ShortcutOutcome
+from dense.tree import Coherence, Completion, Met, ShortcutOutcome
 
 type Schema = dict[str, Any]
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
+from dense.analyst.one_call.answer import IssuePiece, NodePiece, Pieces, ShortcutPiece
 from dense.draft import (
     Asked,
     GroupDraft,
@@ -14,10 +17,7 @@ from dense.draft import (
     VerdictDraft,
     leaf_reference,
 )
-from msgspec.structs import replace
-
-from dense.analyst.one_call.answer import IssuePiece, NodePiece, Pieces, ShortcutPiece
-from dense.tree import NONE, Facets, NextStep, Product, RequirementStatus
+from dense.tree import NONE, Completion, Facets, NextStep, Product, RequirementStatus
 
 ROOT_LEVEL = 0
 
@@ -140,7 +140,7 @@ class _Places:
         raised = sorted(self._raised.get(id(node), []), key=lambda number: self._pieces.issues[number].is_fatal)
         return VerdictDraft(
             node.coherence,
-            node.completion,
+            self._completion(node),
             node.summary,
             tuple(self._issue(number) for number in raised),
             {
@@ -148,8 +148,19 @@ class _Places:
                 for number in self._resolved.get(id(node), [])
             },
             _leaves(self._keys.get(id(node), [])),
-            node.why,
         )
+
+    def _completion(self, node: NodePiece) -> Completion:
+        """The verdict, lowered if an issue that shows in the node is still open at its end."""
+        still_open = [
+            issue
+            for issue in self._pieces.issues
+            if node.first <= issue.evidence[0] <= node.last
+            and not any(node.first <= action <= node.last for action in issue.fixed_by)
+        ]
+        if any(issue.is_fatal for issue in still_open):
+            return "failed"
+        return "incomplete" if still_open and node.completion == "complete" else node.completion
 
     def _issue(self, number: int) -> IssueDraft:
         issue: IssuePiece = self._pieces.issues[number]
