@@ -82,8 +82,6 @@ def _size(system: str, messages: Iterable[Message]) -> int:
 def _fitted(
     question: Judgement, correction: Correction | None, limits: Limits, room: int
 ) -> tuple[str, tuple[Message, ...]]:
-    if limits.lean and question.is_lean:
-        limits = limits.lean
     system, messages = _prompt(question, correction, limits)
     for _ in range(MAX_SHRINKS):
         if _size(system, messages) <= room:

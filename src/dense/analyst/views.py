@@ -54,12 +54,10 @@ class Limits(Struct, frozen=True):
     """The whole prompt, in bytes."""
     least: int = 24
     """No view is shrunk below this."""
-    lean: Limits | None = None
-    """Other limits for the questions of the fast profile; None for the same."""
 
     def shrunk(self, factor: float) -> Limits:
         """The same with all views shorter; what is not a view stays."""
-        kept, numbers = ("answer", "prompt", "least", "lean"), ("retained", "facets")
+        kept, numbers = ("answer", "prompt", "least"), ("retained", "facets")
         return msgspec.structs.replace(
             self,
             **{
@@ -69,25 +67,6 @@ class Limits(Struct, frozen=True):
             },
         )
 
-
-LEAN = Limits(
-    task=6_000,
-    queued=300,
-    queue=160_000,
-    target=1_000,
-    neighbour=300,
-    member=640,
-    child=220,
-    evidence=140,
-    retained=1,
-    facets=3,
-    summary=500,
-    facet=200,
-    reply=12_000,
-    answer=1_600,
-    prompt=600_000,
-)
-"""For the questions that the fast profile draws together: fewer tokens is what it is for."""
 
 FULL = Limits(
     task=12_000,
@@ -105,7 +84,6 @@ FULL = Limits(
     reply=12_000,
     answer=1_600,
     prompt=600_000,
-    lean=LEAN,
 )
 """For ordinary models."""
 

@@ -50,6 +50,10 @@ def distill(
             "--context", metavar="TOKENS", help="The model's window. [default: as its provider's models have]"
         ),
     ] = None,
+    look: Annotated[
+        int,
+        typer.Option("--look", metavar="TOKENS", help="What one call of the fast profile sees of a trace.", min=4_000),
+    ] = 24_000,
     cache: Annotated[
         Path | None,
         typer.Option("--cache", help="The file of answers that were paid for. [default: OUT/answers.sqlite]"),
@@ -88,6 +92,7 @@ def distill(
         model,
         base_url,
         context_tokens=context,
+        look_tokens=look,
         is_small=small,
         answers=answers,
         record=record,

@@ -37,6 +37,7 @@ class DistillSettings:
     model: str | None = None
     base_url: str | None = None
     context_tokens: int | None = None
+    look_tokens: int | None = None
     is_small: bool = False
     answers: Path | None = None
     record: bool = False
@@ -49,7 +50,11 @@ class DistillSettings:
     def model_settings(self) -> ModelSettings:
         """How the model is asked."""
         return model_settings(
-            self.model, base_url=self.base_url, context_tokens=self.context_tokens, is_small=self.is_small
+            self.model,
+            base_url=self.base_url,
+            context_tokens=self.context_tokens,
+            look_tokens=self.look_tokens,
+            is_small=self.is_small,
         )
 
     def choice(self, model: OpenModel | None, folder: Path) -> AnalystChoice:

@@ -69,14 +69,20 @@ class ModelSettings(Struct, frozen=True):
 
 
 def model_settings(
-    model: str | None, *, base_url: str | None = None, context_tokens: int | None = None, is_small: bool = False
+    model: str | None,
+    *,
+    base_url: str | None = None,
+    context_tokens: int | None = None,
+    look_tokens: int | None = None,
+    is_small: bool = False,
 ) -> ModelSettings:
     """The settings for a model by its name. Without `context_tokens`, its known context window counts."""
+    look = look_tokens or DEFAULT_LOOK_TOKENS
     if is_small:
-        return ModelSettings(context_tokens or SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS, SMALL, 0)
+        return ModelSettings(context_tokens or SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS, SMALL, 0, look)
     if context_tokens is None and model is not None:
         context_tokens = context_window(resolve(model, base_url=base_url, environment=os.environ))
-    return ModelSettings(context_tokens or DEFAULT_CONTEXT_WINDOW)
+    return ModelSettings(context_tokens or DEFAULT_CONTEXT_WINDOW, look_tokens=look)
 
 
 class AnalystChoice(Struct, frozen=True):
