@@ -240,7 +240,7 @@ def _dead_ends(tree: ReconciledTree) -> Iterator[Item]:
         if type(node) is Shortcut:
             yield from _shortcut(node)
         elif type(node) is Subtask and node.facets.dead_ends != NONE:
-            yield _item("dead-end", f"dead-end {_span(node)}: ", one_line(node.facets.dead_ends))
+            yield _item("dead-end", "dead-end: ", one_line(node.facets.dead_ends))
 
 
 def _shortcut(node: Shortcut) -> Iterator[Item]:
@@ -261,9 +261,9 @@ def _subtask(node: Node, tree: ReconciledTree, depth: int) -> Iterator[Item]:
     text = f"{one_line(node.title)}. {one_line(node.summary)}"
     yield _item(kind, f"{indent}task {node.id} {_span(node)} {state}: ", text)
     if node.facets.key_mechanisms != NONE:
-        yield _item("needs", f"{indent}  needs: ", one_line(node.facets.key_mechanisms))
+        yield _item("needs", f"{indent}  needs ({_span(node)}): ", one_line(node.facets.key_mechanisms))
     if node.facets.critical_order != NONE:
-        yield _item("order", f"{indent}  order: ", one_line(node.facets.critical_order))
+        yield _item("order", f"{indent}  order ({_span(node)}): ", one_line(node.facets.critical_order))
     for child in node.children:
         yield from _subtask(child, tree, depth + 1)
 
