@@ -27,9 +27,6 @@ from pathlib import Path
 from typing import Any
 
 import dense
-from dense.analyst import Analyst
-from dense.analyst.questions import Answerer
-from dense.analyst.rules import RulesAnalyst
 from dense.deliver.delivery import deliver
 from dense.evidence.actions import EffectsCache, effects
 from dense.readers import Stream, files_of, read_streams
@@ -59,11 +56,6 @@ PROBLEMS = (
     "ModuleNotFoundError: No module named 'lib{a}'",
     "FileNotFoundError: [Errno 2] No such file or directory: 'data/part-{a}.csv'",
 )
-
-
-def built_in() -> Analyst | Answerer:
-    """The analyst that is measured."""
-    return RulesAnalyst()
 
 
 # Made traces
@@ -197,7 +189,7 @@ def only(path: Path) -> Trajectory:
 
 def whole(path: Path) -> Distillation:
     """All of it: from the file to the feedback."""
-    return distill_sync(only(path), built_in())
+    return distill_sync(only(path))
 
 
 def timed(rounds: int, work: list[Callable[[], object]]) -> list[list[float]]:
@@ -242,9 +234,7 @@ def parts_of(path: Path) -> list[Callable[[], object]]:
 
 def figures(path: Path, times: list[list[float]]) -> dict[str, float]:
     """What the times come to: noise only adds, so the best of each counts; the median of the whole tells how noisy it
-    was. `rules` is what is left of the whole: the analyst and the pipeline around it. Effects are taken here step by
-    step; a distillation takes them for many steps together, which is faster, so `rules` is somewhat more than what is
-    left."""
+    was. `rules` is what is left of the whole: the analyst and the pipeline around it."""
     total, reference, read, redacted, actions, delivered = (one[0] for one in times)
     return {
         "actions": len(only(path).steps),

@@ -22,8 +22,8 @@ LAYERS = [
     "distillation",
     "deliver",
     "analyst",
-    "detectors",
     "narrate",
+    "detectors",
     "evidence",
     "redact",
     "model",
@@ -34,8 +34,6 @@ LAYERS = [
 ]
 """From the user down to the nouns. A room may import from those behind it in this list, and from itself."""
 NOUNS = {"errors", "trajectory", "outcome", "tree", "draft", "feedback", "results", "version"}
-UNTANGLING = {"analyst", "detectors", "narrate"}
-"""Packages that still import each other in both directions; empty when the restructuring is done."""
 HEAVY: dict[str, str] = {
     "aiohttp": "model",
     "genai_prices": "model",
@@ -57,8 +55,6 @@ def room_of(module: str) -> str:
         return "door"
     if parts[1] == "__main__":
         return "cli"
-    if parts[1] in UNTANGLING:
-        return "evidence"
     return "nouns" if parts[1] in NOUNS else parts[1]
 
 

@@ -1,25 +1,37 @@
-"""DENSE: what an AI agent did, turned into feedback that makes its next attempt succeed."""
+"""DENSE turns the trajectory of an AI agent into structured feedback for its next attempt.
 
+The public interface is what these modules name in `__all__`: `dense`, `dense.errors`, `dense.methods`, `dense.model`,
+`dense.readers`, `dense.report`, `dense.service`, `dense.trajectory` and `dense.tree`. Everything else is private and
+may change in any release."""
+
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dense.errors import DenseError, NoTrajectory, SkippedRecords, UnknownFormat
+from dense.feedback import Feedback
 from dense.outcome import Outcome
 from dense.readers import read
 from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, Trajectory, Usage
 from dense.version import __version__
 
 if TYPE_CHECKING:
+    from dense.analyst.scripted import RecordingAnswerer, ScriptedAnswerer
     from dense.deliver.budget import Budgets
-    from dense.service import Distillation, distill, distill_sync
+    from dense.model import open_model
+    from dense.service import Distillation, RunRecord, distill, distill_sync
 
 __all__ = [
     "Budgets",
     "DenseError",
     "Distillation",
+    "Feedback",
     "NoTrajectory",
     "Notice",
     "Observation",
     "Outcome",
+    "RecordingAnswerer",
+    "RunRecord",
+    "ScriptedAnswerer",
     "SkippedRecords",
     "Source",
     "Step",
@@ -31,17 +43,24 @@ __all__ = [
     "__version__",
     "distill",
     "distill_sync",
+    "open_model",
     "read",
 ]
 
-_LATER = frozenset({"Budgets", "Distillation", "distill", "distill_sync"})
-"""Loaded when they are first asked for: who only reads traces need not wait for what talks to models."""
+_LAZY = {
+    "Budgets": "dense.deliver.budget",
+    "Distillation": "dense.service",
+    "RecordingAnswerer": "dense.analyst.scripted",
+    "RunRecord": "dense.service",
+    "ScriptedAnswerer": "dense.analyst.scripted",
+    "distill": "dense.service",
+    "distill_sync": "dense.service",
+    "open_model": "dense.model",
+}
+"""Names that are loaded when first used: reading traces does not wait for what talks to models."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in _LAZY:
         raise AttributeError(f"module 'dense' has no attribute {name!r}")
-    from dense import service
-    from dense.deliver.budget import Budgets
-
-    return Budgets if name == "Budgets" else getattr(service, name)
+    return getattr(import_module(_LAZY[name]), name)

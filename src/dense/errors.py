@@ -1,14 +1,14 @@
-"""What can go wrong, for people.
+"""All errors that `dense` raises on purpose.
 
     DenseError              anything that `dense` reports by itself; the command line prints it without a traceback
     ├── AnalystFailed       an analyst has no reply to one question; whoever asked takes a fallback and goes on
     ├── BadConfig           an experiment's file cannot be used
     ├── BadScript           a file of scripted answers cannot be read
-    ├── Changed             an experiment is not the one that its store holds; results would be mixed
-    ├── Held                another process writes to this experiment
+    ├── ExperimentChanged   an experiment is not the one that its store holds; results would be mixed
+    ├── ExperimentLocked    another process writes to this experiment
     ├── MissingInput        a method needs what this trace does not have: a task, an outcome
     ├── ModelError          a language model could not be used
-    │   ├── CallFailed      one call stayed dead after all tries; whoever asked takes a fallback and goes on
+    │   ├── CallFailed      one call failed after all tries; it fails the run that made it
     │   ├── KeyRefused      the key is missing, wrong or out of credit; stops the run
     │   ├── NotRecorded     a replay has no answer to this request; stops the run
     │   ├── SpendingLimit   the next call could cost more than is left; stops the run, which can be resumed
@@ -17,8 +17,8 @@
     │   └── Unreachable     the server was never reached; stops the run
     ├── NoTrajectory        a path holds no trajectory that can be read: missing, empty, unknown, or no step in it
     │   └── NotATrace       a file whose content no reader claims
-    ├── Unanswered          calls for feedback failed for good: what fallbacks make of it is not the method's feedback
-    ├── Unusable            answers came, and none of them could be used; a new try asks anew
+    ├── UnansweredCalls     calls for feedback failed for good: what fallbacks make of it is not the method's feedback
+    ├── UnusableAnswer      answers came, and none of them could be used; a new try asks anew
     ├── SkippedRecords      `strict` was asked for and a record was skipped
     ├── UnknownFormat       a format was named that does not exist
     └── UnknownMethod       a method was named that does not exist, or that is none
@@ -31,6 +31,33 @@ from __future__ import annotations
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
+
+__all__ = [
+    "AnalystFailed",
+    "BadConfig",
+    "BadScript",
+    "CallFailed",
+    "DenseError",
+    "ExperimentChanged",
+    "ExperimentLocked",
+    "KeyRefused",
+    "MissingInput",
+    "ModelError",
+    "NoTrajectory",
+    "NotATrace",
+    "NotRecorded",
+    "SkippedRecords",
+    "SpendingLimit",
+    "UnansweredCalls",
+    "UnknownFormat",
+    "UnknownMethod",
+    "UnknownModel",
+    "UnknownPrice",
+    "Unreachable",
+    "UnusableAnswer",
+    "describe_exception",
+    "install_hint",
+]
 
 DISTRIBUTION = "dense-feedback"
 """The name of this package on PyPI."""
@@ -74,11 +101,11 @@ class BadConfig(DenseError):
     """An experiment's file that cannot be used. The text names the file and each place in it."""
 
 
-class Changed(DenseError):
+class ExperimentChanged(DenseError):
     """Tasks, prompts or configuration differ from those that the store's results come from. The text says what."""
 
 
-class Held(DenseError):
+class ExperimentLocked(DenseError):
     """Another process holds the experiment. The text says which."""
 
 
@@ -91,7 +118,7 @@ class ModelError(DenseError):
 
 
 class CallFailed(ModelError):
-    """One call that stayed dead. Of the model's errors, the only one that is about a single judgement."""
+    """One call that failed after all tries. Of the model's errors, the only one that is about a single question."""
 
     def __init__(self, text: str, attempts: tuple[Any, ...] = (), *, is_too_long: bool = False) -> None:
         super().__init__(text)
@@ -109,11 +136,11 @@ class NotRecorded(ModelError):
     """A replay was asked what was not asked when it was recorded."""
 
 
-class Unanswered(DenseError):
+class UnansweredCalls(DenseError):
     """Calls for feedback failed for good. The text says how many of how many, and why. A new try asks them again."""
 
 
-class Unusable(DenseError):
+class UnusableAnswer(DenseError):
     """A method can do nothing without the answer to a question, and none that came could be used."""
 
 

@@ -13,6 +13,19 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+__all__ = [
+    "SCHEMA",
+    "Notice",
+    "Observation",
+    "Origin",
+    "Source",
+    "Step",
+    "Task",
+    "ToolCall",
+    "Trajectory",
+    "Usage",
+]
+
 SCHEMA = "dense.trajectory/1"
 
 Origin = Literal["tool", "user", "system"]

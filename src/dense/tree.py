@@ -15,6 +15,30 @@ from msgspec import Struct
 
 from dense.trajectory import Step, Task
 
+__all__ = [
+    "NONE",
+    "RECONCILED_SCHEMA",
+    "SOURCE_SCHEMA",
+    "Coherence",
+    "Completion",
+    "Facets",
+    "Issue",
+    "Label",
+    "Leaf",
+    "Node",
+    "ReconciledTree",
+    "Shortcut",
+    "ShortcutOutcome",
+    "SourceTree",
+    "State",
+    "Subtask",
+    "Verdict",
+    "first_action",
+    "last_action",
+    "leaves",
+    "nodes",
+]
+
 SOURCE_SCHEMA = "dense.tree/1"
 RECONCILED_SCHEMA = "dense.reconciled/1"
 

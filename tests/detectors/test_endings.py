@@ -7,7 +7,7 @@ import pytest
 from made_attempt import Action, analysed, assess, attempt, described, found, state, the, trajectory
 
 from dense.analyst.rules import RulesAnalyst
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, ToolCall, Trajectory
 
@@ -31,7 +31,7 @@ def look(text: str = "x") -> Step:
     return Step(Source("made"), calls=(call,), observations=(Observation(text, "1"),))
 
 
-def finish(message: str, **marks: str | bool) -> Assessment:
+def finish(message: str, **marks: str | bool) -> TraceAssessment:
     call = ToolCall("finish", {"message": message, **marks}, "1")
     edit = ToolCall("bash", {"command": "sed -i s/a/b/ parser.c"}, "1")
     steps = Step(Source("made"), calls=(edit,)), Step(Source("made"), calls=(call,))
@@ -56,7 +56,7 @@ def test_another_answer_resolves_a_rejection_and_the_same_again_does_not() -> No
 def test_rejected_answers_are_in_the_summary_of_the_whole() -> None:
     run = flags(look("flag{c}"), submit("flag{a}", NO), submit("flag{a}", NO), submit("flag{c}"))
     summary = distill_sync(run, RulesAnalyst()).reconciled.root.summary
-    assert "Answers that were not taken before: `flag{a}` (a2, a3, no output had shown it)." in summary
+    assert "Answers rejected before: `flag{a}` (a2, a3, no output had shown it)." in summary
     assert state(run) == "unknown"
 
 
@@ -142,7 +142,7 @@ def test_code_that_ran_for_an_agent_that_only_talks_is_an_end() -> None:
 LEDGER = 'Updated Ledger:\n{"is_request_satisfied": {"reason": "The \\"year\\" is not known.", "answer": %s}, "n": {}}'
 
 
-def led(answer: str, *lines: str) -> Assessment:
+def led(answer: str, *lines: str) -> TraceAssessment:
     lead = Step(Source("made"), LEDGER % answer, agent="Lead")
     told = Step(Source("made"), calls=(ToolCall("Browser", {"input": "Look."}),), agent="Lead")
     text = "\n".join(["https://library.example", *lines])

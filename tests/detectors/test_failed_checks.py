@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from made_attempt import Action, analysed, assess, attempt, described, found, state, the
 
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.trajectory import Trajectory
 
 EDIT = ("sed -i s/a/b/ app.py", "")
@@ -18,7 +18,7 @@ OK = "Ran 31 tests in 1s\n\nOK"
 DONE = "It is done and works."
 
 
-def said_after(trajectory: Trajectory, action: int, message: str) -> Assessment:
+def said_after(trajectory: Trajectory, action: int, message: str) -> TraceAssessment:
     """The same with what the agent said in the step after an action."""
     steps = list(trajectory.steps)
     steps[action] = msgspec.structs.replace(steps[action], message=message)

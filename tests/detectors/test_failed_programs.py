@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from made_attempt import Action, analysed, assess, attempt, described, found, the
 
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.trajectory import Trajectory
 
 EDIT = ("sed -i s/a/b/ app.py", "")
@@ -14,7 +14,7 @@ CRASH = "Traceback (most recent call last):\n  File \"lib.py\", line 1\nKeyError
 DONE = "It is done."
 
 
-def said_after(trajectory: Trajectory, action: int, message: str) -> Assessment:
+def said_after(trajectory: Trajectory, action: int, message: str) -> TraceAssessment:
     steps = list(trajectory.steps)
     steps[action] = msgspec.structs.replace(steps[action], message=message)
     return assess(msgspec.structs.replace(trajectory, steps=tuple(steps)))

@@ -10,7 +10,7 @@ import dense
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver import markup
 from dense.deliver.delivery import fit_tree
-from dense.deliver.markup import Block
+from dense.deliver.markup import MarkupBlock
 from dense.methods.flat_report import LIFTED_TAGS, flat_report
 from dense.service import distill_sync
 from dense.tree import ReconciledTree
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 TREES = [distill_sync(found, RulesAnalyst()).reconciled for found in dense.read(ROOT / "examples")]
 
 
-def said(report: Block) -> list[tuple[str, str, str]]:
+def said(report: MarkupBlock) -> list[tuple[str, str, str]]:
     """Every text with its tag, and every attribute but those that tell of the nesting."""
     texts = [(part.name, "", part.content) for part, _ in markup.walk(report) if isinstance(part.content, str)]
     told = [

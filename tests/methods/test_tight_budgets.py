@@ -13,7 +13,7 @@ from made_feedback import made_feedback
 
 from dense.deliver import markup
 from dense.deliver.budget import Budgets
-from dense.deliver.markup import Block
+from dense.deliver.markup import MarkupBlock
 from dense.evidence.actions import effects
 from dense.methods.baselines.replay import OUTPUT, grade
 from dense.methods.source_report import source_report
@@ -46,7 +46,7 @@ def reported(name: str, of: Trajectory, budget: int, outcome: Outcome | None = N
     return made_feedback(name, of, outcome=outcome, budgets=Budgets(budget, budget)).feedback.report
 
 
-def named(report: Block, name: str) -> list[Block]:
+def named(report: MarkupBlock, name: str) -> list[MarkupBlock]:
     return [block for block, _ in markup.walk(report) if block.name == name]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,13 +11,13 @@ from made_facts import facts
 from dense.evidence.actions import effects
 from dense.evidence.observations import observe
 from dense.narrate.actions import NarratedAction
-from dense.narrate.changes import standing
-from dense.narrate.shortcuts import dead_end, working_path
+from dense.narrate.changes import remaining_changes
+from dense.narrate.shortcuts import TestedChanges, dead_end, working_path
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 
 
-def deed(name: str, text: str = "ok", message: str = "", *, failed: bool = False, **arguments: Any) -> NarratedAction:
+def action(name: str, text: str = "ok", message: str = "", *, failed: bool = False, **arguments: Any) -> NarratedAction:
     observation = Observation(text, is_error=failed or None)
     step = Step(Source("t"), message, "", (ToolCall(name, {**arguments}),), (observation,))
     known = facts(Leaf("n0", 1, step), done := effects(step), observe(step, done))
@@ -24,51 +25,55 @@ def deed(name: str, text: str = "ok", message: str = "", *, failed: bool = False
 
 
 def edit(old: str, new: str, message: str = "") -> NarratedAction:
-    return deed("Edit", message=message, file_path="a.py", old_string=old, new_string=new)
+    return action("Edit", message=message, file_path="a.py", old_string=old, new_string=new)
 
 
 def patch(gone: str, new: str) -> NarratedAction:
     text = f"*** Begin Patch\n*** Update File: a.py\n@@\n-{gone}\n+{new}\n*** End Patch"
-    return deed("apply_patch", input=text)
+    return action("apply_patch", input=text)
 
 
-TESTS = deed("bash", "....\n4 passed in 0.10s\n", command="pytest -q")
+def described(failed: Sequence[NarratedAction], tested: TestedChanges = lambda _: ()) -> str:
+    return dead_end(failed, lambda _: "", tested)
 
 
-def test_a_small_edit_is_told_by_what_it_replaces() -> None:
+TESTS = action("bash", "....\n4 passed in 0.10s\n", command="pytest -q")
+
+
+def test_a_small_edit_is_described_by_what_it_replaces() -> None:
     assert working_path([edit("360", "3600")], None, TESTS) == (
         "edited `a.py` (`360` → `3600`), then ran `pytest -q`: all 4 tests pass"
     )
     assert "edited `a.py` (`x = 1` → `x = 2`)" in working_path([patch("x = 1", "x = 2")], None, TESTS)
 
 
-def test_a_long_edit_is_told_by_what_the_agent_says_that_it_is_for() -> None:
+def test_a_long_edit_is_described_by_what_the_agent_says_that_it_is_for() -> None:
     long = edit("x = 1\n" * 20, "y = 2\n" * 20, "I'll count from one instead of from zero.")
     assert working_path([long], None, TESTS).startswith('edited `a.py` ("I\'ll count from one instead of from zero.")')
 
 
-def test_an_edit_that_a_later_one_replaced_is_not_told() -> None:
+def test_an_edit_that_a_later_one_replaced_is_not_described() -> None:
     first, second, third = edit("a = 1", "a = 2"), edit("a = 2", "a = 3"), edit("b = 1", "b = 2")
-    assert standing([first, second, third]) == [second, third]
-    assert standing([patch("a = 1", "a = 2"), last := patch("a = 2", "a = 3")]) == [last]
-    assert standing([first, whole := deed("Write", file_path="a.py", content="a = 4\n")]) == [whole]
-    assert standing([whole, first]) == [whole, first]
+    assert remaining_changes([first, second, third]) == [second, third]
+    assert remaining_changes([patch("a = 1", "a = 2"), last := patch("a = 2", "a = 3")]) == [last]
+    assert remaining_changes([first, whole := action("Write", file_path="a.py", content="a = 4\n")]) == [whole]
+    assert remaining_changes([whole, first]) == [whole, first]
 
 
 def test_an_edit_that_only_adds_replaces_nothing() -> None:
     first, added = edit("a = 1", "a = 2"), edit("x", "x\nc = 1")
-    assert standing([first, added]) == [first, added]
+    assert remaining_changes([first, added]) == [first, added]
 
 
-def test_of_a_call_that_was_tried_again_only_the_difference_is_told() -> None:
-    failed = deed("book", "no such day", failed=True, day="31 April", seats="2", guest="Mia")
-    worked = deed("book", "booked", day="30 April", seats="2", guest="Mia")
+def test_of_a_call_that_was_tried_again_only_the_difference_is_described() -> None:
+    failed = action("book", "no such day", failed=True, day="31 April", seats="2", guest="Mia")
+    worked = action("book", "booked", day="30 April", seats="2", guest="Mia")
     assert working_path([], failed, worked) == "called `book` with `day` `30 April` instead of `31 April`: `booked`"
 
 
-def test_of_a_long_argument_the_piece_that_differs_is_told() -> None:
+def test_of_a_long_argument_the_piece_that_differs_is_described() -> None:
     failed, worked = (
-        deed(
+        action(
             "book", "ok", failed=number == 1, plan=f"{'from here to there ' * 9}on flight HAT{number} {'and back ' * 9}"
         )
         for number in (1, 2)
@@ -76,25 +81,25 @@ def test_of_a_long_argument_the_piece_that_differs_is_told() -> None:
     assert working_path([], failed, worked) == "called `book` with `plan` `HAT2` instead of `HAT1`: `ok`"
 
 
-def test_an_edit_that_was_tried_again_is_told_by_what_it_changes() -> None:
-    failed = deed("Edit", "not found in file", failed=True, file_path="a.py", old_string="y", new_string="3600")
+def test_an_edit_that_was_tried_again_is_described_by_what_it_changes() -> None:
+    failed = action("Edit", "not found in file", failed=True, file_path="a.py", old_string="y", new_string="3600")
     assert working_path([], failed, edit("360", "3600")).startswith("edited `a.py` (`360` → `3600`)")
 
 
-def test_each_failure_is_told_once() -> None:
-    failed = deed("bash", "bash: gnuplot: command not found", command="gnuplot x")
-    assert dead_end([failed, failed]) == "ran `gnuplot x`: `bash: gnuplot: command not found`"
+def test_each_failure_is_described_once() -> None:
+    failed = action("bash", "bash: gnuplot: command not found", command="gnuplot x")
+    assert described([failed, failed]) == "ran `gnuplot x`: `bash: gnuplot: command not found`"
 
 
-def test_of_lists_and_records_the_single_value_that_differs_is_told() -> None:
+def test_of_lists_and_records_the_single_value_that_differs_is_described() -> None:
     failed, worked = (
-        deed(
+        action(
             "book", "ok", failed=amount == 5, payments=[{"id": "card", "amount": 100}, {"id": "gift", "amount": amount}]
         )
         for amount in (5, 55)
     )
     assert working_path([], failed, worked) == "called `book` with `payments[1].amount` `55` instead of `5`: `ok`"
-    longer = deed("book", "ok", payments=[{"id": "card" * 9, "amount": n} for n in range(9)])
+    longer = action("book", "ok", payments=[{"id": "card" * 9, "amount": n} for n in range(9)])
     assert working_path([], failed, longer) == "called `book` with other `payments`: `ok`"
 
 
@@ -114,28 +119,28 @@ Ran 2 tests in 0.003s
 """
 
 
-def test_a_check_that_failed_is_told_by_the_change_that_it_put_to_the_test() -> None:
-    tests = deed("bash", UNITTEST, command="python3 -m unittest")
+def test_a_check_that_failed_is_described_by_the_change_that_it_put_to_the_test() -> None:
+    tests = action("bash", UNITTEST, command="python3 -m unittest")
     change = edit("x" * 90, "y" * 90, "I'll count with bisect instead of comparing every pair.")
-    assert dead_end([tests], tried=lambda _: [change]) == (
+    assert described([tests], tested=lambda _: [change]) == (
         'edited `a.py` ("I\'ll count with bisect instead of comparing every pair."): 1 of 2 tests fail: `test_limit` '
         "(`AssertionError: 0 != 1`)"
     )
-    assert dead_end([tests]).startswith("ran `python3 -m unittest`: 1 of 2 tests fail")
+    assert described([tests]).startswith("ran `python3 -m unittest`: 1 of 2 tests fail")
 
 
-def test_what_was_changed_in_vain_since_is_told_with_the_same_failure() -> None:
-    tests = [deed("bash", UNITTEST, command="python3 -m unittest") for _ in range(2)]
+def test_what_was_changed_without_success_since_is_described_with_the_same_failure() -> None:
+    tests = [action("bash", UNITTEST, command="python3 -m unittest") for _ in range(2)]
     changes = {id(tests[0]): [edit("a", "b")], id(tests[1]): [edit("b", "c")]}
-    told = dead_end(tests, tried=lambda deed: changes[id(deed)])
-    assert told.startswith("edited `a.py` (`a` → `b`): 1 of 2 tests fail")
-    assert told.endswith(", and the same after this: edited `a.py` (`b` → `c`)")
+    text = described(tests, tested=lambda action: changes[id(action)])
+    assert text.startswith("edited `a.py` (`a` → `b`): 1 of 2 tests fail")
+    assert text.endswith(", and the same after this: edited `a.py` (`b` → `c`)")
 
 
 def test_a_run_that_failed_keeps_its_command() -> None:
-    run = deed("bash", "Traceback (most recent call last):\nKeyError: 'x'", command="python3 solve.py")
-    told = dead_end([run], tried=lambda _: [deed("bash", "", command="sed -i 's/a/b/' solve.py")])
-    assert told == "changed `a` to `b` in `solve.py`, then ran `python3 solve.py`: `KeyError: 'x'`"
+    run = action("bash", "Traceback (most recent call last):\nKeyError: 'x'", command="python3 solve.py")
+    text = described([run], tested=lambda _: [action("bash", "", command="sed -i 's/a/b/' solve.py")])
+    assert text == "changed `a` to `b` in `solve.py`, then ran `python3 solve.py`: `KeyError: 'x'`"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +151,6 @@ def test_a_run_that_failed_keeps_its_command() -> None:
         ("--- FAIL: TestA (0.00s)\n    a_test.go:12: got 3, want 4\nFAIL\nFAIL\tshop\t0.1s", "got 3, want 4"),
     ],
 )
-def test_the_first_complaint_of_the_tests_is_told(text: str, line: str) -> None:
+def test_the_first_complaint_of_the_tests_is_described(text: str, line: str) -> None:
     command = "go test ./..." if "go:" in text else "pytest -q"
-    assert dead_end([deed("bash", f"...\n{text}\n", command=command)]).endswith(f"(`{line}`)")
+    assert described([action("bash", f"...\n{text}\n", command=command)]).endswith(f"(`{line}`)")

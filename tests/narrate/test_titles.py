@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from made_facts import facts
 
@@ -10,7 +12,7 @@ from dense.evidence.deliverables.products import products
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
 from dense.narrate.actions import NarratedAction
-from dense.narrate.titles import LONGEST, attempt_title, title, told_apart
+from dense.narrate.titles import MAX_TITLE_CHARS, attempt_title, distinct_titles, title
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 
@@ -33,7 +35,7 @@ STOPPED = Step(
 )
 
 
-def deeds(*actions: tuple[str, str, int] | Step) -> list[NarratedAction]:
+def narrated(*actions: tuple[str, str, int] | Step) -> list[NarratedAction]:
     """Shell commands with their output and exit code, or steps."""
     found: list[tuple[Step, Leaf]] = []
     for number, action in enumerate(actions, 1):
@@ -49,6 +51,10 @@ def deeds(*actions: tuple[str, str, int] | Step) -> list[NarratedAction]:
     return [
         NarratedAction(fact, step, history.phase(fact.action)) for fact, (step, _) in zip(known, found, strict=True)
     ]
+
+
+def named(actions: Sequence[NarratedAction]) -> str:
+    return title(actions, products(actions))
 
 
 def call(name: str, text: str = "{}", **arguments: str) -> Step:
@@ -116,7 +122,7 @@ def call(name: str, text: str = "{}", **arguments: str) -> Step:
         ([call("final_answer", answer="42")], 'Hand in "42"'),
         ([call("WebSearch", query="moon")], 'Search the web for "moon"'),
         ([call("calculate", expression="500 - 299")], 'Calculate "500 - 299"'),
-        ([call("Grep", pattern="session")], "Search for session"),
+        ([call("Grep", pattern="session")], "Search for `session`"),
         ([("awk '{s += $1} END {print s}' a > /tmp/sum.txt", "", 0)], "Write sum.txt"),
         ([("git commit -qm 'Add the parser'", "", 0)], 'Commit: "Add the parser"'),
         ([("git merge feature", "CONFLICT (content): Merge conflict in a.py", 1)], "Try to run git merge"),
@@ -125,14 +131,14 @@ def call(name: str, text: str = "{}", **arguments: str) -> Step:
     ],
 )
 def test_a_stretch_is_named_by_what_it_was_for(actions: list[tuple[str, str, int] | Step], name: str) -> None:
-    assert title(deeds(*actions)) == name
+    assert named(narrated(*actions)) == name
 
 
 def test_a_title_is_short_whatever_the_names_are() -> None:
     long = [(f"echo x > {'name' * 30}{n}.txt", "", 0) for n in range(5)]
-    assert 0 < len(title(deeds(*long))) <= LONGEST
-    assert title([]) == "Nothing"
-    assert title(deeds(call("edit", path="\x1b"))) != ""
+    assert 0 < len(named(narrated(*long))) <= MAX_TITLE_CHARS
+    assert named([]) == "Nothing"
+    assert named(narrated(call("edit", path="\x1b"))) != ""
 
 
 UNSEEN = ["\x1b", "\x00", "\u202e", "\u200b \x1b[31m"]
@@ -153,64 +159,68 @@ TRIES = [
 @pytest.mark.parametrize("command", TRIES)
 def test_what_cannot_be_seen_has_a_title_all_the_same(command: str, name: str) -> None:
     for code in (0, 1, 127):
-        tried = deeds((command.format(name), f"bash: {name}: command not found" if code else name, code))
-        for told in (title(tried), attempt_title(tried, is_recovered=False), attempt_title(tried, is_recovered=True)):
-            assert told.strip()
-            assert told.isprintable()
+        tried = narrated((command.format(name), f"bash: {name}: command not found" if code else name, code))
+        for text in (named(tried), attempt_title(tried, is_recovered=False), attempt_title(tried, is_recovered=True)):
+            assert text.strip()
+            assert text.isprintable()
 
 
 @pytest.mark.parametrize("name", UNSEEN)
 def test_a_tool_without_a_name_has_a_title_all_the_same(name: str) -> None:
     for step in (call(name), call(name, **{name: name}), call("edit", path=name), call("final_answer", answer=name)):
-        assert title(deeds(step)).strip()
+        assert named(narrated(step)).strip()
 
 
 SCRIPT = "cat > s.py <<'E'\nopen('/app/out.json', 'w').write('1')\nE\npython3 s.py"
 
 
 def test_a_program_that_failed_made_nothing_but_itself() -> None:
-    done = products(deeds((SCRIPT, KEY_ERROR, 1)))
+    done = products(narrated((SCRIPT, KEY_ERROR, 1)))
     assert done.made == ("s.py",)
     assert done.failed == ("/app/out.json",)
 
 
 def test_what_a_program_was_to_make_is_there_once_it_ran() -> None:
-    done = products(deeds((SCRIPT, KEY_ERROR, 1), ("sed -i s/a/b/ s.py; python3 s.py", "done", 0)))
+    done = products(narrated((SCRIPT, KEY_ERROR, 1), ("sed -i s/a/b/ s.py; python3 s.py", "done", 0)))
     assert set(done.made) == {"s.py", "/app/out.json"}
     assert not done.failed
 
 
 def test_a_look_at_a_file_that_may_be_missing_shows_nothing() -> None:
-    done = products(deeds((SCRIPT, KEY_ERROR, 1), ("file /app/out.json", "cannot open", 0)))
+    done = products(narrated((SCRIPT, KEY_ERROR, 1), ("file /app/out.json", "cannot open", 0)))
     assert done.failed == ("/app/out.json",)
 
 
 def test_what_was_removed_is_not_made() -> None:
-    assert products(deeds(("echo 1 > a.txt", "", 0), ("rm ./a.txt", "", 0))).made == ()
-    assert products(deeds(("echo 1 > a; echo 2 > ab", "", 0))).made == ("a", "ab")
+    assert products(narrated(("echo 1 > a.txt", "", 0), ("rm ./a.txt", "", 0))).made == ()
+    assert products(narrated(("echo 1 > a; echo 2 > ab", "", 0))).made == ("a", "ab")
 
 
 def test_an_edit_that_a_tool_refused_changed_nothing() -> None:
     call = ToolCall("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "z"})
     refused = Step(Source("t"), calls=(call,), observations=(Observation("not found in file", is_error=True),))
-    assert products(deeds(refused, ("cat a.py", "x", 0))).made == ()
+    assert products(narrated(refused, ("cat a.py", "x", 0))).made == ()
 
 
 def test_an_attempt_is_named_by_how_it_ended() -> None:
-    tried = deeds(("gnuplot x", "bash: gnuplot: command not found", 127), ("cat a", "x", 0))
+    tried = narrated(("gnuplot x", "bash: gnuplot: command not found", 127), ("cat a", "x", 0))
     assert attempt_title(tried, is_recovered=False) == "gnuplot is not installed"
     assert attempt_title(tried, is_recovered=True) == "Do without gnuplot"
 
 
-def test_neighbours_of_one_name_are_told_apart() -> None:
+def test_neighbours_of_one_name_are_distinct_titles() -> None:
     def edit(words: str) -> Step:
         made = ToolCall("edit_file", {"path": "heston.py", "old_string": "a", "new_string": "b"})
         return Step(Source("t"), words, calls=(made,), observations=(Observation("ok"),))
 
-    stretches = [deeds(edit("Fix the integrand first.")), deeds(edit("Use fewer steps.")), deeds(("ls", "a", 0))]
-    names = [title(one) for one in stretches]
+    stretches = [
+        narrated(edit("Fix the integrand first.")),
+        narrated(edit("Use fewer steps.")),
+        narrated(("ls", "a", 0)),
+    ]
+    names = [named(one) for one in stretches]
     assert names[0] == names[1]
-    assert told_apart(names, stretches) == [
+    assert distinct_titles(names, stretches) == [
         'Edit heston.py: "Fix the integrand first."',
         'Edit heston.py: "Use fewer steps."',
         names[2],
@@ -218,26 +228,28 @@ def test_neighbours_of_one_name_are_told_apart() -> None:
 
 
 def test_a_given_up_program_is_named_with_its_error() -> None:
-    assert attempt_title(deeds(("python3 -c 'x[1]'", KEY_ERROR, 1)), is_recovered=False) == "Python: KeyError, given up"
+    assert (
+        attempt_title(narrated(("python3 -c 'x[1]'", KEY_ERROR, 1)), is_recovered=False) == "Python: KeyError, given up"
+    )
 
 
 def test_files_that_were_taken_back() -> None:
-    assert title(deeds(("git checkout a.py b.py", "Updated 2 paths from the index", 0))) == "Take back a.py and b.py"
+    assert named(narrated(("git checkout a.py b.py", "Updated 2 paths from the index", 0))) == "Revert a.py and b.py"
 
 
 def test_a_value_beside_many_looks_is_no_name() -> None:
     looks = [("cat a.py", "x\n" * 20, 0)] * 4
-    assert title(deeds(*looks, ("python3 -c 'print(2025)'", "2025", 0))) == "Look at a.py"
+    assert named(narrated(*looks, ("python3 -c 'print(2025)'", "2025", 0))) == "Look at a.py"
 
 
 def test_an_attempt_at_a_check_that_timed_out_is_named_by_it() -> None:
-    tries = deeds(
+    tries = narrated(
         ("python3 test_all.py", "The last command python3 test_all.py timed out and has been killed.", 124),
         ("rm try.py", "", 0),
     )
     assert "test_all.py timed out" in attempt_title(tries, is_recovered=False)
 
 
-def test_why_tests_could_not_start_is_told() -> None:
-    (deed,) = deeds(("pytest -qq t.py", NOT_STARTED, 1))
-    assert deed.output_text == "the tests could not start: `shop.Unset: no address is set`"
+def test_why_tests_could_not_start_is_described() -> None:
+    (action,) = narrated(("pytest -qq t.py", NOT_STARTED, 1))
+    assert action.output_text == "the tests could not start: `shop.Unset: no address is set`"

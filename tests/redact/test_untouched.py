@@ -24,7 +24,9 @@ ID = str(uuid.UUID(bytes=DATA[:16], version=4))
 
 
 @pytest.mark.parametrize(
-    "folder", [path for path in OWN if path.is_dir() and path.name not in ("make", "refit")], ids=lambda p: p.name
+    "folder",
+    [path for path in OWN if path.is_dir() and path.name not in ("make", "refit", "test-runners")],
+    ids=lambda p: p.name,
 )
 def test_own_traces(folder: Path) -> None:
     """The very same object: recovered passwords, hashes and all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.text.quoting import CONTROL, last_line, line_count, one_line, plain_text, quoted, ticked, ticked_path
+from dense.text.quoting import CONTROL, as_text, code_span, in_quotes, last_line, line_count, one_line, path_span
 
 texts = st.lists(
     st.sampled_from(["`", "``", '"', "\n", "\x1b[31m", "\u202e", " ", "…", "word", "/"]) | st.text(max_size=5)
@@ -23,12 +23,12 @@ def test_one_line(text: str, limit: int) -> None:
 
 @given(texts.map("".join))
 def test_marks_are_closed(text: str) -> None:
-    marked = ticked(text)
+    marked = code_span(text)
     mark = "``" if marked.startswith("`` ") else "`"
     assert marked.startswith(mark)
     assert marked.endswith(mark)
     assert mark not in marked[len(mark) : -len(mark)]
-    assert quoted(text).count('"') == 2
+    assert in_quotes(text).count('"') == 2
 
 
 def test_a_line_is_clipped_at_a_word() -> None:
@@ -37,8 +37,8 @@ def test_a_line_is_clipped_at_a_word() -> None:
 
 
 def test_a_long_path_keeps_its_name() -> None:
-    assert ticked_path("/app/a.py") == "`/app/a.py`"
-    assert ticked_path("/very" * 20 + "/name.py", 30) == "`…/very/very/very/very/name.py`"
+    assert path_span("/app/a.py") == "`/app/a.py`"
+    assert path_span("/very" * 20 + "/name.py", 30) == "`…/very/very/very/very/name.py`"
 
 
 def test_lines() -> None:
@@ -47,4 +47,4 @@ def test_lines() -> None:
 
 
 def test_arguments_as_text() -> None:
-    assert [plain_text(value) for value in ("a", None, 3, ["a", 1], {"a": 1})] == ["a", "", "3", "a, 1", "{'a': 1}"]
+    assert [as_text(value) for value in ("a", None, 3, ["a", 1], {"a": 1})] == ["a", "", "3", "a, 1", "{'a': 1}"]

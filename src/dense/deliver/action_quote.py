@@ -13,16 +13,16 @@ import msgspec
 from msgspec import Struct
 
 from dense.deliver import markup
-from dense.deliver.markup import Block
+from dense.deliver.markup import MarkupBlock
 from dense.tree import Leaf
 
 
 class Body(Struct, frozen=True, gc=False):
     """One body of an action."""
 
-    whole: Block
+    whole: MarkupBlock
     """The block with its text."""
-    stub: Block
+    stub: MarkupBlock
     """The tag that stands for it where it is left out."""
     place: str
     """What it is, for people: `observation 1`."""
@@ -38,12 +38,12 @@ class Body(Struct, frozen=True, gc=False):
         return self.whole.plain - self.stub.plain
 
 
-def key_action(leaf: Leaf, roles: Sequence[str] = ()) -> Block:
+def key_action(leaf: Leaf, roles: Sequence[str] = ()) -> MarkupBlock:
     """An action with all its bodies; roles are words of ours."""
     step, calls = leaf.step, leaf.step.calls
     is_several = len(calls) > 1
     order = {call.id: str(number) for number, call in enumerate(calls, 1) if call.id} if is_several else {}
-    blocks: list[Block] = [markup.text("message", step.message)] if step.message else []
+    blocks: list[MarkupBlock] = [markup.text("message", step.message)] if step.message else []
     for number, call in enumerate(calls, 1):
         arguments = [_argument(name, value) for name, value in call.arguments.items()]
         blocks.append(markup.group("tool-call", arguments, call=str(number) if is_several else None, name=call.name))
@@ -63,7 +63,7 @@ def key_action(leaf: Leaf, roles: Sequence[str] = ()) -> Block:
     )
 
 
-def bodies(leaf: Leaf, block: Block) -> list[Body]:
+def bodies(leaf: Leaf, block: MarkupBlock) -> list[Body]:
     """The bodies of an action in its block, in order."""
     found: list[Body] = []
     calls = observations = 0
@@ -80,12 +80,12 @@ def bodies(leaf: Leaf, block: Block) -> list[Body]:
     return found
 
 
-def without(block: Block, left_out: Iterable[Body]) -> Block:
+def without(block: MarkupBlock, left_out: Iterable[Body]) -> MarkupBlock:
     """An action's block with stubs in the place of these bodies of it."""
     return _replaced(block, {id(body.whole): body.stub for body in left_out})
 
 
-def oversized(block: Block, found: Sequence[Body], limit: int) -> list[Body]:
+def oversized(block: MarkupBlock, found: Sequence[Body], limit: int) -> list[Body]:
     """The bodies to leave out so that an action has at most so many bytes, its roles apart: the largest first, then the
     last."""
     roles = block.attributes.get("role")
@@ -99,17 +99,17 @@ def oversized(block: Block, found: Sequence[Body], limit: int) -> list[Body]:
     return [found[number] for number in sorted(numbers)]
 
 
-def _argument(name: str, value: Any) -> Block:
+def _argument(name: str, value: Any) -> MarkupBlock:
     if isinstance(value, str):
         return markup.text("argument", value, name=name)
     return markup.text("argument", _json(value), name=name, type="json")
 
 
-def _body(block: Block, place: str) -> Body:
+def _body(block: MarkupBlock, place: str) -> Body:
     return Body(block, markup.omitted(block, f"{markup.body_size(block)} bytes"), place)
 
 
-def _replaced(block: Block, others: Mapping[int, Block]) -> Block:
+def _replaced(block: MarkupBlock, others: Mapping[int, MarkupBlock]) -> MarkupBlock:
     if isinstance(block.content, str):
         return others.get(id(block), block)
     return markup.with_children(block, [_replaced(part, others) for part in block.content])

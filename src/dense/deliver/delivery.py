@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dense.deliver import fit as fitting
 from dense.deliver import markup, message, selection
 from dense.deliver.budget import MIN_BUDGET, Budgets
-from dense.deliver.markup import Block
+from dense.deliver.markup import MarkupBlock
 from dense.deliver.message import MessageFrame
 from dense.deliver.render import Renderer
 from dense.evidence.actions import EffectsOf
@@ -18,7 +18,7 @@ from dense.feedback import Feedback
 from dense.trajectory import Task
 from dense.tree import ReconciledTree
 
-type Fit = Callable[[int], tuple[Block, tuple[str, ...]]]
+type Fit = Callable[[int], tuple[MarkupBlock, tuple[str, ...]]]
 """Makes a report of at most so many bytes, out of whole blocks, and names what it left out."""
 
 
@@ -35,7 +35,9 @@ def deliver(
     return deliver_report(lambda room: fit_tree(tree, room, effects=effects), tree.task, budgets, notes=notes)
 
 
-def fit_tree(tree: ReconciledTree, room: int, *, effects: EffectsOf = effects_of) -> tuple[Block, tuple[str, ...]]:
+def fit_tree(
+    tree: ReconciledTree, room: int, *, effects: EffectsOf = effects_of
+) -> tuple[MarkupBlock, tuple[str, ...]]:
     """The report on a tree in at most so many bytes."""
     renderer = Renderer(tree)
     structure = markup.size(renderer.report({}), 0, selection.WIDTH)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from dense.deliver import markup, render
-from dense.deliver.markup import Block
+from dense.deliver.markup import MarkupBlock
 from dense.deliver.render import Renderer
 from dense.tree import ReconciledTree
 
@@ -20,7 +20,7 @@ _STAGES: tuple[tuple[render.Detail, str], ...] = (
 _IDENTIFIER = re.compile(r"[a-z]{1,8}_?\d{1,9}")
 
 
-def fit(renderer: Renderer, actions: Mapping[str, Block], budget: int) -> tuple[Block, tuple[str, ...]]:
+def fit(renderer: Renderer, actions: Mapping[str, MarkupBlock], budget: int) -> tuple[MarkupBlock, tuple[str, ...]]:
     """The fullest report of at most so many bytes, and what went for it, in order."""
     report = renderer.report(actions)
     dropped: list[str] = []
@@ -41,14 +41,14 @@ def fit(renderer: Renderer, actions: Mapping[str, Block], budget: int) -> tuple[
     return report, tuple(dropped)
 
 
-def compact(tree: ReconciledTree, budget: int) -> Block:
+def compact(tree: ReconciledTree, budget: int) -> MarkupBlock:
     """The root's state and scope, the open issues as far as they fit, and its summary."""
     root = tree.root
     summary = markup.text("summary", root.summary.strip())
     issues = render.open_issues(tree)
     width = markup.digits(3 + len(issues))
 
-    def record(blocks: list[Block], hidden: int) -> Block:
+    def record(blocks: list[MarkupBlock], hidden: int) -> MarkupBlock:
         task = markup.group(
             "task",
             blocks,
@@ -59,14 +59,14 @@ def compact(tree: ReconciledTree, budget: int) -> Block:
         )
         return markup.group("report", [task])
 
-    def needs(block: Block) -> int:
+    def needs(block: MarkupBlock) -> int:
         return markup.size(block, 2, width)
 
     # The empty record is measured with a child, since only then its tags stand on lines of their own.
     frame = markup.text("summary", "")
     room = budget - markup.size(record([frame], len(issues)), 0, width) + needs(frame)
     for_issues = room - min(needs(summary), room // 3)
-    shown: list[Block] = []
+    shown: list[MarkupBlock] = []
     for issue in issues:
         fitting = _cut(issue, for_issues, width)
         if fitting is None:
@@ -80,7 +80,9 @@ def compact(tree: ReconciledTree, budget: int) -> Block:
     return record([*shown, *([last] if last else [])], len(issues) - len(shown))
 
 
-def without_last(report: Block, actions: Mapping[str, Block], budget: int) -> tuple[dict[str, Block], list[str]]:
+def without_last(
+    report: MarkupBlock, actions: Mapping[str, MarkupBlock], budget: int
+) -> tuple[dict[str, MarkupBlock], list[str]]:
     """The actions that stay when as many as it takes go from the end, by the sizes that they are known to have."""
     width = markup.digits(report.blocks)
     total = markup.size(report)
@@ -96,7 +98,7 @@ def without_last(report: Block, actions: Mapping[str, Block], budget: int) -> tu
     return kept, gone
 
 
-def _cut(block: Block, room: int, width: int) -> Block | None:
+def _cut(block: MarkupBlock, room: int, width: int) -> MarkupBlock | None:
     """The block, or as much of its text as fits with a mark; None where not even a few words do."""
     if markup.size(block, 2, width) <= room:
         return block

@@ -55,11 +55,11 @@ class Tags(Struct, frozen=True, gc=False):
     """Bytes of both in UTF-8, without the digits of the markers."""
 
 
-class Block(Struct, frozen=True, gc=False):
+class MarkupBlock(Struct, frozen=True, gc=False):
     """A piece of a report. Made by `text` and `group`, which measure it."""
 
     tags: Tags
-    content: str | tuple[Block, ...]
+    content: str | tuple[MarkupBlock, ...]
     """A text, verbatim, or further blocks."""
     plain: int
     """Bytes in UTF-8 with all below it, at the margin, without the digits of the markers."""
@@ -79,7 +79,7 @@ class Block(Struct, frozen=True, gc=False):
         return dict(zip(self.tags.keys, self.tags.values, strict=True))
 
     @property
-    def parts(self) -> tuple[Block, ...]:
+    def parts(self) -> tuple[MarkupBlock, ...]:
         """The blocks in it."""
         return () if isinstance(self.content, str) else self.content
 
@@ -103,50 +103,50 @@ def escaped(value: str) -> str:
     return value.translate(_ESCAPES)
 
 
-def text(name: str, content: str, /, **attributes: str | None) -> Block:
+def text(name: str, content: str, /, **attributes: str | None) -> MarkupBlock:
     """A block that holds a text, byte by byte. Attributes without a value are left out."""
     return _text(_tags(name, attributes), content)
 
 
-def group(name: str, children: Sequence[Block], /, **attributes: str | None) -> Block:
+def group(name: str, children: Sequence[MarkupBlock], /, **attributes: str | None) -> MarkupBlock:
     """A block that holds blocks. Attributes without a value are left out."""
     return _group(_tags(name, attributes), children)
 
 
-def with_text(block: Block, content: str) -> Block:
+def with_text(block: MarkupBlock, content: str) -> MarkupBlock:
     """The same block with another text."""
     return _text(block.tags, content)
 
 
-def with_children(block: Block, children: Sequence[Block], *, without: Collection[str] = ()) -> Block:
+def with_children(block: MarkupBlock, children: Sequence[MarkupBlock], *, without: Collection[str] = ()) -> MarkupBlock:
     """The same block with other blocks in it, and without the attributes of these names."""
     kept = {name: value for name, value in block.attributes.items() if name not in without}
     return _group(_opened(block.name, tuple(kept), tuple(kept.values())), children)
 
 
-def extended(block: Block, children: Sequence[Block]) -> Block:
+def extended(block: MarkupBlock, children: Sequence[MarkupBlock]) -> MarkupBlock:
     """The same block with further blocks after those that it holds; it holds blocks, or nothing."""
     return _group(block.tags, (*block.parts, *children)) if children else block
 
 
-def omitted(block: Block, note: str) -> Block:
+def omitted(block: MarkupBlock, note: str) -> MarkupBlock:
     """The same block without its text, and with a note on what was there."""
     tags = block.tags
     return _text(_opened(tags.name, (*tags.keys, "omitted"), (*tags.values, escaped(note))), "")
 
 
-def body_size(block: Block) -> int:
+def body_size(block: MarkupBlock) -> int:
     """The bytes of a block's text, without its tags."""
     return block.plain - block.tags.size - (1 if block.lines == 1 else 3)
 
 
-def _text(tags: Tags, content: str) -> Block:
+def _text(tags: Tags, content: str) -> MarkupBlock:
     content = encodable(content)
     size = tags.size + byte_size(content)
-    return Block(tags, content, size + 3, 2, 1) if "\n" in content else Block(tags, content, size + 1, 1, 1)
+    return MarkupBlock(tags, content, size + 3, 2, 1) if "\n" in content else MarkupBlock(tags, content, size + 1, 1, 1)
 
 
-def _group(tags: Tags, children: Sequence[Block]) -> Block:
+def _group(tags: Tags, children: Sequence[MarkupBlock]) -> MarkupBlock:
     if not children:
         return _text(tags, "")
     plain, inside, blocks = tags.size + 2, 0, 1
@@ -155,7 +155,7 @@ def _group(tags: Tags, children: Sequence[Block]) -> Block:
         inside += child.lines
         blocks += child.blocks
     # Its own tags have lines of their own.
-    return Block(tags, tuple(children), plain + INDENT * inside, inside + 2, blocks)
+    return MarkupBlock(tags, tuple(children), plain + INDENT * inside, inside + 2, blocks)
 
 
 def _tags(name: str, attributes: Mapping[str, str | None]) -> Tags:
@@ -171,14 +171,14 @@ def _opened(name: str, keys: tuple[str, ...], values: tuple[str, ...]) -> Tags:
     return Tags(name, keys, values, opener, closer, _MARKERS + len(closer) + byte_size(opener))
 
 
-def size(block: Block, depth: int = 0, width: int | None = None) -> int:
+def size(block: MarkupBlock, depth: int = 0, width: int | None = None) -> int:
     """Bytes of a block at this depth, in a report whose block numbers have this many digits."""
     if width is None:
         width = digits(block.blocks)
     return block.plain + INDENT * depth * block.lines + 2 * width * block.blocks
 
 
-def unindented(block: Block) -> int:
+def unindented(block: MarkupBlock) -> int:
     """Bytes of a block if nothing in it were indented, without the digits of the markers."""
     below = block.parts
     return block.tags.size + 2 + sum([unindented(part) for part in below]) if below else block.plain
@@ -189,7 +189,7 @@ def digits(blocks: int) -> int:
     return len(str(max(blocks - 1, 0)))
 
 
-def write(block: Block, key: str, prefix: str = "") -> str:
+def write(block: MarkupBlock, key: str, prefix: str = "") -> str:
     """The text of a block, numbered from its own opener on."""
     pieces: list[str] = []
     width = digits(block.blocks)
@@ -203,7 +203,7 @@ def marker_pattern(keys: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?:{'|'.join(keys) or '(?!)'})-(?:note-\d+-)?\d+")
 
 
-def _put(blocks: Iterable[Block], indent: str, head: str, numbers: Iterator[str], pieces: list[str]) -> None:
+def _put(blocks: Iterable[MarkupBlock], indent: str, head: str, numbers: Iterator[str], pieces: list[str]) -> None:
     """Adds the pieces of blocks that follow each other; markers are the head and the next number."""
     for block in blocks:
         tags, content, number = block.tags, block.content, next(numbers)
@@ -228,14 +228,14 @@ def choose_key(strings: Sequence[str]) -> str:
     return next(key for key in candidates if key not in everything)
 
 
-def strings(block: Block) -> list[str]:
+def strings(block: MarkupBlock) -> list[str]:
     """All texts and attribute values of a block, in the order of the openers."""
     found: list[str] = []
     _gather((block,), found)
     return found
 
 
-def _gather(blocks: Iterable[Block], found: list[str]) -> None:
+def _gather(blocks: Iterable[MarkupBlock], found: list[str]) -> None:
     for block in blocks:
         content = block.content
         found += block.tags.values
@@ -245,7 +245,7 @@ def _gather(blocks: Iterable[Block], found: list[str]) -> None:
             _gather(content, found)
 
 
-def walk(block: Block, depth: int = 0) -> Iterator[tuple[Block, int]]:
+def walk(block: MarkupBlock, depth: int = 0) -> Iterator[tuple[MarkupBlock, int]]:
     """A block and all below it with their depths, in the order of their openers."""
     waiting = [(block, depth)]
     while waiting:

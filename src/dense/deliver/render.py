@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from dense.deliver import markup
 from dense.deliver.layout import Layout
-from dense.deliver.markup import Block
+from dense.deliver.markup import MarkupBlock
 from dense.tree import (
     NONE,
     Facets,
@@ -47,20 +47,20 @@ class Renderer:
         self.tree, self.layout = tree, Layout(tree.root)
         self._raised = _raised(tree, self.layout)
         self._open = _open_by_words(tree)
-        self._top: Block | None = None
-        self._heads: dict[tuple[int, bool, bool], Block] = {}
+        self._top: MarkupBlock | None = None
+        self._heads: dict[tuple[int, bool, bool], MarkupBlock] = {}
         """Nodes with their own words, without their parts. By the node's identity, which is its own as long as the tree
         is held; then by how much of it is shown."""
 
-    def report(self, actions: Mapping[str, Block], detail: Detail = "full") -> Block:
+    def report(self, actions: Mapping[str, MarkupBlock], detail: Detail = "full") -> MarkupBlock:
         """The whole report, with these actions by their leaf."""
         if self._top is None:
             self._top = self._root()
         whole = markup.extended(self._top, self._parts(self.tree.root, actions, detail))
         return markup.group("report", [whole], redacted=self.tree.redacted)
 
-    def _parts(self, node: Subtask | Shortcut, actions: Mapping[str, Block], detail: Detail) -> list[Block]:
-        blocks: list[Block] = []
+    def _parts(self, node: Subtask | Shortcut, actions: Mapping[str, MarkupBlock], detail: Detail) -> list[MarkupBlock]:
+        blocks: list[MarkupBlock] = []
         for child in node.children:
             if not isinstance(child, Leaf):
                 blocks.append(self._part(child, actions, detail))
@@ -68,7 +68,7 @@ class Renderer:
                 blocks.append(actions[child.id])
         return blocks
 
-    def _part(self, node: Subtask | Shortcut, actions: Mapping[str, Block], detail: Detail) -> Block:
+    def _part(self, node: Subtask | Shortcut, actions: Mapping[str, MarkupBlock], detail: Detail) -> MarkupBlock:
         """A node with what is shown below it: all its parts, or only the actions where it is shown shortly."""
         is_folded = detail == "folded"
         if isinstance(node, Subtask):
@@ -85,10 +85,10 @@ class Renderer:
             return markup.extended(head, self._parts(node, actions, detail))
         return markup.extended(head, [actions[leaf.id] for leaf in self.layout.below(node) if leaf.id in actions])
 
-    def _root(self) -> Block:
+    def _root(self) -> MarkupBlock:
         """The root with its own words, which are the same whatever is shown."""
         root = self.tree.root
-        blocks: list[Block] = []
+        blocks: list[MarkupBlock] = []
         _tell(blocks, "summary", root.summary)
         blocks += [_open_issue(same) for same in self._open.values()]
         self._tell_facets(blocks, root, is_short=False)
@@ -103,8 +103,8 @@ class Renderer:
             actions=self._span(root),
         )
 
-    def _task(self, node: Subtask, is_short: bool, is_folded: bool) -> Block:
-        blocks: list[Block] = []
+    def _task(self, node: Subtask, is_short: bool, is_folded: bool) -> MarkupBlock:
+        blocks: list[MarkupBlock] = []
         if not self._is_said_above(node):
             _tell(blocks, "summary", node.summary)
         if not is_folded:
@@ -126,8 +126,8 @@ class Renderer:
         root = self.tree.root
         return len(root.children) == 1 and root.children[0] is node and _words(node.summary) in _words(root.summary)
 
-    def _shortcut(self, node: Shortcut, is_short: bool) -> Block:
-        blocks: list[Block] = []
+    def _shortcut(self, node: Shortcut, is_short: bool) -> MarkupBlock:
+        blocks: list[MarkupBlock] = []
         if not is_short:
             _tell(blocks, "dead-end", node.dead_end)
             _tell(blocks, "working-path", node.working_path)
@@ -145,7 +145,7 @@ class Renderer:
             evidence=_names(node.evidence),
         )
 
-    def _tell_facets(self, blocks: list[Block], node: Subtask, is_short: bool) -> None:
+    def _tell_facets(self, blocks: list[MarkupBlock], node: Subtask, is_short: bool) -> None:
         for name, content in zip(_FACETS, astuple(node.facets), strict=True):
             if content == NONE or (is_short and name not in _COMPLETE_FACETS):
                 continue
@@ -181,7 +181,7 @@ def state_of(node: Subtask) -> State:
     return node.verdict.state if node.verdict else "unknown"
 
 
-def open_issues(tree: ReconciledTree) -> list[Block]:
+def open_issues(tree: ReconciledTree) -> list[MarkupBlock]:
     """What is left to do, fatal things first. Issues of the same words are one."""
     return [_open_issue(same) for same in _open_by_words(tree).values()]
 
@@ -196,7 +196,7 @@ def _open_by_words(tree: ReconciledTree) -> dict[str, list[Issue]]:
     return fatal | same
 
 
-def _open_issue(same: Sequence[Issue]) -> Block:
+def _open_issue(same: Sequence[Issue]) -> MarkupBlock:
     """Issues of the same words."""
     return markup.text(
         "open-issue",
@@ -212,17 +212,17 @@ def _is_fatal(same: Sequence[Issue]) -> bool:
     return any(issue.is_fatal for issue in same)
 
 
-def _lessons(layout: Layout) -> list[Block]:
+def _lessons(layout: Layout) -> list[MarkupBlock]:
     """What failed and what worked in all shortcuts, also in those that are not shown, each once."""
     seen: set[tuple[str, str]] = {("", "")}
-    lessons: list[Block] = []
+    lessons: list[MarkupBlock] = []
     for node in layout.parents:
         if not isinstance(node, Shortcut):
             continue
         words = (_words(node.dead_end), _words(node.working_path))
         if words not in seen:
             seen.add(words)
-            texts: list[Block] = []
+            texts: list[MarkupBlock] = []
             _tell(texts, "dead-end", node.dead_end)
             _tell(texts, "working-path", node.working_path)
             lessons.append(markup.group("lesson", texts, from_=node.id, outcome=node.outcome))
@@ -257,7 +257,7 @@ def _raised(tree: ReconciledTree, layout: Layout) -> dict[str, tuple[Issue, ...]
     }
 
 
-def _tell(blocks: list[Block], name: str, content: str) -> None:
+def _tell(blocks: list[MarkupBlock], name: str, content: str) -> None:
     """Adds a block for what an analyst wrote, unless it is nothing."""
     content = content.strip()
     said = content.rstrip(".")

@@ -14,7 +14,7 @@ from msgspec import Struct
 from dense.deliver import action_quote, markup
 from dense.deliver.action_quote import Body
 from dense.deliver.layout import Layout
-from dense.deliver.markup import Block
+from dense.deliver.markup import MarkupBlock
 from dense.evidence.actions.effects import Effects, EffectsOf
 from dense.tree import Issue, Leaf, ReconciledTree, Shortcut, Subtask
 
@@ -53,7 +53,7 @@ class Choice(Struct, frozen=True, gc=False):
     leaf: Leaf
     roles: tuple[Role, ...]
     """Why, the weightiest reason first."""
-    block: Block
+    block: MarkupBlock
     """The block to show."""
     size: int
     """Its bytes, by the depth at which it stands in the tree."""
@@ -67,7 +67,7 @@ class Selection(Struct, frozen=True):
     """Bodies and actions: those of required actions first."""
 
     @property
-    def blocks(self) -> dict[str, Block]:
+    def blocks(self) -> dict[str, MarkupBlock]:
         """The blocks by the leaf's identifier."""
         return {choice.leaf.id: choice.block for choice in self.choices}
 

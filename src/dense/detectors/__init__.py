@@ -1,6 +1,6 @@
 """Detectors: each module looks at the evidence of one trace and reports findings of one code, or of one family.
 
-In: `TraceEvidence`. Out: `Finding`s, which are codes with fields and never sentences; `Assessment` puts them together.
+In: `TraceEvidence`. Out: `Finding`s, which are codes with fields and never sentences; `TraceAssessment` collects them.
 Never imports `narrate` or `analyst`: the words for a finding are made in `narrate/findings.py`.
 
 To add a detector, write a module here with a `DETECTOR` (see `registry.py`) and give its codes a wording in

@@ -17,7 +17,7 @@ from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import TraceEvidence
 
 
-class Assessment:
+class TraceAssessment:
     """What the detectors and the links between actions make of one trace."""
 
     def __init__(self, evidence: TraceEvidence) -> None:

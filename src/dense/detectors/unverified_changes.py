@@ -12,11 +12,10 @@ from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, same_file
 from dense.evidence.trace import TraceEvidence
-from dense.knowledge.programs import programs_that
+from dense.knowledge.programs import STORE_COMMANDS, programs_that
 
 UNVERIFIED_CHANGE = FindingCode("unverified_change", "Nothing ran or read what was changed last.", "doubt")
 MAX_PRODUCTS = 5
-STORING_FAMILIES = frozenset({"git add", "git commit", "git push"})
 LISTING_PROGRAMS = programs_that("looks") | {"git"}
 """Programs whose output shows a file."""
 MAX_LISTING_CHARS = 20_000
@@ -43,7 +42,7 @@ def unverified_changes(evidence: TraceEvidence) -> Iterator[Finding]:
 
 def _verifies(evidence: TraceEvidence, fact: ActionFacts) -> bool:
     """Whether an action runs or shows any of the products."""
-    if fact.effects.tests or fact.effects.scripts or fact.family in STORING_FAMILIES:
+    if fact.effects.tests or fact.effects.scripts or fact.family in STORE_COMMANDS:
         return True
     if fact.action == evidence.last_change:
         return _shows_own_change(evidence, fact)

@@ -78,229 +78,132 @@ def _phrases(text: str) -> tuple[str, ...]:
 
 QUOTED = r"(?<!\w)[‘'\"`]([^‘'\"`’\n]{1,200})[’'\"`]"
 
+# fmt: off
 PORT_IN_USE = ErrorFamily(
-    code="port_in_use",
-    label="port already in use",
+    code="port_in_use", label="port already in use",
     phrases=_phrases("address already in use; eaddrinuse; port is already allocated; is already in use"),
-    system_message=r"[Aa]ddress already in use",
-    subject=re.compile(r"(?:[Pp]ort |:)(\d{2,5})\b|, (\d{2,5})\)"),
-    is_external=True,
-    is_no_answer=True,
-)
+    system_message=r"[Aa]ddress already in use", subject=re.compile(r"(?:[Pp]ort |:)(\d{2,5})\b|, (\d{2,5})\)"),
+    is_external=True, is_no_answer=True)
 DISK_FULL = ErrorFamily(
-    code="disk_full",
-    label="no space left",
+    code="disk_full", label="no space left",
     phrases=_phrases("no space left on device; enospc; disk quota exceeded; disk is full"),
-    system_message=r"No space left on device",
-    is_external=True,
-)
+    system_message=r"No space left on device", is_external=True)
 OUT_OF_MEMORY = ErrorFamily(
-    code="out_of_memory",
-    label="out of memory",
-    phrases=_phrases("out of memory; cannot allocate memory; bad_alloc; memoryerror; enomem"),
-    is_program_fault=True,
-)
+    code="out_of_memory", label="out of memory",
+    phrases=_phrases("out of memory; cannot allocate memory; bad_alloc; memoryerror; enomem"), is_program_fault=True)
 NO_SUCH_COMMAND = ErrorFamily(
-    code="no_such_command",
-    label="command not found",
+    code="no_such_command", label="command not found",
     phrases=_phrases(
         """command not found; executable file not found; is not recognized as an internal;
         is not recognized as the name; is not recognized as a name; unknown command:"""
-    ),
-    pattern=re.compile(r": \S{1,200}: not found$"),
-    system_message=r"command not found",
+    ), pattern=re.compile(r": \S{1,200}: not found$"), system_message=r"command not found",
     subject=re.compile(
         r"command not found: (\S+)|([^\s:'\"‘’`]+): (?:command )?not found(?!:)|Unknown command: (\S+)"
         r"|exec: \"?([^\s\":]+)|'([^']+)' is not recognized"
-    ),
-    exit_codes=frozenset({127}),
-    is_missing_dependency=True,
-    is_external=True,
-    prevents_start=True,
-    voids_check=True,
-)
+    ), exit_codes=frozenset({127}), is_missing_dependency=True, is_external=True, prevents_start=True, voids_check=True)
 NO_SUCH_MODULE = ErrorFamily(
-    code="no_such_module",
-    label="no such module",
+    code="no_such_module", label="no such module",
     phrases=_phrases(
         """no module named; importerror; modulenotfounderror; cannot find module; cannot find package;
         err_module_not_found; in @inc; cannot load such file; no matching distribution; could not find a version;
         unable to locate package; no installation candidate; no package called; classnotfoundexception;
         noclassdeffounderror; no required module; packagesnotfounderror; packagenotfounderror; distributionnotfound;
         unresolved import; can't find crate; no matching package"""
-    ),
-    pattern=re.compile(r"\bpackage \S{1,100} (?:does not exist|was not found)|\bmodule '\S{1,100}' not found"),
+    ), pattern=re.compile(r"\bpackage \S{1,100} (?:does not exist|was not found)|\bmodule '\S{1,100}' not found"),
     system_message=r"No module named",
     subject=re.compile(
         r"No module named '?([\w.-]+)|Cannot find (?:module|package) '([^']+)|Can't locate (\S+)|such file -- (\S+)"
         r"|distribution found for (\S+)|requirement (\S+)|locate package (\S+)|package called .([\w.]+)"
         r"|cannot import name '(\w+)|NotFoundException: (\S+)|package (\S+) does not|import `([\w:]+)|crate for `(\w+)"
-    ),
-    is_missing_dependency=True,
-    is_external=True,
-    prevents_start=True,
-)
+    ), is_missing_dependency=True, is_external=True, prevents_start=True)
 PERMISSION = ErrorFamily(
-    code="permission",
-    label="permission denied",
+    code="permission", label="permission denied",
     phrases=_phrases(
         """permission denied; operation not permitted; eacces; eperm:; permissionerror; access is denied;
         read-only file system; are you root; externally-managed-environment"""
-    ),
-    system_message=r"Permission denied|Operation not permitted",
+    ), system_message=r"Permission denied|Operation not permitted",
     subject=re.compile(rf"{QUOTED}|(?:^|: )([^\s:]{{1,200}}): (?:Permission denied|Operation not permitted|Read-only)"),
-    exit_codes=frozenset({126}),
-    is_external=True,
-    prevents_start=True,
-    voids_check=True,
-)
+    exit_codes=frozenset({126}), is_external=True, prevents_start=True, voids_check=True)
 TIME_OUT = ErrorFamily(
-    code="time_out",
-    label="timed out",
-    phrases=_phrases("timed out; timeout; deadline exceeded; etimedout"),
-    exit_codes=frozenset({124}),
-    curl_codes=frozenset({28}),
-    is_program_fault=True,
-    is_stop=True,
-    is_no_answer=True,
-    voids_check=True,
-)
+    code="time_out", label="timed out", phrases=_phrases("timed out; timeout; deadline exceeded; etimedout"),
+    exit_codes=frozenset({124}), curl_codes=frozenset({28}), is_program_fault=True, is_stop=True, is_no_answer=True,
+    voids_check=True)
 CONNECTION = ErrorFamily(
-    code="connection",
-    label="no connection",
+    code="connection", label="no connection",
     phrases=_phrases(
         """connection refused; connection reset; connection aborted; connectionerror; connectionrefused;
         connectionreset; connecterror; econnrefused; econnreset; getaddrinfo enotfound; code enotfound; errno enotfound;
         'enotfound'; could not resolve; couldn't connect; couldn't resolve; could not connect; failed to connect;
         unable to connect; cannot connect; name resolution; name or service not known; network is unreachable;
         no route to host; net::err_; maxretryerror; sslerror; certificate verify failed"""
-    ),
-    system_message=r"Connection refused|Name or service not known",
+    ), system_message=r"Connection refused|Name or service not known",
     subject=re.compile(
         r"resolve host(?:name)?:? ([^\s:]+)|(?:connect to|server at) \"?([\w.-]+)|https?://([^\s/'\")]+)"
-    ),
-    curl_codes=frozenset({5, 6, 7, 35, 52, 56, 60}),
-    is_external=True,
-    is_no_answer=True,
-    is_fixed_by_service=True,
-)
+    ), curl_codes=frozenset({5, 6, 7, 35, 52, 56, 60}), is_external=True, is_no_answer=True, is_fixed_by_service=True)
 USAGE = ErrorFamily(
-    code="usage",
-    label="wrong arguments",
+    code="usage", label="wrong arguments",
     phrases=_phrases(
         """unrecognized option; unrecognized argument; unknown option; unknown argument; unknown flag; unknown command;
         unknown switch; invalid option; illegal option; no such option; no such command; unexpected argument;
         missing operand; missing file operand; missing argument; missing script; too many arguments; too few arguments;
         requires an argument; arguments are required; invalid choice; expected one argument; no rule to make target;
         is not a git command"""
-    ),
-    system_message=r"error: (?:unrecognized arguments|argument |the following arguments)|unrecognized option",
+    ), system_message=r"error: (?:unrecognized arguments|argument |the following arguments)|unrecognized option",
     subject=re.compile(
         r"(?:option|argument|command|flag|choice|operand|target|script)s?:? (?:-- )?[‘'\"`]?([^\s‘'\"`’,]{1,80})"
-    ),
-    curl_codes=frozenset({1, 2, 3}),
-    is_external=True,
-    is_call_mistake=True,
-    prevents_start=True,
-    voids_check=True,
-)
+    ), curl_codes=frozenset({1, 2, 3}), is_external=True, is_call_mistake=True, prevents_start=True, voids_check=True)
 SYNTAX = ErrorFamily(
-    code="syntax",
-    label="syntax error",
+    code="syntax", label="syntax error",
     phrases=_phrases(
         """syntax error; syntaxerror; parse error; parsing error; parseerror; parsererror; scannererror;
         indentationerror; taberror; decodeerror; unexpected token; unexpected eof; unexpected end of; unterminated;
         bad substitution"""
-    ),
-    is_call_mistake=True,
-    is_program_fault=True,
-    prevents_start=True,
-)
+    ), is_call_mistake=True, is_program_fault=True, prevents_start=True)
 NO_SUCH_FILE = ErrorFamily(
-    code="no_such_file",
-    label="no such file",
+    code="no_such_file", label="no such file",
     phrases=_phrases(
         """no such file; filenotfounderror; enoent; nosuchfileexception; cannot find path; file not found;
         directory not found; cannot find the file; cannot find the path; can't cd to; no matches found"""
-    ),
-    system_message=r"[Nn]o such file or directory|can't open file",
+    ), system_message=r"[Nn]o such file or directory|can't open file",
     subject=re.compile(
         rf"{QUOTED}|(?:^|: )([^\s:]{{1,200}}): (?:Cannot open: )?[Nn]o such file"
         r"|(?:can't read|can't cd to|cannot open|directory:|found:|open file) ([^\s:]{1,200})"
-    ),
-    is_external=True,
-    is_fixed_by_service=True,
-    prevents_start=True,
-)
+    ), is_external=True, is_fixed_by_service=True, prevents_start=True)
 ASSERTION = ErrorFamily(
-    code="assertion",
-    label="assertion failed",
-    phrases=_phrases("assertionerror; assertionfailed; assertion failed"),
-    pattern=re.compile(r"\bAssertion [^\n]{0,250}failed\b"),
     # Not the mark alone, nor a heading in capitals.
+    code="assertion", label="assertion failed", phrases=_phrases("assertionerror; assertionfailed; assertion failed"),
+    pattern=re.compile(r"\bAssertion [^\n]{0,250}failed\b"),
     line_start=r"(?:FAILED?\b|\[(?:FAIL|FAILED|✗)\])(?=[^\n]*[^\W\d_A-Z])|[✗✘❌✕](?=[^\n]{6})",
-    system_message=r"Assertion .{0,200} failed",
-    subject=re.compile(r"^((?:\w+\.){0,12}[A-Z]\w*Error)"),
-    is_program_fault=True,
-    is_counted_by_tests=True,
-    is_provoked_by_tests=True,
-)
+    system_message=r"Assertion .{0,200} failed", subject=re.compile(r"^((?:\w+\.){0,12}[A-Z]\w*Error)"),
+    is_program_fault=True, is_counted_by_tests=True, is_provoked_by_tests=True)
 HTTP = ErrorFamily(
-    code="http",
-    label="HTTP error",
+    code="http", label="HTTP error",
     pattern=re.compile(
         r"(?:HTTP\w*|status(?: code)?|returned error|Client Error|Server Error)\D{0,12}\b[45]\d\d\b"
         r"|\b[45]\d\d (?:Client|Server) Error|ERROR [45]\d\d:|HTTP/[\d.]{1,4} [45]\d\d\b"
-    ),
-    line_start=r"(?:< )?HTTP/[\d.]{1,4} [45]\d\d\b",
-    subject=re.compile(r"\b([45]\d\d)\b"),
-    curl_codes=frozenset({22}),
-    overrules_exit_code=True,
-    is_external=True,
-    is_fixed_by_service=True,
-)
+    ), line_start=r"(?:< )?HTTP/[\d.]{1,4} [45]\d\d\b", subject=re.compile(r"\b([45]\d\d)\b"),
+    curl_codes=frozenset({22}), overrules_exit_code=True, is_external=True, is_fixed_by_service=True)
 EXCEPTION = ErrorFamily(
-    code="exception",
-    label="exception",
+    code="exception", label="exception",
     line_start=r"Exception in thread|Unhandled |Uncaught |terminate called"
     r"|thread '[^'\n]{0,80}'[^\n]{0,40} panicked at",
-    subject=re.compile(r"^(?:Uncaught )?((?:\w+\.){0,12}[A-Z]\w*)(?::|$)"),
-    is_fallback=True,
-    is_program_fault=True,
-    is_provoked_by_tests=True,
-)
+    subject=re.compile(r"^(?:Uncaught )?((?:\w+\.){0,12}[A-Z]\w*)(?::|$)"), is_fallback=True, is_program_fault=True,
+    is_provoked_by_tests=True)
 BUILD = ErrorFamily(
-    code="build",
-    label="build error",
+    code="build", label="build error",
     line_start=r"CMake Error|BUILD FAIL|Build FAILED|! (?:LaTeX|Undefined|Missing|Emergency|Package)",
-    is_program_fault=True,
-    is_provoked_by_tests=True,
-)
+    is_program_fault=True, is_provoked_by_tests=True)
 KILLED = ErrorFamily(
-    code="killed",
-    label="killed by a signal",
+    code="killed", label="killed by a signal",
     line_start=r"(?=[^\n]{0,60}(?:\n|\Z))"
     r"(?:Killed\b|Segmentation fault|Aborted\b|Bus error|Illegal instruction|Floating point exception)",
-    exit_codes=frozenset({130, 132, 134, 135, 136, 137, 139, 143}),
-    overrules_exit_code=True,
-    is_external=True,
-    is_program_fault=True,
-    is_stop=True,
-)
+    exit_codes=frozenset({130, 132, 134, 135, 136, 137, 139, 143}), overrules_exit_code=True, is_external=True,
+    is_program_fault=True, is_stop=True)
 TOOL = ErrorFamily(
-    code="tool",
-    label="refused by the agent's tool",
-    line_start=r"Your proposed edit",
-    overrules_exit_code=True,
-    is_vague=True,
-    is_external=True,
-    is_call_mistake=True,
-    prevents_start=True,
-    voids_check=True,
-)
+    code="tool", label="refused by the agent's tool", line_start=r"Your proposed edit", overrules_exit_code=True,
+    is_vague=True, is_external=True, is_call_mistake=True, prevents_start=True, voids_check=True)
 OTHER = ErrorFamily(
-    code="other",
-    label="error",
+    code="other", label="error",
     line_start=r"npm (?:error|ERR!) "
     r"(?!path|workspace|location|command sh|errno|syscall|A complete|code \d|in workspace|at )"
     r"|Error (?:in|at|while|response|executing|reading|opening|loading|parsing|connecting|running|-) "
@@ -308,13 +211,10 @@ OTHER = ErrorFamily(
     r"|[A-Z]\w{0,40}rror \[\w{1,60}\]: "
     r"|Failed to |Unable to |No module named|Parse error|parse error|syntax error|'[^'\n]{1,80}' is not recognized"
     r"|Connecting to [^\n]{1,200} failed: |Execution halted|Fatal error|FATAL ERROR|PHP (?:Fatal|Parse)"
-    r"|[A-Z]\w{1,30}-[A-Z]\w{1,30} : |An (?:unexpected )?error occurred|Permission denied",
-    is_fallback=True,
-    is_vague=True,
-    is_counted_by_tests=True,
-    is_provoked_by_tests=True,
-)
+    r"|[A-Z]\w{1,30}-[A-Z]\w{1,30} : |An (?:unexpected )?error occurred|Permission denied", is_fallback=True,
+    is_vague=True, is_counted_by_tests=True, is_provoked_by_tests=True)
 EXIT = ErrorFamily(code="exit", label="non-zero exit code", is_vague=True)
+# fmt: on
 
 ERROR_FAMILIES: tuple[ErrorFamily, ...] = (
     *(PORT_IN_USE, DISK_FULL, OUT_OF_MEMORY, NO_SUCH_COMMAND, NO_SUCH_MODULE, PERMISSION, TIME_OUT, CONNECTION, USAGE),

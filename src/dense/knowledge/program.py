@@ -117,8 +117,6 @@ class Program(Struct, frozen=True):
     """Subcommands that record a state of the work."""
     lasting_verbs: frozenset[str] = frozenset()
     """Subcommands that cannot be taken back."""
-    undo_verbs: frozenset[str] = frozenset()
-    """Subcommands that take changes back."""
     code_options: frozenset[str] = frozenset()
     """Options of an interpreter that are followed by code."""
     extensions: frozenset[str] = frozenset()

@@ -314,8 +314,7 @@ ROWS: tuple[Program, ...] = (
     row("screen"),
     # Version control and others with subcommands
     row("git", "subcommands complains", setup_verbs="clone init config submodule checkout switch fetch worktree",
-        store_verbs="add commit tag push", lasting_verbs="commit push merge tag",
-        undo_verbs="checkout restore reset stash clean"),
+        store_verbs="add commit tag push", lasting_verbs="commit push merge tag"),
     row("gh", "subcommands", lasting_verbs="pr"),
     row("hg svn aws gcloud nvm", "subcommands"),
     # Commands that SWE-agent adds to a shell
@@ -361,7 +360,6 @@ contents."""
 SETUP_COMMANDS = _commands("setup_verbs") | {"cmake", "venv"}
 STORE_COMMANDS = _commands("store_verbs")
 LASTING_COMMANDS = _commands("lasting_verbs") | {"rm"}
-UNDO_COMMANDS = _commands("undo_verbs")
 LOOKING_SUBCOMMANDS = words("""
     status log diff show branch blame ls-files ls-tree ls-remote remote rev-parse describe shortlog reflog cat-file grep
     list freeze check-ignore rev-list search info view ps images logs inspect get describe ls version outdated tree why

@@ -15,7 +15,7 @@ from dense.knowledge.program import words
 
 Kind = Literal[
     "shell",  # runs shell text
-    "chat_terminal",  # an agent that runs the fenced code in what it is told
+    "chat_terminal",  # an agent that runs the fenced code in its message
     "python",  # runs Python
     "write",  # writes or edits the file that an argument names
     "editor",  # views, writes or edits, as the argument `command` says
@@ -35,7 +35,6 @@ TRAITS = {
     "delegates": "starts another agent",
     "plans": "updates the plan",
     "hands_over": "ends the work: submits, answers, gives up",
-    "polls": "is called again because something else may be there by now",
 }
 
 
@@ -64,7 +63,7 @@ ROWS: tuple[Tool, ...] = (
         terminalexecute executeterminal bashexec linuxterminal cmdrun sshexec dockerexec runscript executescript
         terminaluse""",
     ),
-    _row("shell", "writestdin sendkeys typekeys sendinput", "types polls"),
+    _row("shell", "writestdin sendkeys typekeys sendinput", "types"),
     _row("chat_terminal", "computerterminal codeexecutor executor"),
     _row(
         "python",
@@ -89,11 +88,11 @@ ROWS: tuple[Tool, ...] = (
         """read readfile view viewfile cat readmanyfiles readfiles glob grep search searchfile searchdir findfile
         findfiles codebasesearch grepsearch filesearch searchfiles searchfilecontent viewimage fileread fsread
         readtextfile readmultiplefiles getfileinfo notebookread viewcodeitem searchcode ripgrep globfilesearch find
-        readimage viewrange filesurfer getfilecontents readlints printcodecontext printdefinition""",
+        readimage viewrange filesurfer getfilecontents readlints printcodecontext printdefinition scrolldown
+        scrollup""",
     ),
     _row("look", "open openfile", "opens"),
     _row("look", "ls list listdir listdirectory listfiles directorytree tree", "lists"),
-    _row("look", "scrolldown scrollup", "polls"),
     _row(
         "ask",
         """webfetch websearch googlewebsearch fetch fetchurl browsernavigate navigate goto openurl visit visitpage
@@ -104,7 +103,6 @@ ROWS: tuple[Tool, ...] = (
     _row("talk", "task agent spawnagent delegate newtask", "delegates"),
     _row("talk", "todowrite updateplan tasktracker taskcreate taskupdate plan", "plans"),
     _row("", "managetodolist updatetodos writetodos", "plans"),
-    _row("talk", "todoread bashoutput wait sleep taskoutput tasklist taskget", "polls"),
     _row(
         "talk",
         """submit finish finalanswer marktaskcomplete taskcomplete attemptcompletion reporttaskcompletion complete
@@ -122,13 +120,8 @@ ROWS: tuple[Tool, ...] = (
     _row(
         "talk",
         """think exitplanmode enterplanmode askuserquestion askuser killshell killbash toolsearch skill slashcommand
-        respond messageuser savememory waitagent closeagent switchmode condensation""",
-    ),
-    _row(
-        "",
-        """scroll pagedown pageup snapshot browsersnapshot browserscroll browserwaitfor screenshot takescreenshot
-        browsertakescreenshot next goback back press presskey browserpresskey getstatus""",
-        "polls",
+        respond messageuser savememory waitagent closeagent switchmode condensation todoread bashoutput wait sleep
+        taskoutput tasklist taskget""",
     ),
 )
 

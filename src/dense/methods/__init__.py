@@ -6,6 +6,7 @@ out: a `FeedbackDraft`. `dense.service` runs methods; nothing here imports it, w
 
 from __future__ import annotations
 
+from dense.deliver import markup
 from dense.methods.catalogue import METHODS, method, method_names
 from dense.methods.list_report import list_report, text_blocks
 from dense.methods.method import AnyMethod, FeedbackDraft, Method, MethodContext, PrivilegedMethod, TaskMethod
@@ -19,6 +20,7 @@ __all__ = [
     "PrivilegedMethod",
     "TaskMethod",
     "list_report",
+    "markup",
     "method",
     "method_names",
     "text_blocks",

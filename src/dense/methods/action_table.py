@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from dense.deliver import action_quote, markup
 from dense.deliver.delivery import Fit
-from dense.deliver.markup import Block
+from dense.deliver.markup import MarkupBlock
 from dense.deliver.selection import WIDTH
 from dense.methods.truncation import describe_gap, keep_ends
 from dense.trajectory import Trajectory
@@ -24,7 +24,7 @@ GUIDE_ROWS = """\
   each `observation` that came back, word for word. What is marked `omitted` was too long to quote; `left-out` names
   actions that had to go for length.
 """
-type TableHead = Callable[[int], Sequence[Block]]
+type TableHead = Callable[[int], Sequence[MarkupBlock]]
 """What a report begins with, in about so many bytes."""
 
 _EMPTY = markup.text("left-out", "")
@@ -34,7 +34,7 @@ class ActionRow(Struct, frozen=True):
     """An action and what was said of it."""
 
     leaf: Leaf
-    remarks: tuple[Block, ...] = ()
+    remarks: tuple[MarkupBlock, ...] = ()
     """Blocks below its observations."""
     label: str | None = None
     """Its label, as it is shown."""
@@ -48,14 +48,16 @@ def numbered_actions(trajectory: Trajectory) -> tuple[Leaf, ...]:
 def action_table(rows: Sequence[ActionRow], *, head: TableHead = lambda _: (), redacted: str = "") -> Fit:
     """A report that begins with `head` and goes through the attempt row by row."""
 
-    def fit(room: int) -> tuple[Block, tuple[str, ...]]:
+    def fit(room: int) -> tuple[MarkupBlock, tuple[str, ...]]:
         whole = _report(head(room), [_row(row) for row in rows], redacted)
         return (whole, ()) if markup.size(whole) <= room else _shortened(head, rows, redacted, room)
 
     return fit
 
 
-def _shortened(head: TableHead, rows: Sequence[ActionRow], redacted: str, room: int) -> tuple[Block, tuple[str, ...]]:
+def _shortened(
+    head: TableHead, rows: Sequence[ActionRow], redacted: str, room: int
+) -> tuple[MarkupBlock, tuple[str, ...]]:
     """As many rows as there is room for beside a head of at most half of it, large ones without their largest bodies.
 
     The head goes last of all."""
@@ -79,7 +81,7 @@ def _shortened(head: TableHead, rows: Sequence[ActionRow], redacted: str, room: 
             first -= 1
 
 
-def _rowless(head: TableHead, gap: Sequence[Block], room: int) -> Block:
+def _rowless(head: TableHead, gap: Sequence[MarkupBlock], room: int) -> MarkupBlock:
     """The head, in all the room that there is once no row fits; the note on the rows gives way to it."""
     for rest in (gap, ()):
         # Measured with a block in it, because only then its tags have lines of their own.
@@ -90,7 +92,7 @@ def _rowless(head: TableHead, gap: Sequence[Block], room: int) -> Block:
     return _report([], [], "")
 
 
-def _report(head: Sequence[Block], blocks: Sequence[Block], redacted: str) -> Block:
+def _report(head: Sequence[MarkupBlock], blocks: Sequence[MarkupBlock], redacted: str) -> MarkupBlock:
     return markup.group("report", [*head, *blocks], redacted=redacted or None)
 
 
@@ -98,7 +100,7 @@ def _gap_note(missing: Sequence[ActionRow], size: int) -> tuple[str, ...]:
     return (describe_gap(missing[0].leaf.action, missing[-1].leaf.action, size),) if missing else ()
 
 
-def _row(row: ActionRow, limit: int | None = None) -> Block:
+def _row(row: ActionRow, limit: int | None = None) -> MarkupBlock:
     """The row, without its largest bodies where it is larger than its limit."""
     block = action_quote.key_action(row.leaf)
     if limit is not None and markup.unindented(block) > limit:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Literal
 
 from dense.deliver.delivery import Fit, fit_tree
-from dense.deliver.markup import Block
+from dense.deliver.markup import MarkupBlock
 from dense.deliver.message import MessageFrame
 from dense.deliver.render import state_of
 from dense.distillation import Accepted, distill_trees
@@ -46,7 +46,7 @@ class Flat:
         trees = await _trees(trajectory, context)
         tree = trees.reconciled
 
-        def fit(room: int) -> tuple[Block, tuple[str, ...]]:
+        def fit(room: int) -> tuple[MarkupBlock, tuple[str, ...]]:
             report, dropped = fit_tree(tree, room, effects=context.effects)
             return flat_report(report), dropped
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dense.deliver import markup
-from dense.deliver.markup import MARKER_GUIDE, Block
+from dense.deliver.markup import MARKER_GUIDE, MarkupBlock
 
 LIFTED_TAGS = frozenset({"task", "shortcut", "key-action"})
 """Blocks that are nested in the report of DENSE, and side by side here."""
@@ -28,13 +28,13 @@ How to read it:
 )
 
 
-def flat_report(report: Block) -> Block:
+def flat_report(report: MarkupBlock) -> MarkupBlock:
     """The report with its blocks lifted out of one another. Never larger: all that changes is indentation."""
     children = report.content if isinstance(report.content, tuple) else ()
     return markup.with_children(report, [entry for child in children for entry in _entries(child)])
 
 
-def _entries(block: Block) -> Iterator[Block]:
+def _entries(block: MarkupBlock) -> Iterator[MarkupBlock]:
     """A block without the blocks that are lifted out of it, then those."""
     if block.name == "key-action" or not isinstance(block.content, tuple):
         yield block

@@ -6,16 +6,18 @@ from collections.abc import Iterable, Sequence
 
 from dense.deliver import markup
 from dense.deliver.delivery import Fit
-from dense.deliver.markup import Block
+from dense.deliver.markup import MarkupBlock
 
 
-def list_report(blocks: Sequence[Block], *, name: str = "report", redacted: str = "", **attributes: str | None) -> Fit:
+def list_report(
+    blocks: Sequence[MarkupBlock], *, name: str = "report", redacted: str = "", **attributes: str | None
+) -> Fit:
     """These blocks, as many as there is room for, in one block of this name."""
 
-    def whole(shown: Sequence[Block]) -> Block:
+    def whole(shown: Sequence[MarkupBlock]) -> MarkupBlock:
         return markup.group(name, shown, redacted=redacted or None, **attributes)
 
-    def fit(room: int) -> tuple[Block, tuple[str, ...]]:
+    def fit(room: int) -> tuple[MarkupBlock, tuple[str, ...]]:
         over = markup.size(whole(blocks)) - room
         if over <= 0:
             return whole(blocks), ()
@@ -29,6 +31,6 @@ def list_report(blocks: Sequence[Block], *, name: str = "report", redacted: str 
     return fit
 
 
-def text_blocks(name: str, contents: Iterable[str]) -> list[Block]:
+def text_blocks(name: str, contents: Iterable[str]) -> list[MarkupBlock]:
     """A block for each text that is not blank."""
     return [markup.text(name, content.strip()) for content in contents if content.strip()]

@@ -15,7 +15,7 @@ from msgspec import Struct
 from dense.deliver import markup, selection
 from dense.deliver.delivery import Fit
 from dense.deliver.fit import CUT
-from dense.deliver.markup import MARKER_GUIDE, Block
+from dense.deliver.markup import MARKER_GUIDE, MarkupBlock
 from dense.deliver.selection import WIDTH
 from dense.evidence.actions import EffectsOf
 from dense.methods.truncation import keep_ends
@@ -51,7 +51,7 @@ class _Piece(Struct, frozen=True):
     """The task that it belongs to, by identifier."""
     key: str
     """Where it stands: a facet's name and the task, or the first action that it is about."""
-    block: Block
+    block: MarkupBlock
     depth: int
     leaves: tuple[Leaf, ...] = ()
     """The actions whose labels it shows."""
@@ -65,7 +65,7 @@ class _Piece(Struct, frozen=True):
 class _Layout(Struct, frozen=True):
     """What of the tree is shown."""
 
-    blocks: Mapping[str, Block]
+    blocks: Mapping[str, MarkupBlock]
     """By the keys of the pieces."""
     tasks: Collection[str] | None = None
     """The tasks that are shown, by identifier; None is all."""
@@ -80,7 +80,7 @@ def source_report(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -
     """The report on a source tree."""
     bare = ReconciledTree(tree.trajectory, tree.task, tree.root, (), redacted)
 
-    def fit(room: int) -> tuple[Block, tuple[str, ...]]:
+    def fit(room: int) -> tuple[MarkupBlock, tuple[str, ...]]:
         said = list(_said(tree.root, 2))
         blocks = {piece.key: piece.block for piece in said}
         structure = markup.size(_report(bare, _Layout(blocks)), 0, WIDTH)
@@ -99,7 +99,7 @@ def source_report(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -
 
 def _shortened(
     tree: ReconciledTree, said: Sequence[_Piece], chosen: selection.Selection, room: int, *, is_whole: bool
-) -> tuple[Block, tuple[str, ...]]:
+) -> tuple[MarkupBlock, tuple[str, ...]]:
     """The tasks that there is room for, then what fits of the pieces in the order of their weight."""
     tasks = None if is_whole else _fitting(tree.root, room)
     layout = _Layout({}, tasks, room // MAX_SUMMARY_SHARE)
@@ -107,7 +107,7 @@ def _shortened(
         return _compact(tree.root, room), ("all but the summaries of the root's parts",)
     left = room - markup.size(_report(tree, layout), 0, WIDTH)
     weighed = [*_quotes(tree.root, chosen), *sorted(said, key=lambda piece: (piece.depth, piece.name == "labels"))]
-    blocks: dict[str, Block] = {}
+    blocks: dict[str, MarkupBlock] = {}
     gone: list[_Piece] = []
     for piece in weighed:
         if tasks is not None and piece.task not in tasks:
@@ -124,7 +124,7 @@ def _shortened(
     return report, tuple(_describe(gone, report))
 
 
-def _describe(gone: Sequence[_Piece], report: Block) -> Iterator[str]:
+def _describe(gone: Sequence[_Piece], report: MarkupBlock) -> Iterator[str]:
     """What had to go, in words."""
     others = Counter(piece.name for piece in gone if piece.name != "key-action")
     yield from (f"{name}: {count} left out or shortened" for name, count in others.items())
@@ -204,17 +204,17 @@ def _shows_parts(root: Subtask, layout: _Layout) -> bool:
     return sum(layout.has(part) for part in parts) >= min(2, len(parts))
 
 
-def _compact(root: Subtask, room: int) -> Block:
+def _compact(root: Subtask, room: int) -> MarkupBlock:
     """The summaries of the root and its parts as far as they fit; without any, labels."""
     summaries = [(None, root.summary), *((part.id, part.summary) for part in _parts_of(root))]
     texts = [_summary(name, text) for name, text in summaries if _is_said(text)]
 
-    def record(blocks: Sequence[Block], hidden: int) -> Block:
+    def record(blocks: Sequence[MarkupBlock], hidden: int) -> MarkupBlock:
         task = markup.group("task", blocks, id=_short(root.id), left_out=f"{hidden} parts" if hidden else None)
         return markup.group("report", [task])
 
     left = room - markup.size(record([_EMPTY], len(texts)), 0, WIDTH) + markup.size(_EMPTY, 2, WIDTH)
-    shown: list[Block] = []
+    shown: list[MarkupBlock] = []
     for block in texts:
         fitting = block if markup.size(block, 2, WIDTH) <= left else _cut(block, left)
         if fitting is None:
@@ -229,7 +229,7 @@ def _compact(root: Subtask, room: int) -> Block:
     return record(shown, len(texts) - len(shown) if texts else 0)
 
 
-def _summary(name: str | None, text: str) -> Block:
+def _summary(name: str | None, text: str) -> MarkupBlock:
     return markup.text("summary", " ".join(text.split()), of=_short(name or ""))
 
 
@@ -237,7 +237,7 @@ def _short(name: str) -> str | None:
     return name if len(name) <= MAX_ID_BYTES else None
 
 
-def _cut(block: Block, room: int) -> Block | None:
+def _cut(block: MarkupBlock, room: int) -> MarkupBlock | None:
     """As much of the block's text as fits, with a mark."""
     empty = markup.with_text(block, CUT)
     left = room - markup.size(empty, 2, WIDTH)
@@ -251,18 +251,18 @@ def _clipped(text: str, room: int) -> str:
     return text if len(data) <= room else data[:room].decode("utf-8", "ignore") + CUT
 
 
-def _report(tree: ReconciledTree, layout: _Layout) -> Block:
+def _report(tree: ReconciledTree, layout: _Layout) -> MarkupBlock:
     return markup.group("report", [_task(tree.root, layout)], redacted=tree.redacted or None)
 
 
-def _task(node: Subtask, layout: _Layout) -> Block:
+def _task(node: Subtask, layout: _Layout) -> MarkupBlock:
     keys = [f"{name.replace('_', '-')} {node.id}" for name in Facets.__struct_fields__]
     blocks = [*_text("summary", node.summary, layout.longest)]
     blocks += [layout.blocks[key] for key in keys if key in layout.blocks]
     return _tagged(node, [*blocks, *_inside(node, layout)])
 
 
-def _tagged(node: Subtask, blocks: Sequence[Block]) -> Block:
+def _tagged(node: Subtask, blocks: Sequence[MarkupBlock]) -> MarkupBlock:
     first, last = _span(node)
     return markup.group("task", blocks, id=node.id, title=node.title, actions=f"a{first}-a{last}" if first else None)
 
@@ -273,7 +273,7 @@ def _span(node: Subtask) -> tuple[int, int]:
     return (numbers[0], numbers[-1]) if numbers else (0, 0)
 
 
-def _inside(node: Subtask, layout: _Layout) -> Iterator[Block]:
+def _inside(node: Subtask, layout: _Layout) -> Iterator[MarkupBlock]:
     """The children in order: labels of neighbouring actions together, then those of them that are quoted."""
     missing = [part for part in _parts_of(node) if not layout.has(part)]
     for own, parts in _stretches(node):
@@ -308,7 +308,7 @@ def _quoted(identifier: str) -> str:
     return f"key-action {identifier}"
 
 
-def _labels(judged: Sequence[Leaf], hidden: int = 0) -> Block:
+def _labels(judged: Sequence[Leaf], hidden: int = 0) -> MarkupBlock:
     lines = [_line(leaf) for leaf in judged]
     return markup.text("labels", "\n".join(lines), left_out=str(hidden) if hidden else None)
 
@@ -317,7 +317,7 @@ def _line(leaf: Leaf) -> str:
     return f"a{leaf.action} {leaf.label}: {' '.join(leaf.reason.split())}"
 
 
-def _fewer_labels(piece: _Piece, room: int) -> Block | None:
+def _fewer_labels(piece: _Piece, room: int) -> MarkupBlock | None:
     """The worst labels that fit, of equals the latest; None for what are no labels, or where none fits."""
     left = room - markup.size(_labels((), len(piece.leaves)), piece.depth, WIDTH) - markup.INDENT * piece.depth - 2
     if left < MIN_TEXT_BYTES or not piece.leaves:
@@ -336,7 +336,7 @@ def _is_said(content: str) -> bool:
     return content.strip().rstrip(".").casefold() not in {"", NONE}
 
 
-def _text(name: str, content: str, longest: int | None = None) -> Iterator[Block]:
+def _text(name: str, content: str, longest: int | None = None) -> Iterator[MarkupBlock]:
     if _is_said(content):
         content = content.strip()
         yield markup.text(name, content if longest is None else _clipped(content, longest))

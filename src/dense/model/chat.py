@@ -15,7 +15,7 @@ Finish = Literal["stop", "length", "refusal"]
 
 
 class Message(Struct, frozen=True):
-    """One turn."""
+    """One turn of a conversation."""
 
     role: Role
     """Who speaks."""
@@ -65,7 +65,7 @@ class CallAttempt(Struct, frozen=True, omit_defaults=True):
 
 
 class ChatReply(Struct, frozen=True, omit_defaults=True):
-    """An answer."""
+    """The answer of a chat model to one request."""
 
     text: str
     """The answer, without inline thoughts."""

@@ -1,16 +1,16 @@
 """An action in a few words: what it did, and what came back.
 
-    did(facts, step)    "ran `python3 -m pytest -q`", "wrote `solve.py` (24 lines)", "read `sales.csv`"
-    saw(facts, step)    "3 of 12 tests fail: `test_a`, `test_b`", "`total: 30`", "nothing"
+    describe_action(facts, step)    "ran `python3 -m pytest -q`", "wrote `solve.py` (24 lines)", "read `sales.csv`"
+    describe_output(facts, step)    "3 of 12 tests fail: `test_a`, `test_b`", "`total: 30`", "nothing"
 
-Both are clauses without an agent, to be put into sentences. Whatever comes from the trace stands in backticks or quotes
-and on one line: it is data, and cannot pass for a sentence of ours. Texts are looked at from their ends only, so that
-an output of any length costs the same."""
+Both are clauses without a subject, to be put into sentences. Text of the trace is quoted and on one line: it is data,
+and cannot pass for a sentence of ours. Only the ends of a text are read, so the cost does not depend on its length."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
+from functools import cached_property
 
 from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.tool_calls import is_shell, parse_call
@@ -18,213 +18,255 @@ from dense.evidence.checks.aborted_runs import could_not_run, could_not_start
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.families import command_family
 from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, program_output
+from dense.evidence.facts.paths import base_name, is_temporary
 from dense.evidence.facts.phases import Phase
+from dense.evidence.facts.searches import found_nothing
 from dense.evidence.observations.result import ObservedFailure
 from dense.knowledge.errors import EXIT, SYNTAX
-from dense.narrate.commands import shell_deed
-from dense.narrate.messages import delivered, describe_delegation, describe_subagents, said, without_query
-from dense.narrate.outputs import (
-    absent_told,
-    exit_told,
-    first_marked,
-    main_failure,
-    no_run_told,
-    shown,
-    tests_told,
+from dense.narrate.commands import describe_shell
+from dense.narrate.messages import (
+    describe_delegation,
+    describe_message,
+    describe_subagents,
+    describe_submission,
+    without_query,
 )
-from dense.narrate.quoting import capital, listed, paths_told
-from dense.narrate.tools import tool_deeds
-from dense.text.quoting import one_line, quoted, ticked
+from dense.narrate.outputs import (
+    MAX_CAUSE_CHARS,
+    MAX_LINE_CHARS,
+    NOTHING,
+    OutputText,
+    describe_exit,
+    describe_missing,
+    describe_tests,
+    describe_unstarted_run,
+    main_failure,
+    pytest_error,
+    quote_output,
+)
+from dense.narrate.phrases import Clause, join_clauses, paths_text
+from dense.narrate.tools import describe_tools
+from dense.text.quoting import code_span, collapse_spaces, in_quotes
 from dense.trajectory import Step
 
-__all__ = [
-    "LONGEST_DEED",
-    "LONGEST_SIGHT",
-    "NarratedAction",
-    "capital",
-    "describe_action",
-    "describe_output",
-    "one_line",
-]
-
-LONGEST_DEED = 120
-LONGEST_SIGHT = 160
+MAX_ACTION_CHARS = 120
+MAX_OUTPUT_CHARS = 160
+MIN_ECHO_CHARS = 24
+"""So much of a command in its output shows that only the command came back."""
+FAILING_VERBS = frozenset({"edit", "write", "delete", "move", "open"})
+"""What a tool did not do if it failed."""
+TEXT_ENDINGS = tuple(".py .js .ts .tsx .c .h .cpp .go .rs .java .rb .sh .php .cs .md".split())
+"""How names of programs and documents end."""
+SHELL_STOP = re.compile(r"\S*(?:sh|ash|zsh): (?:\S{1,40}: )?line [1-9]\d*: |\S{0,40}sh: [1-9]\d*: ")
+"""How a shell says at which line it could not go on. It runs what is before that line."""
 
 
 class NarratedAction:
-    """An action with all that its words are made of. The words are made when they are asked for, and once."""
-
-    __slots__ = (
-        *("_action_text", "_output", "_output_text"),
-        *("action", "could_not_run", "facts", "has_failed", "has_passed", "is_check", "phase", "step"),
-    )
+    """An action with everything that its words are made of. The words are made when they are asked for, and once."""
 
     def __init__(self, facts: ActionFacts, step: Step, phase: Phase) -> None:
         self.facts = facts
         self.step = step
         self.phase: Phase = phase
-        """What it was for, seen in sequence."""
+        """What it was for, in its sequence."""
         self.action = facts.action
         self.has_failed = facts.has_failed
         self.is_check = facts.is_check
-        self.has_passed = self.is_check and facts.result.is_fine
-        self.could_not_run = self.is_check and not self.has_passed and is_no_check(facts, step)
-        """Whether it is a check, and tells nothing about what it checks."""
-        self._action_text: str | None = None
-        self._output_text: str | None = None
-        self._output: str | None = None
+        self.has_passed = facts.has_passed
 
-    @property
+    @cached_property
+    def could_not_run(self) -> bool:
+        """Whether it is a check that says nothing about what it checks: it could not run, or ran nothing."""
+        facts = self.facts
+        if not self.is_check or self.has_passed or not (facts.result.tests or self.has_failed):
+            return False
+        if facts.family == "pytest" and not facts.result.tests and could_not_start(self.output):
+            return True
+        tests = facts.effects.tests
+        is_named = bool(tests) and not facts.result.tests
+        return could_not_run(facts.result, command_family(tests[-1]) if is_named else facts.family)
+
+    @cached_property
+    def clauses(self) -> list[Clause]:
+        return _clauses(self.facts, self.step, MAX_ACTION_CHARS)
+
+    @cached_property
     def action_text(self) -> str:
-        if self._action_text is None:
-            self._action_text = describe_action(self.facts, self.step)
-        return self._action_text
+        """What it did: a clause that begins with a verb in the past tense."""
+        return _joined(self.clauses, self.step, MAX_ACTION_CHARS)
+
+    @cached_property
+    def command_text(self) -> str:
+        """What was tried: without the verb if it only ran something."""
+        only = self.clauses[0] if len(self.clauses) == 1 else None
+        return only.rest if only is not None and only.verb == "run" else self.action_text
+
+    @cached_property
+    def has_detail(self) -> bool:
+        """Whether its text has a detail in parentheses."""
+        return any(clause.detail for clause in self.clauses) or bool(self.step.subagents)
+
+    @cached_property
+    def output(self) -> str:
+        """What its programs printed."""
+        return program_output(self.facts, self.step)
+
+    @cached_property
+    def described_output(self) -> OutputText:
+        return _output_text(self)
 
     @property
     def output_text(self) -> str:
-        if self._output_text is None:
-            self._output_text = sight(self)
-        return self._output_text
+        """What came back: a clause for use behind a colon."""
+        return self.described_output.text[: 2 * MAX_OUTPUT_CHARS]
 
     @property
-    def output(self) -> str:
-        if self._output is None:
-            self._output = program_output(self.facts, self.step)
-        return self._output
+    def is_bare(self) -> bool:
+        """Whether its output is described by its size only."""
+        return self.described_output.is_bare
+
+    @property
+    def is_quotable(self) -> bool:
+        """Whether its output is short enough to be quoted as it is."""
+        return not self.facts.result.is_empty and self.described_output.kind == "quote"
+
+    @cached_property
+    def is_echo(self) -> bool:
+        """Whether only its command came back."""
+        shown = collapse_spaces(self.output[:MAX_OUTPUT_CHARS])
+        ran = collapse_spaces("\n".join(self.facts.commands)[:MAX_OUTPUT_CHARS])
+        length = min(len(shown), len(ran), MAX_ACTION_CHARS)
+        return length > MIN_ECHO_CHARS and shown[:length] == ran[:length]
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether its output is only the harness's word that a file was written."""
+        effects = self.facts.effects
+        is_plain = not (effects.scripts or effects.tests or self.facts.commands)
+        return bool(effects.writes) and not self.has_failed and (is_plain or edits_open_file(self.facts, self.step))
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it made something that stays: a file, or a change through a tool of the task's own."""
+        effects = self.facts.effects
+        if not effects.writes:
+            return self.phase == "produce" and not effects.deletes
+        kept = [path for path in effects.writes if not is_temporary(path)]
+        if self.phase == "run":  # the files that a program writes are its results, unless they are programs
+            return any(path.endswith(TEXT_ENDINGS) for path in kept)
+        return any(path not in effects.undoes and base_name(path) != ".git" for path in kept)
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether it gets nothing done by itself, also if it looks for what was made."""
+        return self.facts.phase in ("explore", "talk")
+
+    @property
+    def is_plain_look(self) -> bool:
+        """Whether it only read or listed files: its command does not say what was searched for."""
+        return self.facts.family == "ls" or all(clause.verb in ("read", "list") for clause in self.clauses[:1])
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether it looked at something and its output can be quoted."""
+        return self.phase == "explore" and self.is_quotable
+
+    @cached_property
+    def found_nothing(self) -> bool:
+        return found_nothing(self.facts, self.output)
+
+    @property
+    def shows_data(self) -> bool:
+        """Whether what it shows are values, and not a program that has values in it."""
+        return not self.has_failed and not any(path.endswith(TEXT_ENDINGS) for path in self.facts.effects.reads)
 
 
-def describe_action(facts: ActionFacts, step: Step, limit: int = LONGEST_DEED) -> str:
+def describe_action(facts: ActionFacts, step: Step, limit: int = MAX_ACTION_CHARS) -> str:
     """What an action did: a clause that begins with a verb in the past tense."""
+    return _joined(_clauses(facts, step, limit), step, limit)
+
+
+def describe_output(facts: ActionFacts, step: Step) -> str:
+    """What came back: a clause for use behind a colon."""
+    return NarratedAction(facts, step, facts.phase).output_text
+
+
+def _clauses(facts: ActionFacts, step: Step, limit: int) -> list[Clause]:
     if facts.phase == "deliver":
-        return delivered(step)
+        return [describe_submission(step)]
     if not step.calls:
-        return said(step)
+        return [describe_message(step)]
     if facts.delegates_to:
-        return describe_delegation(step)
-    deeds: list[str] = []
-    if facts.family in OPEN_EDITS and edits_open_file(facts, step):
-        where = paths_told([*facts.effects.writes[:1], *filter(UNNAMED.__ne__, [open_file(step)])][-1:])
-        told = ["edited the open file"] if facts.commands else tool_deeds(step, is_mixed=False)
-        told = [one.replace("the open file", where) for one in told]
-        return joined([tried(one) for one in told] if facts.has_failed else told, limit)
-    if facts.commands:
-        deeds.append(shell_deed(facts, limit, step.message))
+        return [describe_delegation(step)]
+    if edits_open_file(facts, step):
+        names = [*facts.effects.writes[:1], *filter(UNNAMED.__ne__, [open_file(step)])]
+        details = [clause.detail for clause in describe_tools(step, skip_shell=False)] if not facts.commands else [""]
+        return [Clause("edit", paths_text(names[-1:]), detail, facts.has_failed) for detail in details]
+    clauses = describe_shell(facts, limit, step.message) if facts.commands else []
     if not facts.commands or len(step.calls) > 1:
-        others = list(tool_deeds(step, is_mixed=bool(facts.commands)))
-        is_after = bool(deeds and others) and sum(map(len, (*deeds, *others))) <= limit
-        deeds = others + deeds if is_after and not is_shell(parse_call(step.calls[0])) else deeds + others
-    deeds = [deed for deed in dict.fromkeys(deeds) if deed]
-    if facts.has_failed and not facts.commands:
-        deeds = list(map(tried, deeds))
-    if not deeds:
-        return said(step) if step.message.strip() else "pressed keys"
-    told = joined(deeds, limit)
-    return f"{told} ({describe_subagents(step)})" if step.subagents else told
+        others = [
+            Clause(
+                one.verb, one.object, one.detail, facts.has_failed and not facts.commands and one.verb in FAILING_VERBS
+            )
+            for one in describe_tools(step, skip_shell=bool(facts.commands))
+        ]
+        clauses = clauses + others if is_shell(parse_call(step.calls[0])) else others + clauses
+    if not clauses:
+        clauses = [describe_message(step) if step.message.strip() else Clause("press", "keys")]
+    return clauses
 
 
-def tried(deed: str) -> str:
-    """What was done, where it failed."""
-    return FAILED_VERB.sub(lambda found: f"tried to {PRESENT[found[0]]}", deed)
+def _joined(clauses: Iterable[Clause], step: Step, limit: int) -> str:
+    text = join_clauses(clauses, limit)
+    return f"{text} ({describe_subagents(step)})" if step.subagents else text
 
 
-PRESENT = {"edited": "edit", "wrote": "write", "deleted": "delete", "moved": "move", "opened": "open"}
-FAILED_VERB = re.compile(r"^(?:edited|wrote|deleted|moved|opened)\b")
-
-
-def joined(deeds: Sequence[str], limit: int) -> str:
-    """Deeds of one action; those of one verb under that verb, and no more than fit."""
-    if len(deeds) == 1:
-        return deeds[0].strip()
-    by_verb: dict[str, list[str]] = {}
-    for deed in deeds:
-        verb, _, rest = deed.partition(" `")
-        by_verb.setdefault(verb if rest else deed, []).append(f"`{rest}" if rest else "")
-    told = [f"{verb} {listed([one for one in rest if one])}".strip() for verb, rest in by_verb.items()]
-    while len(told) > 1 and sum(map(len, told)) > limit:
-        told.pop()
-    return listed(told, 4)
-
-
-def describe_output(facts: ActionFacts, step: Step, limit: int = LONGEST_SIGHT) -> str:
-    """What came back: a clause that may stand behind a colon."""
-    return sight(NarratedAction(facts, step, facts.phase), limit)
-
-
-def is_no_check(facts: ActionFacts, step: Step) -> bool:
-    """Whether a check that did not pass could not run, or ran nothing."""
-    tests = facts.effects.tests
-    if not facts.result.tests and not facts.has_failed:
-        return False
-    if facts.family == "pytest" and not facts.result.tests and could_not_start(program_output(facts, step)):
-        return True
-    if facts.result.tests or not tests:  # where a runner spoke, no name is needed
-        return could_not_run(facts.result, facts.family)
-    return could_not_run(facts.result, command_family(tests[-1]))
-
-
-def no_check_told(deed: NarratedAction) -> str:
-    """A check that could not run, and why."""
-    seen = deed.facts.result
-    if failed := next((run for run in seen.tests if run.failed), None):
-        return no_run_told(failed, seen.failures, deed.output)
-    if not seen.failures:
-        return tests_told(seen.tests)
-    failure = main_failure(seen.failures)
-    if failure.family is EXIT and (why := first_marked(deed.output)):
-        return f"the tests could not start: {ticked(why, 110)}"
-    if failure.missing_dependency:
-        return f"{absent_told(failure)}: no test ran"
-    return failure_told(failure, deed)
-
-
-def failure_told(failure: ObservedFailure, deed: NarratedAction) -> str:
-    """A failure by the line that tells it; one that is only an exit code, by that and the last line of the output."""
-    if failure.family is SYNTAX and (before := ran_before(failure, deed)):
-        return f"{shown(before, LONGEST_SIGHT, has_run=True)}, then the shell stopped: {ticked(failure.line, 130)}"
-    if failure.family is not EXIT:
-        return ticked(failure.line, 130)
-    return exit_told(deed.facts.result.exit_code, deed.output)
-
-
-STOPPED = re.compile(r"\S*(?:sh|ash|zsh): (?:\S{1,40}: )?line [1-9]\d*: |\S{0,40}sh: [1-9]\d*: ")
-"""How a shell says at which line it could not go on. It runs what stands before that line."""
-
-
-def ran_before(failure: ObservedFailure, deed: NarratedAction) -> str:
-    """What came back before the line at which the shell could not go on."""
-    if not deed.facts.commands or STOPPED.match(failure.line) is None:
-        return ""
-    before, found, _ = deed.output.partition(failure.line)
-    return before.strip() if found else ""
-
-
-def sight(deed: NarratedAction, limit: int = LONGEST_SIGHT) -> str:
-    """What came back after a deed: the same."""
-    facts, step = deed.facts, deed.step
-    seen = facts.result
-    if deed.could_not_run:
-        return no_check_told(deed)[: 2 * limit]
-    told = tests_told(seen.tests) if seen.tests else ""
-    if seen.failures and not [run for run in seen.tests if run.failed]:
-        failure = failure_told(main_failure(seen.failures), deed)
-        told = f"{told}; {failure}" if told else failure
-    if told:
-        return told[: 2 * limit]
-    if seen.reported_problem:
-        return ticked(seen.reported_problem, 130)
-    if seen.is_empty or not step.observations or facts.delegates_to:
-        return "nothing"
+def _output_text(action: NarratedAction) -> OutputText:
+    facts, step, result = action.facts, action.step, action.facts.result
+    if action.could_not_run:
+        return OutputText(_describe_no_run(action))
+    tests = describe_tests(result.tests) if result.tests else None
+    if result.failures and not any(run.failed for run in result.tests):
+        failure = _describe_failure(main_failure(result.failures), action)
+        return OutputText(f"{tests.text}; {failure}" if tests else failure)
+    if tests is not None:
+        return tests
+    if result.reported_problem:
+        return OutputText(code_span(result.reported_problem, MAX_LINE_CHARS), "quote")
+    if result.is_empty or not step.observations or facts.delegates_to:
+        return NOTHING
     if not step.calls and facts.targets:
-        return ticked(without_query(facts.targets[0]), limit)  # a page that somebody was shown
+        return OutputText(code_span(without_query(facts.targets[0]), MAX_OUTPUT_CHARS), "quote")  # a page
     last = step.observations[-1]
     if last.origin == "user":
-        return f"the user said {quoted(last.text, limit - 30)}"
-    has_run = facts.phase not in ("explore", "talk") and not shows_edit(facts)
-    return shown(deed.output, limit, has_run=has_run)
-
-
-def shows_edit(facts: ActionFacts) -> bool:
-    """Whether what comes back is what an editor shows of the file that it changed."""
+        return OutputText(f"the user said {in_quotes(last.text, MAX_OUTPUT_CHARS - 30)}")
     effects = facts.effects
-    is_editor = not facts.commands or facts.family in OPEN_EDITS
-    return is_editor and bool(effects.writes) and not effects.scripts
+    shows_edit = (not facts.commands or facts.family in OPEN_EDITS) and bool(effects.writes) and not effects.scripts
+    has_run = facts.phase not in ("explore", "talk") and not shows_edit
+    return quote_output(action.output, MAX_OUTPUT_CHARS, has_run=has_run)
+
+
+def _describe_no_run(action: NarratedAction) -> str:
+    """A check that could not run, and why."""
+    result = action.facts.result
+    if failed := next((run for run in result.tests if run.failed), None):
+        return describe_unstarted_run(failed, result.failures, action.output)
+    if not result.failures:
+        return describe_tests(result.tests).text
+    failure = main_failure(result.failures)
+    if failure.family is EXIT and (cause := pytest_error(action.output)):
+        return f"the tests could not start: {code_span(cause, MAX_CAUSE_CHARS)}"
+    if failure.family.is_missing_dependency and failure.subject:
+        return f"{describe_missing(failure)}: no test ran"
+    return _describe_failure(failure, action)
+
+
+def _describe_failure(failure: ObservedFailure, action: NarratedAction) -> str:
+    """A failure by the line that shows it; if it is only an exit code, by that and the last line of the output."""
+    line = code_span(failure.line, MAX_LINE_CHARS)
+    if failure.family is SYNTAX and action.facts.commands and SHELL_STOP.match(failure.line):
+        before, found, _ = action.output.partition(failure.line)
+        if found and before.strip():
+            shown = quote_output(before.strip(), MAX_OUTPUT_CHARS, has_run=True).text
+            return f"{shown}, then the shell stopped: {line}"
+    return describe_exit(action.facts.result.exit_code, action.output) if failure.family is EXIT else line

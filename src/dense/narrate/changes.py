@@ -1,114 +1,99 @@
-"""Changes in a few words: what became of a text, or what the agent says that the change is for."""
+"""Changes in a few words: the text that was replaced, or what the agent says that the change is for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from dense.evidence.actions.tool_calls import ParsedCall, parse_call
-from dense.evidence.facts.paths import same_file
-from dense.knowledge.tools import NEW_TEXT_KEYS, OLD_TEXT_KEYS
-from dense.narrate.action_traits import is_change, is_silent
+from dense.evidence.facts.paths import base_name, same_file
+from dense.knowledge.tools import NEW_TEXT_KEYS, OLD_TEXT_KEYS, PATCH_KEYS
 from dense.narrate.actions import NarratedAction
-from dense.narrate.commands import SUBSTITUTION
+from dense.narrate.commands import IN_PLACE, MAX_EDIT_CHARS, SUBSTITUTION
 from dense.narrate.messages import intent
-from dense.narrate.quoting import HEAD, paths_told
-from dense.narrate.tools import change_told
-from dense.text.quoting import quoted, ticked
+from dense.narrate.phrases import paths_text
+from dense.narrate.tools import TextChange, text_change
+from dense.text.quoting import in_quotes
 
-LONGEST_CHANGE = 80
-MOST_TEXT = 10 * HEAD
-"""So much of an edit is looked at."""
-
-
-def small_changes(deed: NarratedAction) -> Iterator[str]:
-    """The short changes of an action: `old` → `new` in a file."""
-    where = paths_told(deed.facts.effects.writes[-1:])
-    for text in deed.facts.commands:
-        if "sed -i" not in text[:HEAD] or (found := SUBSTITUTION.search(text[:HEAD])) is None:
-            continue
-        sign, old, new = found.groups()
-        if max(len(old), len(new)) <= LONGEST_CHANGE:
-            old, new = old.replace(f"\\{sign}", sign), new.replace(f"\\{sign}", sign)
-            yield f"{ticked(old)} → {ticked(new)} in {where}" if new else f"without {ticked(old)}"
-    if not deed.facts.commands and deed.facts.effects.writes:
-        for call in deed.step.calls[:4]:
-            if told := change_told(parse_call(call), 70) or patch_told(parse_call(call)):
-                yield f"{told} in {where}"
+MAX_CHANGE_CHARS = 80
+MAX_EDIT_TEXT_CHARS = 20_000
+MAX_INTENT_CHARS = 90
+WHOLE_FILE_KEYS = ("content", "file_text", "contents", "text")
 
 
-def patch_told(tool: ParsedCall) -> str:
-    """A patch of one line."""
-    if tool.kind != "patch":
-        return ""
-    gone, new = changed_lines(tool)
-    if len(gone) != 1 or len(new) != 1 or max(len(gone[0]), len(new[0])) > LONGEST_CHANGE:
-        return ""
-    return f"{ticked(gone[0])} → {ticked(new[0])}"
+def small_changes(action: NarratedAction) -> Iterator[TextChange]:
+    """The short replacements of an action."""
+    where = paths_text(action.facts.effects.writes[-1:])
+    for text in action.facts.commands:
+        found = SUBSTITUTION.search(text[:MAX_EDIT_CHARS]) if IN_PLACE.search(text[:MAX_EDIT_CHARS]) else None
+        if found is not None and max(len(found[2]), len(found[3])) <= MAX_CHANGE_CHARS:
+            old, new = (piece.replace(f"\\{found[1]}", found[1]) for piece in (found[2], found[3]))
+            yield TextChange(old, new, where)
+    if not action.facts.commands and action.facts.effects.writes:
+        for call in action.step.calls[:4]:
+            if change := text_change(parse_call(call), 70, where) or _patched_line(parse_call(call), where):
+                yield change
 
 
-def change(deed: NarratedAction, told: str) -> str:
-    """A change, `told` by what was done, with what it is where that is too long to tell: its one line, or the agent's
-    own words for it."""
-    if deed.phase == "run":
-        changes = f"{paths_told(deed.facts.effects.writes)}"
-        return f"{told} (changes {changes})" if is_change(deed) and changes not in told else told
-    if not is_silent(deed) or told.endswith(")"):
-        return told
-    if len(deed.step.calls) == 1 and (line := patch_told(parse_call(deed.step.calls[0]))):
-        return f"{told} ({line})"
-    return f"{told} ({quoted(intent(deed.step.message, 90), 90)})" if deed.step.message.strip() else told
+def _patched_line(tool: ParsedCall, where: str = "") -> TextChange | None:
+    """The replacement of a patch that changes one line."""
+    removed, added = _changed_lines(tool) if tool.kind == "patch" else ([], [])
+    if len(removed) != 1 or len(added) != 1 or max(len(removed[0]), len(added[0])) > MAX_CHANGE_CHARS:
+        return None
+    return TextChange(removed[0], added[0], where)
 
 
-def standing(changes: Sequence[NarratedAction]) -> list[NarratedAction]:
-    """Of several changes those that a later one did not replace: it wrote the whole file anew, or took out all that
-    the earlier one had put in."""
-    if len(changes) < 2:
-        return list(changes)
+def describe_change(action: NarratedAction, text: str) -> str:
+    """A change, with what it is if its `text` does not say that: its one line, or the agent's own words for it."""
+    if action.phase == "run":
+        writes, commands = action.facts.effects.writes, action.facts.commands
+        is_named = any(base_name(path) in command for path in writes for command in commands)
+        return f"{text} (changes {paths_text(writes)})" if action.is_change and not is_named else text
+    if not action.is_silent or action.has_detail:
+        return text
+    if len(action.step.calls) == 1 and (line := _patched_line(parse_call(action.step.calls[0]))):
+        return f"{text} ({line.text})"
+    words = intent(action.step.message, MAX_INTENT_CHARS)
+    return f"{text} ({in_quotes(words, MAX_INTENT_CHARS)})" if words else text
+
+
+def remaining_changes(changes: Sequence[NarratedAction]) -> list[NarratedAction]:
+    """The changes that no later one replaced, by writing the whole file anew or by removing all that was added."""
     kept: list[NarratedAction] = []
-    whole: list[str] = []
+    rewritten: list[str] = []
     gone: set[str] = set()
-    for deed in reversed(changes):
-        is_edit = not deed.facts.commands  # what a command took out and put in is not known
-        removed, added = lines_of_deed(deed) if is_edit else ((), ())
-        writes = deed.facts.effects.writes
-        is_rewritten = bool(whole and writes) and all(any(same_file(path, other) for other in whole) for path in writes)
+    for action in reversed(changes):
+        pairs = (
+            [_changed_lines(parse_call(call)) for call in action.step.calls[:8]] if not action.facts.commands else []
+        )
+        added = [line for _, lines in pairs for line in lines]
+        writes = action.facts.effects.writes
+        is_rewritten = bool(writes) and all(any(same_file(path, other) for other in rewritten) for path in writes)
         if not is_rewritten and not (added and gone.issuperset(added)):
-            kept.append(deed)
-        gone.update(removed)
-        if is_edit and is_whole(deed):
-            whole += writes
+            kept.append(action)
+        gone.update(line for lines, _ in pairs for line in lines)
+        if _writes_whole_file(action):
+            rewritten += writes
     return kept[::-1]
 
 
-def is_whole(deed: NarratedAction) -> bool:
-    """Whether it wrote a file as a whole."""
-    if len(deed.step.calls) != 1:
+def _writes_whole_file(action: NarratedAction) -> bool:
+    if action.facts.commands or len(action.step.calls) != 1:
         return False
-    tool = parse_call(deed.step.calls[0])
+    tool = parse_call(action.step.calls[0])
     is_part = any(word in tool.plain for word in ("insert", "append")) or tool.text(("command",)) == "insert"
-    return tool.kind != "patch" and not is_part and not tool.text(OLD_TEXT_KEYS) and bool(tool.text(WHOLE_KEYS))
+    is_patch = tool.kind == "patch"
+    return not is_patch and not is_part and not tool.text(OLD_TEXT_KEYS) and bool(tool.text(WHOLE_FILE_KEYS))
 
 
-def lines_of_deed(deed: NarratedAction) -> tuple[list[str], list[str]]:
-    """The lines that edits of an action took out and put in; those that it only moved are neither."""
-    pairs = [changed_lines(parse_call(call)) for call in deed.step.calls[:8]]
-    return [line for gone, _ in pairs for line in gone], [line for _, new in pairs for line in new]
-
-
-WHOLE_KEYS = ("content", "file_text", "contents", "text")
-
-
-def changed_lines(tool: ParsedCall) -> tuple[list[str], list[str]]:
-    """The lines that one call took out and put in, without blanks around them."""
+def _changed_lines(tool: ParsedCall) -> tuple[list[str], list[str]]:
+    """The lines that one call removed and added; those that it only moved are neither."""
     if tool.kind == "patch":
-        text = tool.text(("input", "patch", "diff", "patchtext", "patch_text", "content", "command", "cmd")) or ""
-        lines = text[:MOST_TEXT].split("\n")
-        gone = [line[1:].strip() for line in lines if line.startswith("-") and not line.startswith("---")]
-        new = [line[1:].strip() for line in lines if line.startswith("+") and not line.startswith("+++")]
+        lines = (tool.text(PATCH_KEYS) or "")[:MAX_EDIT_TEXT_CHARS].split("\n")
+        removed = [line[1:].strip() for line in lines if line.startswith("-") and not line.startswith("---")]
+        added = [line[1:].strip() for line in lines if line.startswith("+") and not line.startswith("+++")]
     else:
-        old = tool.text(OLD_TEXT_KEYS)
-        put = tool.text(NEW_TEXT_KEYS) if old else tool.text(WHOLE_KEYS)
-        gone = [line.strip() for line in (old or "")[:MOST_TEXT].split("\n")]
-        new = [line.strip() for line in (put or "")[:MOST_TEXT].split("\n")]
-    both = {*gone} & {*new}
-    return [line for line in gone if line and line not in both], [line for line in new if line and line not in both]
+        old = tool.text(OLD_TEXT_KEYS) or ""
+        new = tool.text(NEW_TEXT_KEYS if old else WHOLE_FILE_KEYS) or ""
+        removed, added = ([line.strip() for line in text[:MAX_EDIT_TEXT_CHARS].split("\n")] for text in (old, new))
+    both = {"", *({*removed} & {*added})}
+    return [line for line in removed if line not in both], [line for line in added if line not in both]

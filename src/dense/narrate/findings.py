@@ -10,9 +10,9 @@ from dense.detectors.finding import Finding
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.actions import describe_action, describe_output
 from dense.narrate.handovers import describe_rejections
-from dense.narrate.outputs import absent_told, main_failure, test_name
-from dense.narrate.quoting import listed, paths_told
-from dense.text.quoting import one_line, quoted, ticked
+from dense.narrate.outputs import describe_missing, main_failure, test_name
+from dense.narrate.phrases import listed, paths_text
+from dense.text.quoting import code_span, in_quotes, one_line
 
 MAX_FILES = 3
 MAX_PLAN_ITEMS = 4
@@ -27,7 +27,7 @@ def describe_finding(finding: Finding, evidence: TraceEvidence) -> str:
 
 def _check_failed(finding: Finding, _: TraceEvidence) -> str:
     tests = ", ".join(f"`{one_line(name, 60)}`" for name in finding.texts("tests"))
-    text = f"`{one_line(finding.subject, 100)}` failed at a{finding.opened}: {ticked(finding.text('line'), 200)}"
+    text = f"`{one_line(finding.subject, 100)}` failed at a{finding.opened}: {code_span(finding.text('line'), 200)}"
     text += f" ({tests})." if tests else "."
     if not finding.is_open:
         return text
@@ -47,7 +47,7 @@ def _after_failure(finding: Finding) -> str:
         case "own_check_edited":
             return f"`{one_line(quote, 60)}` is the attempt's own check, and was edited at a{action}, not run again."
         case "excused":
-            return f"The agent says of it: {ticked(quote, 200)}; nothing shows that."
+            return f"The agent says of it: {code_span(quote, 200)}; nothing shows that."
         case "edited_later":
             return "Files changed later, and it was not run again."
         case _:
@@ -65,11 +65,11 @@ def _program_failed(finding: Finding, evidence: TraceEvidence) -> str:
 def _output_doubted(finding: Finding, evidence: TraceEvidence) -> str:
     action = finding.opened
     if printed := finding.text("printed"):
-        text = f"The last check that ran, at a{action} ({_action(evidence, action)}), printed {ticked(printed, 160)}"
+        text = f"The last check that ran, at a{action} ({_action(evidence, action)}), printed {code_span(printed, 160)}"
         removed = finding.number("removed_at")
         return f"{text}, and nothing ran later." + (f" It was removed at a{removed}." if removed else "")
     text = f"What ran last, at a{action} ({_action(evidence, action)}), gave {_output(evidence, action)}."
-    text += f" The agent says of it: {ticked(finding.text('complaint'), 200)}"
+    text += f" The agent says of it: {code_span(finding.text('complaint'), 200)}"
     return text + (" Files changed later, and nothing ran." if finding.number("has_changed") else "")
 
 
@@ -82,10 +82,10 @@ def _last_action_failed(finding: Finding, evidence: TraceEvidence) -> str:
 
 
 def _message_rejected(finding: Finding, _: TraceEvidence) -> str:
-    text = f"The harness rejected the message at a{finding.opened} ({ticked(finding.text('reason'), 120)}):"
+    text = f"The harness rejected the message at a{finding.opened} ({code_span(finding.text('reason'), 120)}):"
     if files := finding.texts("files"):
-        return f"{text} its change of {paths_told(files)} was never made, and nothing made it later."
-    return f"{text} {ticked(finding.text('code'), 80)} in it never ran, and nothing ran later."
+        return f"{text} its change of {paths_text(files)} was never made, and nothing made it later."
+    return f"{text} {code_span(finding.text('code'), 80)} in it never ran, and nothing ran later."
 
 
 def _deliverable_missing(finding: Finding, evidence: TraceEvidence) -> str:
@@ -107,25 +107,25 @@ def _attempt(evidence: TraceEvidence, action: int, *, is_only: bool) -> str:
     """A failed attempt and its output; the missing program or package, if that is why and there are others."""
     failures = evidence.fact(action).result.failures
     if failures and not is_only and (failure := main_failure(failures)).missing_dependency:
-        return f"{absent_told(failure)} (a{action})"
+        return f"{describe_missing(failure)} (a{action})"
     return f"a{action} {_action(evidence, action, 70)}: {_output(evidence, action)}"
 
 
 def _only_new_files(finding: Finding, _: TraceEvidence) -> str:
     return (
         f"The submission at a{finding.opened} changes no existing file: it only adds"
-        f" {paths_told(finding.texts('files'))}, which the task does not name."
+        f" {paths_text(finding.texts('files'))}, which the task does not name."
     )
 
 
 def _plan_unfinished(finding: Finding, _: TraceEvidence) -> str:
-    items = listed([quoted(words, 80) for words in finding.texts("items")], MAX_PLAN_ITEMS)
+    items = listed([in_quotes(words, 80) for words in finding.texts("items")], MAX_PLAN_ITEMS)
     return f"The agent's own plan, last updated at a{finding.opened}, still lists as not started: {items}."
 
 
 def _tests_weakened(finding: Finding, _: TraceEvidence) -> str:
     failed, passed = finding.evidence
-    names = listed([ticked(test_name(name), 60) for name in finding.texts("tests")], MAX_FILES)
+    names = listed([code_span(test_name(name), 60) for name in finding.texts("tests")], MAX_FILES)
     changes = [
         _done_to(finding.texts("edited"), "changed"),
         _done_to(finding.texts("removed"), "removed or moved away"),
@@ -149,9 +149,9 @@ def _unverified_change(finding: Finding, _: TraceEvidence) -> str:
 
 def _answer_rejected(finding: Finding, evidence: TraceEvidence) -> str:
     answers = describe_rejections(evidence.rejections, evidence.origins)
-    text = f"The submitted answer was rejected: {answers}: {ticked(finding.text('line'), 200)}"
+    text = f"The submitted answer was rejected: {answers}: {code_span(finding.text('line'), 200)}"
     if repeated := finding.text("repeated"):
-        text += f". At a{finding.opened} {ticked(repeated, 200)} was submitted again."
+        text += f". At a{finding.opened} {code_span(repeated, 200)} was submitted again."
     return text
 
 
@@ -162,20 +162,22 @@ def _submission_empty(finding: Finding, _: TraceEvidence) -> str:
 def _submission_partial(finding: Finding, _: TraceEvidence) -> str:
     quote = finding.text("quote")
     text = f"The agent itself marks its submission at a{finding.opened} as only partly done"
-    return f"{text}: {ticked(quote, 200)}" if quote else f"{text}."
+    return f"{text}: {code_span(quote, 200)}" if quote else f"{text}."
 
 
 def _agent_gave_up(finding: Finding, _: TraceEvidence) -> str:
-    return f"The agent itself says that the task is not done: {ticked(finding.text('quote'), 200)}"
+    return f"The agent itself says that the task is not done: {code_span(finding.text('quote'), 200)}"
 
 
 def _request_unsatisfied(finding: Finding, _: TraceEvidence) -> str:
     text = f"The run ended at a{finding.opened}, and its lead considered the request not satisfied"
-    text += f" (a{finding.number('verdict_action')}): {ticked(finding.text('reason'), 200)}."
+    text += f" (a{finding.number('verdict_action')}): {code_span(finding.text('reason'), 200)}."
     if quote := finding.text("quote"):
-        text += f" It ended with {ticked(quote, 200)}."
+        text += f" It ended with {code_span(quote, 200)}."
     if answer := finding.text("answer"):
-        text += f" The answer {ticked(answer, 200)} was derived from what was known by then; nothing had confirmed it."
+        text += (
+            f" The answer {code_span(answer, 200)} was derived from what was known by then; nothing had confirmed it."
+        )
     return text
 
 
@@ -184,7 +186,7 @@ def _ended_without_handover(finding: Finding, evidence: TraceEvidence) -> str:
     text = f"The attempt breaks off at a{action} without a hand-over. The last action {_action(evidence, action)}"
     text += f": {_output(evidence, action)}." if evidence.fact(action).has_failed else "."
     quote = finding.text("quote")
-    return f"{text} It ended with {ticked(quote, 200)}." if quote else text
+    return f"{text} It ended with {code_span(quote, 200)}." if quote else text
 
 
 def _action(evidence: TraceEvidence, action: int, limit: int = 120) -> str:

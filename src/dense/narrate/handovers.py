@@ -10,11 +10,13 @@ from dense.evidence.ending.rejections import Rejection, is_value
 from dense.evidence.links.origins import Origins
 from dense.narrate.actions import NarratedAction
 from dense.narrate.messages import submitted_text, telling_sentence
-from dense.narrate.quoting import listed, more
-from dense.text.quoting import quoted, ticked, ticked_path
+from dense.narrate.phrases import listed, more
+from dense.text.quoting import code_span, in_quotes, one_line, path_span
 
 MAX_SENTENCE_CHARS = 160
 MAX_ANSWER_CHARS = 120
+MAX_SUBMITTED_CHARS = 90
+"""How much of a submission the words for its action quote."""
 MAX_ANSWERS = 6
 """How many rejected answers are listed, the last ones."""
 MAX_HANDOVERS = 3
@@ -35,18 +37,18 @@ def describe_handover(action: NarratedAction, *, with_lacking: bool = True) -> s
     """A hand-over by the sentence that says what is missing, else by the one that says most; empty if none does."""
     text, message = action.action_text, action.step.message
     is_end = action.facts.phase == "deliver"
-    if is_end and submitted_text(action.step):
+    if is_end and (answer := submitted_text(action.step)):
         lacking = lacking_sentence(longest_text(action.step)) if with_lacking else ""
-        is_covered = not lacking or lacking[:40] in text
-        return text if is_covered else f"{text} and said {quoted(lacking, MAX_SENTENCE_CHARS)}"
+        is_quoted = lacking[:40] in one_line(answer, MAX_SUBMITTED_CHARS)
+        return text if is_quoted else f"{text} and said {in_quotes(lacking, MAX_SENTENCE_CHARS)}"
     if not is_end and (action.step.calls or action.facts.is_followed_by_user):
         return text
     if lacking := lacking_sentence(message) if with_lacking else "":
-        return f"{'ended the attempt and said' if is_end else 'said'} {quoted(lacking, MAX_SENTENCE_CHARS)}"
+        return f"{'ended the attempt and said' if is_end else 'said'} {in_quotes(lacking, MAX_SENTENCE_CHARS)}"
     if is_end:
         return text
     words = telling_sentence(message)
-    return f"said {quoted(words, 100)}" if words else ""
+    return f"said {in_quotes(words, 100)}" if words else ""
 
 
 def describe_rejections(rejections: Sequence[Rejection], origins: Origins) -> str:
@@ -59,7 +61,7 @@ def describe_rejections(rejections: Sequence[Rejection], origins: Origins) -> st
         notes = [f"a{number}" for number in numbers]
         if is_value(answer) and origins.is_guess(answer, numbers[0]):
             notes.append("no output had shown it")
-        texts.append(f"{ticked(answer, MAX_ANSWER_CHARS)} ({', '.join(notes)})" if answer else ", ".join(notes))
+        texts.append(f"{code_span(answer, MAX_ANSWER_CHARS)} ({', '.join(notes)})" if answer else ", ".join(notes))
     return listed(texts, MAX_ANSWERS)
 
 
@@ -82,14 +84,14 @@ def describe_diff(diff: SubmittedDiff) -> str:
 
 def _describe_change(one: FileChange) -> str:
     if one.is_deleted:
-        return f"{ticked_path(one.path)} (removed)"
+        return f"{path_span(one.path)} (removed)"
     if one.is_new:
-        return f"{ticked_path(one.path)} (new, {one.added} line{'' if one.added == 1 else 's'})"
-    return f"{ticked_path(one.path)} (+{one.added} −{one.removed})"
+        return f"{path_span(one.path)} (new, {one.added} line{'' if one.added == 1 else 's'})"
+    return f"{path_span(one.path)} (+{one.added} −{one.removed})"
 
 
 def _places(files: Sequence[FileChange]) -> str:
     """Files at the top by their names, others by their folders."""
     places = list(dict.fromkeys(f"{one.path.split('/')[0]}/" if "/" in one.path else one.path for one in files))
-    names = listed([ticked_path(place) for place in places[:MAX_FILES]], MAX_FILES)
+    names = listed([path_span(place) for place in places[:MAX_FILES]], MAX_FILES)
     return names + (f" and {more(len(places) - MAX_FILES)}" if len(places) > MAX_FILES else "")

@@ -1,4 +1,4 @@
-"""What somebody said: the first sentences of a message, its question, its claim."""
+"""What somebody said: the sentence of a message that says most, its question, its purpose, what it submits."""
 
 from __future__ import annotations
 
@@ -10,76 +10,38 @@ import msgspec
 
 from dense.evidence.actions.tool_calls import is_shell, parse_call
 from dense.evidence.facts.agents import subagent_steps
-from dense.narrate.quoting import capital
-from dense.text.quoting import plain_text, quoted, ticked
-from dense.text.sentences import LIST_ITEM, SHORTEST_SENTENCE, first_sentence, sentences
+from dense.narrate.phrases import Clause, capital
+from dense.text.quoting import as_text, code_span, in_quotes
+from dense.text.sentences import LIST_ITEM, MIN_SENTENCE_CHARS, first_sentence, first_sentences
 from dense.trajectory import Step
 
-
-def said(step: Step, limit: int = 100) -> str:
-    """The head of a message as a claim, never as a fact."""
-    if not any(seen.origin == "user" for seen in step.observations):
-        line = first_sentence(unwrapped(step.message), limit)
-        return f"said {quoted(line, limit)}" if line else "said nothing"
-    line = question(step.message, limit)
-    if line:
-        return f"asked the user {quoted(line, limit)}"
-    return f"told the user {quoted(first_sentence(step.message, limit), limit)}"
-
-
-def says_nothing(step: Step) -> bool:
-    """Whether a step only ends a turn: it calls nothing and says nothing, or one word in capitals to whoever leads."""
-    words = step.message[:LONGEST_SIGNAL].strip()
-    is_signal = words.startswith(NEXT_SPEAKER) or (words.isalpha() and words.isascii() and words.isupper())
-    return not step.calls and (not words or is_signal)
-
-
-LONGEST_SIGNAL = 40
+MAX_QUOTE_CHARS = 100
+MAX_SIGNAL_CHARS = 40
+MAX_QUERY_CHARS = 40
+MAX_PURPOSE_CHARS = 110
+MIN_PURPOSE_CHARS = 32
+"""A shorter sentence announces something without saying what."""
+SHORT_MESSAGE_CHARS = 600
+MAX_SENTENCES = 8
+MAX_CLAIM_CHARS = 70
 NEXT_SPEAKER = "Next speaker "
-"""What a lead of several agents writes down of whose turn it is."""
-PAGE_LINE = re.compile(r"\n={8,}\s*\n")
-"""What a browser of files puts between what it says of a page and the page."""
-LEDGER_WORDS = (("instruction_or_question", "answer"), ("is_progress_being_made", "reason"))
-"""What a ledger says that tells something, by the names of its entries."""
-
-
-def unwrapped(message: str) -> str:
-    """What a message says, where it is the record of a planner, or a page with its address above it."""
-    if (
-        message.startswith("Address: ")
-        and (found := PAGE_LINE.search(message, 0, 2000))
-        and message[found.end() :].strip()
-    ):
-        return message[found.end() :]
-    if '"is_request_satisfied"' not in message:
-        return message
-    try:
-        ledger = msgspec.json.decode(message[message.find("{") : message.rfind("}") + 1])
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return message
-    entries = cast("dict[str, Any]", ledger) if isinstance(ledger, dict) else {}
-    for name, key in LEDGER_WORDS:
-        entry = entries.get(name)
-        if (
-            isinstance(entry, dict)
-            and isinstance(words := cast("dict[str, Any]", entry).get(key), str)
-            and words.strip()
-        ):
-            return words
-    return message
-
-
+"""How an orchestrator records whose turn it is."""
+PAGE_LINE = re.compile(r"\AAddress: .{0,2000}?\n={8,}\s*\n(?=\s*\S)", re.DOTALL)
+"""What a file browser puts before a page."""
+LEDGER_ENTRIES = (("instruction_or_question", "answer"), ("is_progress_being_made", "reason"))
+"""The entries of an orchestrator's ledger that say something."""
+ANSWER_KEYS = tuple("answer result output final_answer args message summary text input content".split())
 NEXT = re.compile(
     r"(?:(?:now|so|next|then|finally|ok(?:ay)?|great|good|perfect|first)[,.!:]?\s+)*"
     r"(?:let(?:'s| me| us)\b|calling\b|time to\b"
     r"|(?:i|we)(?:'ll| will| should| need| am going| are going|'m going|'re going| can now| want)\b|please proceed)",
     re.IGNORECASE,
 )
-"""How a sentence begins that says what comes next, and not what was."""
-ALOUD = re.compile(r"(?:(?:oh|ah|but|so)[, ]+)?(?:wait|hmm+|hm|ah|oh)\b", re.IGNORECASE)
-"""How a sentence begins in which somebody thinks aloud: then the message is no report."""
+"""The beginning of a sentence about what comes next."""
+THINKING_ALOUD = re.compile(r"(?:(?:oh|ah|but|so)[, ]+)?(?:wait|hmm+|hm|ah|oh)\b", re.IGNORECASE)
+"""The beginning of a sentence that makes a message no report."""
 MUSING = re.compile(r"(?:actually|maybe|perhaps|let'?s see|should i|do i)\b", re.IGNORECASE)
-"""The same in a report: such a sentence tells nothing."""
+"""The beginning of a sentence in a report that says nothing."""
 CLAIM = re.compile(
     r"\b(?:done|ready|correct\w*|complete\w*|success\w*|works?|working|fixed|fine|good|great|perfect|present|gone|verified"
     r"|submit\w*|finished|confirm\w*|expected|solved|flag|fertig|terminé|listo|готово)\b|完了|完成|完毕|完畢",
@@ -87,43 +49,89 @@ CLAIM = re.compile(
 )
 """Words of somebody who is content."""
 CONTENT = re.compile(r"\d|`|\w\.[a-zA-Z]|_|/\w|[\"“«「]\w|[a-z][A-Z]")
-"""Numbers, names of files and of things in programs, what is quoted: a sentence with one of these tells something."""
-OPENING = re.compile(
+"""Numbers, names of files and in programs, quotes: a sentence with one of these says something."""
+DONE_PREFIX = re.compile(
     r"(?:(?:done|ready|great|perfect|finished)|i(?:'m| am) (?:done|ready)[^.!]{0,30})[.!]\s+", re.IGNORECASE
 )
-MOST_SENTENCES = 8
-LONGEST_CLAIM = 70
+INTENTION = re.compile(
+    r"\b(?:i(?:['’]ll| will|['’]m going to| am going to)|let(?: me|['’]s| us)|we(?:['’]ll| will)"
+    r"|to (?:fix|do|test|verify|check|confirm|reproduce) (?:this|that|it))\b",
+    re.IGNORECASE,
+)
+"""The beginning of a clause about what comes next."""
 
 
-def telling_sentence(message: str, limit: int = 100) -> str:
-    """The sentence of a last message that tells most; empty where it only says that all is well, or what comes next."""
+def describe_message(step: Step) -> Clause:
+    """The head of a message as a claim, never as a fact."""
+    if not any(seen.origin == "user" for seen in step.observations):
+        line = first_sentence(_own_words(step.message), MAX_QUOTE_CHARS)
+        return Clause("say", in_quotes(line, MAX_QUOTE_CHARS) if line else "nothing")
+    if line := question(step.message, MAX_QUOTE_CHARS):
+        return Clause("ask the user", in_quotes(line, MAX_QUOTE_CHARS))
+    return Clause("say to the user", in_quotes(first_sentence(step.message, MAX_QUOTE_CHARS), MAX_QUOTE_CHARS))
+
+
+def is_empty_turn(step: Step) -> bool:
+    """Whether a step only ends a turn: it calls nothing and says nothing, or one word in capitals."""
+    words = step.message[:MAX_SIGNAL_CHARS].strip()
+    is_signal = words.startswith(NEXT_SPEAKER) or (words.isalpha() and words.isascii() and words.isupper())
+    return not step.calls and (not words or is_signal)
+
+
+def _own_words(message: str) -> str:
+    """A message without what is around its words: an orchestrator's ledger, the address above a page."""
+    if found := PAGE_LINE.match(message):
+        return message[found.end() :]
+    if '"is_request_satisfied"' not in message:
+        return message
+    try:
+        text = message[message.find("{") : message.rfind("}") + 1]
+        ledger = msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return message
+    entries = [(ledger.get(name), key) for name, key in LEDGER_ENTRIES]
+    texts = [as_text(cast("dict[str, Any]", one).get(key)) for one, key in entries if isinstance(one, dict)]
+    return next(filter(str.strip, texts), message)
+
+
+def telling_sentence(message: str, limit: int = MAX_QUOTE_CHARS) -> str:
+    """The sentence of a last message that says most; empty if it only says that all is well, or what comes next."""
     best, most = "", -1
-    for one in islice(sentences(message, limit), MOST_SENTENCES):
-        if ALOUD.match(one):
+    for one in islice(first_sentences(message, limit), MAX_SENTENCES):
+        if THINKING_ALOUD.match(one):
             return ""
         if not one or NEXT.match(one) or "submit(" in one or one[-1] == "?" or MUSING.match(one):
             continue
         has_content = CONTENT.search(one) is not None
-        is_claim = not has_content and len(one) < LONGEST_CLAIM and CLAIM.search(one) is not None
+        is_claim = not has_content and len(one) < MAX_CLAIM_CHARS and CLAIM.search(one) is not None
         score = 2 * has_content - is_claim - 2 * (LIST_ITEM.match(one) is not None or one.endswith(":"))
         if score > most:
             best, most = one, score
-    rest = best[found.end() :] if (found := OPENING.match(best)) is not None else ""
-    return capital(rest) if len(rest) >= SHORTEST_SENTENCE else best
+    rest = best[found.end() :] if (found := DONE_PREFIX.match(best)) is not None else ""
+    return capital(rest) if len(rest) >= MIN_SENTENCE_CHARS else best
 
 
 def intent(message: str, limit: int = 90) -> str:
-    """What a message says that its action is for: before a call that stands at its end."""
-    found = list(sentences(message, limit)) if len(message) <= 600 else []
+    """What a message says that its action is for: in a short message the longer of the last two sentences."""
+    found = list(first_sentences(message, limit)) if len(message) <= SHORT_MESSAGE_CHARS else []
     return max(found[-2:], key=len) if found else first_sentence(message, limit)
 
 
-def question(message: str, limit: int = 100) -> str:
+def purpose(message: str, limit: int = MAX_PURPOSE_CHARS, *, is_change: bool = False) -> str:
+    """What a message says that its action is for, by the sentences about what comes next: the first one before a
+    change, else the last. Without any, see `intent`."""
+    found: list[str] = []
+    for one in first_sentences(message, max(3 * limit, 300)):
+        if (start := INTENTION.search(one)) is not None:
+            found.append(one if start.start() <= limit // 3 else one[start.start() :])
+    if found := [one for one in found if len(one) >= MIN_PURPOSE_CHARS]:
+        return found[0 if is_change else -1]
+    return intent(message, limit)
+
+
+def question(message: str, limit: int = MAX_QUOTE_CHARS) -> str:
     """The first question of a message, in any language that has a mark for it."""
-    return next((one for one in sentences(message, limit) if one.endswith(("?", "？", "؟"))), "")
-
-
-MAX_QUERY_CHARS = 40
+    return next((one for one in first_sentences(message, limit) if one.endswith(("?", "？", "؟"))), "")
 
 
 def without_query(address: str) -> str:
@@ -134,15 +142,14 @@ def without_query(address: str) -> str:
 
 def instruction(step: Step) -> str:
     """What an agent asks another one to do, as it is in the call."""
-    texts = (plain_text(value) for call in step.calls for value in call.arguments.values())
+    texts = (as_text(value) for call in step.calls for value in call.arguments.values())
     return next((text for text in texts if text.strip()), "")
 
 
-def describe_delegation(step: Step, limit: int = 100) -> str:
-    """A delegation to another agent as a clause."""
-    words = first_sentence(instruction(step), limit)
-    who = ticked(step.calls[0].name, 30)
-    return f"asked {who} {quoted(words, limit)}" if words else f"turned to {who}"
+def describe_delegation(step: Step) -> Clause:
+    """A delegation to another agent."""
+    words, who = first_sentence(instruction(step), MAX_QUOTE_CHARS), code_span(step.calls[0].name, 30)
+    return Clause(f"ask {who}", in_quotes(words, MAX_QUOTE_CHARS)) if words else Clause("turn to", who)
 
 
 def describe_subagents(step: Step) -> str:
@@ -152,21 +159,18 @@ def describe_subagents(step: Step) -> str:
     return f"{who} did {count} action{'' if count == 1 else 's'}, which are not shown here"
 
 
-ANSWER_KEYS = ("answer", "result", "output", "final_answer", "args", "message", "summary", "text", "input", "content")
-
-
 def submitted_text(step: Step) -> str:
     """What the call of a hand-over submits; empty if it holds nothing."""
     for call in step.calls:
-        answer = plain_text(next((value for key in ANSWER_KEYS if (value := call.arguments.get(key))), None))
+        answer = as_text(next((value for key in ANSWER_KEYS if (value := call.arguments.get(key))), None))
         if answer.strip() and not is_shell(parse_call(call)):
             return answer
     return ""
 
 
-def delivered(step: Step) -> str:
-    """A submission, with what was handed over where the call holds it."""
+def describe_submission(step: Step) -> Clause:
+    """A hand-over, with what the call submits or the message says."""
     if answer := submitted_text(step):
-        return f"handed in {quoted(answer, 90)}"
+        return Clause("hand in", in_quotes(answer, 90))
     message = telling_sentence(step.message, 90)
-    return f"ended the attempt and said {quoted(message, 90)}" if message else "ended the attempt"
+    return Clause("end", f"the attempt and said {in_quotes(message, 90)}" if message else "the attempt")

@@ -1,106 +1,93 @@
-"""Puts the actions of one trajectory into words: titles, summaries and facets, for stretches of any length."""
+"""Puts the actions of one trace into words: titles, summaries and facets, for stretches of any length."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+
+from msgspec import Struct
 
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.attempts import Attempt
 from dense.evidence.links.origins import Origins
 from dense.narrate.actions import NarratedAction
-from dense.narrate.elsewhere import TellsElsewhere, nowhere
-from dense.narrate.facets import Facets, facet
-from dense.narrate.stretch import Stretch
-from dense.narrate.summaries import Brief, Stays, Summary
-from dense.narrate.titles import attempt_title, title, told_apart
+from dense.narrate.facets import ReportedElsewhere, ReportsElsewhere, describe_facets
+from dense.narrate.stretch import NarratedStretch
+from dense.narrate.summaries import Remains, StretchSummary
+from dense.narrate.titles import attempt_title, distinct_titles, title
 from dense.trajectory import Step
+from dense.tree import Facets
+
+type Span = tuple[int, int]
+"""The first and the last action of a stretch."""
+
+
+class NarratedDigest(Struct, frozen=True):
+    """The words for a stretch."""
+
+    title: str
+    summary: str
+    facets: Facets
 
 
 class Narrator:
-    """Tells what actions did. Every level of the tree asks for the same ones again: each is told once.
+    """Describes actions and stretches of one trace. Actions are given by their numbers; each is described once.
 
-    It lives as long as the study of its trajectory. Actions are known by their numbers."""
+    `remains`: whether a changed file is there at the end. `submission`: what is submitted, as sentences. `elsewhere`:
+    what other parts of the report say."""
 
     def __init__(
         self,
-        history: ActionLinks,
+        links: ActionLinks,
         steps: Sequence[Step],
         origins: Origins | None = None,
-        stays: Stays | None = None,
-        submitted: str = "",
-        elsewhere: TellsElsewhere = nowhere,
+        remains: Remains | None = None,
+        submission: str = "",
+        elsewhere: ReportsElsewhere = lambda _first, _last: ReportedElsewhere(),
     ) -> None:
-        self._history = history
+        self._links = links
         self._steps = steps
         self._origins = origins or Origins(steps, None)
-        self._stays = stays
-        self._submitted = submitted
+        self._remains = remains
+        self._submission = submission
         self._elsewhere = elsewhere
-        self._all: list[NarratedAction] = []
-        self._summaries: dict[tuple[int, int], Summary] = {}
-        self._briefs: dict[tuple[int, int], Brief] = {}
-        self._words: dict[tuple[int, int], dict[str, str]] = {}
 
-    @property
-    def _deeds(self) -> list[NarratedAction]:
-        """All actions with their words. The words are made when they are asked for, the rest is little."""
-        if not self._all:
-            history = self._history
-            self._all = [
-                NarratedAction(facts, step, history.phase(facts.action))
-                for facts, step in zip(history.facts, self._steps, strict=True)
-            ]
-        return self._all
+    @cached_property
+    def _actions(self) -> list[NarratedAction]:
+        facts = zip(self._links.facts, self._steps, strict=True)
+        return [NarratedAction(fact, step, self._links.phase(fact.action)) for fact, step in facts]
 
-    def deed(self, action: int) -> NarratedAction:
+    def action(self, number: int) -> NarratedAction:
         """An action with its words."""
-        return self._deeds[action - 1]
+        return self._actions[number - 1]
 
-    def digest(self, first: int, last: int) -> dict[str, str]:
-        """Title, summary and facets of the actions from `first` to `last`, by name."""
-        if (first, last) not in self._words:
-            self.prepare([(first, last)])
-        return self._words.pop((first, last))
-
-    def prepare(self, spans: Sequence[tuple[int, int]]) -> None:
-        """Tells several stretches, by their first and last actions, before they are asked for. One part after the other
-        for all of them: what a part needs stays in the caches."""
+    def digests(self, spans: Sequence[Span]) -> list[NarratedDigest]:
+        """Title, summary and facets of neighbouring stretches, whose titles differ if that is possible."""
         summaries = [self._summary(*span) for span in spans]
-        self._summaries.update(zip(spans, summaries, strict=True))
         stretches = [summary.stretch for summary in summaries]
-        told = [summary.told() for summary in summaries]
-        facets = [Facets(one, self._elsewhere, said) for one, said in zip(stretches, told, strict=True)]
-        parts = {
-            "title": told_apart(
-                [title(stretch.deeds, stretch.products) for stretch in stretches],
-                [stretch.deeds for stretch in stretches],
-            ),
-            "summary": told,
-            "artifacts": [facet(one.artifacts()) for one in facets],
-            "final_state": [facet(one.final_state()) for one in facets],
-            "key_values": [facet(one.key_values()) for one in facets],
-            "key_mechanisms": [facet(one.key_mechanisms()) for one in facets],
-            "critical_order": [facet(one.critical_order()) for one in facets],
-            "dead_ends": [facet(one.dead_ends()) for one in facets],
-            "open_issues": [facet(one.open_issues()) for one in facets],
-        }
-        for place, span in enumerate(spans):
-            self._words[span] = {name: told[place] for name, told in parts.items()}
+        titles = distinct_titles(
+            [title(one.actions, one.products) for one in stretches], [one.actions for one in stretches]
+        )
+        facets = [
+            describe_facets(one.stretch, self._elsewhere(*span), frozenset({one.proof.look}))
+            for one, span in zip(summaries, spans, strict=True)
+        ]
+        return [NarratedDigest(*one) for one in zip(titles, [one.text() for one in summaries], facets, strict=True)]
 
-    def final(self, first: int, last: int, parts: Sequence[tuple[int, int]] = (), *, tells_left: bool) -> str:
+    def final_summary(self, first: int, last: int, parts: Sequence[Span] = (), *, with_failures: bool) -> str:
         """The summary after reconciliation: the way that worked and what verified it, of a whole by its `parts`. Issues
-        report what is left, if there are any. It is asked for last, so what was kept for it is let go."""
-        summary = self._summaries.pop((first, last), None) or self._summary(first, last)
-        if parts:
-            briefs = [self._briefs.pop(span, None) or self._summary(*span).brief() for span in parts]
-            return summary.of_parts(briefs, tells_left=tells_left, submitted=self._submitted)
-        self._briefs[first, last] = summary.brief()
-        return summary.told(tells_left=tells_left)
+        report what is left, if there are any."""
+        summary = self._summary(first, last)
+        if not parts:
+            return summary.text(with_failures=with_failures)
+        digests = [self._summary(*span).digest() for span in parts]
+        return summary.of_parts(digests, with_failures=with_failures, submission=self._submission)
 
     def attempt_title(self, attempt: Attempt) -> str:
-        """What a stretch of tries was after, and how it ended."""
-        return attempt_title(self._deeds[attempt.first - 1 : attempt.last], is_recovered=attempt.recovery is not None)
+        """What an attempt was after, and how it ended."""
+        return attempt_title(self._actions[attempt.first - 1 : attempt.last], is_recovered=attempt.recovery is not None)
 
-    def _summary(self, first: int, last: int) -> Summary:
-        stretch = Stretch(self._deeds[first - 1 : last], self._history, self._origins)
-        return Summary(stretch, self._stays)
+    def _summary(self, first: int, last: int) -> StretchSummary:
+        actions = self._actions[first - 1 : last]
+        stretch = NarratedStretch(actions, self._links, self._origins)
+        return StretchSummary(stretch, self._remains)

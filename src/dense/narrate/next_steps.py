@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dense.detectors.finding import Finding
-from dense.narrate.quoting import listed, paths_told
-from dense.text.quoting import one_line, quoted, ticked
+from dense.narrate.phrases import listed, paths_text
+from dense.text.quoting import code_span, in_quotes, one_line
 
 type Advise = Callable[[Finding], str]
 
@@ -52,7 +52,9 @@ def _only_new_files(_: Finding) -> str:
 
 
 def _plan_unfinished(finding: Finding) -> str:
-    return f"Do what the attempt planned and never began: {listed([quoted(w, 60) for w in finding.texts('items')], 3)}."
+    return (
+        f"Do what the attempt planned and never began: {listed([in_quotes(w, 60) for w in finding.texts('items')], 3)}."
+    )
 
 
 def _tests_weakened(finding: Finding) -> str:
@@ -60,11 +62,11 @@ def _tests_weakened(finding: Finding) -> str:
 
 
 def _files(finding: Finding) -> str:
-    return paths_told([*finding.texts("edited"), *finding.texts("removed")]) or "they"
+    return paths_text([*finding.texts("edited"), *finding.texts("removed")]) or "they"
 
 
 def _unverified_change(finding: Finding) -> str:
-    return f"Run or read back {paths_told(finding.texts('files'))} after the last change, before handing over."
+    return f"Run or read back {paths_text(finding.texts('files'))} after the last change, before handing over."
 
 
 def _answer_rejected(finding: Finding) -> str:
@@ -77,11 +79,13 @@ def _submission_empty(_: Finding) -> str:
 
 def _unfinished(finding: Finding) -> str:
     quote = finding.text("quote")
-    return f"Finish what the agent left undone: {ticked(quote, 160)}" if quote else "Finish what the agent left undone."
+    return (
+        f"Finish what the agent left undone: {code_span(quote, 160)}" if quote else "Finish what the agent left undone."
+    )
 
 
 def _request_unsatisfied(finding: Finding) -> str:
-    return f"Satisfy the request first: {ticked(finding.text('reason'), 160)}"
+    return f"Satisfy the request first: {code_span(finding.text('reason'), 160)}"
 
 
 def _ended_without_handover(finding: Finding) -> str:

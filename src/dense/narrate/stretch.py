@@ -1,5 +1,4 @@
-"""Consecutive actions in the books that their words are made from: what worked, what failed, what was made, what is
-left."""
+"""Consecutive actions, sorted for narration: what worked, what failed, what was made, what is left."""
 
 from __future__ import annotations
 
@@ -9,139 +8,95 @@ from functools import cached_property
 from dense.evidence.deliverables.products import Products, products
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
-from dense.narrate.action_traits import check_name, is_change, is_silent, is_success, only_looks
+from dense.knowledge.errors import NO_SUCH_COMMAND
 from dense.narrate.actions import NarratedAction
 from dense.narrate.outputs import main_failure
-from dense.text.quoting import ticked
-
-SHORTEST_ECHO = 24
-"""So much of a command that comes back shows that only the command came back."""
+from dense.text.quoting import code_span
 
 
-class Stretch:
+class NarratedStretch:
     """Consecutive actions, and what is known of them together."""
 
-    def __init__(
-        self,
-        deeds: Sequence[NarratedAction],
-        history: ActionLinks,
-        origins: Origins,
-    ) -> None:
-        self.deeds = deeds
-        self.history = history
+    def __init__(self, actions: Sequence[NarratedAction], links: ActionLinks, origins: Origins) -> None:
+        self.actions = actions
+        self.links = links
         self.origins = origins
-        self.first = deeds[0].action if deeds else 0
-        self.worked: list[NarratedAction] = []
-        self.failed: list[NarratedAction] = []
-        self.changes: list[NarratedAction] = []
-        self.agents = {deed.step.agent for deed in deeds}
-        self.last_success = 0
-        self.passed: NarratedAction | None = None
+        self.first = actions[0].action if actions else 0
+        self.agents = {action.step.agent for action in actions}
+        self.worked = [action for action in actions if not action.has_failed]
+        self.failed = [action for action in actions if action.has_failed]
+        self.changes = [action for action in self.worked if action.is_change]
+        self.passed = next((action for action in reversed(self.worked) if action.has_passed), None)
         """The last check that passed."""
-        self._products: Products | None = None
-        for deed in deeds:
-            if deed.has_failed:
-                self.failed.append(deed)
-                continue
-            self.worked.append(deed)
-            if is_change(deed):
-                self.changes.append(deed)
-            if is_success(deed):
-                self.last_success = deed.action
-            if deed.has_passed:
-                self.passed = deed
         self.last_pass = self.passed.action if self.passed is not None else 0
         self.last_change = self.changes[-1].action if self.changes else 0
-        self.left = [deed for deed in self.failed if self._is_left(deed)]
-
-    @property
-    def products(self) -> Products:
-        """What became of the files that it wrote."""
-        if self._products is None:
-            self._products = products(self.deeds)
-        return self._products
-
-    @property
-    def made(self) -> tuple[str, ...]:
-        """The files that it made or changed and that are still there at its end."""
-        return self.products.made
-
-    # What became of failures
-
-    def recovery(self, deed: NarratedAction) -> NarratedAction | None:
-        """What did the same later, within the stretch, and worked."""
-        place = (self.history.recovered_by(deed.action) or 0) - self.first
-        return self.deeds[place] if 0 <= place < len(self.deeds) else None
-
-    def between(self, deed: NarratedAction, recovery: NarratedAction, most: int) -> Sequence[NarratedAction]:
-        """The last deeds between a failure and its recovery."""
-        end = recovery.action - self.first
-        return self.deeds[max(deed.action - self.first + 1, end - most) : end]
-
-    def _is_left(self, deed: NarratedAction) -> bool:
-        """Whether a failure is still one at the end of the stretch: nothing did the same and worked; and where
-        something was only not there, or a call was wrong, nothing else worked in its place."""
-        if only_looks(deed) and not self._asks_service(deed):
-            return False
-        if len(deed.facts.effects.tests) > 1 and not self._all_passed(deed):
-            return True
-        if self.recovery(deed) is not None:
-            return False
-        return (self.last_pass if deed.is_check else self.last_success) < deed.action
-
-    def _asks_service(self, deed: NarratedAction) -> bool:
-        """Whether it asks a service that was started before: no answer from that is a failure."""
-        return bool(deed.facts.effects.network) and self.history.reads_back(deed.action) is not None
-
-    def _all_passed(self, deed: NarratedAction) -> bool:
-        """Whether each of several checks of one action is passed by a later one: their results are not told apart."""
-        return all(self._last_passed.get(check_name(text), 0) > deed.action for text in deed.facts.effects.tests)
+        self.last_success = max([action.action for action in self.worked if _is_success(action)], default=0)
+        self.left = [action for action in self.failed if self._is_left(action)]
+        """The failures that are still failures at the end."""
 
     @cached_property
-    def _last_passed(self) -> dict[str, int]:
-        """The last action that passed a check, for each."""
-        passed = (deed for deed in self.worked if deed.has_passed)
-        return {check_name(text): deed.action for deed in passed for text in deed.facts.effects.tests}
+    def products(self) -> Products:
+        """What became of the files that it wrote."""
+        return products(self.actions)
 
-    # Clauses
+    @cached_property
+    def kept_files(self) -> list[str]:
+        """The files that it made or changed and that are there at the end of the attempt."""
+        return [path for path in self.products.made if not self.links.is_gone(path)]
 
-    def did(self, deed: NarratedAction) -> str:
-        """What was done, and by whom where there are several."""
-        told = deed.action_text
-        return f"{ticked(deed.step.agent, 30)} {told}" if len(self.agents) > 1 and deed.step.agent else told
+    def recovery(self, failed: NarratedAction) -> NarratedAction | None:
+        """What did the same later, within the stretch, and worked."""
+        place = (self.links.recovered_by(failed.action) or 0) - self.first
+        return self.actions[place] if 0 <= place < len(self.actions) else None
 
-    def told(self, deed: NarratedAction) -> str:
-        """What was done, and what came back where that tells something."""
-        told = self.did(deed)
-        if is_silent(deed):
-            return told
-        seen = deed.output_text
-        return told if is_bare(seen) or is_echo(told, seen) else f"{told}: {seen}"
+    def after(self, action: NarratedAction) -> Sequence[NarratedAction]:
+        """The actions behind one of them."""
+        return self.actions[action.action - self.first + 1 :]
 
-    def tried(self, deed: NarratedAction) -> str:
-        """What was tried, by its command alone where it has one."""
-        told = self.did(deed)
-        return told[4:] if told[:4] == "ran " else told
+    def _is_left(self, action: NarratedAction) -> bool:
+        """Whether nothing did the same later and worked, or, if something was missing or a call was wrong, nothing else
+        worked instead. Of several checks in one action the results are not known apart."""
+        if action.only_looks:
+            return False
+        if len(action.facts.effects.tests) > 1:
+            return True
+        if self.recovery(action) is not None:
+            return False
+        return (self.last_pass if action.is_check else self.last_success) < action.action
 
-    def failure(self, deed: NarratedAction) -> str:
-        """What failed: what was missing, or the command and the line that tells."""
-        failures = deed.facts.result.failures
+    def is_guess(self, look: NarratedAction) -> bool:
+        """Whether what a look shows was typed into the file, and nothing had shown it before."""
+        made = self.links.reads_back(look.action)
+        return made is not None and self.origins.is_guess(look.output, made)
+
+    def action_text(self, action: NarratedAction) -> str:
+        """What was done, and by whom if there are several agents."""
+        agent = action.step.agent if len(self.agents) > 1 else None
+        return f"{code_span(agent, 30)} {action.action_text}" if agent else action.action_text
+
+    def full_text(self, action: NarratedAction) -> str:
+        """What was done, and what came back if that says something."""
+        text = self.action_text(action)
+        is_told = action.is_silent or action.is_bare or action.is_echo
+        return text if is_told else f"{text}: {action.output_text}"
+
+    def failure_text(self, action: NarratedAction) -> str:
+        """What failed: what was missing, or the command and the line that shows it."""
+        failures = action.facts.result.failures
         failure = main_failure(failures) if failures else None
-        if failure is not None and failure.missing_dependency:
-            lacks = "no such package" if deed.facts.effects.installs else failure.family.label
-            return f"{ticked(failure.subject, 60)}: {lacks}"
-        return f"{self.tried(deed)}: {deed.output_text}"
+        if failure is not None and failure.family.is_missing_dependency and failure.subject:
+            kind = "command not found" if failure.family is NO_SUCH_COMMAND else "no such module"
+            return f"{code_span(failure.subject, 60)}: {'no such package' if action.facts.effects.installs else kind}"
+        is_one_of_several = len(self.agents) > 1 and action.step.agent
+        text = self.action_text(action) if is_one_of_several else action.command_text
+        return f"{text}: {action.output_text}"
 
 
-def is_bare(seen: str) -> bool:
-    """Whether what came back is told by its size only: that tells nothing."""
-    return seen == "nothing" or (seen[:1].isdigit() and seen.partition(" ")[2] in ("line", "lines"))
+def _is_success(action: NarratedAction) -> bool:
+    """Whether an action that did not fail got something done, as opposed to looking."""
+    return action.has_passed if action.phase == "verify" else action.phase in ("run", "produce", "setup")
 
 
-def is_echo(told: str, seen: str) -> bool:
-    """Whether only the command came back."""
-    if seen[:1] != "`" or told[:5] != "ran `":
-        return False
-    ran, shown = told[4:].rstrip("`…"), seen.rstrip("`…")
-    length = min(len(ran), len(shown))
-    return length > SHORTEST_ECHO and ran[:length] == shown[:length]
+def check_name(command: str) -> str:
+    """A check without its options: `python3 -m unittest -v` and `python3 -m unittest` are one."""
+    return " ".join([word for word in command.split()[:6] if word[0] != "-"])

@@ -15,11 +15,23 @@ from pathlib import Path
 from dense.errors import DenseError, NotATrace, NoTrajectory, SkippedRecords, UnknownFormat
 from dense.readers.detect import READERS, streams
 from dense.readers.files import EventFolder, TraceFile
-from dense.readers.stream import Stream
+from dense.readers.json_value import obj, string
+from dense.readers.stream import StepDraft, Stream
 from dense.readers.walk import traces
 from dense.trajectory import Task, Trajectory
 
-__all__ = ["READERS", "Stream", "UnreadFile", "files_of", "read", "read_file", "read_streams"]
+__all__ = [
+    "READERS",
+    "StepDraft",
+    "Stream",
+    "UnreadFile",
+    "files_of",
+    "obj",
+    "read",
+    "read_file",
+    "read_streams",
+    "string",
+]
 
 TRACE_NAMES = (".json", ".jsonl", ".traj", ".eval", ".zst", ".gz", "events")
 """How files are named that people would call traces: if one cannot be read, they want to know."""
@@ -64,7 +76,9 @@ def read(
 def read_streams(
     path: str | Path, *, format: str | None = None, task: str | None = None, strict: bool = False
 ) -> Iterator[Stream | UnreadFile]:
-    """The same as streams: each must be gone through before the next is asked for. What failed comes as a value."""
+    """The trajectories of a file or folder as streams, for callers that cannot hold a whole trajectory.
+
+    Each stream must be read to its end before the next is asked for. A file that cannot be read is a value."""
     for file in files_of(path, strict=strict):
         yield from read_file(file, format=format, task=task)
 

@@ -14,7 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.deliver.memory import Item
-from dense.errors import CallFailed, DenseError, MissingInput, ModelError, Unanswered, Unusable, describe_exception
+from dense.errors import (
+    CallFailed,
+    DenseError,
+    MissingInput,
+    ModelError,
+    UnansweredCalls,
+    UnusableAnswer,
+    describe_exception,
+)
 from dense.harness import AttemptOrder, AttemptResult, Harness
 from dense.model import ModelCall
 from dense.refit.feedback import FeedbackMaker, Prepared, SourceAttempt
@@ -227,7 +235,7 @@ class CellExecutor:
             self._distilling -= 1
             self._tell()
         self._note(FeedbackFailed(str(problem)), cell)
-        if isinstance(problem, Unanswered | CallFailed | Unusable):
+        if isinstance(problem, UnansweredCalls | CallFailed | UnusableAnswer):
             self._count_failure(f"feedback for {cell}: {problem}")
         return problem
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.errors import Changed, DenseError
+from dense.errors import DenseError, ExperimentChanged
 from dense.harness.sandbox import LABEL
 from dense.methods import METHODS, method
 from dense.model import prices_of, resolve
@@ -60,7 +60,7 @@ def check_same_experiment(
     if not state.name or (not state.cells and state.identity != IMPORTED):
         return
     if state.identity == IMPORTED:
-        raise Changed(f"{folder}: holds imported results; run into another folder with --out")
+        raise ExperimentChanged(f"{folder}: holds imported results; run into another folder with --out")
     scored = {cell.task for cell, known in state.cells.items() if known.scored}
     found = identity_differences(_mendable(state.identity, identity, scored), identity)
     changed = [words for words, is_addition in found if not (extend and is_addition)]
@@ -70,7 +70,7 @@ def check_same_experiment(
             hint = "\nThese only add cells: `--extend` keeps what is there and runs the new ones."
         more = len(changed) - MAX_SHOWN_DIFFERENCES
         lines = "\n  ".join([*changed[:MAX_SHOWN_DIFFERENCES], *([f"… and {more} more"] if more > 0 else [])])
-        raise Changed(
+        raise ExperimentChanged(
             f"{folder}: its results come from another experiment than the one that is asked for now, and "
             f"the two are not mixed. What differs:\n  {lines}{hint}\nUndo that, or run into another folder with --out."
         )
@@ -95,7 +95,7 @@ def import_table(store: EventStore, name: str, table: ResultTable, source: str) 
     if not state.name:
         store.append(ExperimentOpened(name, IMPORTED))
     elif state.identity != IMPORTED:
-        raise Changed(
+        raise ExperimentChanged(
             f"{store.path.parent}: holds an experiment that was run here; import into another folder with --out"
         )
     notes = [*cast("list[str]", state.facts.get("notes", [])), *table.notes]

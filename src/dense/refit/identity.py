@@ -18,6 +18,7 @@ from dense.methods import method
 from dense.refit.config import ExperimentConfig, as_data, is_masked
 from dense.refit.tasks import TaskFolder
 from dense.service.record import prompt_hashes
+from dense.text.clip import clip_end
 from dense.version import __version__
 
 RUNNING = {"concurrency", "retries", "stop_after", "max_usd", "name"}
@@ -118,7 +119,7 @@ def _short(value: object, most: int = 60) -> str:
     text = str(value)
     if len(text) == 64 and text.isalnum():  # a hash
         return text[:12]
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return clip_end(text, most)
 
 
 def facts_of(

@@ -15,9 +15,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dense.errors import DenseError, install_hint
+from dense.errors import DenseError
+from dense.report.libraries import numpy
 from dense.report.model import Interval, MeanEstimate
 from dense.report.significance import expanded_risk, share_above
 
@@ -40,15 +41,6 @@ type Bounds = tuple[float, float]
 """Between which a value must lie, if anything is known of that."""
 RATE: Bounds = (0.0, 100.0)
 POINTS: Bounds = (-100.0, 100.0)
-
-
-def numpy() -> Any:
-    """The package that resamples; a report cannot do without it."""
-    try:
-        import numpy as package
-    except ImportError as problem:
-        raise DenseError(f"a report needs numpy: {install_hint('report')}") from problem
-    return package
 
 
 class TaskSample:

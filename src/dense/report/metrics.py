@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from dense.report.bootstrap import POINTS, RATE, Pair, TaskSample
 from dense.report.grid import FIRST, Condition, ResultGrid, values
+from dense.report.measures import MEASURES, feedback_tokens
 from dense.report.model import MeanEstimate, MethodName, MethodRow, Ranks, RecordedCost, StandardCost, Transition
 from dense.report.prices import usd
 from dense.results import Prices, Result
@@ -48,20 +49,16 @@ def method_row(
         passed=sample.mean(values(results, _passed), bounds=RATE),
         change=sample.mean(_changes(results, source), bounds=POINTS) if against else None,
         source_passed=before,
-        reward=sample.mean(values(results, lambda result: result.reward)),
         tokens=_mean(sample, results, lambda result: result.tokens),
         tokens_change=None if is_first else _tokens_change(sample, results, first),
         partial=sum(result.is_partial for result in results.values()),
         is_generated=is_generated(results.values()),
-        feedback_tokens=_mean(sample, results, feedback_tokens),
-        combined_tokens=_mean(sample, results, _combined),
-        feedback_bytes=_mean(sample, results, lambda result: result.feedback_bytes),
-        tool_calls=_mean(sample, results, lambda result: result.tool_calls),
         without_tools=sum(calls == 0 for calls in known.values()) if known else None,
-        seconds=_mean(sample, results, lambda result: result.seconds),
         cost=_cost(sample, results, first, condition[1], rates),
         recorded=_recorded(sample, results),
         transition=transition(results, source) if against else None,
+        ranks=Ranks(),
+        **{measure.field: _mean(sample, results, measure.take) for measure in MEASURES},
     )
 
 
@@ -92,17 +89,6 @@ def is_generated(results: Iterable[Result]) -> bool | None:
     """Whether any call was made for feedback; None where that is nowhere recorded."""
     known = [tokens for result in results if (tokens := feedback_tokens(result)) is not None]
     return any(known) if known else None
-
-
-def feedback_tokens(result: Result) -> int | None:
-    """Of making its feedback. A first attempt and a second try have none, and nothing is unknown about that."""
-    is_bare = result.cell.round == 0 or result.cell.method == "none"
-    return 0 if is_bare and result.feedback_tokens is None else result.feedback_tokens
-
-
-def _combined(result: Result) -> int | None:
-    own, made = result.tokens, feedback_tokens(result)
-    return None if own is None or made is None else own + made
 
 
 def _cost(sample: TaskSample, results: Results, first: Results, round: int, rates: TokenRates) -> StandardCost | None:

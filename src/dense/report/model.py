@@ -371,7 +371,7 @@ class MethodName(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """Everything."""
+    """Everything that a report says about an experiment."""
 
     schema: str
     """`SCHEMA`."""

@@ -1,7 +1,7 @@
-"""Exact tests and quantiles, by sums that are short enough to read.
+"""Exact tests, Holm's adjustment, and the quantiles that intervals need.
 
-Claims rest on `sign_flip`, over tasks: pairs of one task share the task, so they are no independent evidence, and the
-tasks are. `mcnemar`, over pairs, is what others report, and stands beside it."""
+Claims rest on `sign_flip`, over tasks: pairs of one task share the task, so they are not independent evidence; tasks
+are. `mcnemar`, over pairs, is shown beside it because other reports use it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
-from statistics import NormalDist
+
+from dense.report.libraries import numpy, scipy_special
 
 GRID = 2520
 """The finest step, as a part of one, for tasks' differences: exact for up to ten repetitions, however uneven."""
@@ -19,10 +20,9 @@ steps are coarser. A test of rounded differences is a test all the same; it keep
 
 
 def mcnemar(first: int, second: int) -> float:
-    """Two-sided exact p of so many discordant pairs each way: twice the smaller binomial tail at one half."""
-    total = first + second
-    tail = sum(math.comb(total, k) for k in range(min(first, second) + 1))
-    return float(min(Fraction(1), Fraction(2 * tail, 2**total)))
+    """Two-sided exact p of so many discordant pairs each way: the binomial test at one half."""
+    tail = scipy_special().bdtr(min(first, second), first + second, 0.5)
+    return min(1.0, 2 * float(tail))
 
 
 def sign_flip(differences: Sequence[Fraction]) -> tuple[float, float]:
@@ -31,8 +31,6 @@ def sign_flip(differences: Sequence[Fraction]) -> tuple[float, float]:
 
     All 2^n ways are counted, not sampled: a list has, for each sum of sizes, the chance that the tasks with a minus add
     up to it; a further task is a shift and an addition. Both tails are the same, by symmetry."""
-    from dense.report.bootstrap import numpy
-
     sizes, observed = _steps(differences)
     smallest = float(min(Fraction(1), Fraction(2, 2 ** len(sizes))))
     if not observed:
@@ -69,41 +67,14 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
 
 def share_above(count: int, of: int, risk: float) -> float:
     """The largest share that so few hits do not rule out at this risk (Clopper and Pearson's upper end)."""
-    if count >= of:
-        return 1.0
-    low, high = count / of, 1.0
-    for _ in range(60):
-        share = (low + high) / 2
-        tail = math.fsum(math.comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(count + 1))
-        low, high = (share, high) if tail > risk else (low, share)
-    return high
+    return 1.0 if count >= of else float(scipy_special().betaincinv(count + 1, of - count, 1 - risk))
 
 
 @cache
 def expanded_risk(tasks: int, risk: float) -> float:
-    """The risk to take on each side of a percentile interval so that, for a mean of so many tasks, it is as wide as
-    Student's. Bootstrap means vary less than they should by (n - 1) / n, and know nothing of Student's tails."""
-    wide = math.sqrt(tasks / (tasks - 1)) * student_quantile(1 - risk, tasks - 1)
-    return NormalDist().cdf(-wide)
+    """The risk on each side of a percentile interval that makes it, for a mean of so many tasks, as wide as Student's.
 
-
-def student_quantile(probability: float, freedom: int) -> float:
-    """Student's t at a probability of at least one half, by halving."""
-    low, high = 0.0, 1e4
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _student(middle, freedom) < probability else (low, middle)
-    return high
-
-
-def _student(value: float, freedom: int) -> float:
-    """Student's distribution function: for whole degrees of freedom a finite sum of powers of a cosine."""
-    angle = math.atan(value / math.sqrt(freedom))
-    sine, cosine = math.sin(angle), math.cos(angle)
-    odd = freedom % 2
-    term, total = cosine if odd else 1.0, 0.0
-    for k in range(1 + odd, freedom, 2):
-        total += term
-        term *= cosine * cosine * k / (k + 1)
-    inside = 2 / math.pi * (angle + sine * total) if odd else sine * total
-    return 0.5 + inside / 2
+    Bootstrap means vary less than they should by (n - 1) / n, and ignore the tails of Student's distribution."""
+    special = scipy_special()
+    wide = math.sqrt(tasks / (tasks - 1)) * float(special.stdtrit(tasks - 1, 1 - risk))
+    return float(special.ndtr(-wide))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dense.service.analysts import AnalystChoice, ModelSettings
 from dense.service.distill import Distillation, distill, distill_sync
 from dense.service.feedback import FailedRun, FeedbackOptions, FeedbackRun, make_feedback
+from dense.service.files import read_reconciled, read_record, read_tree, write_failure, write_run
 from dense.service.record import RunRecord
 
 __all__ = [
@@ -25,4 +26,9 @@ __all__ = [
     "distill",
     "distill_sync",
     "make_feedback",
+    "read_reconciled",
+    "read_record",
+    "read_tree",
+    "write_failure",
+    "write_run",
 ]

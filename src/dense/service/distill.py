@@ -48,8 +48,8 @@ async def distill(
 
     A `model` (see `dense.model.open_model`) or any `analyst` answers the questions; with neither, the built-in rules
     do. `settings` say how a model is asked. The same trajectory and the same answers give the same result, however the
-    calls overlapped. Raises `DenseError`: `Unanswered` if calls failed for good, `ModelError` if the model cannot be
-    used at all."""
+    calls overlapped. Raises `UnansweredCalls` if calls failed for good, `ModelError` if the model cannot be used at
+    all, other kinds of `DenseError` if the trajectory has nothing to learn from."""
     choice = AnalystChoice(model, analyst, settings=settings)
     options = FeedbackOptions(profile, budgets, redacted=redacted)
     run = (await make_feedback(method("dense"), trajectory, choice, options=options)).require()

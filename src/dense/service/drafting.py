@@ -14,7 +14,7 @@ from dense.deliver import markup
 from dense.deliver.budget import Budgets
 from dense.deliver.delivery import Fit, deliver_report
 from dense.deliver.injected_feedback import without_injected
-from dense.deliver.markup import Block, encodable
+from dense.deliver.markup import MarkupBlock, encodable
 from dense.deliver.memory import Item, share_of
 from dense.deliver.message import MessageFrame
 from dense.errors import DenseError, MissingInput
@@ -122,10 +122,10 @@ def _checked(found: Any, method: str) -> FeedbackDraft | None:
 def _within_budget(fit: Fit, method: str) -> Fit:
     """The same, checked: a report that is longer than its budget is an error."""
 
-    def checked(room: int) -> tuple[Block, tuple[str, ...]]:
+    def checked(room: int) -> tuple[MarkupBlock, tuple[str, ...]]:
         found: Any = fit(room)
         match found:
-            case (Block() as report, [*dropped]) if all(isinstance(entry, str) for entry in dropped):
+            case (MarkupBlock() as report, [*dropped]) if all(isinstance(entry, str) for entry in dropped):
                 size = markup.size(report)
             case _:
                 raise DenseError(

@@ -17,7 +17,7 @@ from dense.analyst.choice import analyst_for
 from dense.deliver.budget import Budgets
 from dense.deliver.memory import Item
 from dense.draft import Asked
-from dense.errors import DenseError, ModelError, Unanswered, describe_exception
+from dense.errors import DenseError, ModelError, UnansweredCalls, describe_exception
 from dense.evidence.actions import EffectsCache
 from dense.feedback import Feedback
 from dense.methods.asking.rules import RulesAnswerer
@@ -157,7 +157,7 @@ def describe_failure(error: Exception, method: AnyMethod) -> str:
 
 def _reason(error: Exception, asker: Asker | None, tally: TalliedModel | None, name: str) -> Exception:
     """The error, or the failed calls that led to it."""
-    if isinstance(error, ModelError | Unanswered) or asker is None:
+    if isinstance(error, ModelError | UnansweredCalls) or asker is None:
         return error
     return _failed_calls(asker, tally, name) or error
 
@@ -168,7 +168,7 @@ def _refuse_failed_calls(asker: Asker, tally: TalliedModel | None, name: str) ->
         raise failed
 
 
-def _failed_calls(asker: Asker, tally: TalliedModel | None, name: str) -> Unanswered | None:
+def _failed_calls(asker: Asker, tally: TalliedModel | None, name: str) -> UnansweredCalls | None:
     """The error of a run in which calls failed for good; None if there is none.
 
     A question counts if its last try got no reply; a method's own prompt if no later call with its label got one."""
@@ -185,7 +185,7 @@ def _failed_calls(asker: Asker, tally: TalliedModel | None, name: str) -> Unansw
         errors = [call.error for call in dead]
     if not failed:
         return None
-    return Unanswered(f"{failed} of {total} calls to {name} failed for good; the last error: {errors[-1]}")
+    return UnansweredCalls(f"{failed} of {total} calls to {name} failed for good; the last error: {errors[-1]}")
 
 
 def _without_answer(calls: Sequence[ModelCall]) -> list[ModelCall]:
@@ -200,7 +200,7 @@ async def _forget_unusable(model: OpenModel, tally: TalliedModel, asked: Iterabl
 
     Removed are answers that were judged unusable, and those to a method's own prompts, which nobody but the method can
     judge. If calls failed for good, they are the reason, and every answer stays."""
-    if isinstance(error, ModelError | Unanswered):
+    if isinstance(error, ModelError | UnansweredCalls):
         return
     fell_back = {question.key: question.fell_back for question in asked}
     await model.discard_replies(call for call in tally.ledger.calls if fell_back.get(call.label, True))

@@ -34,12 +34,12 @@ def one_line(text: str, limit: int) -> str:
     return line.rstrip(" ,;:.…") + "…"
 
 
-def flat(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """A text on one line with one space between words."""
     return " ".join(text.split())
 
 
-def ticked(text: str, limit: int = 80) -> str:
+def code_span(text: str, limit: int = 80) -> str:
     """A text on one line in backticks, escaped if it has backticks itself."""
     line = one_line(text, limit)
     if "`" not in line:
@@ -47,16 +47,16 @@ def ticked(text: str, limit: int = 80) -> str:
     return f"`` {line} ``" if "``" not in line else f"`{line.replace('`', chr(39))}`"
 
 
-def ticked_path(path: str, limit: int = 60) -> str:
+def path_span(path: str, limit: int = 60) -> str:
     """A path in backticks; a long one loses its beginning, because the name is at the end."""
     if len(path) <= limit:
-        return ticked(path, limit)
+        return code_span(path, limit)
     end = path[1 - limit :]
     slash = end.find("/")
-    return ticked("…" + (end[slash:] if 0 <= slash < limit // 2 else end), limit)
+    return code_span("…" + (end[slash:] if 0 <= slash < limit // 2 else end), limit)
 
 
-def quoted(text: str, limit: int = 80) -> str:
+def in_quotes(text: str, limit: int = 80) -> str:
     """A text on one line in double quotes."""
     return '"' + one_line(text, limit).replace('"', "'") + '"'
 
@@ -69,12 +69,12 @@ def last_line(text: str) -> str:
     return text[-MAX_LAST_LINE_CHARS:].rstrip().rpartition("\n")[2].strip()
 
 
-def plain_text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """An argument of a tool call as text; a long list or object is shortened."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return ", ".join(plain_text(one) for one in cast("list[Any]", value)[:5])
+        return ", ".join(as_text(one) for one in cast("list[Any]", value)[:5])
     if value is None or isinstance(value, (int, float)):
         return "" if value is None else str(value)
     return str(cast("object", value))[:300]

@@ -14,7 +14,7 @@ SENTENCE_END = re.compile(r"[.!?。！？\n](?:(?<=[.!?])(?=\s)(?<!\n\d\.)(?<!: 
 """The full stop behind the number of a list item ends no sentence."""
 MARKS = "*#_> \n\t"
 """Markdown of headings and emphasis."""
-SHORTEST_SENTENCE = 24
+MIN_SENTENCE_CHARS = 24
 """Anything shorter, such as a greeting or a heading, belongs to the sentence behind it."""
 LIST_ITEM = re.compile(r"[-•·+]\s|\(?\d{1,2}[.)]\s")
 """The beginning of a list item."""
@@ -22,13 +22,13 @@ STOP = re.compile(r"[.!?;](?=\s)|[。！？；]")
 ABBREVIATIONS = ("e.g", "i.e", "etc", " vs", " cf", "approx", " No", " ex", "(ex", " Dr", " Mr", "z.B", " bzw", "p.ej")
 
 
-def sentences(message: str, limit: int) -> Iterator[str]:
+def first_sentences(message: str, limit: int) -> Iterator[str]:
     """The first sentences of a message, without Markdown and without a label before them."""
     head = message[: max(4 * limit, 600)].strip()
     found = LABEL.match(head)
     start = found.end() if found else 0
     for end in SENTENCE_END.finditer(head, start):
-        if end.end() - start >= SHORTEST_SENTENCE:
+        if end.end() - start >= MIN_SENTENCE_CHARS:
             yield one_line(head[start : end.end()].strip(MARKS), limit)
             start = end.end()
     if start < len(head):
@@ -37,7 +37,7 @@ def sentences(message: str, limit: int) -> Iterator[str]:
 
 def first_sentence(message: str, limit: int = 100) -> str:
     """The first sentence of a message that is not empty."""
-    return next((one for one in sentences(message, limit) if one), "")
+    return next((one for one in first_sentences(message, limit) if one), "")
 
 
 def split_sentences(text: str) -> list[str]:

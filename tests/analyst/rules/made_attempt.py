@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dense.analyst.rules import RulesAnalyst
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.detectors.finding import Finding
 from dense.evidence.actions import EffectsCache
 from dense.evidence.trace import TraceEvidence
@@ -30,11 +30,11 @@ def trajectory(task: str | None, *steps: Step) -> Trajectory:
     return Trajectory("made", "made", Source("made"), task=instruction, steps=steps)
 
 
-def assess(whole: Trajectory) -> Assessment:
-    return Assessment(TraceEvidence(whole, EffectsCache()))
+def assess(whole: Trajectory) -> TraceAssessment:
+    return TraceAssessment(TraceEvidence(whole, EffectsCache()))
 
 
-def analysed(task: str | None, *actions: Action, end: str | None = None) -> Assessment:
+def analysed(task: str | None, *actions: Action, end: str | None = None) -> TraceAssessment:
     return assess(attempt(task, *actions, end=end))
 
 
@@ -42,18 +42,18 @@ def evidence_of(task: str | None, *actions: Action, end: str | None = None) -> T
     return analysed(task, *actions, end=end).evidence
 
 
-def found(assessment: Assessment, *codes: str) -> list[Finding]:
+def found(assessment: TraceAssessment, *codes: str) -> list[Finding]:
     """The findings with one of these codes."""
     return [one for one in assessment.findings if one.code in codes]
 
 
-def the(assessment: Assessment, *codes: str) -> Finding:
+def the(assessment: TraceAssessment, *codes: str) -> Finding:
     """The only finding with one of these codes."""
     (only,) = found(assessment, *codes)
     return only
 
 
-def described(assessment: Assessment, *codes: str) -> str:
+def described(assessment: TraceAssessment, *codes: str) -> str:
     """The words for the only finding with one of these codes."""
     return describe_finding(the(assessment, *codes), assessment.evidence)
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from made_facts import facts
 
-from dense.analyst.rules.labels import MAX_QUOTE_CHARS, label, quoted_line
+from dense.analyst.rules.labels import label
 from dense.evidence.actions import effects
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations.result import ObservedFailure, ObservedResult
@@ -73,10 +71,3 @@ def test_a_message_that_led_to_nothing() -> None:
     step = Step(Source("trace"), message="ls and cat")
     fact = facts(Leaf("n0", 1, step), effects(step), CRASHED)
     assert label(fact, ActionLinks([fact])) == (-1, "The message led to nothing: `KeyError: 'amount'`.")
-
-
-@given(st.text(alphabet="a \n`é"))
-def test_what_is_quoted_is_one_short_line(text: str) -> None:
-    line = quoted_line(text * 20)
-    assert "\n" not in line
-    assert len(line) <= MAX_QUOTE_CHARS + 2

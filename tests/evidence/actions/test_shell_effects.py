@@ -22,7 +22,7 @@ def did(command: str) -> Effects:
 
 
 def check(found: Effects, expected: Expected) -> None:
-    """All fields but `runs` and `scripts` are told or empty; those two are compared where told."""
+    """Fields that are not given must be empty; `runs` and `scripts` are compared only if given."""
     whole = dict.fromkeys(FIELDS, ()) | {
         field: (value,) if isinstance(value, str) else value for field, value in expected.items()
     }

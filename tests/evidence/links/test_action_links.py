@@ -173,18 +173,10 @@ def test_a_new_test_that_fails_broke_nothing() -> None:
     assert made.broke(2) is None
 
 
-def test_losing_a_file() -> None:
-    assert history("echo 1 > out.json", "rm out.json").loses(2) == ("out.json", 1)
-    assert history("cat in.csv", "rm in.csv").loses(2) == ("in.csv", None)
-    assert history("rm never-seen.txt").loses(1) is None
-    assert history("echo 1 > out.json", "rm out.json", "echo 2 > out.json").loses(2) is None
-
-
 def test_an_action_that_is_not_there() -> None:
     made = history("ls")
     assert made.of(9) is None
     assert made.repairs(9) is None
-    assert made.loses(9) is None
     assert not made.gives_up(9)
 
 

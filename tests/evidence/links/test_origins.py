@@ -50,10 +50,10 @@ def test_where_a_value_comes_from(seen: str, text: str, typed: str, is_guess: bo
     assert isinstance(evidence.task, Task)
 
 
-def test_a_guess_is_told_as_one() -> None:
-    told = tree(None, ("ls", "flag.png"), *WRITE, ("ls", "a"), ("file flag.png", "flag.png: PNG image data"), DONE)
-    parts = [part for part in told.root.children if isinstance(part, Subtask)]
-    words = " ".join([told.root.summary, *[part.summary for part in parts], *[part.facets.artifacts for part in parts]])
+def test_a_guess_is_described_as_one() -> None:
+    text = tree(None, ("ls", "flag.png"), *WRITE, ("ls", "a"), ("file flag.png", "flag.png: PNG image data"), DONE)
+    parts = [part for part in text.root.children if isinstance(part, Subtask)]
+    words = " ".join([text.root.summary, *[part.summary for part in parts], *[part.facets.artifacts for part in parts]])
     assert "no output had shown that" in words
     assert "showed `hunter2`" not in words
     assert "read back: `hunter2`" not in words

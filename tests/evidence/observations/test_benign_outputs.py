@@ -151,13 +151,6 @@ def test_a_terminal_repeats_what_was_typed(typed: Look) -> None:
     assert not typed([*keys, "python a.py\n"], SCREEN).has_failed
 
 
-def test_a_terminal_shows_contents_and_events_apart(typed: Look) -> None:
-    screen = f"root@c:/app# cat old.log\n{TRACE}\nroot@c:/app# python a.py\n30\nroot@c:/app# "
-    assert not typed(["cat old.log\n", "python a.py\n"], screen).has_failed
-    screen = f"root@c:/app# cat old.log\nfine\nroot@c:/app# python a.py\n{TRACE}\nroot@c:/app# "
-    assert typed(["cat old.log\n", "python a.py\n"], screen).has_failed
-
-
 def test_what_stands_above_the_first_command_on_a_screen_is_older(typed: Look) -> None:
     screen = f"root@c:/app# python a.py\n{TRACE}\nroot@c:/app# python b.py\n30\nroot@c:/app# "
     assert not typed(["python b.py\n"], screen).has_failed

@@ -125,10 +125,7 @@ REFUSALS = [
     ("str_replace_editor", "Error: Invalid `path` parameter: x. The path should be absolute."),
     ("Edit", "<tool_use_error>String to replace not found in file.</tool_use_error>"),
     ("book_flight", "Error: not enough seats on flight HAT213"),
-    ("get_user", '{"error": "user not found"}'),
-    ("get_user", '{"success": false, "message": "no such user"}'),
     ("mcp__db__query", "MCP error -32602: Invalid arguments"),
-    ("get_user", '{"isError": true, "content": []}'),
     ("", "Please always provide EXACTLY ONE action in triple backticks, found 0 actions."),
     ("", "Previous response had parsing errors:\nERROR: No valid JSON found in response"),
 ]

@@ -101,9 +101,8 @@ def test_time_is_bounded_for_hostile_texts(name: str) -> None:
     assert seconds(piece * (1_000_000 // len(piece))) < 1.0
 
 
-def test_time_is_bounded_for_many_different_complaints() -> None:
+def test_time_is_bounded_for_many_different_errors() -> None:
     shown = "\n".join(f"root@a:/b# cat x{n}\nerror: y{n}" for n in range(3_000))
-    assert not look("cat x0\npython y", shown).has_failed
     assert seconds(shown) < 0.5
     text = "\n".join(f"error: the line {n}" for n in range(3_000))
     start = time.process_time()

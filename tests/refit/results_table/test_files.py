@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from dense.errors import DenseError
 from dense.refit.results_table.columns import COLUMNS, EXPORTED_COLUMNS, REQUIRED
 from dense.refit.results_table.files import ResultTable, is_table, read_table, write_table
-from dense.refit.results_table.rows import row_of
+from dense.refit.results_table.rows import RESULT_COLUMNS, row_of
 from dense.results import RUN0, Cell, Result, total_of
 from dense.trajectory import Usage
 
@@ -617,3 +617,10 @@ def test_bad_values_give_no_traceback(values: list[str]) -> None:
             csv.writer(file).writerows([header, (values * len(header))[: len(header)]])
         with contextlib.suppress(DenseError):
             read_table(path)
+
+
+def test_a_column_of_a_results_field_needs_no_further_code() -> None:
+    """A field of `Result` and a row in `COLUMNS` of the same name are written and read without other changes."""
+    assert set(RESULT_COLUMNS) >= {"reward", "tool_calls", "seconds", "tries", "trace"}
+    handled = {"cell", "usage", "total", "feedback", "feedback_total"}
+    assert set(Result.__struct_fields__) == {*RESULT_COLUMNS, *handled}, "a field without a column would be lost"

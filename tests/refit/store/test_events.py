@@ -17,7 +17,7 @@ from made_experiment import made_plan, opened, run_all
 from made_harness import MadeHarness
 from msgspec.structs import replace
 
-from dense.errors import Changed, DenseError, Held
+from dense.errors import DenseError, ExperimentChanged, ExperimentLocked
 from dense.harness import AttemptOrder, AttemptResult
 from dense.refit.experiment import experiment_of, import_table, reopen_invalid, start_session
 from dense.refit.identity import facts_of, identity_of
@@ -90,7 +90,7 @@ def test_a_second_writer_is_told_who_holds_it(tmp_path: Path) -> None:
     ours.recv()
     try:
         told = rf"process {process.pid} on .* since .*dense refit run x\.yaml"
-        with pytest.raises(Held, match=told), writing(tmp_path, "another"):
+        with pytest.raises(ExperimentLocked, match=told), writing(tmp_path, "another"):
             pass
         assert f"process {process.pid}" in (holder_of(tmp_path) or "")
     finally:
@@ -115,7 +115,7 @@ def test_a_second_writer_is_told_who_holds_it(tmp_path: Path) -> None:
 )
 def test_a_changed_experiment_is_not_mixed_in(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
     run_all(made_plan(tmp_path), MadeHarness())
-    with pytest.raises(Changed) as error:
+    with pytest.raises(ExperimentChanged) as error:
         run_all(made_plan(tmp_path, **changes), MadeHarness())
     assert told in str(error.value) and "--out" in str(error.value)
 
@@ -123,7 +123,7 @@ def test_a_changed_experiment_is_not_mixed_in(tmp_path: Path, changes: dict[str,
 def test_a_changed_task_is_not_mixed_in(tmp_path: Path) -> None:
     run_all(made_plan(tmp_path), MadeHarness())
     (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("true\n")
-    with pytest.raises(Changed, match="tasks: task-1 changed"):
+    with pytest.raises(ExperimentChanged, match="tasks: task-1 changed"):
         run_all(made_plan(tmp_path), MadeHarness())
 
 
@@ -136,7 +136,7 @@ def test_what_only_adds_cells_can_be_taken_in(tmp_path: Path) -> None:
     small = made_plan(tmp_path, methods=["none"], repetitions=1)
     before = run_all(small, MadeHarness())
     large = made_plan(tmp_path, methods=["none", "dense"], repetitions=2)
-    with pytest.raises(Changed, match="--extend"):
+    with pytest.raises(ExperimentChanged, match="--extend"):
         run_all(large, MadeHarness())
     with EventStore(large.folder) as store:
         tasks = tuple(large.tasks.values())
@@ -174,7 +174,7 @@ def test_imported_results_are_apart_and_told_once(tmp_path: Path) -> None:
     assert found.methods == ("dense",) and found.results == table.results
     with EventStore(tmp_path / "run") as store:
         store.append(ExperimentOpened("y", {"tasks": {}}))
-        with pytest.raises(Changed, match="import into another folder"):
+        with pytest.raises(ExperimentChanged, match="import into another folder"):
             import_table(store, "x", table, "a.csv")
 
 
@@ -186,7 +186,7 @@ def test_a_changed_server_is_not_mixed_in(tmp_path: Path) -> None:
     recipients = [{"name": "r", "agent": "nop", "server": ["python", "model.py", "--port", "{port}"]}]
     run_all(made_plan(tmp_path, recipients=recipients), MadeHarness())
     (tmp_path / "parts" / "mind.py").write_text("x = 2\n")
-    with pytest.raises(Changed, match="recipients: r changed"):
+    with pytest.raises(ExperimentChanged, match="recipients: r changed"):
         run_all(made_plan(tmp_path, recipients=recipients), MadeHarness())
 
 
@@ -206,7 +206,7 @@ def test_a_task_of_which_nothing_was_scored_can_be_mended(tmp_path: Path) -> Non
         reopen_invalid(store, fold_events(store))
     assert all(result.reward is not None for result in run_all(mended, MadeHarness()))
     (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("echo again\n")
-    with pytest.raises(Changed, match="task-1 changed"):
+    with pytest.raises(ExperimentChanged, match="task-1 changed"):
         run_all(made_plan(tmp_path, methods=["none"]), MadeHarness())
 
 
@@ -226,7 +226,7 @@ def test_a_new_key_makes_no_other_experiment_and_new_code_does(tmp_path: Path, m
     assert run_all(plan("sk-fedcba9876543210"), MadeHarness()) == before
     assert b"sk-0123456789abcdef" not in (tmp_path / "experiment" / "store.sqlite").read_bytes()
     (tmp_path / "own_method_for_identity.py").write_text(method.format("another"))
-    with pytest.raises(Changed, match="own_method_for_identity:Mine changed"):
+    with pytest.raises(ExperimentChanged, match="own_method_for_identity:Mine changed"):
         run_all(plan("sk-0123456789abcdef"), MadeHarness())
     # What was recorded can be reported without the method's code.
     (tmp_path / "own_method_for_identity.py").unlink()

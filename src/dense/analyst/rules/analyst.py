@@ -13,17 +13,16 @@ from dense.analyst.rules.labels import label
 from dense.analyst.rules.overview import next_steps, products, requirement_statuses
 from dense.analyst.rules.shortcuts import shortcuts
 from dense.analyst.rules.verdicts import Verdicts
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.draft import LeafDraft, PartDraft, SubtaskDraft, TreeDraft
 from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.trace import TraceEvidence
-from dense.narrate.elsewhere import elsewhere
+from dense.narrate.facets import reported_elsewhere
 from dense.narrate.findings import describe_finding
 from dense.narrate.handovers import describe_diff
-from dense.narrate.narrator import Narrator
+from dense.narrate.narrator import NarratedDigest, Narrator
 from dense.trajectory import Trajectory
-from dense.tree import Facets
 
 MAX_LEVELS = 3
 
@@ -45,7 +44,7 @@ class RulesAnalyst:
     def draft(self, trajectory: Trajectory, *, is_flat: bool = False) -> TreeDraft:
         """The draft, without an event loop; if flat, with all actions right below the root."""
         effects = self._effects or EffectsCache()
-        assessment = Assessment(TraceEvidence(trajectory, effects))
+        assessment = TraceAssessment(TraceEvidence(trajectory, effects))
         evidence = assessment.evidence
         narrator = narrator_of(assessment)
         actions = tuple([_leaf(fact, assessment) for fact in evidence.facts])
@@ -67,15 +66,17 @@ class RulesAnalyst:
         )
 
 
-def narrator_of(assessment: Assessment) -> Narrator:
+def narrator_of(assessment: TraceAssessment) -> Narrator:
     """What puts the actions of this trace into words."""
     evidence = assessment.evidence
     diff = describe_diff(evidence.submitted_diff) if evidence.submitted_diff is not None else ""
     survives = evidence.survives if diff or evidence.history.has_removals else None  # else all of it does
-    return Narrator(evidence.history, evidence.steps, evidence.origins, survives, diff, partial(elsewhere, assessment))
+    return Narrator(
+        evidence.history, evidence.steps, evidence.origins, survives, diff, partial(reported_elsewhere, assessment)
+    )
 
 
-def _leaf(fact: ActionFacts, assessment: Assessment) -> LeafDraft:
+def _leaf(fact: ActionFacts, assessment: TraceAssessment) -> LeafDraft:
     evidence = assessment.evidence
     left = assessment.left_at(fact.action) if fact.phase == "deliver" else None
     if left is not None:
@@ -92,9 +93,8 @@ def _levels(queue: Sequence[PartDraft], evidence: TraceEvidence, narrator: Narra
         if len(ends) == len(queue):
             break
         stretches = [tuple(queue[start:end]) for start, end in pairwise([0, *ends])]
-        if level == 1:  # titles of neighbours are told apart
-            narrator.prepare([(one[0].first, one[-1].last) for one in stretches if len(one) > 1])
-        queue = [one[0] if len(one) == 1 else _subtask(level, one, narrator) for one in stretches]
+        digests = iter(narrator.digests([(one[0].first, one[-1].last) for one in stretches if len(one) > 1]))
+        queue = [one[0] if len(one) == 1 else _subtask(level, one, next(digests)) for one in stretches]
     return tuple(queue)
 
 
@@ -108,7 +108,5 @@ def _ends(queue: Sequence[PartDraft], level: int, evidence: TraceEvidence) -> li
     )
 
 
-def _subtask(level: int, members: tuple[PartDraft, ...], narrator: Narrator) -> SubtaskDraft:
-    digest = narrator.digest(members[0].first, members[-1].last)
-    facets = Facets(**{name: digest[name] for name in Facets.__struct_fields__})
-    return SubtaskDraft(level, members, digest["title"], digest["summary"], facets)
+def _subtask(level: int, members: tuple[PartDraft, ...], digest: NarratedDigest) -> SubtaskDraft:
+    return SubtaskDraft(level, members, digest.title, digest.summary, digest.facets)

@@ -19,6 +19,7 @@ from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.phases import Phase
 from dense.evidence.links.action_links import ActionLinks
+from dense.knowledge.programs import STORE_COMMANDS
 
 WINDOW_ACTIONS = 40
 """How many actions from the head decide where the first stretch ends, at most."""
@@ -34,7 +35,6 @@ ENOUGH = (99.0, 3.0, 2.25, 2.0, 1.75, 1.5, 1.25, 1.0, 1.0, 0.75, 0.75)
 """What a place must weigh after one action, two, three …"""
 CLOSING_ACTIONS = 4
 """So few actions at the end, none of them a change, only look back and hand over."""
-COMMITTING = frozenset(["git add", "git commit", "git tag", "git push"])
 INLINE_PROGRAMS = frozenset(["python -", "node", "ruby", "perl", "php", "rscript", "julia", "lua"])
 MAX_TOP_NODES = 8
 """So many nodes at most are the phases of a task."""
@@ -97,7 +97,7 @@ def _weight(facts: Sequence[ActionFacts], links: ActionLinks, head: int, positio
     if there.topic_change > here.topic_change:
         weight += 2.0 if there.topic_change == 2 else 0.75
     if here.is_irreversible:
-        weight += 1.5 if here.family in COMMITTING else 1.0
+        weight += 1.5 if here.family in STORE_COMMANDS else 1.0
     if here.phase == "talk" and not here.is_followed_by_user:
         weight -= 4.0 if here.delegates_to else 1.0  # what is announced belongs to what follows
     if last.has_failed and following.phase != "deliver":
@@ -110,7 +110,7 @@ def _weight(facts: Sequence[ActionFacts], links: ActionLinks, head: int, positio
             weight -= 0.5
     if last.family == following.family:
         weight -= 0.5
-    if following.family in COMMITTING:
+    if following.family in STORE_COMMANDS:
         weight -= 1.5  # a commit belongs to what it commits
     written = links.write_position(after)
     if head <= written <= position and not any(

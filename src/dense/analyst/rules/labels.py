@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.phases import Phase
 from dense.evidence.links.action_links import ActionLinks
-from dense.text.quoting import flat
+from dense.text.quoting import code_span
 from dense.trajectory import Step
 from dense.tree import Label
 
@@ -30,7 +30,7 @@ def label(fact: ActionFacts, history: ActionLinks, steps: Sequence[Step] = ()) -
 
 def idleness(fact: ActionFacts, history: ActionLinks, before: int | None, steps: Sequence[Step]) -> str:
     """Why an action did not help; empty if it did. `before` is the action that it repeats."""
-    if before is not None and is_same_outcome(fact, history.of(before), steps):
+    if before is not None and is_same_result(fact, history.of(before), steps):
         return f"{ran(fact)} is the same as at a{before}, with nothing changed in between{evidence(fact)}."
     broken = history.broke(fact.action)
     if broken is not None:
@@ -47,25 +47,22 @@ def idleness(fact: ActionFacts, history: ActionLinks, before: int | None, steps:
     return f"{ran(fact)} failed{evidence(fact)}{end}."
 
 
-def is_same_outcome(fact: ActionFacts, earlier: ActionFacts | None, steps: Sequence[Step]) -> bool:
+def is_same_result(fact: ActionFacts, earlier: ActionFacts | None, steps: Sequence[Step]) -> bool:
     """Whether two actions had the same result: exit code, failures, test counts, and the same text unless tests ran,
     because their timing always differs."""
-    if earlier is None or outcome(fact) != outcome(earlier):
+    if earlier is None or _result(fact) != _result(earlier):
         return False
-    if fact.result.tests or not steps:
-        return True
-    return texts(steps[fact.action - 1]) == texts(steps[earlier.action - 1])
+    return bool(fact.result.tests or not steps) or _texts(steps, fact) == _texts(steps, earlier)
 
 
-def outcome(fact: ActionFacts) -> tuple[object, ...]:
-    seen = fact.result
-    failures = {(failure.family, failure.subject) for failure in seen.failures}
-    tests = [(run.passed, run.failed, run.names) for run in seen.tests]
-    return seen.exit_code, seen.is_empty, failures, tests
+def _result(fact: ActionFacts) -> tuple[object, ...]:
+    result = fact.result
+    failures = {(failure.family, failure.subject) for failure in result.failures}
+    return result.exit_code, result.is_empty, failures, [(run.passed, run.failed, run.names) for run in result.tests]
 
 
-def texts(step: Step) -> list[str]:
-    return [seen.text for seen in step.observations if seen.origin == "tool"]
+def _texts(steps: Sequence[Step], fact: ActionFacts) -> list[str]:
+    return [output.text for output in steps[fact.action - 1].observations if output.origin == "tool"]
 
 
 def is_informative_failure(fact: ActionFacts) -> bool:
@@ -108,8 +105,8 @@ PURPOSES: dict[Phase, str] = {
 def ran(fact: ActionFacts) -> str:
     """What was done, as the beginning of a sentence."""
     if fact.commands:
-        return quoted_line(fact.commands[0] if len(fact.commands) == 1 else _decisive_command(fact))
-    return quoted_line(fact.family) if fact.family else "The message"
+        return code_span(_decisive_command(fact), MAX_QUOTE_CHARS)
+    return code_span(fact.family, MAX_QUOTE_CHARS) if fact.family else "The message"
 
 
 def _decisive_command(fact: ActionFacts) -> str:
@@ -122,17 +119,7 @@ def _decisive_command(fact: ActionFacts) -> str:
 
 def evidence(fact: ActionFacts) -> str:
     """The decisive line of the output, if there is one."""
-    seen = fact.result
-    failed = [run.line for run in seen.tests if run.failed]
-    line = failed[-1] if failed else ""
-    if not line and seen.failures:
-        line = seen.failures[-1].line
-    if not line and seen.tests:
-        line = seen.tests[-1].line
-    return f": {quoted_line(line)}" if line else ""
-
-
-def quoted_line(text: str) -> str:
-    """A part of the trace within a sentence: one line of limited length."""
-    line = flat(text[: 4 * MAX_QUOTE_CHARS])
-    return f"`{line}`" if len(line) <= MAX_QUOTE_CHARS else f"`{line[: MAX_QUOTE_CHARS - 1]}…`"
+    tests, failures = fact.result.tests, fact.result.failures
+    lines = [run.line for run in tests if run.failed][-1:] + [one.line for one in (*failures[-1:], *tests[-1:])]
+    line = next(filter(None, lines), "")
+    return f": {code_span(line, MAX_QUOTE_CHARS)}" if line else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.detectors.finding import Finding
 from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.facts.paths import is_trial_file, same_file
@@ -20,14 +20,14 @@ QUOTE_FIELDS = ("line", "printed", "quote", "complaint", "reason")
 SEVERITIES = ("fatal", "serious", "doubt")
 
 
-def requirement_statuses(assessment: Assessment) -> tuple[RequirementStatus, ...]:
+def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus, ...]:
     """The files and commands that the task asks for, each met, not met or unchecked by what the trace shows."""
     evidence = assessment.evidence
     files = [_file_status(file, assessment) for file in evidence.tracked_files]
     return (*files, *_command_statuses(evidence))
 
 
-def _file_status(file: TrackedFile, assessment: Assessment) -> RequirementStatus:
+def _file_status(file: TrackedFile, assessment: TraceAssessment) -> RequirementStatus:
     path = one_line(file.path, 120)
     missing = any(
         one.is_open and one.code.startswith("deliverable") and same_file(one.subject, file.path)
@@ -51,7 +51,7 @@ def _command_statuses(evidence: TraceEvidence) -> Iterator[RequirementStatus]:
             yield RequirementStatus(text, met, _names(runs[-1].action))
 
 
-def next_steps(assessment: Assessment) -> tuple[NextStep, ...]:
+def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:
     """What to do about each open finding, the most severe first."""
     still_open = [one for one in assessment.findings if one.is_open]
     ordered = sorted(still_open, key=lambda one: SEVERITIES.index(one.severity))
@@ -59,7 +59,7 @@ def next_steps(assessment: Assessment) -> tuple[NextStep, ...]:
     return tuple({step.text: step for step in steps}.values())[:MAX_NEXT_STEPS]
 
 
-def products(assessment: Assessment) -> tuple[Product, ...]:
+def products(assessment: TraceAssessment) -> tuple[Product, ...]:
     """What is there at the end: the submitted diff, or the files that the task asks for, or those that were changed."""
     evidence = assessment.evidence
     if evidence.submitted_diff is not None:

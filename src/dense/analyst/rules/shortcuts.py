@@ -5,13 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.draft import GroupDraft, PartDraft, leaf_reference
 from dense.evidence.links.attempts import Attempt
-from dense.narrate.action_traits import is_change
 from dense.narrate.actions import NarratedAction
 from dense.narrate.narrator import Narrator
-from dense.narrate.quoting import paths_told
 from dense.narrate.shortcuts import dead_end, working_path
 from dense.tree import ShortcutOutcome
 
@@ -20,7 +18,7 @@ MAX_LOOKBACK = 8
 MAX_EARLIER_FINDINGS = 20
 
 
-def shortcuts(children: Sequence[PartDraft], assessment: Assessment, narrator: Narrator) -> list[GroupDraft]:
+def shortcuts(children: Sequence[PartDraft], assessment: TraceAssessment, narrator: Narrator) -> list[GroupDraft]:
     """A group for each attempt that covers two or more neighbouring children."""
     firsts, lasts = [child.first for child in children], [child.last for child in children]
     found: list[GroupDraft] = []
@@ -41,7 +39,7 @@ def _is_mostly(attempt: Attempt, first: int, last: int) -> bool:
     return 2 * (min(last, attempt.last) - max(first, attempt.first) + 1) > last - first + 1
 
 
-def _group(attempt: Attempt, first: int, last: int, assessment: Assessment, narrator: Narrator) -> GroupDraft:
+def _group(attempt: Attempt, first: int, last: int, assessment: TraceAssessment, narrator: Narrator) -> GroupDraft:
     failed = [action for action in attempt.failed if first <= action <= last]
     recovery = attempt.recovery if attempt.recovery is not None and attempt.recovery <= last else None
     evidence = [*failed[-2:], *([recovery] if recovery else [])]
@@ -50,7 +48,7 @@ def _group(attempt: Attempt, first: int, last: int, assessment: Assessment, narr
         last,
         narrator.attempt_title(attempt),
         dead_end(
-            [narrator.deed(action) for action in failed],
+            [narrator.action(action) for action in failed],
             assessment.evidence.complaint_after,
             lambda action: _tested(action, narrator),
         ),
@@ -67,15 +65,15 @@ def _tested(failed: NarratedAction, narrator: Narrator) -> list[NarratedAction]:
     if not result.tests and any(failure.family.is_external for failure in result.failures):
         return found
     for number in range(failed.action - 1, max(0, failed.action - 1 - MAX_LOOKBACK), -1):
-        action = narrator.deed(number)
-        if action.facts.effects.writes and is_change(action) and not action.has_failed:
+        action = narrator.action(number)
+        if action.facts.effects.writes and action.is_change and not action.has_failed:
             found.append(action)
         if action.is_check or action.phase == "run":
             break
     return found[::-1]
 
 
-def _outcome(recovery: int | None, assessment: Assessment, failed: Sequence[int], last: int) -> ShortcutOutcome:
+def _outcome(recovery: int | None, assessment: TraceAssessment, failed: Sequence[int], last: int) -> ShortcutOutcome:
     """A recovery is no success while an earlier failed check is open, or if the check itself was changed."""
     if recovery is None:
         after = (failed[-1] if failed else last) + 1
@@ -91,14 +89,15 @@ def _outcome(recovery: int | None, assessment: Assessment, failed: Sequence[int]
     return "partial" if is_open else "succeeded"
 
 
-def _working_path(first: int, recovery: int, failed: Sequence[int], assessment: Assessment, narrator: Narrator) -> str:
+def _working_path(
+    first: int, recovery: int, failed: Sequence[int], assessment: TraceAssessment, narrator: Narrator
+) -> str:
     """The way from the first failure to the recovery."""
     changes = [
-        narrator.deed(n)
+        narrator.action(n)
         for n in range(first, recovery)
         if assessment.evidence.fact(n).effects.changes_files and not assessment.evidence.fact(n).has_failed
     ]
     before = [action for action in failed if action < recovery]
-    path = working_path(changes, narrator.deed(before[-1]) if before else None, narrator.deed(recovery))
-    tests = assessment.edited_tests(failed, recovery)
-    return f"made to pass by changing the test itself ({paths_told(tests)}): {path}" if tests else path
+    last_failure = narrator.action(before[-1]) if before else None
+    return working_path(changes, last_failure, narrator.action(recovery), assessment.edited_tests(failed, recovery))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from dense.analyst.rules.overview import quote_of
-from dense.detectors.assessment import Assessment
+from dense.detectors.assessment import TraceAssessment
 from dense.detectors.finding import Finding
 from dense.detectors.registry import codes
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, VerdictDraft, leaf_reference
@@ -23,7 +23,7 @@ from dense.tree import Completion
 class Verdicts:
     """The verdicts on the parts of one trace. Ask for the lower parts first."""
 
-    def __init__(self, assessment: Assessment, narrator: Narrator, keys: frozenset[int]) -> None:
+    def __init__(self, assessment: TraceAssessment, narrator: Narrator, keys: frozenset[int]) -> None:
         """`keys` are the actions that are kept by rule."""
         self._assessment, self._narrator, self._keys = assessment, narrator, keys
         self._raised: dict[str, Finding] = {}
@@ -54,7 +54,7 @@ class Verdicts:
         return VerdictDraft(
             "coherent",
             self._completion(first, last, list(still_open.values()), is_root),
-            self._narrator.final(first, last, spans, tells_left=reports_failures),
+            self._narrator.final_summary(first, last, spans, with_failures=reports_failures),
             tuple(sorted([self._issue(one) for one in raised.values()], key=lambda issue: issue.is_fatal)),
             {key: (leaf_reference(action),) for key, action in resolved.items() if action is not None},
             self._key_actions(part, groups),

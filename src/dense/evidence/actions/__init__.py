@@ -27,7 +27,7 @@ def commands(step: Step) -> tuple[str, ...]:
 
 
 def effects(step: Step) -> Effects:
-    """What a step did, or tried to do, as far as its calls tell."""
+    """What a step did, or tried to do, as far as its calls show."""
     return _record(step).build()
 
 
@@ -47,7 +47,7 @@ class EffectsCache:
     """The effects of the steps of one trajectory, each computed once.
 
     If steps are asked for in their order, an earlier step counts too: one that wrote the program that a step runs, or
-    opened the file that it edits. Steps are told apart by identity and kept as long as the cache."""
+    opened the file that it edits. Steps are distinguished by identity and kept as long as the cache."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Step, Effects]] = {}

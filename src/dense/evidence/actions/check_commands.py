@@ -1,4 +1,4 @@
-"""Which commands test or check something: their point is to tell whether something is right."""
+"""Which commands test or check something: their purpose is to find out whether something is right."""
 
 from __future__ import annotations
 

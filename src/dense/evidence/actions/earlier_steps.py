@@ -74,7 +74,7 @@ def is_same_end(path: str, other: str) -> bool:
 
 
 def program_effects(program: WrittenProgram) -> Effects:
-    """What a program does when it runs, as far as its text tells."""
+    """What a program does when it runs, as far as its text shows."""
     builder = EffectsBuilder()
     interpreter = INTERPRETER_OF[_ending(program.path)]
     if interpreter == "python":

@@ -1,4 +1,4 @@
-"""What an action did to the world, as far as its calls tell."""
+"""What an action did to the world, as far as its calls show."""
 
 from __future__ import annotations
 

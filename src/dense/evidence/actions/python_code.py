@@ -203,7 +203,7 @@ class Scan:
         return next(iter([*looks, *texts, *filter(None, named)]), None)
 
     def path(self, node: ast.expr) -> str | None:
-        """A path, as far as it can be known: parts that only a run would tell are in braces."""
+        """A path, as far as it can be known: parts that only a run would show are in braces."""
         text = self.text(node)
         if text is not None:
             return text

@@ -58,7 +58,7 @@ class ParsedCall(Struct, frozen=True, gc=False):
 
     @property
     def fences(self) -> list[tuple[str, str]]:
-        """The fenced blocks in what an agent is told: language and code."""
+        """The fenced blocks in a message to an agent: language and code."""
         return FENCE.findall(self.text(("input", "message", "content")) or "")
 
 

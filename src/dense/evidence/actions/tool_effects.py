@@ -103,7 +103,7 @@ def _run_writer(call: ParsedCall, builder: EffectsBuilder) -> None:
 
 
 def _run_unknown(call: ParsedCall, builder: EffectsBuilder) -> None:
-    """A tool that no row knows: it ran, and its arguments tell what they can."""
+    """A tool that no row knows: it ran, and its arguments show what they can."""
     name = call.name.split("__")[-1].lower()
     paths = [path for path in call.texts(PATH_KEYS) if re.search(r"[./\\~]", path) and " " not in path.strip()]
     builder.ask(*(one for one in call.texts(ADDRESS_KEYS) if re.match(r"\w+://|[\w-]+\.[\w.-]+", one)))

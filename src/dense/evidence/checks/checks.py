@@ -44,7 +44,7 @@ class Check(Struct, frozen=True):
     command: str
     """Its command; the runner's name if the command is not known."""
     scope: Scope
-    """What it was told to check."""
+    """What its command names to be checked."""
     runner: str
     """What ran it: `pytest`, `unittest`, `check_speed.py`, `make test`."""
     has_passed: bool | None

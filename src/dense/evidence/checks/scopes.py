@@ -1,4 +1,4 @@
-"""What a check was told to check: files, folders, modules, single tests. Whether a later run says something about an
+"""What the command of a check names: files, folders, modules, single tests. Whether a later run says something about an
 earlier one depends on that, and not on how the two are spelled."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GENERAL_NAMES = words("tests test testing src lib spec specs __tests__")
 
 
 class Scope(Struct, frozen=True):
-    """What a check was told to check. If all of it is empty: everything."""
+    """What the command of a check names. If all of it is empty: everything."""
 
     subjects: frozenset[str] = frozenset()
     """Base names of files, without `.py`; parts of dotted names; single tests."""

@@ -10,6 +10,7 @@ from dense.evidence.deliverables.sightings import count_sightings, is_named
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.requirements.requirement import Requirement
+from dense.text.search import contains_any
 from dense.trajectory import Step
 
 MAX_FILES = 12
@@ -124,8 +125,11 @@ def _is_there(fact: ActionFacts, typed: str, texts: Sequence[str], path: str) ->
 
 def _is_absent(text: str, path: str) -> bool:
     """Whether a line that names a file says that there is no such file."""
-    lines = [line for line in text.splitlines() if base_name(path) in line and is_named(line, path)]
-    return any(words in line.lower() for line in lines for words in ABSENT)
+    name = base_name(path)
+    if name not in text:
+        return False
+    lines = [line for line in text.splitlines() if name in line and contains_any(line.lower(), ABSENT)]
+    return any(is_named(line, path) for line in lines)
 
 
 def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[ActionFacts], steps: Sequence[Step]) -> bool:

@@ -6,7 +6,7 @@ import re
 
 from dense.evidence.facts.facts import ActionFacts
 from dense.knowledge.words import pattern, phrases
-from dense.text.sentences import LIST_ITEM, sentences
+from dense.text.sentences import LIST_ITEM, first_sentences
 from dense.trajectory import Step
 
 LACKING = pattern("missing")
@@ -49,7 +49,7 @@ def longest_text(step: Step) -> str:
 def lacking_sentence(message: str) -> str:
     """The sentence of a last message that says what is missing: one of the first, else one that turns to it, which may
     be at the end of a long report. Empty if there is none."""
-    first = sentences(message, MAX_SENTENCE_CHARS)
+    first = first_sentences(message, MAX_SENTENCE_CHARS)
     if lacking := next((one for one in first if LACKING.search(one) and not LIST_ITEM.match(one)), ""):
         return lacking
     if len(message) <= 4 * MAX_SENTENCE_CHARS:

@@ -88,7 +88,7 @@ def _without_screen(text: str, commands: Sequence[str]) -> str:
 
 
 def edits_open_file(facts: ActionFacts, step: Step) -> bool:
-    """Whether an editor was told to edit the file that it has open."""
+    """Whether an editor was to edit the file that it has open."""
     if facts.family not in OPEN_EDITS:
         return False
     return bool(facts.commands) or (len(step.calls) == 1 and not parse_call(step.calls[0]).texts(PATH_KEYS))

@@ -11,11 +11,11 @@ NO_TARGETS = frozenset(["", ".", "..", "/", "~", "*", ".git", "{}", "?"])
 TEMPORARY_FOLDERS = frozenset({"tmp", ".git", "__pycache__", "node_modules", ".venv", "venv", ".cache"})
 TEMPORARY_ENDINGS = (".log", ".pyc", ".tmp", ".bak", ".orig")
 LOG_ENDINGS = (".log", ".out", ".err", ".pid", ".lock")
-SCRATCH_FOLDERS = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - recognised, not used
 PROGRAM_ENDINGS = tuple(".py .js .ts .c .cpp .go .rs .java .rb .sh .php .cs .pl .r .jl".split())
 TRIAL_PREFIXES = ("repro", "debug", "demo", "try_", "tmp", "temp", "scratch")
 
 
+@lru_cache(4096)
 def base_name(path: str) -> str:
     """The last part of a path, whatever slashes it is written with."""
     return path.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
@@ -27,11 +27,6 @@ def is_temporary(path: str) -> bool:
     if not TEMPORARY_FOLDERS.isdisjoint(parts) or parts[:2] == ["", "dev"] or not set(path).isdisjoint("{}$*<>"):
         return True
     return parts[-1].endswith(TEMPORARY_ENDINGS)
-
-
-def is_scratch(path: str) -> bool:
-    """Whether a file is a log or is in a folder for temporary files."""
-    return path.endswith(LOG_ENDINGS) or path.startswith(SCRATCH_FOLDERS)
 
 
 def is_trial_file(name: str) -> bool:
@@ -51,6 +46,7 @@ def normalise_path(path: str) -> str:
     return path.rstrip("/") or path[:1]
 
 
+@lru_cache(16_384)
 def same_file(a: str, b: str) -> bool:
     """Whether two paths, as written, may be the same file: one is the end of the other, component by component. Two
     absolute paths must be equal."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from dense.evidence.actions.effects import Effects
 from dense.evidence.facts.families import own_scripts
-from dense.evidence.facts.paths import LOG_ENDINGS, base_name, is_scratch
+from dense.evidence.facts.paths import LOG_ENDINGS, base_name, is_temporary
 from dense.knowledge.programs import (
     LASTING_COMMANDS,
     LOOKERS,
@@ -57,7 +57,7 @@ def phase_of(
     if not names or (not commands and TALKERS.issuperset(names) and effects == NO_EFFECTS):
         return "run" if any("delegates" in known_tool(name).traits for name in names) else "talk"
     if effects.tests:
-        is_product = any(not is_scratch(path) and "test" not in path for path in effects.writes)
+        is_product = any(not is_temporary(path) and "test" not in path for path in effects.writes)
         return "produce" if is_product else "verify"
     if effects.installs or effects.services:
         return "setup"
@@ -70,7 +70,15 @@ def _is_named(effects: Effects, commands: Sequence[str]) -> bool:
     """Whether the commands themselves name a file that they change. A change that only a program makes counts as the
     work of whoever wrote that program."""
     changed = (*effects.writes[:8], *effects.deletes[:8])
-    return any(re.search(rf"(?<![\w.-]){re.escape(base_name(path))}", text) for path in changed for text in commands)
+    return any(_has_name(text, base_name(path)) for path in changed for text in commands)
+
+
+def _has_name(text: str, name: str) -> bool:
+    """Whether a text has a name, and not only as the end of a longer one."""
+    at = text.find(name)
+    while at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_-."):
+        at = text.find(name, at + 1)
+    return at >= 0
 
 
 def _hands_over(calls: Sequence[ToolCall], names: Sequence[str], commands: Sequence[str]) -> bool:

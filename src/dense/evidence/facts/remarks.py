@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from dense.knowledge.words import pattern
-from dense.text.sentences import sentences
+from dense.text.sentences import first_sentences
 
 MAX_REMARK_CHARS = 1_500
 """How much of a message is read: it begins with what was seen last."""
@@ -41,4 +41,4 @@ def _sentence_with(pattern: re.Pattern[str], text: str) -> str:
     if found is None:
         return ""
     start = max(text.rfind(mark, 0, found.start()) for mark in ("\n", ". ", "! ", "? ", "。")) + 1
-    return next(iter(sentences(text[start:], 200)), "").strip()
+    return next(iter(first_sentences(text[start:], 200)), "").strip()

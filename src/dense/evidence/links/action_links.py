@@ -96,11 +96,9 @@ class OpenFailures:
 
 
 class ActionLinks:
-    """The facts of consecutive actions with the links between them. Actions are given and returned by their numbers.
+    """The facts of consecutive actions with the links between them. Actions are given and returned by their numbers."""
 
-    `has_changed`: these are a part of a trace, and something was changed before it."""
-
-    def __init__(self, facts: Sequence[ActionFacts], *, has_changed: bool = False) -> None:
+    def __init__(self, facts: Sequence[ActionFacts]) -> None:
         self.facts = facts
         self._first = facts[0].action if facts else 1
         self._repaired: dict[int, int] = {}
@@ -109,14 +107,13 @@ class ActionLinks:
         self._recovered: dict[int, int] = {}
         self._broken: dict[int, tuple[int, int]] = {}
         self._read_back: dict[int, int] = {}
-        self._lost: dict[int, tuple[str, int | None]] = {}
         self._failure_ends = list(range(len(facts)))
         self._worked_on = [worked_on(fact) for fact in facts]
         self._writes = PathLog()
         self._removals = PathLog()
         self._wide_removals: deque[tuple[str, int]] = deque(maxlen=MAX_REMOVALS)
         changes = (n for n, fact in enumerate(facts) if fact.phase == "produce")
-        self._first_change = 0 if has_changed else next(changes, len(facts))
+        self._first_change = next(changes, len(facts))
         self._link()
 
     def of(self, action: int) -> ActionFacts | None:
@@ -148,16 +145,6 @@ class ActionLinks:
         """The runs of a check before and after this change, if it passed before, failed after, and nothing else
         changed."""
         return self._broken.get(action)
-
-    def may_harm(self, action: int) -> bool:
-        """Whether it broke a check or removed something, as far as is known at that time."""
-        return action in self._broken or action in self._lost
-
-    def loses(self, action: int) -> tuple[str, int | None] | None:
-        """A file that it removes for good, and the action that wrote it; None for one that was only read before."""
-        found = self._lost.get(action)
-        again = self._writes.last([found[0]]) if found is not None else None
-        return None if again is not None and again > action - self._first else found
 
     def is_gone(self, path: str) -> bool:
         """Whether a file was removed, or its changes reverted, and it was not written again."""
@@ -203,7 +190,7 @@ class ActionLinks:
         return self._worked_on[position]
 
     def _link(self) -> None:
-        reads, failures = PathLog(), OpenFailures()
+        failures = OpenFailures()
         is_open: deque[int] = deque(maxlen=MAX_OPEN_FAILURES)
         signatures: dict[str, int] = {}
         passed: dict[str, int] = {}
@@ -215,14 +202,11 @@ class ActionLinks:
                 if fact.signature and fact.phase != "deliver":
                     self._link_to_repeated(n, fact, signatures, max(changes[-1], spoken + 1))
                 self._link_to_failures(n, fact, is_open, failures)
-                if fact.effects.deletes:
-                    self._note_loss(fact, reads)
                 self._note_removals(n, fact)
                 if fact.is_check:
                     self._link_to_broken(n, fact, passed, changes)
                 effects = fact.effects
                 self._writes.note([path for path in effects.writes[:MAX_PATHS] if path not in effects.undoes], n)
-                reads.note(effects.reads[:MAX_PATHS], n)
                 service = n if effects.services else service
                 if is_change(fact):
                     changes.append(n)
@@ -287,13 +271,6 @@ class ActionLinks:
             is_only = changes[-2] <= before < change < n
             if is_only and any(run.failed for run in fact.result.tests) and changes_product(self.facts[change], fact):
                 self._broken[self.facts[change].action] = (self.facts[before].action, fact.action)
-
-    def _note_loss(self, fact: ActionFacts, reads: PathLog) -> None:
-        for path in fact.effects.deletes[:MAX_PATHS]:
-            writer = self._writes.last([path])
-            if writer is not None or reads.last([path]) is not None:
-                self._lost[fact.action] = (path, None if writer is None else self.facts[writer].action)
-                return
 
     def _note_removals(self, n: int, fact: ActionFacts) -> None:
         """What does not exist any more, or is as it was before. What was moved exists under another name."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.text.quoting import plain_text
+from dense.text.quoting import as_text
 from dense.trajectory import Step, Task
 
 MAX_VALUE_CHARS = 200
@@ -56,7 +56,7 @@ def _bare(text: str) -> str:
 
 
 def _types(step: Step, value: str) -> bool:
-    return any(has_word(plain_text(given), value) for call in step.calls for given in call.arguments.values())
+    return any(has_word(as_text(given), value) for call in step.calls for given in call.arguments.values())
 
 
 def has_word(text: str, word: str) -> bool:

@@ -7,7 +7,7 @@ Error words in the middle of a line are contents, names, numbers. An error begin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from operator import attrgetter
@@ -22,9 +22,8 @@ from dense.evidence.observations.error_sources import (
     is_measurement,
     named_error,
 )
-from dense.evidence.observations.terminal import prompts, typed_above, typed_programs
 from dense.knowledge.errors import EXCEPTION, NO_SUCH_FILE, ErrorTable
-from dense.knowledge.programs import SHOWERS, programs_that
+from dense.knowledge.programs import programs_that
 
 MAX_FAILURES = 6
 MAX_CANDIDATES = 2_000
@@ -53,7 +52,7 @@ LOG_PREFIX = re.compile(r"(?:[\w. :,\[\]()-]{0,60}[|\]:] ?|[ \t]{0,40}(?:[|+] ?[
 
 def error_lines(text: str, context: OutputContext) -> list[ErrorLine]:
     """Errors in the output of programs, which begins with a line feed: the first ones, and the last one, which often
-    is what it comes down to. Not what was typed, nor what was only shown."""
+    is what it comes down to. Not what was typed."""
     raised = tracebacks(text)
     candidates = islice(_candidate(context.errors).finditer(text), MAX_CANDIDATES)
     places = {found.start() + 1: found[0][1:MAX_CHARS] for found in candidates} | raised
@@ -61,10 +60,9 @@ def error_lines(text: str, context: OutputContext) -> list[ErrorLine]:
     for place in sorted(places):
         first_places.setdefault(places[place], place)
     lines = [(place, line, place in raised) for line, place in first_places.items()]
-    typed = prompts(text)
-    kept = list(islice(_reported(lines, context, typed), MAX_FAILURES - 1))
+    kept = list(islice(_reported(lines, context), MAX_FAILURES - 1))
     if len(kept) == MAX_FAILURES - 1:
-        kept += [item for item in islice(_reported(reversed(lines), context, typed), 1) if item not in kept]
+        kept += [item for item in islice(_reported(reversed(lines), context), 1) if item not in kept]
     return kept
 
 
@@ -74,9 +72,7 @@ def _candidate(errors: ErrorTable) -> re.Pattern[str]:
     return re.compile(rf"\n(?![ \t])(?:{NAME}:[^\n]|{errors.line_start})[^\n]*")
 
 
-def _reported(
-    lines: Iterable[tuple[int, str, bool]], context: OutputContext, typed: Sequence[tuple[int, str]]
-) -> Iterator[ErrorLine]:
+def _reported(lines: Iterable[tuple[int, str, bool]], context: OutputContext) -> Iterator[ErrorLine]:
     """The errors that lines report, one by one: most lines will not be needed."""
     for place, line, is_raised in lines:
         name, _, rest = line.partition(":")
@@ -86,9 +82,7 @@ def _reported(
             item = named_error(place, name, rest, context)
         else:
             item = _started_error(place, line, context.errors)
-        if item is None or (item.is_weak and context.repeats(item.failure.line)):
-            continue
-        if not _is_shown_on_screen(typed, item):
+        if item is not None and not (item.is_weak and context.repeats(item.failure.line)):
             yield item
 
 
@@ -99,15 +93,6 @@ def _started_error(place: int, line: str, errors: ErrorTable) -> ErrorLine | Non
         return None
     failure = classify(line, errors, family) if family.is_fallback else failure_of_line(line, family)
     return ErrorLine(place, failure, is_weak=not family.overrules_exit_code)
-
-
-def _is_shown_on_screen(typed: Sequence[tuple[int, str]], item: ErrorLine) -> bool:
-    """Whether a terminal shows the line as the contents of something, not as what a program printed."""
-    above = typed_above(typed, item.place)
-    names = typed_programs(above) if above is not None else []
-    if not names or not SHOWERS.issuperset(names):
-        return False
-    return not item.failure.line.startswith(("bash:", "-bash:", *(name + ":" for name in names)))
 
 
 def own_errors(text: str, context: OutputContext) -> list[ErrorLine]:

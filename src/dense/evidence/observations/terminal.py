@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 
 HEAD_CHARS, TAIL_CHARS = 24_576, 40_960
@@ -14,7 +13,6 @@ PROMPT = re.compile(
     r"\n(?:\([\w.-]{1,40}\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}:[^\n#$]{0,200}[#$]|(?:bash|sh|zsh)-[\d.]{1,8}[#$]|\$)"
     r" ([^\n]*)"
 )
-SEPARATORS = re.compile(r"\|\||&&|[|;]")
 
 
 def clean_output(text: str) -> str:
@@ -38,15 +36,3 @@ def new_part(text: str, commands: Sequence[str]) -> str:
 def prompts(text: str) -> list[tuple[int, str]]:
     """Where each prompt of a screen is, and what was typed at it."""
     return [(found.start(), found[1]) for found in PROMPT.finditer(text)] if "@" in text else []
-
-
-def typed_above(typed: Sequence[tuple[int, str]], place: int) -> str | None:
-    """What was typed at the last prompt above a place; None if there is no prompt."""
-    number = bisect_left(typed, (place, ""))
-    return typed[number - 1][1] if number else None
-
-
-def typed_programs(typed: str) -> list[str]:
-    """The programs of a line that was typed, as far as a quick look shows."""
-    words = (part.split(None, 1) for part in SEPARATORS.split(typed))
-    return [part[0].rpartition("/")[2].lower() for part in words if part]

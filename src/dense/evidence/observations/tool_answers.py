@@ -5,9 +5,6 @@ Contents are not searched for error words: an answer is an error as a whole, or 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
-
-import msgspec
 
 from dense.evidence.observations.context import OutputContext
 from dense.evidence.observations.error_lines import TRACEBACK_START, tracebacks
@@ -21,7 +18,6 @@ from dense.trajectory import Observation
 
 MAX_ERROR_CHARS = 1_000
 """An answer that is an error as a whole is no longer than this."""
-MAX_JSON_CHARS = 20_000
 ENDING_CHARS = 2_000
 """A traceback at the end of a text begins its last line at most this far from the end."""
 ERROR_OPENINGS = ("Error", "error", "ERROR", "Exception", "MCP error", "❌", "Traceback (most")
@@ -65,8 +61,6 @@ def _last_traceback(text: str, errors: ErrorTable) -> ObservedFailure | None:
 
 def _error_line(text: str, errors: ErrorTable) -> str:
     """The line that makes an answer an error; empty if it is none."""
-    if text.startswith("{"):
-        return _error_in_json(text)
     if len(text) > MAX_ERROR_CHARS:
         return ""
     line = first_line(text)
@@ -75,21 +69,3 @@ def _error_line(text: str, errors: ErrorTable) -> str:
     if text.startswith(ERROR_OPENINGS):
         return line if len(line) > 8 else " ".join(text.split())
     return line if text.startswith(POSSIBLE_OPENINGS) and errors.by_words(line) else ""
-
-
-def _error_in_json(text: str) -> str:
-    """The error of a JSON object that has one at its top level."""
-    if len(text) > MAX_JSON_CHARS or not ('"error' in text or '"success"' in text or '"isError"' in text):
-        return ""
-    try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return ""
-    if not isinstance(value, dict):
-        return ""
-    fields = cast("dict[str, object]", value)
-    error = fields.get("error") or fields.get("errors") or fields.get("error_message")
-    if error and error != "none":
-        return error if isinstance(error, str) else msgspec.json.encode(error).decode()
-    is_failed = fields.get("success") is False or fields.get("isError") is True or fields.get("status") == "error"
-    return str(fields.get("message") or text) if is_failed else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from dense.deliver import markup
-from dense.deliver.markup import MARKER_GUIDE, Block
+from dense.deliver.markup import MARKER_GUIDE, MarkupBlock
 from dense.deliver.message import MessageFrame
 from dense.deliver.selection import WIDTH
 from dense.methods.action_table import GUIDE_ROWS, ActionRow, action_table, numbered_actions
@@ -66,7 +66,7 @@ class VerifierFeedback:
         return FeedbackDraft(fit, GRADED, _state(outcome))
 
 
-def grade(outcome: Outcome, room: int) -> Block:
+def grade(outcome: Outcome, room: int) -> MarkupBlock:
     """The grade in about so many bytes: the reward in any case, of the rest what there is room for."""
     reward = markup.text("reward", "not graded" if outcome.reward is None else f"{outcome.reward:.12g}")
     left = room - markup.size(markup.group("grade", [reward]), 1, WIDTH)
@@ -78,7 +78,7 @@ def grade(outcome: Outcome, room: int) -> Block:
     return markup.group("grade", [*blocks, *_output(outcome.verifier_output, left)])
 
 
-def _details(outcome: Outcome) -> Iterator[Block]:
+def _details(outcome: Outcome) -> Iterator[MarkupBlock]:
     for name, value in outcome.rewards.items():
         if name != "reward":
             yield markup.text("reward", f"{value:.12g}", name=name)
@@ -89,7 +89,7 @@ def _details(outcome: Outcome) -> Iterator[Block]:
         yield markup.text("ended-by", shown, omitted=f"the last {rest} bytes" if rest > 0 else None)
 
 
-def _output(text: str, room: int) -> list[Block]:
+def _output(text: str, room: int) -> list[MarkupBlock]:
     """What the verifier printed; of what is too long, its beginning and its end."""
     if not text:
         return []
@@ -107,7 +107,7 @@ def _output(text: str, room: int) -> list[Block]:
     return [named] if _needs(named) <= room else []
 
 
-def _clipped(first: str, last: str, size: int) -> list[Block]:
+def _clipped(first: str, last: str, size: int) -> list[MarkupBlock]:
     rest = size - markup.byte_size(first) - markup.byte_size(last)
     return [
         markup.text("verifier-output", first, part="beginning"),
@@ -129,7 +129,7 @@ def _end(data: bytes, share: int) -> str:
     return found[line if line <= share // 2 else 0 :].decode("utf-8", "ignore")
 
 
-def _needs(block: Block) -> int:
+def _needs(block: MarkupBlock) -> int:
     """Bytes of a block in the grade."""
     return markup.size(block, 2, WIDTH)
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from dense.deliver.markup import MARKER_GUIDE
 from dense.deliver.message import MessageFrame
-from dense.errors import Unusable
+from dense.errors import UnusableAnswer
 from dense.methods.asking.answers import AdviceAnswer
 from dense.methods.asking.model import ask_question
 from dense.methods.asking.questions import Advice
@@ -56,7 +56,7 @@ class Advisor:
         """One question. Without a usable answer there is no advice to give."""
         answer = await ask_question(context.asker, Advice(task=task), AdviceAnswer)
         if answer is None:
-            raise Unusable(f"no usable advice came back: {context.asker.asked[-1].problems[-1]}")
+            raise UnusableAnswer(f"no usable advice came back: {context.asker.asked[-1].problems[-1]}")
         blocks = [
             *text_blocks("strategy", answer.strategy),
             *text_blocks("risk", answer.risks),

@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from dense.text.clip import clip_end
+
 type Kind = Literal["name", "text", "count", "amount", "reward", "flag"]
 
 BLANKS = frozenset({"", "nan", "null", "none", "na", "n/a", "<na>"})
@@ -158,7 +160,7 @@ def match_columns(headers: Sequence[str]) -> ColumnMatch:
 def quote_value(value: object) -> str:
     """A value in a message: quoted, not too long."""
     text = repr(value)
-    return text if len(text) <= MAX_QUOTED_CHARS else f"{text[: MAX_QUOTED_CHARS - 1]}…"
+    return clip_end(text, MAX_QUOTED_CHARS)
 
 
 def name(value: Any) -> str | None:

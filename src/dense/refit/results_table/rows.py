@@ -20,32 +20,23 @@ MAX_SHOWN_PROBLEMS = 20
 BETWEEN_NOTES = " | "
 ROUND0_NAMES = frozenset({RUN0, "round0", "baseline", ""})
 """Names of methods, squeezed, that say, where a row has no round, that it is the shared attempt."""
+RESULT_COLUMNS = tuple(column.name for column in EXPORTED_COLUMNS if column.name in Result.__struct_fields__)
+"""Columns that hold a field of `Result` of the same name: a new one needs a field there and a row in `columns`."""
 _SIGNS = str.maketrans("", "", " -_")
 
 
 def row_of(result: Result, privileged: Collection[str] = (), notes: Sequence[str] = ()) -> dict[str, Any]:
     """A result by column, what is blank as None; `privileged` are the methods that saw outcomes, `notes` what must be
     said wherever a number is shown: on every row, since rows are cut out and put together."""
-    return {
+    values: dict[str, Any] = {
         **msgspec.structs.asdict(result.cell),
         "privileged": True if result.cell.method in privileged else None,
-        "reward": result.reward,
         **_usage_row("", result.usage, result.tokens),
-        "is_partial": result.is_partial,
         **_usage_row("feedback_", result.feedback, result.feedback_tokens),
-        "feedback_bytes": result.feedback_bytes,
-        "tool_calls": result.tool_calls,
-        "seconds": result.seconds,
-        "tries": result.tries,
-        "exception": result.exception,
-        "delivered": result.delivered or None,
-        "received": result.received or None,
-        "message_sha256": result.message_sha256 or None,
-        "trace": result.trace or None,
-        "feedback_folder": result.feedback_folder or None,
-        "message": result.message or None,
-        "experiment_note": BETWEEN_NOTES.join(notes) or None,
+        **{name: getattr(result, name) for name in RESULT_COLUMNS},
+        "experiment_note": BETWEEN_NOTES.join(notes),
     }
+    return {column.name: None if (value := values[column.name]) == "" else value for column in EXPORTED_COLUMNS}
 
 
 def _usage_row(prefix: str, usage: Usage | None, total: int | None) -> dict[str, Any]:
@@ -115,23 +106,11 @@ class RowReader:
             return
         result = Result(
             cell=cell,
-            reward=row.get("reward"),
-            exception=row.get("exception"),
             usage=usage,
             total=total,
-            is_partial=row.get("is_partial", False),
             feedback=feedback,
             feedback_total=feedback_total,
-            feedback_bytes=row.get("feedback_bytes"),
-            tool_calls=row.get("tool_calls"),
-            seconds=row.get("seconds"),
-            tries=row.get("tries", 1),
-            delivered=row.get("delivered", ""),
-            message_sha256=row.get("message_sha256", ""),
-            received=row.get("received", ""),
-            trace=row.get("trace", ""),
-            feedback_folder=row.get("feedback_folder", ""),
-            message=row.get("message", ""),
+            **{name: row[name] for name in RESULT_COLUMNS if name in row},
         )
         self._keep(place, result)
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dense.errors import Held
+from dense.errors import ExperimentLocked
 
 LOCK_FILE = "lock"
 
@@ -23,7 +23,7 @@ def writing(folder: Path, what: str) -> Generator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK_FILE).open("a+", encoding="utf-8") as file:
         if not _taken(file.fileno()):
-            raise Held(f"{folder}: {_holder(folder)}; wait for it to end, or end it")
+            raise ExperimentLocked(f"{folder}: {_holder(folder)}; wait for it to end, or end it")
         file.truncate(0)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         file.write(json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": now, "what": what}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dense.report.measures import MEASURES, Measure
 from dense.report.model import MeanEstimate, RecipientReport, Report, TaskRow
 from dense.report.numbers import count_of, format_interval, format_number, known_of
 from dense.report.table import CsvValue, ReportTable, TableCell, TableRow
@@ -62,33 +63,31 @@ def transition_table(report: Report) -> ReportTable:
 
 
 def behaviour_table(report: Report) -> ReportTable:
-    """Rewards, tools, time and sizes."""
-
-    def mean(estimate: MeanEstimate, digits: int, scale: float = 1.0) -> TableCell:
-        value = None if estimate.value is None else estimate.value * scale
-        below = filter(None, (format_interval(estimate.interval, digits, scale=scale), known_of(estimate)))
-        return TableCell(format_number(value, digits), " / ".join(below))
-
+    """Rewards, tools, time and sizes: a column for each of `MEASURES`."""
     lines: list[TableRow] = []
     records: list[tuple[CsvValue, ...]] = []
     for recipient, row in all_rows(report):
-        cells = (mean(row.reward, 4), mean(row.tool_calls, 1), count_cell(row.without_tools), mean(row.seconds, 0))
-        sizes = (mean(row.feedback_bytes, 1, 1 / 1024), mean(row.feedback_tokens, 1, 0.001))
+        means: list[MeanEstimate] = [getattr(row, measure.field) for measure in MEASURES]
+        cells = [_mean_cell(mean, measure) for mean, measure in zip(means, MEASURES, strict=True)]
         start = bool(lines) and recipient.recipient != lines[-1].entries[0].text
         names = (TableCell(recipient.recipient), TableCell(row_label(row)), TableCell(str(row.round)))
-        lines.append(TableRow((*names, *cells, *sizes, mean(row.combined_tokens, 1, 0.001)), start))
-        means = (row.reward, row.tool_calls, row.seconds, row.feedback_bytes, row.feedback_tokens, row.combined_tokens)
-        flat = [end for estimate in means for end in (*interval_values(estimate), estimate.known)]
+        lines.append(TableRow((*names, *cells, count_cell(row.without_tools)), start))
+        flat = [value for mean in means for value in (*interval_values(mean), mean.known)]
         records.append((*row_key(recipient, row), *flat, row.without_tools, row.passed.known))
-    header = ("Recipient", "Method", "Round", "Reward", "Tool calls", "Runs without one", "Seconds")
-    header += ("Message (KiB)", "Feedback tokens (thousands)", "With the run's (thousands)")
+    header = ("Recipient", "Method", "Round", *(measure.header for measure in MEASURES), "Runs without a tool call")
     fields = KEY
-    for name in ("reward", "tool_calls", "seconds", "message_bytes", "feedback_tokens", "combined_tokens"):
-        fields += (*interval_fields(name), f"{name}_known")
+    for measure in MEASURES:
+        fields += (*interval_fields(measure.column), f"{measure.column}_known")
     fields += ("without_tools", "results")
     caption = f"Means for one result, unknown left out and counted. {interval_legend(lines)}"
     name, title = "behaviour", "Rewards, tools, time and sizes"
     return ReportTable(name, title, caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
+
+
+def _mean_cell(mean: MeanEstimate, measure: Measure) -> TableCell:
+    value = None if mean.value is None else mean.value * measure.scale
+    interval = format_interval(mean.interval, measure.digits, scale=measure.scale)
+    return TableCell(format_number(value, measure.digits), " / ".join(filter(None, (interval, known_of(mean)))))
 
 
 def cumulative_table(report: Report) -> ReportTable:

@@ -92,7 +92,7 @@ def _restored_files(verb: str, words: Sequence[str], rest: list[str]) -> list[st
         return list(words[words.index("--") + 1 :])
     if has_flag(words, "bB", "--orphan", "-c"):
         return []
-    # A single operand may be a branch or a file; a dot within tells.
+    # A single operand may be a branch or a file; a dot in it means a file.
     return [path for path in rest[:1] if NAMES_A_FILE.search(path)] + rest[1:] or ["."]
 
 

@@ -89,7 +89,7 @@ def parse(text: str, cwd: str = "") -> list[Command]:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The text itself, or, where it is long, pieces of it that end at a line's end or at a blank, outside quotes."""
+    """The text itself, or, if it is long, pieces of it that end at a line's end or at a blank, outside quotes."""
     if len(text) <= MAX_PARSED_CHARS:
         yield text
         return

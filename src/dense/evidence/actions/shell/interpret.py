@@ -147,7 +147,7 @@ def _behind_xargs(words: list[str], command: Command, builder: EffectsBuilder) -
 
 
 def _fed_paths(previous: Command | None) -> list[str]:
-    """The paths that come out of a pipe, as far as the programs before tell."""
+    """The paths that come out of a pipe, as far as the programs before show."""
     while previous is not None and previous.words:
         name = program_name(previous.words[0])
         if name == "find":

@@ -9,7 +9,7 @@ from dense.evidence.actions.shell.arguments import strip_wrappers
 from dense.evidence.actions.shell.heredocs import take_heredocs
 from dense.evidence.actions.shell.interpret import without_edit_blocks
 from dense.knowledge.programs import programs_that
-from dense.text.quoting import flat
+from dense.text.quoting import collapse_spaces
 
 MAX_TEXT_CHARS = 50_000
 MAX_STATEMENT_CHARS = 2000
@@ -72,7 +72,7 @@ def program(part: str) -> str:
 
 def trimmed(part: str) -> str:
     """A statement without its ends that only shorten or redirect what is shown."""
-    text = flat(part[:MAX_STATEMENT_CHARS])
+    text = collapse_spaces(part[:MAX_STATEMENT_CHARS])
     while (found := TAIL.search(text, max(0, len(text) - 40))) is not None and found.start():
         text = text[: found.start()].rstrip()
     return text

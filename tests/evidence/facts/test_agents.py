@@ -50,7 +50,7 @@ def analysed(*steps: Step) -> TraceEvidence:
     return TraceEvidence(run(*steps), EffectsCache())
 
 
-def test_to_tell_another_agent_is_no_deed_and_what_that_one_does_is() -> None:
+def test_to_tell_another_agent_is_no_action_and_what_that_one_does_is() -> None:
     facts = analysed(*LIBRARY).facts
     assert [fact.phase for fact in facts[:3]] == ["talk", "talk", "explore"]
     assert [fact.delegates_to for fact in facts[:3]] == ["", "Browser", ""]
@@ -65,8 +65,8 @@ def test_code_that_another_agent_runs_is_a_run() -> None:
 def test_code_that_a_terminal_ran_is_a_run_without_a_team_too() -> None:
     said = "```python\nprint(6 * 7)\n```"
     ran = Step(Source("made"), said, observations=(Observation("exitcode: 0\n42", exit_code=0),))
-    told = Step(Source("made"), said, observations=(Observation("Give one command in a fence."),))
-    assert [fact.phase for fact in analysed(ran, told, told).facts] == ["run", "talk", "talk"]
+    text = Step(Source("made"), said, observations=(Observation("Give one command in a fence."),))
+    assert [fact.phase for fact in analysed(ran, text, text).facts] == ["run", "talk", "talk"]
 
 
 def test_an_agent_by_itself_only_talks() -> None:
@@ -91,10 +91,10 @@ def test_words() -> None:
     tree = distill_sync(run(*LIBRARY, *LIBRARY), RulesAnalyst()).reconciled
     parts = [node for node in tree.root.children if isinstance(node, Subtask)]
     assert parts[0].title == 'Browser: "search for the library of Bergen."'
-    told = " ".join(part.summary for part in parts)
-    assert "`Browser` said \"I clicked 'Hours'.\": `https://library.example/hours`" in told
-    assert "https://search.example/?…" in told
-    assert "Next speaker" not in told
+    text = " ".join(part.summary for part in parts)
+    assert "`Browser` said \"I clicked 'Hours'.\": `https://library.example/hours`" in text
+    assert "https://search.example/?…" in text
+    assert "Next speaker" not in text
 
 
 def test_what_only_words_say_is_done_is_unknown() -> None:
@@ -105,14 +105,14 @@ def test_what_only_words_say_is_done_is_unknown() -> None:
     }
 
 
-def test_a_crash_behind_the_last_page_and_the_answer_are_told() -> None:
+def test_a_crash_behind_the_last_page_and_the_answer_are_described() -> None:
     crash = ["Traceback (most recent call last):", "openai.BadRequestError: Error code: 400", "FINAL ANSWER: ten"]
     last = sees("I scrolled down.", page("https://library.example/hours", *crash))
     tree = distill_sync(run(*LIBRARY, last), RulesAnalyst()).reconciled
     (issue,) = tree.issues
     assert "breaks off at a10" in issue.text
     assert "`openai.BadRequestError: Error code: 400`" in issue.text
-    assert "The answer that was given: `ten`." in tree.root.summary
+    assert "The answer given: `ten`." in tree.root.summary
 
 
 def test_who_leads_says_that_it_is_over() -> None:

@@ -8,7 +8,7 @@ import pytest
 from made_attempt import Action, analysed, attempt
 
 from dense.analyst.rules import RulesAnalyst
-from dense.narrate.elsewhere import elsewhere
+from dense.narrate.facets import reported_elsewhere
 from dense.service import distill_sync
 from dense.tree import NONE, Shortcut, Subtask, nodes
 
@@ -40,21 +40,21 @@ def test_failures_of_a_shortcut_are_no_dead_ends_of_its_part() -> None:
     assert text.count("xc:white") == 3  # the lesson, the shortcut, the action itself
 
 
-def test_a_failure_that_no_shortcut_tells_stays_a_dead_end() -> None:
+def test_a_failure_that_no_shortcut_describes_stays_a_dead_end() -> None:
     (part,) = parts("Draw something.", LOOK, TRIES[0], ("ls", "sales.csv"), "There is nothing to draw with.")
     assert "`gnuplot`: command not found" in part.facets.dead_ends
 
 
-def test_an_issue_with_several_tries_tells_what_they_lacked() -> None:
+def test_an_issue_with_several_tries_describes_what_they_lacked() -> None:
     found = re.search(r"<open-issue[^>]*>([^<]*)", report(CHART, LOOK, *TRIES, GIVEN_UP))
     assert found is not None
     assert found[1].endswith("Tried without success: `gnuplot` is not installed (a2); `convert` is not installed (a3).")
 
 
-def test_what_an_issue_tells_is_no_open_issue_of_the_part_too() -> None:
+def test_what_an_issue_describes_is_no_open_issue_of_the_part_too() -> None:
     fails = ("pytest -q t.py", "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s", 1)
     analysis = analysed("Mend `a.py`: `pytest -q t.py` must pass.", ("sed -i s/a/b/ a.py", ""), fails, "Done.")
-    assert elsewhere(analysis, 1, 3).issues == {2}
+    assert reported_elsewhere(analysis, 1, 3).issues == {2}
     (part,) = parts("Mend `a.py`: `pytest -q t.py` must pass.", ("sed -i s/a/b/ a.py", ""), fails, "Done.")
     assert part.facets.open_issues == NONE
 

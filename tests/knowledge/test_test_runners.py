@@ -1,0 +1,58 @@
+"""A test runner is one row: a new one is called, counted and named without any other change."""
+
+from __future__ import annotations
+
+import re
+
+from dense.evidence.actions import effects
+from dense.evidence.observations import observe
+from dense.knowledge.test_runners import RUNNERS, TEST_RUNNERS, RunnerTable, TestRunner
+from dense.trajectory import Observation, Source, Step, ToolCall
+
+LUNIT = TestRunner(
+    name="lunit",
+    calls=("lunit", "lua --lunit"),
+    language="lua",
+    config_files=(".lunit",),
+    is_counting=True,
+    summary=r"Done\. \d+ assertions",
+    total=r"(\d+) tests",
+    failed=r"(\d+) (?:failed|errors)",
+    failed_name=r"  Failure: (\S+)",
+)
+EXTENDED = RunnerTable((*TEST_RUNNERS, LUNIT))
+OUTPUT = "  Failure: sample.adds\n\nDone. 9 assertions in 4 tests, 1 failed, 1 errors\n"
+
+
+def test_a_new_runner_is_counted_and_names_what_failed() -> None:
+    step = Step(Source("trace"), calls=(ToolCall("bash", {"command": "./check"}),), observations=(Observation(OUTPUT),))
+    (run,) = observe(step, effects(step), runners=EXTENDED).tests
+    assert (run.runner, run.passed, run.failed, run.names) == ("lunit", 2, 2, ("sample.adds",))
+    assert observe(step, effects(step)).tests == ()
+
+
+def test_a_new_runner_is_known_by_its_calls() -> None:
+    assert "lunit" in EXTENDED.programs - RUNNERS.programs
+    assert EXTENDED.options["lua"] == {"--lunit"}
+    assert EXTENDED.of_language("lua") == {"lunit", "lua --lunit"}
+    assert "lunit" in EXTENDED.counting
+    assert ".lunit" in EXTENDED.config_files
+
+
+def test_calls_are_sorted_by_how_they_are_made() -> None:
+    assert "pytest" in RUNNERS.programs
+    assert "test" in RUNNERS.verbs["go"]
+    assert "--test" in RUNNERS.options["node"]
+    assert "unittest" in RUNNERS.modules
+
+
+def test_every_pattern_has_the_groups_that_are_read() -> None:
+    for runner in TEST_RUNNERS:
+        assert re.compile(runner.summary).groups == 0, runner.name
+        parts = (runner.total, runner.passed, runner.failed, runner.skipped, runner.failed_name)
+        assert {re.compile(part).groups for part in parts if part} <= {1}, runner.name
+
+
+def test_no_call_belongs_to_two_runners() -> None:
+    calls = [call for runner in TEST_RUNNERS for call in runner.calls]
+    assert len(calls) == len(set(calls))
