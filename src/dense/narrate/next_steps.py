@@ -52,9 +52,8 @@ def _only_new_files(_: Finding) -> str:
 
 
 def _plan_unfinished(finding: Finding) -> str:
-    return (
-        f"Do what the attempt planned and never began: {listed([in_quotes(w, 60) for w in finding.texts('items')], 3)}."
-    )
+    items = listed([in_quotes(words, 60) for words in finding.texts("items")], 3)
+    return f"Do what the attempt planned and never began: {items}."
 
 
 def _tests_weakened(finding: Finding) -> str:
@@ -79,9 +78,7 @@ def _submission_empty(_: Finding) -> str:
 
 def _unfinished(finding: Finding) -> str:
     quote = finding.text("quote")
-    return (
-        f"Finish what the agent left undone: {code_span(quote, 160)}" if quote else "Finish what the agent left undone."
-    )
+    return f"Finish what the agent left undone{f': {code_span(quote, 160)}' if quote else '.'}"
 
 
 def _request_unsatisfied(finding: Finding) -> str:

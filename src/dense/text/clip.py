@@ -57,7 +57,7 @@ def clip_lines(text: str, limit: int, *, is_listing: bool = False, focus: str = 
     lines = text.split("\n")
     if len(lines) == 1:
         return clip_middle(text, limit)
-    room = limit
+    room, clipped = limit, text
     for _ in range(MAX_TRIES):
         clipped = _joined(lines, _choose(lines, room, is_listing, focus), limit, focus)
         if len(clipped) <= limit:
