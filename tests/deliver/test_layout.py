@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.deliver.layout import Layout
+from dense.deliver.layout import TreeLayout
 from dense.trajectory import Source, Step
 from dense.tree import Leaf, Node, Shortcut, Subtask, leaves, nodes
 
@@ -36,7 +36,7 @@ def tree(shape: list[Shape]) -> Subtask:
 @given(shape=SHAPES)
 def test_the_layout_is_the_tree(shape: list[Shape]) -> None:
     root = tree(shape)
-    layout = Layout(root)
+    layout = TreeLayout(root)
     assert layout.leaves == list(leaves(root))
     assert layout.parents == [node for node in nodes(root) if not isinstance(node, Leaf)]
     assert layout.by_id == {node.id: node for node in nodes(root)}
@@ -48,4 +48,4 @@ def test_the_layout_is_the_tree(shape: list[Shape]) -> None:
 
 
 def test_depths_count_from_the_reports_own_block() -> None:
-    assert Layout(tree([None, [None, [None]]])).depths == {"n2": 2, "n4": 3, "n6": 4}
+    assert TreeLayout(tree([None, [None, [None]]])).depths == {"n2": 2, "n4": 3, "n6": 4}

@@ -23,7 +23,7 @@ WHOLE = "examples/clean-success"
 
 @pytest.mark.local_model
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize(
     ("trace", "actions", "task"),
     [

@@ -88,7 +88,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from release import alone
-from test_variables import EVER, teller
+from test_secrets import EVER, teller
 from dense.harness import Order
 from dense.harness.harbor import HarborHarness
 
@@ -126,7 +126,7 @@ def test_what_an_environment_is_given(task: Path, tmp_path: Path) -> None:
     assert holding(order.folder) == set()
 
 
-def test_variables_of_ours_reach_the_environment_and_no_file(variable: None, task: Path, tmp_path: Path) -> None:
+def test_secrets_of_ours_reach_the_environment_and_no_file(variable: None, task: Path, tmp_path: Path) -> None:
     """Not even while the attempt runs: a kill leaves what is there."""
     env = {"MODE_OF_OURS": "${DENSE_TEST_PLAIN}", "OTHER": "${DENSE_TEST_NOWHERE:-otherwise}"}
     harness = HarborHarness(EnvironmentSettings(settings={"env": env}))
@@ -156,7 +156,7 @@ def test_variables_of_ours_reach_the_environment_and_no_file(variable: None, tas
     ("value", "told"),
     [("${DENSE_TEST_NOWHERE}", "DENSE_TEST_NOWHERE is not set"), ("a-${DENSE_TEST_PLAIN}", "must be the whole value")],
 )
-def test_variables_of_an_environment_that_cannot_be_read(
+def test_secrets_of_an_environment_that_cannot_be_read(
     variable: None, task: Path, tmp_path: Path, value: str, told: str
 ) -> None:
     harness = HarborHarness(EnvironmentSettings(settings={"env": {"SOME_MODE": value}}))

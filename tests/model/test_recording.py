@@ -50,7 +50,7 @@ def test_recording_goes_on_after_a_crash(serve: Serve, tmp_path: Path) -> None:
 def test_what_was_not_recorded(serve: Serve, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     ask("vllm/m", "a", base_url=serve().url, record=path)
-    with pytest.raises(NotRecorded, match=r"run\.jsonl: no answer to test .* record it anew"):
+    with pytest.raises(NotRecorded, match=r"run\.jsonl: no answer to test .* record it again"):
         ask(f"replay/{path}", "b")
 
 

@@ -68,7 +68,7 @@ def test_strict_passes_what_is_whole(tmp_path: Path) -> None:
     assert len(only(session(tmp_path, said(1, "one")), strict=True).steps) == 1
 
 
-def test_invalid_utf8_is_mended_and_told(tmp_path: Path) -> None:
+def test_invalid_utf8_is_repaired_and_reported(tmp_path: Path) -> None:
     bad = json.dumps(said(1, "a@b")).encode().replace(b"@", b"\xff\xfe")
     read = only(session(tmp_path, bad, said(2, "two")))
     assert [step.message for step in read.steps] == ["a\ufffd\ufffdb", "two"]

@@ -1,4 +1,4 @@
-"""JSON that may be damaged: what is mended, what is refused, and what is left of a document that was cut off."""
+"""JSON that may be damaged: what is repairs, what is refused, and what is left of a document that was cut off."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOCUMENTS = st.recursive(
 
 
 @pytest.mark.parametrize(
-    ("data", "value", "mended"),
+    ("data", "value", "repairs"),
     [
         (b'{"a": 1}', {"a": 1}, ""),
         (BOM + b"[1]", [1], ""),
@@ -34,8 +34,8 @@ DOCUMENTS = st.recursive(
         (b'"\\ud83d\\ude00"', "\U0001f600", ""),
     ],
 )
-def test_what_can_be_mended(data: bytes, value: Any, mended: str) -> None:
-    assert decode(data) == (value, mended)
+def test_what_can_be_repaired(data: bytes, value: Any, repairs: str) -> None:
+    assert decode(data) == (value, repairs)
 
 
 @pytest.mark.parametrize("data", [b"", b"  ", b"\0\0", b"{", b"{'a': 1}", b"[1] [2]", b"[1,]", b"//", b"1" * 5000])

@@ -68,7 +68,10 @@ def test_the_report_s_budget_follows_the_whole_unless_it_is_given(
         (("[none,", "[run0,"), "methods: `run0` is the shared round 0"),
         (("180 KiB", "180 furlongs"), "budget.tree: Input should be a valid integer"),
         (("180 KiB", "100"), "budget.tree: Input should be greater than or equal to 512"),
-        (("180 KiB", "201 KiB"), "budget: `tree` is 205,824 bytes and `complete` 204,800: the report is a part of"),
+        (
+            ("180 KiB", "201 KiB"),
+            "budget: the report's budget of 205824 bytes exceeds the whole budget of 204800 bytes",
+        ),
         (("recipients: [", "recipients: [{name: kimi, agent: nop}, "), "recipients: recipient 'kimi' is there twice"),
         (("tasks: {path: tasks/}", "tasks: {dataset: terminal-bench@2.1}"), "say `environment: {type: sandbox, force"),
         (("name: demo", "name: [demo"), "no YAML"),

@@ -20,10 +20,14 @@ from made_harness import MadeHarness
 
 import dense
 from dense.errors import CallFailed, UnansweredCalls
-from dense.model import ChatReply, ChatRequest, OpenModel, open_model
+from dense.methods import method
+from dense.model import CallLedger, ChatReply, ChatRequest, OpenModel, open_model
+from dense.model.prices import UnknownPrices
 from dense.refit.executor import CellExecutor
+from dense.refit.experiment import reopen_invalid
 from dense.refit.feedback import FeedbackMaker, SourceAttempt
 from dense.refit.run import run
+from dense.refit.store.state import fold_events
 from dense.refit.tasks import TaskFolder
 from dense.service import AnalystChoice, FailedRun, FeedbackRun, RunRecord, make_feedback
 from dense.service.files import read_record
@@ -164,13 +168,9 @@ def test_failed_calls_leave_a_cell_of_refit_unscored_and_retriable(tmp_path: Pat
         plan = made_plan(tmp_path, count=1, analyst={"model": f"{server.url}#m"}, methods=("dense",), repetitions=1)
         with opened(plan) as store:
             async with open_model(f"{server.url}#m") as model:
-                executor = CellExecutor(plan, store, MadeHarness(), FeedbackMaker(plan.config, model), waits=(0.0,))
                 if is_again:
-                    from dense.refit.experiment import reopen_invalid
-                    from dense.refit.store.state import fold_events
-
                     reopen_invalid(store, fold_events(store))
-                    executor = CellExecutor(plan, store, MadeHarness(), FeedbackMaker(plan.config, model), waits=(0.0,))
+                executor = CellExecutor(plan, store, MadeHarness(), FeedbackMaker(plan.config, model), waits=(0.0,))
                 await run(executor)
             (result,) = [result for result in executor.state.results if result.cell.method == "dense"]
             return result.reward, result.exception or ""
@@ -219,20 +219,15 @@ class OwnPrompts:
                 continue
 
 
-def made(method: Any, model: OpenModel) -> FeedbackRun | FailedRun:
-    return asyncio.run(make_feedback(method, trajectory(), AnalystChoice(model)))
+def made(chosen: Any, model: OpenModel) -> FeedbackRun | FailedRun:
+    return asyncio.run(make_feedback(chosen, trajectory(), AnalystChoice(model)))
 
 
 def opened_model(model: Any) -> OpenModel:
-    from dense.model import CallLedger
-    from dense.model.prices import UnknownPrices
-
     return OpenModel("made", model, CallLedger(UnknownPrices()))
 
 
 def test_a_shorter_prompt_that_is_answered_is_no_failure() -> None:
-    from dense.methods import method
-
     run = made(method("dense-no-hierarchy"), opened_model(Moody()))
     assert isinstance(run, FeedbackRun), run
     assert run.record.totals.failed == 1

@@ -120,7 +120,7 @@ def _print_json(items: Iterable[Stream], summary: ReadSummary) -> None:
             out.write(piece)
         out.write(b"\n")
         out.flush()
-        row.notices = [*stream.told, *row.nested_notices]
+        row.notices = [*stream.final_notices, *row.nested_notices]
         summary.rows.append(row)
 
 
@@ -195,7 +195,7 @@ class ReadSummary:
         if table and self.rows:
             header, rows = self.table(out.width)
             out.print(Text(header, style="bold"))
-            for row in rows:  # plain, since there may be a hundred thousand
+            for row in rows:  # plain, because there may be a hundred thousand
                 out.file.write(row + "\n")
             out.print(Text(self.summary()))
         for line in self.warnings():

@@ -1,6 +1,6 @@
 """An action and what came back, as the source has them: the `key-action` block.
 
-A body (the message, an argument of a call, an observation) stands in it byte by byte or not at all. One that is left
+A body (the message, an argument of a call, an observation) is in it byte by byte or not at all. One that is left
 out leaves its tag behind, with its size, so that the reader knows that there was something."""
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from dense.deliver.markup import MarkupBlock
 from dense.tree import Leaf
 
 
-class Body(Struct, frozen=True, gc=False):
+class QuotedBody(Struct, frozen=True, gc=False):
     """One body of an action."""
 
     whole: MarkupBlock
     """The block with its text."""
     stub: MarkupBlock
-    """The tag that stands for it where it is left out."""
+    """The tag in its place if it is left out."""
     place: str
     """What it is, for people: `observation 1`."""
 
@@ -34,12 +34,12 @@ class Body(Struct, frozen=True, gc=False):
 
     @property
     def saving(self) -> int:
-        """What leaving it out brings, in bytes."""
+        """The bytes that leaving it out saves."""
         return self.whole.plain - self.stub.plain
 
 
 def key_action(leaf: Leaf, roles: Sequence[str] = ()) -> MarkupBlock:
-    """An action with all its bodies; roles are words of ours."""
+    """An action with all its bodies; roles say why it was picked."""
     step, calls = leaf.step, leaf.step.calls
     is_several = len(calls) > 1
     order = {call.id: str(number) for number, call in enumerate(calls, 1) if call.id} if is_several else {}
@@ -63,9 +63,9 @@ def key_action(leaf: Leaf, roles: Sequence[str] = ()) -> MarkupBlock:
     )
 
 
-def bodies(leaf: Leaf, block: MarkupBlock) -> list[Body]:
+def bodies(leaf: Leaf, block: MarkupBlock) -> list[QuotedBody]:
     """The bodies of an action in its block, in order."""
-    found: list[Body] = []
+    found: list[QuotedBody] = []
     calls = observations = 0
     for part in block.parts:
         if part.name == "tool-call":
@@ -80,12 +80,12 @@ def bodies(leaf: Leaf, block: MarkupBlock) -> list[Body]:
     return found
 
 
-def without(block: MarkupBlock, left_out: Iterable[Body]) -> MarkupBlock:
-    """An action's block with stubs in the place of these bodies of it."""
+def without(block: MarkupBlock, left_out: Iterable[QuotedBody]) -> MarkupBlock:
+    """An action's block with stubs in place of these bodies."""
     return _replaced(block, {id(body.whole): body.stub for body in left_out})
 
 
-def oversized(block: MarkupBlock, found: Sequence[Body], limit: int) -> list[Body]:
+def oversized(block: MarkupBlock, found: Sequence[QuotedBody], limit: int) -> list[QuotedBody]:
     """The bodies to leave out so that an action has at most so many bytes, its roles apart: the largest first, then the
     last."""
     roles = block.attributes.get("role")
@@ -105,8 +105,8 @@ def _argument(name: str, value: Any) -> MarkupBlock:
     return markup.text("argument", _json(value), name=name, type="json")
 
 
-def _body(block: MarkupBlock, place: str) -> Body:
-    return Body(block, markup.omitted(block, f"{markup.body_size(block)} bytes"), place)
+def _body(block: MarkupBlock, place: str) -> QuotedBody:
+    return QuotedBody(block, markup.omitted(block, f"{markup.body_size(block)} bytes"), place)
 
 
 def _replaced(block: MarkupBlock, others: Mapping[int, MarkupBlock]) -> MarkupBlock:

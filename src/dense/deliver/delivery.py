@@ -40,7 +40,7 @@ def fit_tree(
 ) -> tuple[MarkupBlock, tuple[str, ...]]:
     """The report on a tree in at most so many bytes."""
     renderer = Renderer(tree)
-    structure = markup.size(renderer.report({}), 0, selection.WIDTH)
+    structure = markup.size(renderer.report({}), 0, selection.NUMBER_WIDTH)
     # If the structure alone takes too much it will be folded: plan with half, fitting does the rest.
     planned = max(room - structure, room // 2)
     chosen = selection.select(tree, effects=effects, room=planned, layout=renderer.layout)

@@ -11,7 +11,7 @@ from dense.deliver.render import Renderer
 from dense.tree import ReconciledTree
 
 CUT = " […cut]"
-"""What a text ends with that was cut. Only the last resort cuts."""
+"""The end of a text that was cut. Only the last resort cuts."""
 
 _STAGES: tuple[tuple[render.Detail, str], ...] = (
     ("condensed", "text of succeeded shortcuts"),
@@ -21,7 +21,7 @@ _IDENTIFIER = re.compile(r"[a-z]{1,8}_?\d{1,9}")
 
 
 def fit(renderer: Renderer, actions: Mapping[str, MarkupBlock], budget: int) -> tuple[MarkupBlock, tuple[str, ...]]:
-    """The fullest report of at most so many bytes, and what went for it, in order."""
+    """The fullest report of at most so many bytes, and what was left out, in order."""
     report = renderer.report(actions)
     dropped: list[str] = []
     for detail, name in _STAGES:
@@ -62,7 +62,7 @@ def compact(tree: ReconciledTree, budget: int) -> MarkupBlock:
     def needs(block: MarkupBlock) -> int:
         return markup.size(block, 2, width)
 
-    # The empty record is measured with a child, since only then its tags stand on lines of their own.
+    # The empty record is measured with a child, because only then its tags have lines of their own.
     frame = markup.text("summary", "")
     room = budget - markup.size(record([frame], len(issues)), 0, width) + needs(frame)
     for_issues = room - min(needs(summary), room // 3)
@@ -99,7 +99,7 @@ def without_last(
 
 
 def _cut(block: MarkupBlock, room: int, width: int) -> MarkupBlock | None:
-    """The block, or as much of its text as fits with a mark; None where not even a few words do."""
+    """The block, or as much of its text as fits with a mark; None if not even a few words do."""
     if markup.size(block, 2, width) <= room:
         return block
     short = {key: value for key, value in block.attributes.items() if key == "id" and _IDENTIFIER.fullmatch(value)}

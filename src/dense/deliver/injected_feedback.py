@@ -1,11 +1,11 @@
 """Feedback that a run was given, out of the record of that run, whatever the record's format did to it.
 
-A message of ours stands between two lines that name its key (`message.py`). They are found in any text of a trajectory:
+A message of ours is between two lines that name its key (`message.py`). They are found in any text of a trajectory:
 wrapped into another prompt, escaped, indented, broken into lines, in base64, or split over several messages. Where a
 text holds only a piece of the message (an output that was cut, a file shown in part), what carries the key's markers
 goes.
 
-Only what a run was told may be cut over several texts: an agent that prints such lines cannot make its own actions, or
+Only what a run was given may be cut over several texts: an agent that prints such lines cannot make its own actions, or
 what came of them, disappear."""
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from dense.text.search import contains_any
 from dense.trajectory import Observation, Step, Trajectory
 
 MARK = "[feedback that this run was given is left out]"
-"""What stands in the place of what was cut, except in the task: an output that showed it was not empty."""
+"""The text in place of what was cut, except in the task: an output that showed it was not empty."""
 
-MOST_KEYS = 16
+MAX_KEYS = 16
 """How many messages are looked for in pieces: more than any run is given."""
 
 _NAME = BEGINS.partition("{")[0].strip("[")
@@ -48,7 +48,7 @@ _LIMIT = re.compile(
 _TWO_LINE_ENDS = re.compile(rf"(?:{_LINE_END}){{0,2}}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{64,}(?:\s{1,2}[A-Za-z0-9+/_-]{16,})*={0,2}")
 _BASE64_HINTS = tuple(b64encode(bytes(shift) + _NAME.encode())[4 if shift else 0 : -4].decode() for shift in range(3))
-"""How the first word looks in base64, by where it stands in its group of three."""
+"""How the first word looks in base64, by its place in its group of three."""
 
 
 class _Limit(Struct, frozen=True):
@@ -61,35 +61,38 @@ class _Limit(Struct, frozen=True):
 
 
 def without_injected(trajectory: Trajectory, texts: Texts | None = None) -> Trajectory:
-    """The trajectory as if the run had not been given any feedback; the same one where there is none. `texts` are the
-    trajectory's, in the order of `texts_of`, where somebody has them at hand."""
+    """The trajectory as if the run had not been given any feedback; the same one if there is none. `texts` are the
+    trajectory's, in the order of `texts_of`, if they are at hand."""
     texts = texts or Texts(texts_of(trajectory))
     if not any(map(_may_hold, [group.plain for group in texts.groups])):
         return trajectory
     keys = dict.fromkeys(limit.key for text in texts.each for limit in _limits(_plain(text)))
-    return _cut_pieces(_cut_told(trajectory), list(keys)[:MOST_KEYS])
+    return _cut_pieces(_cut_given(trajectory), list(keys)[:MAX_KEYS])
 
 
-def _cut_told(trajectory: Trajectory) -> Trajectory:
-    """What the run was told, as one text in parts: the task, then what users and the harness said."""
+def _cut_given(trajectory: Trajectory) -> Trajectory:
+    """What the run was given, as one text in parts: the task, then what users and the harness said."""
     said = [seen for step in trajectory.steps for seen in step.observations if seen.origin != "tool"]
     instruction = trajectory.task.instruction if trajectory.task else ""
     first, *rest = _cut_parts([instruction, *(seen.text for seen in said)])
     texts = iter(rest)
     task = replace(trajectory.task, instruction=first) if trajectory.task else None
-    steps = tuple(_retold(step, texts) for step in trajectory.steps)
+    steps = tuple(_with_texts(step, texts) for step in trajectory.steps)
     return replace(trajectory, task=task if task is not None and task.instruction.strip() else None, steps=steps)
 
 
-def _retold(step: Step, texts: Iterable[str]) -> Step:
-    """The step with the next texts in the place of what it was told, its sub-agents' trajectories cut likewise."""
-    told = iter(texts)
+def _with_texts(step: Step, texts: Iterable[str]) -> Step:
+    """The step with the next texts in place of what it was given, its sub-agents' trajectories cut likewise."""
+    given = iter(texts)
 
-    def retold(seen: Observation) -> Observation:
-        return seen if seen.origin == "tool" else replace(seen, text="".join(islice(told, 1)))
+    def replaced(observation: Observation) -> Observation:
+        is_given = observation.origin != "tool"
+        return replace(observation, text="".join(islice(given, 1))) if is_given else observation
 
-    subagents = tuple(_cut_told(subagent) for subagent in step.subagents)
-    return replace(step, observations=tuple([retold(seen) for seen in step.observations]), subagents=subagents)
+    subagents = tuple(_cut_given(subagent) for subagent in step.subagents)
+    return replace(
+        step, observations=tuple([replaced(observation) for observation in step.observations]), subagents=subagents
+    )
 
 
 def _cut_parts(parts: list[str]) -> list[str]:
@@ -191,7 +194,7 @@ def _limits(text: str) -> Iterable[_Limit]:
 
 
 def _plain(text: str) -> str:
-    """The text; where a message stands in it in base64, with what is left of that, encoded again."""
+    """The text; a message in it in base64 is decoded, cut and encoded again."""
     if not any(hint in text for hint in _BASE64_HINTS):
         return text
     return _BASE64.sub(_recoded, text)
@@ -200,10 +203,10 @@ def _plain(text: str) -> str:
 def _recoded(match: re.Match[str]) -> str:
     encoded = "".join(match[0].split()).rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        told = b64decode(encoded + "=" * (-len(encoded) % 4)).decode("utf-8")
+        decoded = b64decode(encoded + "=" * (-len(encoded) % 4)).decode("utf-8")
     except ValueError:
         return match[0]
-    limits = list(_limits(told))
+    limits = list(_limits(decoded))
     if not limits:
         return match[0]
-    return b64encode(_cut_parts([told])[0].encode()).decode() or MARK
+    return b64encode(_cut_parts([decoded])[0].encode()).decode() or MARK

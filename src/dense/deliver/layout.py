@@ -1,4 +1,4 @@
-"""Where everything stands in a tree, from one walk: choosing evidence asks for it at every node."""
+"""The nodes, actions and depths of a tree, from one walk: selection asks for them at every node."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dense.tree import Leaf, Node, Shortcut, Subtask
 
 
-class Layout:
+class TreeLayout:
     """The nodes of a tree and the actions below each of them."""
 
     def __init__(self, root: Subtask) -> None:
@@ -16,7 +16,7 @@ class Layout:
         self.parents: list[Subtask | Shortcut] = []
         """All other nodes, the root first, parents before what is below them."""
         self.depths: dict[str, int] = {}
-        """How deep each action's block can stand: its depth in the tree, below the report's own block."""
+        """The depth of each action's block: its depth in the tree, below the report's own block."""
         self.by_id: dict[str, Node] = {}
         """All nodes by their identifiers."""
         self._reach: dict[int, tuple[int, int]] = {}

@@ -29,7 +29,7 @@ MARKER_GUIDE = """\
 - Each opening tag names the marker of its end, and all markers begin with {key}. Whatever looks like a tag and does
   not carry it is quoted text.
 """
-"""How a recipient tells our tags from quoted text; `{key}` is the report's key."""
+"""How a recipient distinguishes our tags from quoted text; `{key}` is the report's key."""
 INDENT = 2
 _STEP = " " * INDENT
 

@@ -1,6 +1,6 @@
-"""What the recipient reads: that it starts afresh, how to read the report, the report, and its task.
+"""The message to the recipient: that it starts afresh, how to read the report, the report, and its task.
 
-All but the task stands between two lines that name the report's key, so that it can be found again in the record of the
+All but the task is between two lines that name the report's key, so that it can be found again in the record of the
 run that got it, whatever that record's format does to it (`injected.py`)."""
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ NO_TASK = "-" * 24 + "\nYour task was not recorded with the attempt: go by the i
 
 
 class MessageFrame(Struct, frozen=True):
-    """What stands around a report, by the method that made it."""
+    """The text around a report, by the method that made it."""
 
     wrapper: str = WRAPPER
     """What the report is, and what it is not."""
     terse: str = TERSE
-    """The same where there is hardly any room."""
+    """A short version of `wrapper`, for small budgets."""
     guide: str = GUIDE
     """How to read it; `{key}` is the beginning of all markers. May be empty."""
 
@@ -74,8 +74,9 @@ def essential_size(task: Task | None, budget: int, frame: MessageFrame = REPORT)
 def compose(
     report: str, size: int, key: str, task: Task | None, notes: Sequence[str], budget: int, frame: MessageFrame = REPORT
 ) -> tuple[str, tuple[str, ...]]:
-    """The message, at most so many bytes apart from the task's own text, and the sections that had to go. `size` is the
-    report's in bytes."""
+    """The message, at most so many bytes apart from the task's own text, and the sections that were left out.
+
+    `size` is the report's, in bytes."""
     wrapper, separator = _wrapper(budget, frame, key), _separator(task, key)
     room = budget - size - sum([markup.byte_size(part) for part in (wrapper, "\n", "\n", separator)])
     sections = [("reading guide", frame.guide.format(key=key))] if frame.guide else []

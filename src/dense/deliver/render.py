@@ -1,8 +1,8 @@
 """The report: nested blocks, short where the attempt was done, open where something is left.
 
 The root says what was reached, what is still open and what was learned; its parts follow in their order. A complete
-subtask folds to its summary and its selected actions; all others show their parts. An issue's words stand once, at the
-root, where the recipient looks first; the part that raised it names it. Labels and their reasons have no place here."""
+subtask folds to its summary and its selected actions; all others show their parts. An issue's words are at the
+root only, where the recipient looks first; the part that raised it names it. Labels and their reasons are not shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec.structs import astuple
 
 from dense.deliver import markup
-from dense.deliver.layout import Layout
+from dense.deliver.layout import TreeLayout
 from dense.deliver.markup import MarkupBlock
 from dense.tree import (
     NONE,
@@ -30,8 +30,8 @@ SCOPE = "trajectory_local"
 """How far a state reaches: it is what the trajectory shows, and no verifier's word."""
 
 Detail = Literal["full", "condensed", "folded"]
-"""`condensed`: of succeeded shortcuts only the actions are shown, their lessons stand at the root. `folded`: so it is
-with all parts of the root."""
+"""`condensed`: of succeeded shortcuts only the actions are shown, their lessons are at the root. `folded`: the same
+for all parts of the root."""
 
 _FACETS = tuple([name.replace("_", "-") for name in Facets.__struct_fields__])
 """The tags of the facets."""
@@ -40,11 +40,10 @@ _COMPLETE_FACETS = ("artifacts", "key-values", "critical-order")
 
 
 class Renderer:
-    """Renders one tree, as often as it takes to find out what there is room for: what does not depend on the actions
-    that are shown is made once."""
+    """Renders one tree with different selections: what does not depend on the actions shown is made once."""
 
     def __init__(self, tree: ReconciledTree) -> None:
-        self.tree, self.layout = tree, Layout(tree.root)
+        self.tree, self.layout = tree, TreeLayout(tree.root)
         self._raised = _raised(tree, self.layout)
         self._open = _open_by_words(tree)
         self._top: MarkupBlock | None = None
@@ -69,7 +68,7 @@ class Renderer:
         return blocks
 
     def _part(self, node: Subtask | Shortcut, actions: Mapping[str, MarkupBlock], detail: Detail) -> MarkupBlock:
-        """A node with what is shown below it: all its parts, or only the actions where it is shown shortly."""
+        """A node with what is shown below it: all its parts, or only the actions if it is shown in brief."""
         is_folded = detail == "folded"
         if isinstance(node, Subtask):
             is_short = is_folded or state_of(node) == "complete"
@@ -89,9 +88,9 @@ class Renderer:
         """The root with its own words, which are the same whatever is shown."""
         root = self.tree.root
         blocks: list[MarkupBlock] = []
-        _tell(blocks, "summary", root.summary)
+        _add_text(blocks, "summary", root.summary)
         blocks += [_open_issue(same) for same in self._open.values()]
-        self._tell_facets(blocks, root, is_short=False)
+        self._add_facets(blocks, root, is_short=False)
         blocks += _lessons(self.layout)
         return markup.group(
             "task",
@@ -106,9 +105,9 @@ class Renderer:
     def _task(self, node: Subtask, is_short: bool, is_folded: bool) -> MarkupBlock:
         blocks: list[MarkupBlock] = []
         if not self._is_said_above(node):
-            _tell(blocks, "summary", node.summary)
+            _add_text(blocks, "summary", node.summary)
         if not is_folded:
-            self._tell_facets(blocks, node, is_short)
+            self._add_facets(blocks, node, is_short)
         raised = self._raised_in(node, is_short)
         return markup.group(
             "task",
@@ -129,8 +128,8 @@ class Renderer:
     def _shortcut(self, node: Shortcut, is_short: bool) -> MarkupBlock:
         blocks: list[MarkupBlock] = []
         if not is_short:
-            _tell(blocks, "dead-end", node.dead_end)
-            _tell(blocks, "working-path", node.working_path)
+            _add_text(blocks, "dead-end", node.dead_end)
+            _add_text(blocks, "working-path", node.working_path)
         raised = self._raised_in(node, is_short)
         return markup.group(
             "shortcut",
@@ -145,15 +144,15 @@ class Renderer:
             evidence=_names(node.evidence),
         )
 
-    def _tell_facets(self, blocks: list[MarkupBlock], node: Subtask, is_short: bool) -> None:
+    def _add_facets(self, blocks: list[MarkupBlock], node: Subtask, is_short: bool) -> None:
         for name, content in zip(_FACETS, astuple(node.facets), strict=True):
             if content == NONE or (is_short and name not in _COMPLETE_FACETS):
                 continue
             if name != "open-issues" or self._is_still_open(node):
-                _tell(blocks, name, content)
+                _add_text(blocks, name, content)
 
     def _is_still_open(self, node: Subtask) -> bool:
-        """Whether what its summary calls open is news: it may have been closed since, or the root says the same."""
+        """Whether what its summary calls open is news: it may have been closed later, or the root says the same."""
         raised = self._raised.get(node.id, ())
         is_settled = bool(raised) and all(issue.resolved_at is not None for issue in raised)
         return not is_settled and _words(node.facets.open_issues) not in self._open
@@ -212,7 +211,7 @@ def _is_fatal(same: Sequence[Issue]) -> bool:
     return any(issue.is_fatal for issue in same)
 
 
-def _lessons(layout: Layout) -> list[MarkupBlock]:
+def _lessons(layout: TreeLayout) -> list[MarkupBlock]:
     """What failed and what worked in all shortcuts, also in those that are not shown, each once."""
     seen: set[tuple[str, str]] = {("", "")}
     lessons: list[MarkupBlock] = []
@@ -223,8 +222,8 @@ def _lessons(layout: Layout) -> list[MarkupBlock]:
         if words not in seen:
             seen.add(words)
             texts: list[MarkupBlock] = []
-            _tell(texts, "dead-end", node.dead_end)
-            _tell(texts, "working-path", node.working_path)
+            _add_text(texts, "dead-end", node.dead_end)
+            _add_text(texts, "working-path", node.working_path)
             lessons.append(markup.group("lesson", texts, from_=node.id, outcome=node.outcome))
     return [markup.group("lessons", lessons)] if lessons else []
 
@@ -240,7 +239,7 @@ def _closed(raised: Iterable[Issue]) -> str:
     return "; ".join([f"{issue.id} by {_names(issue.resolution) or issue.resolved_at}" for issue in closed])
 
 
-def _raised(tree: ReconciledTree, layout: Layout) -> dict[str, tuple[Issue, ...]]:
+def _raised(tree: ReconciledTree, layout: TreeLayout) -> dict[str, tuple[Issue, ...]]:
     """The issues that each node raised: by their own word, by the verdict's and by the shortcut's."""
     issues = {issue.id: issue for issue in tree.issues}
     named: dict[str, list[str]] = {}
@@ -257,7 +256,7 @@ def _raised(tree: ReconciledTree, layout: Layout) -> dict[str, tuple[Issue, ...]
     }
 
 
-def _tell(blocks: list[MarkupBlock], name: str, content: str) -> None:
+def _add_text(blocks: list[MarkupBlock], name: str, content: str) -> None:
     """Adds a block for what an analyst wrote, unless it is nothing."""
     content = content.strip()
     said = content.rstrip(".")

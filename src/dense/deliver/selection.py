@@ -1,6 +1,6 @@
 """Which actions the recipient gets to see, and why (spec, section 5). No model is asked.
 
-Required evidence comes first, whatever it weighs; only bodies that are too large for what there is give way. The
+Required evidence comes first, whatever its size; only bodies that are too large for the room are left out. The
 other retained actions follow by role as long as there is room."""
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.deliver import action_quote, markup
-from dense.deliver.action_quote import Body
-from dense.deliver.layout import Layout
+from dense.deliver.action_quote import QuotedBody
+from dense.deliver.layout import TreeLayout
 from dense.deliver.markup import MarkupBlock
 from dense.evidence.actions.effects import Effects, EffectsOf
 from dense.tree import Issue, Leaf, ReconciledTree, Shortcut, Subtask
@@ -41,28 +41,28 @@ _BITS: dict[Role, int] = {role: 1 << number for number, role in enumerate(Role._
 OPTIONAL: tuple[Role, ...] = ("delivery", "check", "cited", "last")
 """Roles of retained actions that are shown if there is room, in this order."""
 
-SMALL = 2048
+SMALL_ACTION_BYTES = 2048
 """An action of at most so many bytes is never too large a part of the room that is left."""
-WIDTH = 5
-"""Digits of a block's number that sizes are planned with: more than there will be."""
+NUMBER_WIDTH = 5
+"""Digits of block numbers in planned sizes: more than there will be."""
 
 
-class Choice(Struct, frozen=True, gc=False):
+class EvidenceChoice(Struct, frozen=True, gc=False):
     """An action that is shown."""
 
     leaf: Leaf
     roles: tuple[Role, ...]
-    """Why, the weightiest reason first."""
+    """Why, the most important reason first."""
     block: MarkupBlock
     """The block to show."""
     size: int
-    """Its bytes, by the depth at which it stands in the tree."""
+    """Its bytes, at its depth in the tree."""
 
 
-class Selection(Struct, frozen=True):
+class EvidenceSelection(Struct, frozen=True):
     """The actions that are shown, in their order, and what there was no room for."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[EvidenceChoice, ...]
     left_out: tuple[str, ...] = ()
     """Bodies and actions: those of required actions first."""
 
@@ -72,10 +72,12 @@ class Selection(Struct, frozen=True):
         return {choice.leaf.id: choice.block for choice in self.choices}
 
 
-def select(tree: ReconciledTree, *, effects: EffectsOf, room: int, layout: Layout | None = None) -> Selection:
+def select(
+    tree: ReconciledTree, *, effects: EffectsOf, room: int, layout: TreeLayout | None = None
+) -> EvidenceSelection:
     """Chooses the actions to show in about so many bytes. Required ones are chosen even if they take more. `layout` is
-    the tree's, where somebody has looked already."""
-    layout = layout or Layout(tree.root)
+    the tree's, if it is known already."""
+    layout = layout or TreeLayout(tree.root)
     known = {leaf.id: did for leaf in layout.leaves if (did := effects(leaf.step)).writes or did.tests or did.deletes}
     opened: list[Parent] = []
     _open(tree.root, opened)
@@ -87,11 +89,13 @@ def select(tree: ReconciledTree, *, effects: EffectsOf, room: int, layout: Layou
     room -= sum([choice.size for choice in chosen])
     queue = _in_order(optional, layout) if optional else []
     for leaf, roles in sorted(queue, key=lambda entry: (OPTIONAL.index(entry[1][0]), -entry[0].action)):
-        gone: list[Body] = []
+        gone: list[QuotedBody] = []
         choice = _choice(leaf, roles, depths[leaf.id])
         # Halving keeps one giant from taking the place of many.
-        if choice.size > max(room // 2, SMALL):
-            gone = action_quote.oversized(choice.block, action_quote.bodies(leaf, choice.block), max(room // 8, SMALL))
+        if choice.size > max(room // 2, SMALL_ACTION_BYTES):
+            gone = action_quote.oversized(
+                choice.block, action_quote.bodies(leaf, choice.block), max(room // 8, SMALL_ACTION_BYTES)
+            )
             choice = _without(choice, gone, depths[leaf.id])
         if choice.size <= room:
             chosen.append(choice)
@@ -99,7 +103,7 @@ def select(tree: ReconciledTree, *, effects: EffectsOf, room: int, layout: Layou
             left_out += _named_bodies(leaf, gone)
         else:
             left_out.append(f"a{leaf.action} ({choice.size} bytes)")
-    return Selection(tuple(sorted(chosen, key=lambda choice: choice.leaf.action)), tuple(left_out))
+    return EvidenceSelection(tuple(sorted(chosen, key=lambda choice: choice.leaf.action)), tuple(left_out))
 
 
 def is_unfinished(node: Subtask) -> bool:
@@ -108,15 +112,15 @@ def is_unfinished(node: Subtask) -> bool:
 
 
 class _Named:
-    """Finds the action that stands for an identifier."""
+    """Finds the action that represents an identifier."""
 
-    def __init__(self, layout: Layout, known: Container[str]) -> None:
+    def __init__(self, layout: TreeLayout, known: Container[str]) -> None:
         self._layout, self._known = layout, known
         self._found: dict[str, Leaf | None] = {}
-        """What stands for nodes that are no actions, as far as somebody asked."""
+        """The representatives of nodes that are no actions, as far as they were asked for."""
 
     def __call__(self, identifiers: Iterable[str], role: Role) -> list[tuple[Leaf, Role]]:
-        """Each with the role that it is named for; what no node answers to is passed over."""
+        """Each with the role that it is named for; unknown identifiers are skipped."""
         by_id = self._layout.by_id
         named: list[tuple[Leaf, Role]] = []
         for identifier in identifiers:
@@ -127,7 +131,7 @@ class _Named:
         return named
 
     def _representative(self, node: Parent) -> Leaf | None:
-        """The action that stands for a node: the last one that changes files or tests, else the last."""
+        """The action that represents a node: the last one that changes files or tests, else the last."""
         if node.id not in self._found:
             below = self._layout.below(node)
             self._found[node.id] = _last(below, lambda leaf: leaf.id in self._known) or _last(below)
@@ -135,7 +139,7 @@ class _Named:
 
 
 def _required(
-    tree: ReconciledTree, layout: Layout, opened: Sequence[Parent], named: _Named, known: Mapping[str, Effects]
+    tree: ReconciledTree, layout: TreeLayout, opened: Sequence[Parent], named: _Named, known: Mapping[str, Effects]
 ) -> list[tuple[Leaf, Role]]:
     found: list[tuple[Leaf, Role]] = []
     issues = {issue.id: issue for issue in tree.issues}
@@ -158,7 +162,7 @@ def _required(
 
 
 def _optional(
-    layout: Layout, opened: Sequence[Parent], named: _Named, known: Mapping[str, Effects], required: Container[str]
+    layout: TreeLayout, opened: Sequence[Parent], named: _Named, known: Mapping[str, Effects], required: Container[str]
 ) -> list[tuple[Leaf, Role]]:
     found: list[tuple[Leaf, Role]] = []
     for leaf in layout.leaves:
@@ -227,7 +231,7 @@ def _of_branch(below: Sequence[Leaf], known: Mapping[str, Effects]) -> list[tupl
 
 
 def _of_shortcut(shortcut: Shortcut, below: Sequence[Leaf], known: Container[str]) -> list[tuple[Leaf, Role]]:
-    """One action that failed and one that worked, where the shortcut tells of such."""
+    """One action that failed and one that worked, if the shortcut has such."""
     worked = None
     if shortcut.working_path.strip() or shortcut.outcome == "succeeded":
         good = [leaf for leaf in below if not leaf.label and not _has_failed(leaf)]
@@ -244,7 +248,7 @@ def _of_shortcut(shortcut: Shortcut, below: Sequence[Leaf], known: Container[str
 
 def _fit_required(
     required: Iterable[tuple[Leaf, tuple[Role, ...]]], depths: Mapping[str, int], room: int
-) -> tuple[list[Choice], list[str]]:
+) -> tuple[list[EvidenceChoice], list[str]]:
     """The required actions, without the largest of their bodies where they would take more than there is."""
     chosen = [_choice(leaf, roles, depths[leaf.id]) for leaf, roles in required]
     left_out: list[str] = []
@@ -258,7 +262,7 @@ def _fit_required(
     return [choice for choice in chosen if choice.size <= room], left_out
 
 
-def _largest(chosen: Sequence[Choice], total: int, room: int) -> dict[int, list[Body]]:
+def _largest(chosen: Sequence[EvidenceChoice], total: int, room: int) -> dict[int, list[QuotedBody]]:
     """The bodies to leave out, by action: the largest first, of equals the latest, until a quarter is free again."""
     bodies = [action_quote.bodies(choice.leaf, choice.block) for choice in chosen]
     by_size = sorted(
@@ -267,26 +271,26 @@ def _largest(chosen: Sequence[Choice], total: int, room: int) -> dict[int, list[
     )
     gone: dict[int, list[int]] = {}
     for saving, place, number in by_size:
-        if total <= room - room // 4 or saving <= SMALL // 2:
+        if total <= room - room // 4 or saving <= SMALL_ACTION_BYTES // 2:
             break
         gone.setdefault(place, []).append(number)
         total -= saving
     return {place: [bodies[place][number] for number in sorted(numbers)] for place, numbers in gone.items()}
 
 
-def _named_bodies(leaf: Leaf, bodies: Iterable[Body]) -> list[str]:
+def _named_bodies(leaf: Leaf, bodies: Iterable[QuotedBody]) -> list[str]:
     """What bodies are called once they are left out."""
     return [f"a{leaf.action}, {body.place} ({body.size} bytes)" for body in bodies]
 
 
-def _choice(leaf: Leaf, roles: tuple[Role, ...], depth: int) -> Choice:
+def _choice(leaf: Leaf, roles: tuple[Role, ...], depth: int) -> EvidenceChoice:
     block = action_quote.key_action(leaf, roles)
-    return Choice(leaf, roles, block, markup.size(block, depth, WIDTH))
+    return EvidenceChoice(leaf, roles, block, markup.size(block, depth, NUMBER_WIDTH))
 
 
-def _without(choice: Choice, bodies: Iterable[Body], depth: int) -> Choice:
+def _without(choice: EvidenceChoice, bodies: Iterable[QuotedBody], depth: int) -> EvidenceChoice:
     block = action_quote.without(choice.block, bodies)
-    return Choice(choice.leaf, choice.roles, block, markup.size(block, depth, WIDTH))
+    return EvidenceChoice(choice.leaf, choice.roles, block, markup.size(block, depth, NUMBER_WIDTH))
 
 
 def _by_leaf(found: Iterable[tuple[Leaf, Role]]) -> dict[str, int]:
@@ -297,7 +301,7 @@ def _by_leaf(found: Iterable[tuple[Leaf, Role]]) -> dict[str, int]:
     return roles
 
 
-def _in_order(roles: Mapping[str, int], layout: Layout) -> list[tuple[Leaf, tuple[Role, ...]]]:
+def _in_order(roles: Mapping[str, int], layout: TreeLayout) -> list[tuple[Leaf, tuple[Role, ...]]]:
     """Each action with its roles in the order of their weight."""
     return [(leaf, _roles(roles[leaf.id])) for leaf in layout.leaves if leaf.id in roles]
 
@@ -312,11 +316,8 @@ def _is_open(identifier: str | None, issues: Mapping[str, Issue]) -> bool:
 
 
 def _has_failed(leaf: Leaf) -> bool:
-    """Whether the harness itself says that something in the action failed."""
-    for seen in leaf.step.observations:  # noqa: SIM110 - a generator costs more than all that it looks at
-        if seen.is_error or seen.exit_code:
-            return True
-    return False
+    """Whether an observation of the action is marked as failed by its harness."""
+    return any(observation.is_error or observation.exit_code for observation in leaf.step.observations)
 
 
 def _last(found: Sequence[Leaf], holds: Callable[[Leaf], bool] | None = None) -> Leaf | None:

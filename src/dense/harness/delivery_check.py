@@ -45,13 +45,13 @@ def compare_received(trial: Path, expected: str, delivered: Delivery) -> Receive
     try:
         if delivered == "file" and _is_opened(trial):
             return "opened"
-        told = [_plain(text) for text in _told(trial)]
+        prompts = [_plain(text) for text in _prompts_of(trial)]
     except (DenseError, OSError, ValueError, RecursionError):
         return "not recorded"
-    if not any(told):
+    if not any(prompts):
         return "not recorded"
     wanted = _plain(expected)
-    if not any(wanted in text for text in told):
+    if not any(wanted in text for text in prompts):
         return "different"
     return "same" if delivered == "instruction" else "not opened"
 
@@ -61,7 +61,7 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
-def _told(trial: Path) -> Iterator[str]:
+def _prompts_of(trial: Path) -> Iterator[str]:
     """What users and the harness said before the agent first acted."""
     documents = sorted((trial / "agent").glob("trajectory*.json"))
     found = False
@@ -70,7 +70,7 @@ def _told(trial: Path) -> Iterator[str]:
             found = True
             yield text
     if not found:
-        yield from _told_otherwise(trial)
+        yield from _prompts_of_other_traces(trial)
 
 
 def _prompts(path: Path) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _prompts(path: Path) -> Iterator[str]:
         yield "\n".join(texts)
 
 
-def _told_otherwise(trial: Path) -> Iterator[str]:
+def _prompts_of_other_traces(trial: Path) -> Iterator[str]:
     """The same from the traces of programs that write none for Harbor. A task that was read from a file beside the
     trace is what we wrote there ourselves, and tells nothing."""
     for stream in _streams(trial):

@@ -161,7 +161,7 @@ def _copy(task: Path, out: Path, instruction: str | None) -> None:
             shutil.copy2(entry, target)
         else:
             _link(entry, target)
-    for name, entry in _entries(task):  # last, since a folder that may not be written to cannot be filled
+    for name, entry in _entries(task):  # last, because a folder that may not be written to cannot be filled
         if entry.is_dir() and not entry.is_symlink():
             shutil.copymode(entry, out / name)
 
@@ -194,7 +194,7 @@ def _check_same(task: Path, out: Path) -> None:
     changed = before.keys() ^ after.keys()
     for name in before.keys() & after.keys():
         source, target = before[name], after[name]
-        if not os.path.samestat(source.lstat(), target.lstat()) and _told(source) != _told(target):
+        if not os.path.samestat(source.lstat(), target.lstat()) and _entry_content(source) != _entry_content(target):
             changed.add(name)
     if changed:
         raise DenseError(f"{task / min(changed)}: was changed while it was copied; leave tasks alone during a run")
@@ -204,15 +204,15 @@ def _digest(entries: Iterator[tuple[str, Path]]) -> str:
     found = hashlib.sha256()
     for name, path in entries:
         try:
-            told = _told(path)
+            content = _entry_content(path)
         except OSError as error:
             raise DenseError(f"{path}: cannot be read ({error.strerror or error})") from None
-        if told is not None:
-            found.update(b"\0".join([os.fsencode(name), *told, b""]))
+        if content is not None:
+            found.update(b"\0".join([os.fsencode(name), *content, b""]))
     return found.hexdigest()
 
 
-def _told(path: Path) -> tuple[bytes, bytes] | None:
+def _entry_content(path: Path) -> tuple[bytes, bytes] | None:
     """What an entry is and what is in it; None for a folder, which its files speak for."""
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):

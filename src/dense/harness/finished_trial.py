@@ -1,7 +1,7 @@
 """What a finished Harbor trial came to, from the files that it left; also those of other people and older releases.
 
 Nothing is made up: a reward that the verifier did not write is None, tokens that were not recorded are unknown. Tokens
-come from the trial's own record only, since sums over the steps of a trace lose calls that were under way."""
+come from the trial's own record only, because sums over the steps of a trace lose calls that were under way."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ same; that grade is of the outage, whatever it is, and the attempt is not scored
 def read_trial(folder: Path, base: Path | None = None) -> AttemptResult | None:
     """What came of the trial in this folder; None where it holds no complete record of one.
 
-    Paths are relative to `base`: the folder around the trial unless told otherwise."""
+    Paths are relative to `base`: the folder around the trial by default."""
     result = _result(folder)
     if result is None:
         return None

@@ -174,7 +174,7 @@ class HarborHarness:
         if not has_same_instruction(order):
             return None
         for result in sorted(order.folder.glob(f"*/{RESULT_FILE}")):
-            attempted = self._told(order, result.parent)
+            attempted = self._result_of(order, result.parent)
             if attempted.is_scored:
                 return attempted
         return None
@@ -198,17 +198,17 @@ class HarborHarness:
             await trial.run()
         except (Exception, SystemExit) as error:  # whatever an agent or an environment raises is about this attempt
             # … unless it was over and graded by then.
-            told = await asyncio.to_thread(self.finished, order)
-            return told or await asyncio.to_thread(self._untold, order, error)
-        return await asyncio.to_thread(self._told, order, order.folder / trial.paths.trial_dir.name)
+            finished = await asyncio.to_thread(self.finished, order)
+            return finished or await asyncio.to_thread(self._failed_result, order, error)
+        return await asyncio.to_thread(self._result_of, order, order.folder / trial.paths.trial_dir.name)
 
-    def _told(self, order: AttemptOrder, trial: Path) -> AttemptResult:
+    def _result_of(self, order: AttemptOrder, trial: Path) -> AttemptResult:
         """What the trial came to. Tidies up, so that an attempt leaves the same whether or not it was killed here."""
         self.tidy(order)
         attempted = read_trial(trial, order.folder)
         return incomplete(trial.name) if attempted is None else with_delivery(attempted, order, trial)
 
-    def _untold(self, order: AttemptOrder, error: BaseException) -> AttemptResult:
+    def _failed_result(self, order: AttemptOrder, error: BaseException) -> AttemptResult:
         """An attempt that left no record: not scored, and why."""
         self.tidy(order)
         folders = [path for path in order.folder.iterdir() if path.is_dir() and path.name != TASK_FOLDER]

@@ -56,7 +56,7 @@ def preflight_environment(config: EnvironmentConfig, kind: str) -> None:
 def preflight_agent(config: AgentConfig, recipient: Recipient) -> None:
     from harbor.agents.factory import AgentFactory
 
-    # Whether a key is there can be told only where the model is asked: an option may carry it, or a server need none.
+    # Only the model's server knows whether a key is needed and valid: an option may carry it, or none is needed.
     skip = "skip_credential_checks"
     lenient = {skip: True} if skip in inspect.signature(AgentFactory.run_preflight).parameters else {}
     try:

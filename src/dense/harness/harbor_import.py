@@ -35,7 +35,7 @@ def import_harbor() -> None:
         logger = logging.getLogger(name)
         logger.propagate = False
         logger.handlers = [logging.NullHandler()]
-    # What they say of their own code, now and when they build what they need later, is nothing that our users can mend.
+    # Their warnings about their own code are nothing that our users can fix.
     warnings.filterwarnings("ignore", module=WARNING_MODULES)
 
 

@@ -96,8 +96,8 @@ class Harness(Protocol):
         ...
 
     async def attempt(self, order: AttemptOrder, /) -> AttemptResult:
-        """One attempt, from nothing. Whatever goes wrong in the attempt is told in what it gives; what makes every
-        further attempt pointless (no such agent, no such environment on this machine) is a `DenseError`."""
+        """One attempt, from nothing. The result reports what goes wrong in the attempt; what makes every further
+        attempt pointless (no such agent, no such environment on this machine) is a `DenseError`."""
         ...
 
     def finished(self, order: AttemptOrder, /) -> AttemptResult | None:

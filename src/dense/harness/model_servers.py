@@ -49,7 +49,7 @@ class RunningServers(Mapping[str, str]):
         self._addresses, self._servers = addresses, servers
 
     def check(self) -> None:
-        """Whether all of them still run; a `DenseError` tells of one that has ended, since nothing starts it again."""
+        """Raise a `DenseError` if one of them has ended: nothing starts it again."""
         for server in self._servers:
             server.check()
 
@@ -86,9 +86,9 @@ class _Server:
             if await self._answers(port, patience):
                 return f"http://{HOST}:{port}"
             await self.down()
-            told = self._told()
-            if last == 0 or "already in use" not in told.lower():
-                raise DenseError(f"{self._complaint(patience)}\n{told}")
+            log = self._log_tail()
+            if last == 0 or "already in use" not in log.lower():
+                raise DenseError(f"{self._complaint(patience)}\n{log}")
         raise AssertionError("the last try returns or raises")
 
     def check(self) -> None:
@@ -97,7 +97,7 @@ class _Server:
         if code is not None:
             raise DenseError(
                 f"recipient {self.recipient.name!r}: its server has ended, with exit code {code}: "
-                f"{' '.join(self.recipient.server)}\n{self._told()}\nMend that and run again: nothing is lost"
+                f"{' '.join(self.recipient.server)}\n{self._log_tail()}\nFix that and run again: nothing is lost"
             )
 
     async def down(self) -> None:
@@ -142,13 +142,13 @@ class _Server:
                 return True
         return False
 
-    def _told(self) -> str:
+    def _log_tail(self) -> str:
         """The end of what it wrote since it was started."""
         try:
-            told = self.log.read_bytes()[self.start :].decode(errors="replace").strip()
+            log = self.log.read_bytes()[self.start :].decode(errors="replace").strip()
         except OSError as error:
             return f"({self.log} cannot be read: {error.strerror or error})"
-        return told[-MAX_LOG_LINES:] or "(it wrote nothing)"
+        return log[-MAX_LOG_LINES:] or "(it wrote nothing)"
 
     def _complaint(self, patience: float) -> str:
         return (

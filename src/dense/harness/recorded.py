@@ -1,6 +1,6 @@
 """Attempts that were made before, served again: for tests of what runs attempts, and to replay an experiment elsewhere.
 
-What it gives is read from the recorded trial anew, as if it had just been made; nothing is run and nothing is asked."""
+It reads each result from the recorded trial, as if it had just been made; nothing is run and nothing is asked."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class RecordedHarness:
                 await asyncio.to_thread(shutil.copy2, source / RESULT_FILE, target / RESULT_FILE)
         except (OSError, shutil.Error) as error:
             raise DenseError(f"{source}: cannot be copied to {target} ({error})") from None
-        return await asyncio.to_thread(_told, order, target)
+        return await asyncio.to_thread(_result_of, order, target)
 
     def finished(self, order: AttemptOrder) -> AttemptResult | None:
         """What a killed run copied to its end."""
         for result in sorted(order.folder.glob(f"*/{RESULT_FILE}")):
-            attempted = _told(order, result.parent)
+            attempted = _result_of(order, result.parent)
             if attempted.is_scored:
                 return attempted
         return None
@@ -63,6 +63,6 @@ class RecordedHarness:
         return trial
 
 
-def _told(order: AttemptOrder, trial: Path) -> AttemptResult:
+def _result_of(order: AttemptOrder, trial: Path) -> AttemptResult:
     attempted = read_trial(trial, order.folder)
     return incomplete(trial.name) if attempted is None else with_delivery(attempted, order, trial)

@@ -118,7 +118,7 @@ def _read(given: str) -> tuple[str, bool]:
 
 
 def _forms(secrets: Iterable[str]) -> list[str]:
-    """Each as it is, as JSON and as a URL writes it; the longest first, since one may be part of another."""
+    """Each as it is, as JSON and as a URL writes it; the longest first, because one may be part of another."""
     forms = {
         form
         for value in secrets

@@ -1,6 +1,6 @@
 """Runs a command for as long as its starter lives: ends it, with all its children, when standard input closes.
 
-A program of its own with nothing but the standard library, since it must outlive whoever started it by a moment: a
+A program of its own with nothing but the standard library, because it must outlive whoever started it by a moment: a
 process that is killed with SIGKILL closes its pipes and can do nothing else.
 
     python supervisor.py COMMAND …      exits as the command does; killed by a signal, as shells put it

@@ -203,7 +203,7 @@ class RunnerTable:
 
 
 def _by_program(calls: Iterable[str]) -> dict[str, frozenset[str]]:
-    """What stands behind each program in its calls."""
+    """What follows each program in its calls."""
     found: dict[str, set[str]] = {}
     for program, space, rest in (call.partition(" ") for call in calls):
         if space:

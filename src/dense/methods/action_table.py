@@ -11,7 +11,7 @@ from msgspec import Struct
 from dense.deliver import action_quote, markup
 from dense.deliver.delivery import Fit
 from dense.deliver.markup import MarkupBlock
-from dense.deliver.selection import WIDTH
+from dense.deliver.selection import NUMBER_WIDTH
 from dense.methods.truncation import describe_gap, keep_ends
 from dense.trajectory import Trajectory
 from dense.tree import Leaf
@@ -62,9 +62,9 @@ def _shortened(
 
     The head goes last of all."""
     top = head(room // 2)
-    left = room - markup.size(_report(top, [], redacted), 0, WIDTH)
+    left = room - markup.size(_report(top, [], redacted), 0, NUMBER_WIDTH)
     blocks = [_row(row, left // MAX_ROW_SHARE) for row in rows]
-    sizes = [markup.size(block, 1, WIDTH) for block in blocks]
+    sizes = [markup.size(block, 1, NUMBER_WIDTH) for block in blocks]
     rest = keep_ends(sizes, left)
     first, last = rest.head, max(rest.head, rest.tail)
     while True:
@@ -85,7 +85,7 @@ def _rowless(head: TableHead, gap: Sequence[MarkupBlock], room: int) -> MarkupBl
     """The head, in all the room that there is once no row fits; the note on the rows gives way to it."""
     for rest in (gap, ()):
         # Measured with a block in it, because only then its tags have lines of their own.
-        left = room - markup.size(_report(rest or [_EMPTY], [], ""), 0, WIDTH)
+        left = room - markup.size(_report(rest or [_EMPTY], [], ""), 0, NUMBER_WIDTH)
         found = _report(head(left), rest, "")
         if markup.size(found) <= room:
             return found

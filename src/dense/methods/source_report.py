@@ -1,7 +1,7 @@
 """The dense source tree as a report: summaries and labels, without shortcuts, verdicts and issues.
 
 Where all of it is too long, facets and labels go first, those of the deepest tasks before others; then quoted actions;
-then whole tasks, again the deepest first, and a note stands where they were. In hardly any room only the summaries of
+then whole tasks, again the deepest first, and a note takes their place. In hardly any room only the summaries of
 the root's parts are left."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dense.deliver import markup, selection
 from dense.deliver.delivery import Fit
 from dense.deliver.fit import CUT
 from dense.deliver.markup import MARKER_GUIDE, MarkupBlock
-from dense.deliver.selection import WIDTH
+from dense.deliver.selection import NUMBER_WIDTH
 from dense.evidence.actions import EffectsOf
 from dense.methods.truncation import keep_ends
 from dense.tree import NONE, Facets, Leaf, ReconciledTree, SourceTree, Subtask, leaves
@@ -50,7 +50,7 @@ class _Piece(Struct, frozen=True):
     task: str
     """The task that it belongs to, by identifier."""
     key: str
-    """Where it stands: a facet's name and the task, or the first action that it is about."""
+    """Its place: a facet's name and the task, or the first action that it is about."""
     block: MarkupBlock
     depth: int
     leaves: tuple[Leaf, ...] = ()
@@ -59,7 +59,7 @@ class _Piece(Struct, frozen=True):
     @property
     def size(self) -> int:
         """Its bytes."""
-        return markup.size(self.block, self.depth, WIDTH)
+        return markup.size(self.block, self.depth, NUMBER_WIDTH)
 
 
 class _Layout(Struct, frozen=True):
@@ -83,11 +83,11 @@ def source_report(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -
     def fit(room: int) -> tuple[MarkupBlock, tuple[str, ...]]:
         said = list(_said(tree.root, 2))
         blocks = {piece.key: piece.block for piece in said}
-        structure = markup.size(_report(bare, _Layout(blocks)), 0, WIDTH)
-        skeleton = markup.size(_report(bare, _Layout({}, longest=room // MAX_SUMMARY_SHARE)), 0, WIDTH)
+        structure = markup.size(_report(bare, _Layout(blocks)), 0, NUMBER_WIDTH)
+        skeleton = markup.size(_report(bare, _Layout({}, longest=room // MAX_SUMMARY_SHARE)), 0, NUMBER_WIDTH)
         # Where the structure alone takes too much, facets and labels make room: plan with half, as long as it is there.
         free = min(max(room - structure, room // 2), room - skeleton)
-        chosen = selection.select(bare, effects=effects, room=free) if free > 0 else selection.Selection(())
+        chosen = selection.select(bare, effects=effects, room=free) if free > 0 else selection.EvidenceSelection(())
         report = _report(bare, _Layout(blocks | {_quoted(name): block for name, block in chosen.blocks.items()}))
         if markup.size(report) <= room:
             return report, chosen.left_out
@@ -98,14 +98,14 @@ def source_report(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -
 
 
 def _shortened(
-    tree: ReconciledTree, said: Sequence[_Piece], chosen: selection.Selection, room: int, *, is_whole: bool
+    tree: ReconciledTree, said: Sequence[_Piece], chosen: selection.EvidenceSelection, room: int, *, is_whole: bool
 ) -> tuple[MarkupBlock, tuple[str, ...]]:
     """The tasks that there is room for, then what fits of the pieces in the order of their weight."""
     tasks = None if is_whole else _fitting(tree.root, room)
     layout = _Layout({}, tasks, room // MAX_SUMMARY_SHARE)
     if not is_whole and not _shows_parts(tree.root, layout):
         return _compact(tree.root, room), ("all but the summaries of the root's parts",)
-    left = room - markup.size(_report(tree, layout), 0, WIDTH)
+    left = room - markup.size(_report(tree, layout), 0, NUMBER_WIDTH)
     weighed = [*_quotes(tree.root, chosen), *sorted(said, key=lambda piece: (piece.depth, piece.name == "labels"))]
     blocks: dict[str, MarkupBlock] = {}
     gone: list[_Piece] = []
@@ -115,17 +115,17 @@ def _shortened(
         fitting = piece.block if piece.size <= left else _fewer_labels(piece, left)
         if fitting is not None:
             blocks[piece.key] = fitting
-            left -= markup.size(fitting, piece.depth, WIDTH)
+            left -= markup.size(fitting, piece.depth, NUMBER_WIDTH)
         if fitting is not piece.block:
             gone.append(piece)
     report = _report(tree, _Layout(blocks, tasks, room // MAX_SUMMARY_SHARE))
-    if markup.size(report) > room:  # only where there are more blocks than sizes are planned for
+    if markup.size(report) > room:  # only if there are more blocks than sizes are planned for
         return _compact(tree.root, room), ("all but the summaries of the root's parts",)
     return report, tuple(_describe(gone, report))
 
 
 def _describe(gone: Sequence[_Piece], report: MarkupBlock) -> Iterator[str]:
-    """What had to go, in words."""
+    """What was left out, in words."""
     others = Counter(piece.name for piece in gone if piece.name != "key-action")
     yield from (f"{name}: {count} left out or shortened" for name, count in others.items())
     yield from (f"key-action {piece.block.attributes['action']}" for piece in gone if piece.name == "key-action")
@@ -133,7 +133,7 @@ def _describe(gone: Sequence[_Piece], report: MarkupBlock) -> Iterator[str]:
 
 
 def _said(node: Subtask, depth: int) -> Iterator[_Piece]:
-    """Facets and labels of a task and of all below it; `depth` is where its blocks stand."""
+    """Facets and labels of a task and of all below it; `depth` is that of its blocks."""
     for name in Facets.__struct_fields__:
         hyphened = name.replace("_", "-")
         for block in _text(hyphened, getattr(node.facets, name)):
@@ -146,8 +146,8 @@ def _said(node: Subtask, depth: int) -> Iterator[_Piece]:
             yield from _said(part, depth + 1)
 
 
-def _quotes(root: Subtask, chosen: selection.Selection) -> list[_Piece]:
-    """The quoted actions: required ones first, and the latest first, since they show how it ended."""
+def _quotes(root: Subtask, chosen: selection.EvidenceSelection) -> list[_Piece]:
+    """The quoted actions: required ones first, and the latest first, because they show how it ended."""
     places = dict(_places(root, 2))
     order = sorted(chosen.choices, key=lambda choice: (choice.roles[0] in selection.OPTIONAL, -choice.leaf.action))
     return [
@@ -157,7 +157,7 @@ def _quotes(root: Subtask, chosen: selection.Selection) -> list[_Piece]:
 
 
 def _places(node: Subtask, depth: int) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Each action's task and the depth at which it stands."""
+    """Each action's task and depth."""
     for own, parts in _stretches(node):
         yield from ((leaf.id, (node.id, depth)) for leaf in own)
         for part in parts:
@@ -167,12 +167,12 @@ def _places(node: Subtask, depth: int) -> Iterator[tuple[str, tuple[str, int]]]:
 def _fitting(root: Subtask, room: int) -> frozenset[str]:
     """The tasks that there is room for: level by level; of one that is too long, its beginning and its end."""
     note = markup.text("left-out", _note(_span(root)[1], _span(root)[1], 99_999))
-    reserved = markup.size(note, 2, WIDTH)
+    reserved = markup.size(note, 2, NUMBER_WIDTH)
     left = room - _frame("report", 0, None) - _frame("task", 1, root, room // MAX_SUMMARY_SHARE) - reserved
     shown, level, depth = {root.id}, _parts_of(root), 2
     while level:
         # Each makes room for the note that its own parts would leave, which is free again once they are all shown.
-        notes = [markup.size(note, depth + 1, WIDTH) if _parts_of(one) else 0 for one in level]
+        notes = [markup.size(note, depth + 1, NUMBER_WIDTH) if _parts_of(one) else 0 for one in level]
         sizes = [
             _frame("task", depth, one, room // MAX_SUMMARY_SHARE) + size for one, size in zip(level, notes, strict=True)
         ]
@@ -192,14 +192,14 @@ def _frame(name: str, depth: int, node: Subtask | None, longest: int = 0) -> int
     """Bytes of a block's tags, and of a task's summary."""
     if node is None:
         block = markup.group(name, [_EMPTY])
-        return markup.size(block, depth, WIDTH) - markup.size(_EMPTY, depth + 1, WIDTH)
+        return markup.size(block, depth, NUMBER_WIDTH) - markup.size(_EMPTY, depth + 1, NUMBER_WIDTH)
     summary = list(_text("summary", node.summary, longest))
     block = _tagged(node, summary or [_EMPTY])
-    return markup.size(block, depth, WIDTH) - (0 if summary else markup.size(_EMPTY, depth + 1, WIDTH))
+    return markup.size(block, depth, NUMBER_WIDTH) - (0 if summary else markup.size(_EMPTY, depth + 1, NUMBER_WIDTH))
 
 
 def _shows_parts(root: Subtask, layout: _Layout) -> bool:
-    """Whether a look at the parts is left: one of many tells less than a line on each of several."""
+    """Whether a look at the parts is left: one of many says less than a line on each of several."""
     parts = _parts_of(root)
     return sum(layout.has(part) for part in parts) >= min(2, len(parts))
 
@@ -213,14 +213,14 @@ def _compact(root: Subtask, room: int) -> MarkupBlock:
         task = markup.group("task", blocks, id=_short(root.id), left_out=f"{hidden} parts" if hidden else None)
         return markup.group("report", [task])
 
-    left = room - markup.size(record([_EMPTY], len(texts)), 0, WIDTH) + markup.size(_EMPTY, 2, WIDTH)
+    left = room - markup.size(record([_EMPTY], len(texts)), 0, NUMBER_WIDTH) + markup.size(_EMPTY, 2, NUMBER_WIDTH)
     shown: list[MarkupBlock] = []
     for block in texts:
-        fitting = block if markup.size(block, 2, WIDTH) <= left else _cut(block, left)
+        fitting = block if markup.size(block, 2, NUMBER_WIDTH) <= left else _cut(block, left)
         if fitting is None:
             break
         shown.append(fitting)
-        left -= markup.size(fitting, 2, WIDTH)
+        left -= markup.size(fitting, 2, NUMBER_WIDTH)
         if fitting is not block:
             break
     if not texts:
@@ -240,7 +240,7 @@ def _short(name: str) -> str | None:
 def _cut(block: MarkupBlock, room: int) -> MarkupBlock | None:
     """As much of the block's text as fits, with a mark."""
     empty = markup.with_text(block, CUT)
-    left = room - markup.size(empty, 2, WIDTH)
+    left = room - markup.size(empty, 2, NUMBER_WIDTH)
     if left < MIN_TEXT_BYTES or not isinstance(block.content, str):
         return None
     return markup.with_text(block, _clipped(block.content, left))
@@ -268,7 +268,7 @@ def _tagged(node: Subtask, blocks: Sequence[MarkupBlock]) -> MarkupBlock:
 
 
 def _span(node: Subtask) -> tuple[int, int]:
-    """The numbers of the first and the last action below a task; zeros where there is none."""
+    """The numbers of the first and the last action below a task; zeros if there is none."""
     numbers = [leaf.action for leaf in leaves(node)]
     return (numbers[0], numbers[-1]) if numbers else (0, 0)
 
@@ -319,7 +319,9 @@ def _line(leaf: Leaf) -> str:
 
 def _fewer_labels(piece: _Piece, room: int) -> MarkupBlock | None:
     """The worst labels that fit, of equals the latest; None for what are no labels, or where none fits."""
-    left = room - markup.size(_labels((), len(piece.leaves)), piece.depth, WIDTH) - markup.INDENT * piece.depth - 2
+    left = (
+        room - markup.size(_labels((), len(piece.leaves)), piece.depth, NUMBER_WIDTH) - markup.INDENT * piece.depth - 2
+    )
     if left < MIN_TEXT_BYTES or not piece.leaves:
         return None
     shown: list[Leaf] = []

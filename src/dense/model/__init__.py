@@ -107,7 +107,7 @@ async def open_model(
 
     `cache` keeps answers for good in a file that processes may share; `record` writes a replay. At most `concurrency`
     calls run at once. `max_usd` bounds what is spent, what was `spent` before included, and needs known `prices`. A
-    missing key, an unknown name or price is told here, before anything is asked. When the block ends by
+    missing key, an unknown name or price is an error here, before anything is asked. When the block ends by
     `SpendingLimit`, calls that are under way are waited for, so that their answers are kept; when it ends otherwise,
     they are dropped."""
     async with AsyncExitStack() as stack:

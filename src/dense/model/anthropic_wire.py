@@ -98,10 +98,12 @@ def answer(payload: bytes, spec: ModelSpec, form: RequestForm) -> WireReply | Wi
 def usage(payload: bytes) -> Usage:
     """Tokens in disjoint buckets, which is how this format counts."""
     try:
-        told = msgspec.json.decode(payload, type=_Tokens | None) or _Tokens()
+        tokens = msgspec.json.decode(payload, type=_Tokens | None) or _Tokens()
     except msgspec.MsgspecError:
         return Usage()
-    return Usage(told.input_tokens, told.cache_read_input_tokens, told.cache_creation_input_tokens, told.output_tokens)
+    return Usage(
+        tokens.input_tokens, tokens.cache_read_input_tokens, tokens.cache_creation_input_tokens, tokens.output_tokens
+    )
 
 
 def _finish(reason: str | None) -> Finish:

@@ -69,7 +69,7 @@ class AnswerStore:
         return await self.get(key) or reply
 
     async def forget(self, key: str, at: str) -> None:
-        """Keeps the answer of that time no longer: whoever asks next asks anew. A later answer stays."""
+        """Keeps the answer of that time no longer: whoever asks next asks again. A later answer stays."""
 
         def delete() -> None:
             with self._connection as table:

@@ -38,20 +38,20 @@ def failure_of(status: int, payload: bytes, headers: Mapping[str, str] | None = 
     """What a response means that is not a success. A refusal that came as an error is an answer."""
     text = error_text(payload)
     whole = payload[:20_000].decode("utf-8", "replace")
-    told = f"HTTP {status}: {text}" if text else f"HTTP {status}"
+    message = f"HTTP {status}: {text}" if text else f"HTTP {status}"
     if status in (400, 403, 422, 451) and REFUSED.search(whole):
         return WireReply(text, "refusal", Usage(), status=status)
     if status == 402 or (status in (400, 403, 429) and NO_CREDIT.search(whole)):
-        return WireFailure(f"the account has no credit left ({told})", "key", status)
+        return WireFailure(f"the account has no credit left ({message})", "key", status)
     if status in (401, 403) or (status == 400 and BAD_KEY.search(whole)):
-        return WireFailure(told, "key", status)
+        return WireFailure(message, "key", status)
     if status in (404, 405) or 300 <= status < 400:
-        return WireFailure(told, "model", status)
+        return WireFailure(message, "model", status)
     if status in (408, 409, 425, 429) or status >= 500:
-        return WireFailure(told, "again", status, retry_after=retry_after(headers or {}, whole))
+        return WireFailure(message, "again", status, retry_after=retry_after(headers or {}, whole))
     if status in (400, 413, 422) and TOO_LONG.search(whole):
-        return WireFailure(f"the prompt is too long for the model ({told})", "too long", status)
-    return WireFailure(told, "dead", status)
+        return WireFailure(f"the prompt is too long for the model ({message})", "too long", status)
+    return WireFailure(message, "dead", status)
 
 
 def narrowed(form: RequestForm, failure: WireFailure) -> RequestForm | None:
@@ -72,8 +72,8 @@ def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
             return max(0.0, float(headers["retry-after-ms"]) / 1000)
         if "Retry-After" in headers:
             return _seconds(headers["Retry-After"], headers.get("Date"))
-        told = re.search(r'"retryDelay":\s*"([\d.]+)s"', text)
-        return float(told[1]) if told else None
+        message = re.search(r'"retryDelay":\s*"([\d.]+)s"', text)
+        return float(message[1]) if message else None
     except ValueError:
         return None
 

@@ -120,7 +120,7 @@ class HttpModel:
             self._takes_temperature = False
             log.warning("%s takes no temperature: it is left out from now on (%s)", self.spec, failure.text)
         else:
-            log.warning("%s does not take this schema: it is told in words (%s)", self.spec, failure.text)
+            log.warning("%s does not take this schema: the prompt describes it instead (%s)", self.spec, failure.text)
         return narrower
 
     async def _try(

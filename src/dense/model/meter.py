@@ -74,7 +74,7 @@ class CallLedger:
         self.calls: list[ModelCall] = []
         self.totals = CallTotals()
         self.watch: Callable[[ModelCall], None] | None = None
-        """Is told of every call that was not answered from a cache, paid for or not, when it is written down."""
+        """Called with every recorded call that no cache answered, paid for or not."""
 
     def answered(self, request: ChatRequest, reply: ChatReply) -> ModelCall:
         """Writes down an answer."""
@@ -149,7 +149,7 @@ def price_attempts(
 
 
 def estimate_usage(request: ChatRequest, *, bytes_per_token: float = 4, output_tokens: int | None = None) -> Usage:
-    """The tokens of a question before it is asked: four bytes each, and an output up to its limit if not told."""
+    """The tokens of a question before it is asked: four bytes each, and an output up to its limit if not given."""
     size = len(request.system.encode()) + sum(len(message.text.encode()) for message in request.messages)
     if request.schema is not None:
         size += len(str(request.schema))

@@ -52,7 +52,7 @@ def body(request: ChatRequest, spec: ModelSpec, form: RequestForm) -> dict[str, 
 def _turns(messages: tuple[Message, ...], spec: ModelSpec) -> list[dict[str, Any]]:
     """One turn for each change of the speaker: many chat templates insist that the roles alternate."""
     turns: list[dict[str, Any]] = []
-    # OpenRouter hands these marks on to Anthropic, whose caches work only where they are told to.
+    # OpenRouter hands these marks on to Anthropic, whose caches work only at such marks.
     has_marks = spec.provider.name == "openrouter" and spec.name.startswith("anthropic/")
     for role, group in groupby(messages, key=lambda message: message.role):
         parts = list(group)
@@ -139,19 +139,20 @@ def answer(payload: bytes, spec: ModelSpec, form: RequestForm) -> WireReply | Wi
 def usage(payload: bytes, *, hides_thoughts: bool = False) -> Usage:
     """Tokens in disjoint buckets. Cached ones are part of the prompt here, under one of three names."""
     try:
-        told = msgspec.json.decode(payload, type=_Tokens | None) or _Tokens()
+        tokens = msgspec.json.decode(payload, type=_Tokens | None) or _Tokens()
     except msgspec.MsgspecError:
         return Usage()
-    details = told.prompt_tokens_details or _Details()
+    details = tokens.prompt_tokens_details or _Details()
     read = next(
-        (n for n in (details.cached_tokens, told.cached_tokens, told.prompt_cache_hit_tokens) if n is not None), None
+        (n for n in (details.cached_tokens, tokens.cached_tokens, tokens.prompt_cache_hit_tokens) if n is not None),
+        None,
     )
     write = details.cache_write_tokens
-    prompt, output = told.prompt_tokens, told.completion_tokens
-    if hides_thoughts and prompt is not None and told.total_tokens is not None:
-        output = max(told.total_tokens - prompt, output or 0)
+    prompt, output = tokens.prompt_tokens, tokens.completion_tokens
+    if hides_thoughts and prompt is not None and tokens.total_tokens is not None:
+        output = max(tokens.total_tokens - prompt, output or 0)
     fresh = None if prompt is None else max(0, prompt - (read or 0) - (write or 0))
-    return Usage(fresh, read, write, output, told.cost)
+    return Usage(fresh, read, write, output, tokens.cost)
 
 
 def _finish(reason: str, refusal: str | None) -> Finish:

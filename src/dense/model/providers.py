@@ -47,7 +47,7 @@ class Provider(Struct, frozen=True):
     json_mode: JsonMode = "schema"
     """The tightest form of answer that it can be bound to."""
     rejects: tuple[str, ...] = ()
-    """Keywords of JSON Schema that it rejects; they are told in descriptions instead."""
+    """Keywords of JSON Schema that it rejects; descriptions carry them instead."""
     limit_field: str = "max_tokens"
     """What it calls the limit of the output."""
     takes_temperature: bool = True
@@ -92,7 +92,7 @@ PROVIDERS: dict[str, Provider] = {
             takes_temperature=False,
             prices="moonshotai",
         ),
-        # Prompts are read anew each time, so that the same question gets the same answer. Compact JSON: small models
+        # Prompts are read again each time, so that the same question gets the same answer. Compact JSON: small models
         # else fill their output with blanks.
         Provider(
             "llamacpp",

@@ -59,7 +59,7 @@ class ReplayModel:
         if reply is None:
             raise NotRecorded(
                 f"{self._path}: no answer to {request.label or 'this question'} ({request.digest[:12]}) on record; "
-                "prompts or settings have changed since: record it anew with --record"
+                "prompts or settings have changed since: record it again with --record"
             )
         return replace(reply, is_cached=True)
 

@@ -9,21 +9,21 @@ Schema = dict[str, Any]
 
 
 def close_objects(schema: Schema) -> Schema:
-    """The same with every object closed to further properties, which strict modes demand to be said."""
+    """The same schema with every object closed to further properties, as strict modes demand."""
     return _mapped(schema, _close)
 
 
 def describe_keywords(schema: Schema, keywords: tuple[str, ...]) -> Schema:
-    """The same with these keywords told in descriptions: what a model cannot be bound to, it can be told."""
+    """The same schema with these keywords moved into descriptions, for providers that reject them."""
 
-    def tell(node: Schema) -> Schema:
-        told = ", ".join(f"{word} {node[word]}" for word in keywords if word in node)
-        if not told:
+    def describe(node: Schema) -> Schema:
+        limits = ", ".join(f"{word} {node[word]}" for word in keywords if word in node)
+        if not limits:
             return node
         rest = {word: value for word, value in node.items() if word not in keywords}
-        return {**rest, "description": f"{rest['description']} ({told})" if "description" in rest else told}
+        return {**rest, "description": f"{rest['description']} ({limits})" if "description" in rest else limits}
 
-    return _mapped(schema, tell)
+    return _mapped(schema, describe)
 
 
 def is_strict(schema: Schema) -> bool:

@@ -1,4 +1,4 @@
-"""What the two wire formats have in common: what they take, what they give, and how a schema is told without one."""
+"""What the two wire formats share: requests, replies, failures, and schemas described in the prompt."""
 
 from __future__ import annotations
 

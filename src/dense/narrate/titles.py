@@ -45,9 +45,9 @@ ERROR_NAME = re.compile(r"(?:[A-Z]\w{2,30}(?:Error|Exception|Interrupt|Warning))
 PATCH_COMMAND = re.compile(r"\bpatch\b|\bgit apply\b")
 COMMIT_MESSAGE = re.compile(r"""\bgit commit\b[^\n'"]{0,40}?-\w*m\s*['"]([^\n'"$]{3,200})""")
 LEAD_IN = re.compile(
-    r"(?:(?:now|so|next|then|first|finally|ok(?:ay)?),?\s+)?"
+    r"\A(?:(?:now|so|next|then|first|finally|ok(?:ay)?),?\s+)?"
     r"(?:i(?:['’]ll| will)|let(?:['’]s| me| us)|we(?:['’]ll| will))\s+"
-    r"|(?:please|kindly|bitte|por favor|s'il vous pla[iî]t)[,:]?\s+",
+    r"|\A(?:please|kindly|bitte|por favor|s'il vous pla[iî]t)[,:]?\s+",
     re.IGNORECASE,
 )
 """The beginning of an announcement or a request, which a title has no room for."""
@@ -72,7 +72,7 @@ def attempt_title(actions: Sequence[NarratedAction], *, is_recovered: bool) -> s
         return one_line(_check_title([one for one in checks if one.has_failed] or checks), MAX_TITLE_CHARS)
     if files.made or checks:
         return title(actions, files)
-    name = "Python" if actions[0].facts.family == "python -" else _program(actions[0])
+    name = "Python" if actions[0].facts.family in ("python", "python -") else _program(actions[0])
     lines = [failure.line for action in actions for failure in action.facts.result.failures]
     error = next((found[0] for line in lines if (found := ERROR_NAME.match(line))), "failed")
     return one_line(f"{name}: {error}, {'then worked' if is_recovered else 'given up'}", MAX_TITLE_CHARS)
@@ -347,7 +347,7 @@ def _look_title(looks: Sequence[NarratedAction]) -> str:
 def _delegation_title(action: NarratedAction) -> str:
     """What another agent was asked to do: `WebSurfer: "Open the first link"`."""
     who = one_line(action.facts.delegates_to, 20)
-    words = LEAD_IN.sub("", first_sentence(instruction(action.step), MAX_TITLE_CHARS), 1)
+    words = LEAD_IN.sub("", first_sentence(instruction(action.step), MAX_TITLE_CHARS))
     return f"{who}: {in_quotes(words, MAX_TITLE_CHARS - len(who) - 4)}" if words else f"Turn to {who}"
 
 

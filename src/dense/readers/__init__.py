@@ -99,9 +99,9 @@ def read_file(
         raise
     except DenseError as error:
         damage = file.notices.take()
-        told = "".join(f"\n  {notice.source}: {notice.text}" for notice in damage[:5])
+        notices = "".join(f"\n  {notice.source}: {notice.text}" for notice in damage[:5])
         looks_like_one = bool(damage) or not isinstance(error, NotATrace)
-        yield UnreadFile(file.name, f"{error}{told}", looks_like_one and file.path.name.endswith(TRACE_NAMES))
+        yield UnreadFile(file.name, f"{error}{notices}", looks_like_one and file.path.name.endswith(TRACE_NAMES))
     except RecursionError:
         yield UnreadFile(file.name, f"{file.name}: a value is nested too deeply", True)
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Which reader a file belongs to, told by its content.
+"""Finds the reader of a file by its content.
 
 The table is the list of all formats, by short name. Its order matters where one format is a special case of another: a
-`messages` file is claimed last, since half of the others contain messages.
+`messages` file is claimed last, because half of the other formats contain messages.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Each function takes a message and gives the rest of the text and the calls that were in it, or None if this is not its
 way of writing. The command inside a call is the text's own, byte for byte.
 
-A message may be anything, also long and hostile: no pattern here looks for an end that may be missing, since it would
+A message may be anything, also long and hostile: no pattern here looks for an end that may be missing, because it would
 go through the rest of the text from every beginning."""
 
 from __future__ import annotations

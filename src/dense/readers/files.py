@@ -30,7 +30,7 @@ MAX_RECORD_BYTES = 1 << 30
 CHUNK = 1 << 24
 """Lines up to this length are read at one go; a longer one is measured before it is loaded."""
 HEAD_RECORDS = 40
-"""How many records a format is told by."""
+"""How many records decide the format."""
 HEAD_BYTES = 1 << 16
 """How many bytes are looked at to tell lines from a document."""
 
@@ -116,14 +116,14 @@ class TraceFile:
                 self.notices.skip(f"line is longer than {MAX_RECORD_BYTES >> 20} MiB", place)
                 continue
             try:
-                value, mended = decode(line)
+                value, repaired = decode(line)
             except BadJson as error:
                 stripped = line.strip()
                 if stripped and not stripped.startswith((b"//", b"#")):
                     self.notices.skip(str(error), place)
                 continue
-            if mended:
-                self.notices.repair(mended, place)
+            if repaired:
+                self.notices.repair(repaired, place)
             yield TraceRecord(value, place)
 
     def lines(self) -> Iterator[tuple[int, bytes | None]]:
@@ -155,7 +155,7 @@ class TraceFile:
                 f"{self.name}: one JSON document of more than {MAX_RECORD_BYTES >> 20} MiB; split it and read the parts"
             )
         try:
-            value, mended = decode(data)
+            value, repaired = decode(data)
         except BadJson as error:
             if several := decode_several(data):
                 return [TraceRecord(value, Source(self.name, index=index)) for index, value in enumerate(several)]
@@ -163,10 +163,10 @@ class TraceFile:
                 value = decode_cut_off(data[: error.position])
             except BadJson:
                 raise NoTrajectory(f"{self.name}: {error}") from None
-            mended = ""
+            repaired = ""
             self.notices.skip(f"the document is damaged or cut off ({error}); what came before was read", place)
-        if mended:
-            self.notices.repair(mended, place)
+        if repaired:
+            self.notices.repair(repaired, place)
         return [TraceRecord(value, place)]
 
     def archive(self) -> zipfile.ZipFile:
@@ -213,7 +213,7 @@ def _event_order(path: Path) -> tuple[int, str]:
 
 
 def printable_path(path: Path) -> str:
-    """A path as it is told to people and written to JSON: a name that is no UTF-8 is shown as well as it can be."""
+    """A path for messages and JSON; bytes that are not UTF-8 are replaced."""
     return os.fsencode(path).decode("utf-8", errors="replace")
 
 

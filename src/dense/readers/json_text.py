@@ -27,29 +27,29 @@ class BadJson(ValueError):
 
 
 def decode(data: bytes | bytearray) -> tuple[Any, str]:
-    """The value, and what had to be mended to get it ("" if nothing)."""
+    """The value, and what had to be repaired to get it ("" if nothing)."""
     try:
         return msgspec.json.decode(data), ""
     except RecursionError:
         raise BadJson("nested too deeply") from None
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
-        return _decode_mended(bytes(data))
+        return _decode_repaired(bytes(data))
 
 
-def _decode_mended(data: bytes) -> tuple[Any, str]:
-    mended: list[str] = []
+def _decode_repaired(data: bytes) -> tuple[Any, str]:
+    repaired: list[str] = []
     if data.startswith(BOM):
         data = data.removeprefix(BOM)
     if b"\0" in data:
         data = data.replace(b"\0", b"")
-        mended.append("NUL bytes removed")
+        repaired.append("NUL bytes removed")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         text = data.decode("utf-8", errors="replace")
-        mended.append("invalid UTF-8 replaced")
+        repaired.append("invalid UTF-8 replaced")
     if not text.strip():
-        raise BadJson("nothing but NUL bytes" if mended else "empty")
+        raise BadJson("nothing but NUL bytes" if repaired else "empty")
     try:
         value = json.loads(text, strict=False, parse_constant=str, parse_float=_finite_or_text)
     except RecursionError:
@@ -59,8 +59,8 @@ def _decode_mended(data: bytes) -> tuple[Any, str]:
         raise BadJson(f"not valid JSON ({error})", place) from None
     clean = _without_surrogates(value)
     if clean != value:
-        mended.append("lone surrogates replaced")
-    return clean, ", ".join(mended)
+        repaired.append("lone surrogates replaced")
+    return clean, ", ".join(repaired)
 
 
 def _finite_or_text(number: str) -> float | str:

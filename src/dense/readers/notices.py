@@ -1,4 +1,4 @@
-"""What readers have to say about how they read: collected while reading, told with the trajectory."""
+"""Notices about skipped and repaired input: collected while reading, attached to the trajectory."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ class Notices:
             self.items.append(notice)
 
     def take(self) -> tuple[Notice, ...]:
-        """All notices so far; the list starts anew."""
+        """All notices so far; the list starts again."""
         taken, self.items = tuple(self.items), []
         return taken

@@ -22,7 +22,7 @@ class TraceLocation:
     name: str
     """How the file is called in sources and messages."""
     notices: Notices
-    """Where to say what was skipped, mended or missed."""
+    """Where to say what was skipped, repaired or missed."""
 
     def beside(self, path: Path) -> TraceFile:
         """A side file, read with the same notices."""
@@ -61,7 +61,7 @@ def fitting_documents(
 ) -> Iterator[TraceRecord]:
     """The documents among the records that a reader can make something of; the others are reported as not being `what`.
 
-    Each is handed out when the next one is known: what is reported behind the last is then told with it.
+    Each is handed out when the next one is known: notices after the last one are then attached to it.
     """
     held: TraceRecord | None = None
     for record in records:

@@ -80,14 +80,14 @@ class Stream:
     usage: Usage | None = None
     cost_usd: float | None = None
     is_normalised: bool = False
-    told: tuple[Notice, ...] = ()
+    final_notices: tuple[Notice, ...] = ()
 
     def collect(self) -> Trajectory:
         """The whole trajectory, in memory."""
         steps = tuple(self.counted())
         head = self.head()
-        self.told = self.notices.take()
-        return msgspec.structs.replace(head, steps=steps, usage=self.usage, notices=self.told)
+        self.final_notices = self.notices.take()
+        return msgspec.structs.replace(head, steps=steps, usage=self.usage, notices=self.final_notices)
 
     def head(self) -> Trajectory:
         """The trajectory without what is known only at the end."""
@@ -128,14 +128,14 @@ class Stream:
         tail = b"]"
         if self.usage is not None:
             tail += b',"usage":' + msgspec.json.encode(self.usage)
-        self.told = self.notices.take()
-        if self.told:
-            tail += b',"notices":' + msgspec.json.encode(self.told)
+        self.final_notices = self.notices.take()
+        if self.final_notices:
+            tail += b',"notices":' + msgspec.json.encode(self.final_notices)
         yield tail + b"}"
 
 
 def held_back(streams: Iterator[Stream], notices: Notices) -> Iterator[Stream]:
-    """Each stream when the next one is ready: what was told between them, or behind the last, is then told with it.
+    """Each stream once the next one is ready, so that notices after it, up to the next, are attached to it.
 
     For streams that do not share an iterator, and that have notices of their own; `notices` are those of the file.
     """

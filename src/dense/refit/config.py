@@ -1,4 +1,4 @@
-"""The experiment as a researcher writes it: one YAML file. Everything wrong with it is told before anything runs."""
+"""The experiment as a researcher writes it: one YAML file. All its errors are reported before anything runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ type Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\S([^\
 
 
 class StrictConfig(BaseModel):
-    """A part of the file: an unknown key is an error, since it is a mistyped one."""
+    """A part of the file: an unknown key is an error, because it is probably a mistyped one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -147,16 +147,12 @@ class BudgetConfig(StrictConfig):
 
     complete: Bytes = Budgets().complete
     """Of the report with what is around it, the task's own text apart."""
-    tree: Bytes = Field(default_factory=lambda given: min(Budgets().tree, given.get("complete", Budgets().tree)))
-    """Of the report; as much of its usual 180 KiB as the whole allows, if not told."""
+    tree: Bytes = Field(default_factory=lambda given: Budgets.of(None, given.get("complete")).tree)
+    """Of the report; by default as much of its usual size as the whole allows."""
 
     @model_validator(mode="after")
     def _a_part_of_the_whole(self) -> BudgetConfig:
-        if self.tree > self.complete:
-            raise ValueError(
-                f"`tree` is {self.tree:,} bytes and `complete` {self.complete:,}: "
-                "the report is a part of the whole and cannot be longer"
-            )
+        Budgets.of(self.tree, self.complete)  # raises ValueError
         return self
 
 
@@ -251,7 +247,7 @@ def _unique(names: tuple[str, ...] | list[str], what: str) -> None:
 
 
 def read_config(path: Path) -> ExperimentConfig:
-    """The experiment in a file. All that is wrong with it is told at once, by place."""
+    """The experiment in a file. All its errors are reported at once, each with its place."""
     import yaml
 
     try:
@@ -267,10 +263,10 @@ def read_config(path: Path) -> ExperimentConfig:
     try:
         return ExperimentConfig.model_validate(data)
     except ValidationError as error:
-        raise BadConfig(f"{path}: {_told(error)}") from None
+        raise BadConfig(f"{path}: {_describe_problems(error)}") from None
 
 
-def _told(error: ValidationError) -> str:
+def _describe_problems(error: ValidationError) -> str:
     """Every problem with its place, on one line each."""
     lines: list[str] = []
     for problem in error.errors(include_url=False):

@@ -1,7 +1,7 @@
 """What an experiment would take, before it is run: calls and cost of the analyst, by traces like those to come.
 
 Nothing is known of attempts that were not made. The shared attempts that are already there are the best example;
-otherwise the user may name traces; otherwise only the number of feedbacks is told."""
+otherwise the user may name traces; otherwise only the number of feedbacks is reported."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.deliver.memory import Item
+from dense.deliver.memory import MemoryItem
 from dense.errors import (
     CallFailed,
     DenseError,
@@ -116,7 +116,7 @@ class CellExecutor:
         """What came of a cell; one that is still to come counts as not scored."""
         return self.state.of(cell).result(cell) or Result(cell)
 
-    async def feedback(self, cell: Cell, source: Result, earlier: Sequence[Item]) -> Prepared | None:
+    async def feedback(self, cell: Cell, source: Result, earlier: Sequence[MemoryItem]) -> Prepared | None:
         """What the cell starts with; None where it is given up, because its source has no score or feedback fails."""
         known = self.state.of(cell)
         place = self.plan.place(cell)
@@ -208,11 +208,13 @@ class CellExecutor:
             self._halt(
                 DenseError(
                     f"{self._in_a_row} executions in a row were not scored; the last, {what}. "
-                    "Mend that and run again: nothing that was scored is lost"
+                    "Fix that and run again: nothing that was scored is lost"
                 )
             )
 
-    async def _make(self, cell: Cell, source: Result, place: Path, earlier: Sequence[Item]) -> Prepared | DenseError:
+    async def _make(
+        self, cell: Cell, source: Result, place: Path, earlier: Sequence[MemoryItem]
+    ) -> Prepared | DenseError:
         """One try at the feedback, or why it failed."""
         task = self.plan.tasks[cell.task]
         self._distilling += 1

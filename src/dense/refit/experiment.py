@@ -55,7 +55,7 @@ def check_same_experiment(
     state: ExperimentState, identity: dict[str, Any], folder: Path, *, extend: bool = False
 ) -> None:
     """Refuses to mix results of two experiments. Where no cell was begun yet there is nothing to mix, and a task of
-    which nothing was scored may be mended. With `extend`, what only adds cells (methods, recipients, tasks,
+    which nothing was scored may be repaired. With `extend`, what only adds cells (methods, recipients, tasks,
     repetitions, rounds) is taken in."""
     if not state.name or (not state.cells and state.identity != IMPORTED):
         return
@@ -125,7 +125,7 @@ def experiment_of(
         return _imported(state, folder, given, frozenset(privileged))
     if "config" not in state.facts:
         raise DenseError(f"{folder}: no session of this experiment got as far as to begin")
-    # As it was recorded, not validated anew: methods of somebody's own need not be there to be reported.
+    # As it was recorded, not validated again: methods of somebody's own need not be there to be reported.
     config = _Recorded(**{key: state.facts["config"][key] for key in _Recorded.__struct_fields__})
     cells = _planned(state, config)
     return Experiment(

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.deliver.memory import Item, remembered
+from dense.deliver.memory import MemoryItem, compose_memory
 from dense.errors import MissingInput
 from dense.methods import AnyMethod, method
 from dense.model import CallTotals, GivenPrices, ModelCall, OpenModel, open_model
@@ -52,7 +52,7 @@ class Prepared(Struct, frozen=True):
 
     message: str | None
     """What the recipient gets; None for the task alone."""
-    items: tuple[Item, ...]
+    items: tuple[MemoryItem, ...]
     """What this and later rounds remember, oldest first."""
     made: FeedbackMade
     """For the store."""
@@ -71,7 +71,7 @@ class FeedbackMaker:
         self._options = FeedbackOptions(analyst.profile, config.budgets, config.redact, shares)
 
     async def make(
-        self, name: str, source: SourceAttempt, task: TaskFolder, place: Path, earlier: Sequence[Item]
+        self, name: str, source: SourceAttempt, task: TaskFolder, place: Path, earlier: Sequence[MemoryItem]
     ) -> Prepared:
         """The feedback of a method on an attempt, and the message that carries it with earlier rounds' feedback.
 
@@ -84,7 +84,7 @@ class FeedbackMaker:
             write_failure(_free_folder(place), run.record)
             raise run.error
         items = self._remembered(earlier, run.item)
-        message = remembered(items, Task(task.instruction), self._config.budget.complete) if items else None
+        message = compose_memory(items, Task(task.instruction), self._config.budget.complete) if items else None
         _write(place, run, message)
         return Prepared(message, items, _event(run, message))
 
@@ -97,13 +97,13 @@ class FeedbackMaker:
         """The module of a method's class."""
         return type(self._methods[name]).__module__
 
-    def kept(self, made: FeedbackMade, place: Path, earlier: Sequence[Item]) -> Prepared | None:
+    def kept(self, made: FeedbackMade, place: Path, earlier: Sequence[MemoryItem]) -> Prepared | None:
         """What an earlier run left in `place`; None if it is incomplete, or not what the store says."""
         if not made.message_sha256:
             return Prepared(None, tuple(earlier), made)
         try:
             message = (place / MESSAGE).read_bytes().decode()
-            item = msgspec.json.decode((place / FOLDER / ITEM).read_bytes(), type=Item)
+            item = msgspec.json.decode((place / FOLDER / ITEM).read_bytes(), type=MemoryItem)
         except (OSError, ValueError):
             return None
         is_same = sha256(message.encode()).hexdigest() == made.message_sha256
@@ -111,7 +111,7 @@ class FeedbackMaker:
         is_enough = len(item.reports) >= self._options.shares
         return Prepared(message, self._remembered(earlier, item), made) if is_same and is_enough else None
 
-    def _remembered(self, earlier: Sequence[Item], item: Item | None) -> tuple[Item, ...]:
+    def _remembered(self, earlier: Sequence[MemoryItem], item: MemoryItem | None) -> tuple[MemoryItem, ...]:
         return (*earlier, item)[-self._config.memory :] if item is not None else tuple(earlier)
 
 

@@ -1,8 +1,8 @@
 """What the results of an experiment depend on, and what differs when it is run again.
 
 A store takes results of one experiment only. Settings that say how fast or how patiently it is run are not part of it;
-versions of programs are recorded with every session and told, since a small release must not make a week's results
-useless, but whoever reads them must know."""
+versions of programs are recorded with every session and reported: a small release must not make a week's results
+useless, but readers of the results must know."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from asyncio import TaskGroup
 
-from dense.deliver.memory import Item
+from dense.deliver.memory import MemoryItem
 from dense.refit.executor import CellExecutor, RunStopped
 from dense.refit.plan import ComparedPair
 from dense.results import Result
@@ -38,7 +38,7 @@ async def _pair(pair: ComparedPair, executor: CellExecutor) -> None:
 
 async def _chain(pair: ComparedPair, method: str, source: Result, executor: CellExecutor) -> None:
     """One method's rounds: feedback on the attempt before, then the next attempt."""
-    memory: tuple[Item, ...] = ()
+    memory: tuple[MemoryItem, ...] = ()
     try:
         for number in range(1, executor.plan.config.rounds + 1):
             cell = pair.cell(number, method)

@@ -208,18 +208,18 @@ def _judged(difference: Difference, worst: WorstCase | None, p: float | None, si
         return "no claim", "no claim: no pair has both cells scored"
     if p is None or points.interval is None:
         return "no claim", "no claim: one task says nothing about others"
-    told = f"{format_range(points.interval, 2)} points"
+    text = f"{format_range(points.interval, 2)} points"
     if _includes_zero(points.interval):
-        return "no claim", f"no claim: the interval includes zero ({told})"
+        return "no claim", f"no claim: the interval includes zero ({text})"
     if points.tasks < FEW_TASKS:
-        return "no claim", f"no claim: {points.tasks} tasks are too few, whatever the interval ({told})"
+        return "no claim", f"no claim: {points.tasks} tasks are too few, whatever the interval ({text})"
     if p >= LEVEL:
         over = f", adjusted over {count_of(size, 'comparison')}" if size > 1 else ""
         return "no claim", f"no claim: {p_in_words(p)}{over}{_reach(difference, size)}"
     verdict: Verdict = "higher" if points.value > 0 else "lower"
     if worst is not None and not _survives(worst, verdict):
         return "no claim", f"no claim: {_lost(difference, worst, verdict)}"
-    return verdict, f"{verdict} by {format_fixed(abs(points.value), 2)} points ({told}; {p_in_words(p)})"
+    return verdict, f"{verdict} by {format_fixed(abs(points.value), 2)} points ({text}; {p_in_words(p)})"
 
 
 def _survives(worst: WorstCase, verdict: Verdict) -> bool:
@@ -237,14 +237,14 @@ def _lost(difference: Difference, worst: WorstCase, verdict: Verdict) -> str:
         (worst.method_unscored, difference.method_label, ours),
         (worst.reference_unscored, difference.reference_label, theirs),
     ]
-    told = " and ".join(
+    text = " and ".join(
         f"{count_of(count, 'unscored cell')} of {label} as {kind}" for count, label, kind in sides if count
     )
     value, interval = worst.points.value or 0.0, worst.points.interval
     p = f", {p_in_words(worst.holm)}" if worst.holm is not None else ""
     reach = f" ({format_range(interval, 2)}{p})" if interval else ""
     return (
-        f"{format_fixed(difference.points.value or 0.0, 2, sign=True)} points do not survive counting {told}: "
+        f"{format_fixed(difference.points.value or 0.0, 2, sign=True)} points do not survive counting {text}: "
         f"{format_fixed(value, 2, sign=True)} points{reach}"
     )
 

@@ -18,7 +18,7 @@ def writable_experiment(experiment: Experiment) -> Experiment:
     try:
         msgspec.json.encode(experiment, enc_hook=str)
     except UnicodeEncodeError:
-        return msgspec.convert(_told(msgspec.to_builtins(experiment, enc_hook=str)), Experiment)
+        return msgspec.convert(_escape_value(msgspec.to_builtins(experiment, enc_hook=str)), Experiment)
     return experiment
 
 
@@ -27,11 +27,11 @@ def escape_surrogates(text: str) -> str:
     return LONE_SURROGATE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
-def _told(value: Any) -> Any:
+def _escape_value(value: Any) -> Any:
     if isinstance(value, str):
         return escape_surrogates(value)
     if isinstance(value, dict):
-        return {_told(name): _told(inner) for name, inner in cast("dict[Any, Any]", value).items()}
+        return {_escape_value(name): _escape_value(inner) for name, inner in cast("dict[Any, Any]", value).items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_told(inner) for inner in cast("list[Any]", value)]
+        return [_escape_value(inner) for inner in cast("list[Any]", value)]
     return value

@@ -236,7 +236,7 @@ def comma_separated(table: ReportTable, notes: Sequence[str] = ()) -> str:
 
 
 def _csv(value: CsvValue) -> CsvValue:
-    """Text that a spreadsheet would take for a formula is told that it is text."""
+    """Mark text that a spreadsheet would take for a formula as text."""
     if not isinstance(value, str):
         return value
     text = plain_text(value)

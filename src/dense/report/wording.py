@@ -81,14 +81,14 @@ def headline(recipient: str, rows: Sequence[MethodRow], differences: Sequence[Di
         return f"{recipient}: {_nothing(rows)}, so nothing can be said of feedback."
     found = {difference.family: difference for difference in differences if difference.method == main.method}
     rivals = sum(row.role == main.role and row.method != "none" and row.passed.value is not None for row in rows)
-    told = _rate(recipient, main, repetitions, is_chosen=main.method != OURS and rivals > 1)
+    text = _rate(recipient, main, repetitions, is_chosen=main.method != OURS and rivals > 1)
     if main.source_passed is not None:
-        told += f" after {format_fixed(main.source_passed, 2)} % in round 0"
+        text += f" after {format_fixed(main.source_passed, 2)} % in round 0"
     gains = [_gain(found[RUN0])] if RUN0 in found else []
     if "none" in found:
         gains.append(f"{_gain(found['none'])} against a second try without feedback")
     apart = " It saw outcomes, and no method that did not is scored." if main.role == "privileged" else ""
-    return f"{': '.join(filter(None, (told, '; '.join(gains))))}{_end(rows, found)}{apart}"
+    return f"{': '.join(filter(None, (text, '; '.join(gains))))}{_end(rows, found)}{apart}"
 
 
 def _nothing(rows: Sequence[MethodRow]) -> str:
@@ -124,11 +124,11 @@ def _gain(difference: Difference) -> str:
     points = difference.points
     if points.value is None:
         return "no difference can be told"
-    told = f"{format_fixed(points.value, 2, sign=True)} points"
+    text = f"{format_fixed(points.value, 2, sign=True)} points"
     if points.interval is None:
-        return f"{told} (no interval: {count_of(points.tasks, 'task')})"
+        return f"{text} (no interval: {count_of(points.tasks, 'task')})"
     p = "" if difference.holm is None else f", {p_in_words(difference.holm)} after Holm"
-    return f"{told} (95 % interval {format_range(points.interval, 2)}{p})"
+    return f"{text} (95 % interval {format_range(points.interval, 2)}{p})"
 
 
 def _end(rows: Sequence[MethodRow], found: Mapping[str, Difference]) -> str:
@@ -164,8 +164,10 @@ def overall_headline(recipients: Sequence[RecipientReport]) -> str:
         return "No result yet."
     if len(recipients) == 1:
         return recipients[0].headline
-    told = [(report.recipient, _main_difference(report)) for report in recipients]
-    known = [(name, difference) for name, difference in told if difference and difference.points.value is not None]
+    differences = [(report.recipient, _main_difference(report)) for report in recipients]
+    known = [
+        (name, difference) for name, difference in differences if difference and difference.points.value is not None
+    ]
     if not known:
         reasons = {_nothing(report.rows) for report in recipients if focus(report.rows) is None}
         why = reasons.pop() if len(reasons) == 1 else "no change with feedback can be told"
@@ -176,19 +178,19 @@ def overall_headline(recipients: Sequence[RecipientReport]) -> str:
     against = "a second try without feedback"
     if families != {"none"}:
         against = "round 0" if "none" not in families else "round 0, or a second try where there is one"
-    sentence = f"{methods} against {against}, in points of pass rate: {gains}. {_verdicts(told)}."
+    sentence = f"{methods} against {against}, in points of pass rate: {gains}. {_verdicts(differences)}."
     lacking = [(report.recipient, lack) for report in recipients if (lack := missing_control(report.rows))]
     return f"{sentence}{_lacking(lacking, len(recipients))}{_privileged(recipients)}"
 
 
-def _verdicts(told: Sequence[tuple[str, Difference | None]]) -> str:
+def _verdicts(differences: Sequence[tuple[str, Difference | None]]) -> str:
     """For whom it is higher, for whom lower, and for whom nothing is claimed."""
     parts: list[str] = []
     for verdict in ("higher", "lower", "no claim"):
-        names = [name for name, difference in told if difference and _verdict(difference) == verdict]
+        names = [name for name, difference in differences if difference and _verdict(difference) == verdict]
         if names:
             parts.append(f"{verdict} for {', '.join(names)}")
-    lost = [name for name, difference in told if difference is None or _verdict(difference) == ""]
+    lost = [name for name, difference in differences if difference is None or _verdict(difference) == ""]
     if lost:
         parts.append(f"nothing to compare for {', '.join(lost)}")
     text = "; ".join(parts)
@@ -207,8 +209,8 @@ def _lacking(lacking: Sequence[tuple[str, str]], of: int) -> str:
     if len(lacking) == of and len(reasons) == 1:
         why = reasons[0]
     else:
-        told = (f"{', '.join(name for name, lack in lacking if lack == why)}: {_lower(why)}" for why in reasons)
-        why = "Not everyone has a `none` control (" + "; ".join(told) + ")"
+        text = (f"{', '.join(name for name, lack in lacking if lack == why)}: {_lower(why)}" for why in reasons)
+        why = "Not everyone has a `none` control (" + "; ".join(text) + ")"
     return f" {why}: a change from round 0 cannot be told from that of a second try."
 
 

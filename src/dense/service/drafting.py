@@ -15,7 +15,7 @@ from dense.deliver.budget import Budgets
 from dense.deliver.delivery import Fit, deliver_report
 from dense.deliver.injected_feedback import without_injected
 from dense.deliver.markup import MarkupBlock, encodable
-from dense.deliver.memory import Item, share_of
+from dense.deliver.memory import MemoryItem, share_of
 from dense.deliver.message import MessageFrame
 from dense.errors import DenseError, MissingInput
 from dense.feedback import Feedback
@@ -39,7 +39,7 @@ class Delivered(Struct, frozen=True):
     """The method's verdict on the attempt in a word, if it gives one."""
     files: Mapping[str, Struct] = {}
     """The method's own files, by name."""
-    item: Item | None = None
+    item: MemoryItem | None = None
     """The feedback as later rounds remember it; None for the task alone."""
 
 
@@ -78,7 +78,7 @@ def deliver_draft(
     for count in range(2, shares + 1):
         part = fitted(share_of(budgets, count))
         reports.append((part.report, part.key))
-    return Delivered(feedback, found.state, found.files, Item(tuple(reports), found.frame))
+    return Delivered(feedback, found.state, found.files, MemoryItem(tuple(reports), found.frame))
 
 
 def first_error(error: BaseException) -> BaseException:

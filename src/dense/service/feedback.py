@@ -15,7 +15,7 @@ from dense.analyst import Analyst, Profile
 from dense.analyst.asker import Asker
 from dense.analyst.choice import analyst_for
 from dense.deliver.budget import Budgets
-from dense.deliver.memory import Item
+from dense.deliver.memory import MemoryItem
 from dense.draft import Asked
 from dense.errors import DenseError, ModelError, UnansweredCalls, describe_exception
 from dense.evidence.actions import EffectsCache
@@ -57,7 +57,7 @@ class FeedbackRun(Struct, frozen=True):
     """The method's verdict on the attempt in a word, if it gives one."""
     files: Mapping[str, Struct] = {}
     """The method's own files, by name."""
-    item: Item | None = None
+    item: MemoryItem | None = None
     """The feedback as later rounds remember it; None for the task alone."""
 
     def require(self) -> FeedbackRun:

@@ -1,4 +1,4 @@
-"""Steps for the tests of this folder, as functions: one action, what came back, and what is seen in it."""
+"""Steps for the tests of this folder, as functions: one action, what came back, and what is observed in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def look(calls: tuple[ToolCall, ...], *observations: Observation) -> ObservedRes
 
 @pytest.fixture(scope="session")
 def after() -> Callable[..., ObservedResult]:
-    """What is seen after a shell command."""
+    """What is observed after a shell command."""
 
     def see(command: str, text: str, *, code: int | None = None, is_error: bool | None = None) -> ObservedResult:
         return look((ToolCall("bash", {"command": command}),), Observation(text, is_error=is_error, exit_code=code))
@@ -29,7 +29,7 @@ def after() -> Callable[..., ObservedResult]:
 
 @pytest.fixture(scope="session")
 def typed() -> Callable[..., ObservedResult]:
-    """What is seen on a terminal after keys were sent to it."""
+    """What is observed on a terminal after keys were sent to it."""
 
     def see(keys: list[str], screen: str) -> ObservedResult:
         calls = tuple(ToolCall("bash_command", {"keystrokes": key, "duration": 0.5}) for key in keys)
@@ -40,7 +40,7 @@ def typed() -> Callable[..., ObservedResult]:
 
 @pytest.fixture(scope="session")
 def tool() -> Callable[..., ObservedResult]:
-    """What is seen after a call of one of the agent's own tools; without a name, after an action without a call."""
+    """What is observed after a call of one of the agent's own tools; without a name, after an action without a call."""
 
     def see(
         name: str, text: str, is_error: bool | None = None, code: int | None = None, **arguments: Any

@@ -151,7 +151,7 @@ def test_a_terminal_repeats_what_was_typed(typed: Look) -> None:
     assert not typed([*keys, "python a.py\n"], SCREEN).has_failed
 
 
-def test_what_stands_above_the_first_command_on_a_screen_is_older(typed: Look) -> None:
+def test_what_is_above_the_first_command_on_a_screen_is_older(typed: Look) -> None:
     screen = f"root@c:/app# python a.py\n{TRACE}\nroot@c:/app# python b.py\n30\nroot@c:/app# "
     assert not typed(["python b.py\n"], screen).has_failed
     assert typed(["python a.py\n"], screen).has_failed

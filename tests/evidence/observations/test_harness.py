@@ -43,7 +43,7 @@ def test_a_code_in_the_midst_of_contents_is_none(after: Look) -> None:
     assert after("cat a", f"Process exited with code 3\n{'x' * 900}\n{'y' * 900}").exit_code is None
 
 
-def test_a_code_that_was_recorded_stands(after: Look) -> None:
+def test_a_recorded_code_is_not_overruled(after: Look) -> None:
     assert after("./a", "Exit code 3", code=0).exit_code == 0
 
 
@@ -105,8 +105,8 @@ def test_the_last_code_is_told_and_each_call_is_read_by_what_it_did() -> None:
     trace = 'Traceback (most recent call last):\n  File "a", line 1\n    f()\nValueError: x'
 
     def see(first: str, second: str) -> ObservedResult:
-        told = (Observation(first, "1", exit_code=0), Observation(second, "2", exit_code=7 if second else 0))
-        step = Step(Source("t"), calls=calls, observations=told)
+        answers = (Observation(first, "1", exit_code=0), Observation(second, "2", exit_code=7 if second else 0))
+        step = Step(Source("t"), calls=calls, observations=answers)
         return observe(step, effects(step))
 
     assert not see(trace, "").has_failed

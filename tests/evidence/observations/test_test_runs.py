@@ -107,10 +107,10 @@ RUNS: list[tuple[str, str, int | None, int, tuple[str, ...]]] = [
 def test_a_run_is_counted(
     after: Look, text: str, runner: str, passed: int | None, failed: int, names: tuple[str, ...]
 ) -> None:
-    seen = after("make test", f"output\n{text}\n")
-    found = seen.tests[0]
+    result = after("make test", f"output\n{text}\n")
+    found = result.tests[0]
     assert (found.runner, found.passed, found.failed, found.names) == (runner, passed, failed, names)
-    assert seen.has_failed == bool(failed)
+    assert result.has_failed == bool(failed)
 
 
 def test_several_runs_each_count(after: Look) -> None:
@@ -127,7 +127,7 @@ def test_failures_that_a_passing_run_provoked_are_none(after: Look) -> None:
     assert not after("pytest -s", text).has_failed
 
 
-def test_what_else_went_wrong_beside_a_passing_run_is_told(after: Look) -> None:
+def test_another_failure_beside_a_passing_run_is_reported(after: Look) -> None:
     assert after("pytest; foo", "2 passed in 0.1s\nbash: foo: command not found").has_failed
 
 
@@ -137,9 +137,9 @@ def test_a_log_of_a_run_that_is_read_back_counts(after: Look) -> None:
 
 
 def test_pytest_without_tests_fails_by_its_exit_code(after: Look) -> None:
-    seen = after("pytest -q -k x", "no tests ran in 0.00s", code=5)
-    assert seen.tests[0].failed == 0
-    assert [failure.family.code for failure in seen.failures] == ["exit"]
+    result = after("pytest -q -k x", "no tests ran in 0.00s", code=5)
+    assert result.tests[0].failed == 0
+    assert [failure.family.code for failure in result.failures] == ["exit"]
 
 
 def test_expected_failures_are_no_failures(after: Look) -> None:

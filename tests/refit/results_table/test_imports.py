@@ -127,7 +127,7 @@ def test_unfinished_trials_are_left_out_and_keep_their_number(jobs: Path, tmp_pa
     copied(jobs, "oracle", tmp_path / "next" / "x__4", started_at="2026-01-03T10:00:00Z")
     read = import_jobs([tmp_path])
     assert [result.cell.repetition for result in read.results] == [1, 3]
-    assert read.notices[0] == "trials left out, since they have no complete result.json: night/x__2, night/x__1"
+    assert read.notices[0] == "trials left out, because they have no complete result.json: night/x__2, night/x__1"
     (tmp_path / "night" / "x__3" / "result.json").write_text('{"trial_name": "x__3", "finis')
     assert len(import_jobs([tmp_path]).results) == 1
 
@@ -244,7 +244,9 @@ def test_a_table_and_jobs_together(jobs: Path, tmp_path: Path) -> None:
     assert read.results[0] == told
     write_table(read.results, tmp_path / "all.parquet")
     assert read_table(tmp_path / "all.parquet").results == read.results
-    with pytest.raises(DenseError, match=r"told more than once.*\n  .*round 1 · none: in .*more.csv and in .*more.csv"):
+    with pytest.raises(
+        DenseError, match=r"in more than one source.*\n  .*round 1 · none: in .*more.csv and in .*more.csv"
+    ):
         import_sources([tmp_path / "more.csv", tmp_path / "more.csv"])
     with pytest.raises(
         DenseError, match=r"count-words · repetition 0 · round 0 · run0: in .*other.jsonl and in .*basic"

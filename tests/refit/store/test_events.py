@@ -190,14 +190,14 @@ def test_a_changed_server_is_not_mixed_in(tmp_path: Path) -> None:
         run_all(made_plan(tmp_path, recipients=recipients), MadeHarness())
 
 
-def test_an_experiment_that_never_began_can_be_mended(tmp_path: Path) -> None:
+def test_an_experiment_that_never_began_can_be_fixed(tmp_path: Path) -> None:
     """Nothing was run, so there is nothing to mix."""
     with opened(made_plan(tmp_path, methods=["none"])):
         pass
     assert len(run_all(made_plan(tmp_path, methods=["dense"], repetitions=1), MadeHarness())) == 4
 
 
-def test_a_task_of_which_nothing_was_scored_can_be_mended(tmp_path: Path) -> None:
+def test_a_task_of_which_nothing_was_scored_can_be_fixed(tmp_path: Path) -> None:
     plan = made_plan(tmp_path, methods=["none"], retries=0, stop_after=50)
     run_all(plan, MadeHarness(fails=lambda order: "the verifier crashed" if "task-1" in order.name else None))
     (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("echo mended\n")

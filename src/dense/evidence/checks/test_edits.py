@@ -11,10 +11,9 @@ from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.deliverables.tracking import edits_in_place
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
+from dense.knowledge.test_runners import RUNNERS
 from dense.trajectory import Step
 
-SETTINGS = frozenset("conftest.py pytest.ini .rspec phpunit.xml phpunit.xml.dist karma.conf.js .mocharc".split())
-SETTING_STEMS = ("jest.config", "vitest.config", "playwright.config", "cypress.config", ".mocharc.")
 """Files that say how tests run, and little else."""
 
 
@@ -58,7 +57,7 @@ def find_test_edits(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list
 
 def is_test_setting(name: str) -> bool:
     """Whether a file says which tests run, and little else, by its base name."""
-    return name in SETTINGS or name.startswith(SETTING_STEMS)
+    return name.startswith(RUNNERS.config_files)
 
 
 def _covers(undone: str, path: str) -> bool:

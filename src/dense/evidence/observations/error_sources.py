@@ -22,7 +22,8 @@ COMPLAINERS = programs_that("complains")
 """Programs that begin a line with their own name only to report an error."""
 WALKERS = programs_that("walks")
 """Programs that walk over trees: that they may not look everywhere is no failure."""
-EXCEPTION_NAME = re.compile(r"(?:\w{1,80}[./\\]){0,12}\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure)$")
+EXCEPTION_ENDINGS = ("Error", "Exception", "Interrupt", "Exit", "Failure")
+EXCEPTION_NAME = re.compile(r"(?:\w{1,80}[./\\]){0,12}\w{1,80}$")
 COMPILER_ERROR = re.compile(r"\d[\d:,.() -]{0,40}+(?:fatal |syntax )?(?:[Ee]rror|ERROR)\b")
 COMPILER_PLACE = re.compile(r"[^\s()]{1,200}\(\d+(?:,\d+)?\)$")
 SQL_ERROR = re.compile(r"[\w./-]{1,120}:\d+: (?:ERROR|FATAL): ")
@@ -105,7 +106,7 @@ def named_error(place: int, name: str, rest: str, context: OutputContext) -> Err
         return None
     if who in SHELLS or who.endswith(".sh"):
         return _of_shell(place, line, rest, context.errors)
-    if rest[0] == " " and EXCEPTION_NAME.match(name):
+    if rest[0] == " " and name.endswith(EXCEPTION_ENDINGS) and EXCEPTION_NAME.match(name):
         if is_measurement(rest) or is_benign(name):
             return None
         # Weak, because a program that goes on may have printed it.

@@ -100,7 +100,7 @@ async def run(
 async def _started(
     command: list[str], env: Mapping[str, str]
 ) -> tuple[asyncio.subprocess.Process, list[tuple[asyncio.ReadTransport, CapturedOutput]]]:
-    """The outputs are pipes of our own, since asyncio takes a process for running until its pipes are closed."""
+    """The outputs are pipes of our own, because asyncio takes a process for running until its pipes are closed."""
     loop = asyncio.get_running_loop()
     pipes = [os.pipe(), os.pipe()]
     try:

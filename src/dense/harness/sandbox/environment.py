@@ -161,12 +161,12 @@ class SandboxEnvironment(BaseEnvironment):
         except TimeoutError:
             # As Harbor's own environments put it.
             raise RuntimeError(f"Command timed out after {timeout_sec} seconds") from None
-        told = self._output_callback()
-        if told is not None:
+        callback = self._output_callback()
+        if callback is not None:
             if done.out:
-                await told(done.out, "stdout")
+                await callback(done.out, "stdout")
             if done.err:
-                await told(done.err, "stderr")
+                await callback(done.err, "stderr")
         return ExecResult(stdout=done.out, stderr=done.err, return_code=done.code)
 
     @override

@@ -309,14 +309,14 @@ async def _held(settings: SandboxSettings, folder: Path) -> asyncio.subprocess.P
 
 
 async def _ready(holder: asyncio.subprocess.Process, folder: Path) -> list[str]:
-    told = echoed = b""
+    answer = echoed = b""
     if holder.stdin is not None and holder.stdout is not None:
         with contextlib.suppress(TimeoutError, ConnectionError):
             async with asyncio.timeout(_SECONDS_TO_START):
                 holder.stdin.write(b"ready\n")
-                told, echoed = await holder.stdout.readline(), await holder.stdout.readline()
+                answer, echoed = await holder.stdout.readline(), await holder.stdout.readline()
     if echoed == b"ready\n":
-        return told.decode().split()
+        return answer.decode().split()
     said = (folder / "init.log").read_text(errors="replace").strip().splitlines()
     stages = [entry.removeprefix("stage: ") for entry in said if entry.startswith("stage: ")]
     reasons = [entry for entry in said if not entry.startswith("stage: ")]

@@ -95,7 +95,7 @@ def _unpacked(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> bo
             target.parent.mkdir(parents=True, exist_ok=True)
             target.symlink_to(member.linkname)
         elif member.islnk() and _is_plain(folder / member.linkname):
-            # To what has arrived, since a stream does not turn back.
+            # To what has arrived, because a stream does not turn back.
             target.parent.mkdir(parents=True, exist_ok=True)
             target.hardlink_to(folder / member.linkname)
         else:

@@ -33,7 +33,7 @@ SECRETS = tuple(
         "openvpn rancher security/opasswd shadow- ssh/ssh_host_*_key ssl/private wireguard"
     ).split()
 )
-"""Of /etc, what is a machine's own. Passwords in /etc/shadow are blanked by `init.sh`, since tools want the file."""
+"""Of /etc, what is a machine's own. Passwords in /etc/shadow are blanked by `init.sh`, because tools want the file."""
 _FOLDERS = ("", *"bin etc games include lib lib32 lib64 libexec sbin share".split())
 NEVER_HIDDEN = frozenset(os.path.normpath(f"{root}/{name}") for root in ("/usr", "/usr/local") for name in _FOLDERS)
 """Folders of the system, whoever calls them his: a Python that lives in /usr/local is not ours to hide."""

@@ -8,7 +8,7 @@ from typing import Literal
 from dense.deliver import markup
 from dense.deliver.markup import MARKER_GUIDE, MarkupBlock
 from dense.deliver.message import MessageFrame
-from dense.deliver.selection import WIDTH
+from dense.deliver.selection import NUMBER_WIDTH
 from dense.methods.action_table import GUIDE_ROWS, ActionRow, action_table, numbered_actions
 from dense.methods.method import FeedbackDraft, MethodContext
 from dense.outcome import Outcome
@@ -69,7 +69,7 @@ class VerifierFeedback:
 def grade(outcome: Outcome, room: int) -> MarkupBlock:
     """The grade in about so many bytes: the reward in any case, of the rest what there is room for."""
     reward = markup.text("reward", "not graded" if outcome.reward is None else f"{outcome.reward:.12g}")
-    left = room - markup.size(markup.group("grade", [reward]), 1, WIDTH)
+    left = room - markup.size(markup.group("grade", [reward]), 1, NUMBER_WIDTH)
     blocks = [reward]
     for block in _details(outcome):
         if _needs(block) <= left:
@@ -131,7 +131,7 @@ def _end(data: bytes, share: int) -> str:
 
 def _needs(block: MarkupBlock) -> int:
     """Bytes of a block in the grade."""
-    return markup.size(block, 2, WIDTH)
+    return markup.size(block, 2, NUMBER_WIDTH)
 
 
 def _state(outcome: Outcome) -> str:

@@ -8,7 +8,7 @@ One document: `steps[]` with `source` system, user or agent. Each agent step is 
   it over. User and system steps before the first action are prompts; later ones are observations. Sub-agents, embedded
   or in files beside, nest in the step whose result refers to them. Each is read once, so they cannot nest in a circle.
 - A converter puts behind what the agent saw a second copy of it (`[stdout]`), or the whole file before and after an
-  edit (`[metadata] {…}`): left out, since no agent saw it.
+  edit (`[metadata] {…}`): left out, because no agent saw it.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ class _Reading:
             yield from self.nested(record.value, record.source)
 
     def sidechains(self, steps: list[tuple[int, dict[str, Any]]], name: str) -> Iterator[Trajectory]:
-        """Sub-agents whose steps the writer laid among those of the parent, told apart by `extra.agent_id`."""
+        """Sub-agents whose steps the writer laid among those of the parent, distinguished by `extra.agent_id`."""
         groups: dict[str, dict[int, dict[str, Any]]] = {}
         for index, step in steps:
             agent_id = string(obj(step.get("extra")).get("agent_id")) or ""
@@ -267,7 +267,7 @@ class _Reading:
         reading.places = places
         stream = reading.stream()
         if stream is not None:
-            stream.notices = Notices()  # what is told of a sub-agent is told with the whole attempt
+            stream.notices = Notices()  # notices about a sub-agent belong to the whole attempt
             yield stream.collect()
 
 

@@ -7,7 +7,7 @@ a line each for a message (`type` user, gemini, info, warning, error) and for a 
 Traps, and what we decided:
 - A message is written again, with the same ID, when its tokens or its tool calls are known: the last one stands.
 - `$rewindTo` takes back a message and all after it. They are no part of the attempt.
-- `$set.messages` states the history anew: when a session is resumed, and when it was compressed, which gives copies
+- `$set.messages` states the history again: when a session is resumed, and when it was compressed, which gives copies
   with new IDs, a summary as a user's message and an answer to it that no model gave. Nothing that was recorded before
   goes away by it; of what is new in it, only the user's words are taken, as the harness's.
 - Tool results stand in `toolCalls[].result` and again in a user's message; the second is taken only where the first is
@@ -152,13 +152,13 @@ class _Session:
         known = {_kind_and_words(record.value): key for key, record in self.messages.items()}
         has_acted = any(kind == "gemini" for kind, _ in known)
         for message in messages:
-            key, told = string(message.get("id")), _kind_and_words(message)
+            key, content = string(message.get("id")), _kind_and_words(message)
             if key is None or key in self.messages or _results(message):
                 continue
-            if told in known:
-                self.copies[key] = known[told]
+            if content in known:
+                self.copies[key] = known[content]
             # A model's message is recorded when it is made; what is new here is a copy, or an answer that was made up.
-            elif not has_acted or told[0] != "gemini" or string(message.get("model")):
+            elif not has_acted or content[0] != "gemini" or string(message.get("model")):
                 self.messages[key] = TraceRecord(message, source)
                 if has_acted:
                     self.restated.add(key)
@@ -308,8 +308,8 @@ def _result_text(result: Any, call_id: str | None) -> str:
 
 def _response_text(response: dict[str, Any]) -> str:
     value = response.get("response")
-    told = [obj(value)[key] for key in ("output", "error") if obj(value).get(key) is not None]
-    text = _text(told) if told else text_of(value) if not is_obj(value) else compact(value)
+    content = [obj(value)[key] for key in ("output", "error") if obj(value).get(key) is not None]
+    text = _text(content) if content else text_of(value) if not is_obj(value) else compact(value)
     return "\n".join(filter(None, (text, _text(seq(response.get("parts"))))))
 
 

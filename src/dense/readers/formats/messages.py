@@ -179,7 +179,7 @@ def _in_one_dialect(records: Iterator[TraceRecord]) -> Iterator[TraceRecord]:
         if is_part_of_response:
             items.append(record)
         elif _is_ui(value):
-            # Held back, since it may be written again as it streams.
+            # Held back, because it may be written again as it streams.
             held = record if held is None else TraceRecord(value, held.source)
         else:
             yield from _plain(record)
@@ -353,8 +353,8 @@ def _tool_results(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
     error = string(call.get("errorText"))
     output = call.get("output") if call.get("output") is not None else call.get("result")
     if "functionCall" not in part and (error is not None or output is not None):
-        told = {"content": _as_content(output)} if error is None else {"content": error, "is_error": True}
-        yield {"role": "tool", "tool_call_id": call.get("toolCallId")} | told
+        content = {"content": _as_content(output)} if error is None else {"content": error, "is_error": True}
+        yield {"role": "tool", "tool_call_id": call.get("toolCallId")} | content
 
 
 def _as_content(output: Any) -> Any:
@@ -371,6 +371,6 @@ def _gemini_result(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
         return
     result = obj(part["functionResponse"])
     response = result.get("response")
-    told = next((obj(response)[key] for key in ("output", "result", "error") if key in obj(response)), response)
+    content = next((obj(response)[key] for key in ("output", "result", "error") if key in obj(response)), response)
     is_error = True if "error" in obj(response) else None
-    yield {"role": "tool", "tool_call_id": result.get("id"), "content": _as_content(told), "is_error": is_error}
+    yield {"role": "tool", "tool_call_id": result.get("id"), "content": _as_content(content), "is_error": is_error}

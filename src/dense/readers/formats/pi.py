@@ -9,14 +9,14 @@ Traps, and what we decided:
 - Entries are a tree by `id` and `parentId`. The attempt is the path from the root to the last entry; branches that were
   left are no part of it. OpenClaw can also name the active leaf (`leaf`) and hang an entry beside it
   (`appendMode: side`).
-- Entries of files before version 2 have no IDs: they are a line. Those are read lazily; a tree is held in memory, since
-  only its end tells which branches count.
+- Entries of files before version 2 have no IDs: they are a line. Those are read lazily; a tree is held in memory,
+  because only its end shows which branches count.
 - A compaction takes nothing away: the entries before it stay on the path, and its summary is the harness's word.
 - OpenClaw's `reset` begins another conversation in the same session: a trajectory of its own.
 - OpenClaw's checkpoints (`<id>.checkpoint.<n>.jsonl`) repeat the history of the session beside them; a folder's walk
   passes them over. An entry that is repeated in one file counts once.
 - A request that was aborted or failed leaves an empty message: no action. Its error is the harness's word.
-- The two formats differ in little: OpenClaw is told by the names of its own entries, its version, its working folder.
+- The two formats differ little: OpenClaw is recognised by the names of its entries, its version, its working folder.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Decided here:
   instance template; else what the well-known templates put around it is cut away.
 - An entry that the program made itself when it gave up (no action, `Exit due to …`) is an observation of the step
   before.
-- With `attempts` each is a trajectory, and the copy of the chosen one at the top is left out, since choosing is
+- With `attempts` each is a trajectory, and the copy of the chosen one at the top is left out, because choosing is
   grading.
 - `info` gives version and token counts and nothing else: submission, exit status, review and edited files are
   end-of-run fields. `tokens_sent` does not tell cached tokens apart; all of it counts as input. Zero calls (replays,
@@ -224,13 +224,13 @@ def _steps_of_history(history: list[tuple[int, dict[str, Any]]], source: Source)
 
 def _instruction(history: list[tuple[int, dict[str, Any]]], config: dict[str, Any]) -> str | None:
     """The problem statement within the first thing that the agent was told."""
-    told: list[str] = []
+    prompts: list[str] = []
     for _, message in history:
         if role_of(message) in AGENT_ROLES:
             break
         if role_of(message) in USER_ROLES:
-            told.append(text_of(message.get("content")))
-    text = "\n\n".join(filter(None, told))
+            prompts.append(text_of(message.get("content")))
+    text = "\n\n".join(filter(None, prompts))
     template = obj(obj(config.get("agent")).get("templates")).get("instance_template")
     inner = _in_slot(text, template) if isinstance(template, str) else None
     inner = inner or next((found for before, after in FRAMES if (found := _between(text, before, after))), None)

@@ -6,7 +6,7 @@ task_id, trial, reward_info, messages[]}`; newer runs lay the simulations as fil
 such an object.
 
 Decided here:
-- The task is what the agent was told: the customer's first message. The hidden script of the customer
+- The task is what the agent was asked: the customer's first message. The hidden script of the customer
   (`info.task.instruction`, tau2's `tasks`) also holds the expected actions and outputs, which grade; nothing of
   `info`, `tasks`, `reward` or `reward_info` passes, but for tau2's names of agent and model.
 - The domain's policy is the system prompt, and no part of the task.
@@ -158,7 +158,7 @@ def _singles(message: dict[str, Any]) -> Iterable[dict[str, Any]]:
 
 
 def _with_text_calls(step: Step) -> Step:
-    """The same step, with calls and results that stand in plain text told as such."""
+    """The same step, with calls and results that are written in plain text as calls and results."""
     text = step.message.rstrip()
     start = ACTION.search(text) if not step.calls and text.endswith("}") else None
     if start is None:

@@ -2,7 +2,7 @@
 
 Tables come from spreadsheets, notebooks and other people's scripts. So names are recognised in several spellings, and
 a whole number may be written as `12.0`. What is blank is unknown, never zero; what is neither blank nor understood is
-refused in words, since a guess would become a number in a report."""
+refused in words, because a guess would become a number in a report."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def quote_value(value: object) -> str:
 
 
 def name(value: Any) -> str | None:
-    """A name. `none` and `NA` are names; a number is one too, since some tasks have no other."""
+    """A name. `none` and `NA` are names; a number is one too, because some tasks have no other."""
     if isinstance(value, str):
         return value.strip() or None
     if isinstance(value, float) and math.isnan(value):

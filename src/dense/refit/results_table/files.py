@@ -1,7 +1,7 @@
 """Results as a table: one row for each cell, as CSV, JSON lines or Parquet. `docs/results-table.md` lists the columns.
 
-What is written is read back as the same results. What others wrote is read with care: everything that is wrong in a
-file is told at once, by row and column, and then nothing of it is taken."""
+What is written is read back as the same results. Tables of others are read strictly: all errors of a
+file are reported at once, by row and column, and then nothing of it is imported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 
 
 class ResultTable(Struct, frozen=True):
-    """What a file or a folder told."""
+    """The results of a file or folder, and what must be said of them."""
 
     results: tuple[Result, ...]
     """One for each cell, in the order of the rows."""
@@ -64,7 +64,7 @@ def is_table(path: Path) -> bool:
 
 
 def read_table(path: Path) -> ResultTable:
-    """The results in a table. All that is wrong with it is told in one error."""
+    """The results in a table. One `DenseError` reports everything that is wrong with it."""
     kind = _required_format(path)
     problems = TableProblems(path, PLACE_WORDS[kind])
     try:
@@ -82,8 +82,8 @@ def read_table(path: Path) -> ResultTable:
         reading.take(place, values)
     problems.stop_here()
     notices = (*header, *reading.notices())
-    told = tuple(f"{path}: {notice}" for notice in notices)
-    return ResultTable(tuple(reading.results), told, reading.notes, reading.privileged)
+    placed_notices = tuple(f"{path}: {notice}" for notice in notices)
+    return ResultTable(tuple(reading.results), placed_notices, reading.notes, reading.privileged)
 
 
 def write_table(
@@ -214,7 +214,7 @@ def _from_jsonl(data: bytes, problems: TableProblems, _: Format) -> TableSource:
 
     if can_be_read:
         return notices, rows()
-    list(rows())  # without columns that can be read, the lines that are none are still told
+    list(rows())  # no readable columns: still report the lines that are not objects
     return None, ()
 
 
@@ -225,7 +225,7 @@ def _objects(data: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
             continue
         try:
             line.decode()
-            value, _mended = decode(line)
+            value, _repairs = decode(line)
         except UnicodeDecodeError as error:
             yield place, f"is not in UTF-8 (byte {line[error.start]:#04x}); save it as UTF-8"
         except BadJson as error:

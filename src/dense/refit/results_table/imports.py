@@ -1,7 +1,7 @@
 """Results from elsewhere: tables, finished Harbor jobs, other experiments of ours.
 
-A Harbor job does not say what its attempts were told, so the user does: `JOB=METHOD[:ROUND]`. A job of which nothing is
-said is a round 0. Attempts at a task are numbered in the order in which they started, and so attempts of two jobs are
+A Harbor job does not record which feedback its attempts got, so the user says it: `JOB=METHOD[:ROUND]`. A job without
+that is a round 0. Attempts at a task are numbered in the order in which they started, and so attempts of two jobs are
 paired by that order: which is arbitrary unless the attempts were really made in pairs, and is said."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _METHOD = re.compile(r"(?P<job>.+?)=(?P<method>[^=]*?)(?::(?P<round>\d{1,4}))?")
 
 
 class JobArm(Struct, frozen=True):
-    """What the attempts of a job were told."""
+    """Which feedback the attempts of a job got."""
 
     method: str = RUN0
     """Which method wrote the feedback."""
@@ -58,22 +58,22 @@ class HarborTrial(Struct, frozen=True):
 
 
 def import_sources(paths: Sequence[Path], methods: Mapping[str, JobArm] | None = None) -> ResultTable:
-    """All results of tables, folders of Harbor jobs and experiments. What is told twice must be told alike."""
+    """All results of tables, Harbor jobs and experiments. A cell with two results is an error unless they agree."""
     if missing := [path for path in paths if not path.exists()]:
         raise DenseError(f"{missing[0]}: no such file or folder")
     folders = [path for path in paths if path.is_dir()]
     if methods and not folders:
         raise DenseError("methods can be named for folders of Harbor jobs only; a table has them in a column")
-    told = [(str(path), read_table(path)) for path in paths if not path.is_dir()]
+    tables = [(str(path), read_table(path)) for path in paths if not path.is_dir()]
     if folders:
-        told.append((", ".join(map(str, folders)), import_jobs(folders, methods)))
-    return _together(told)
+        tables.append((", ".join(map(str, folders)), import_jobs(folders, methods)))
+    return _together(tables)
 
 
 def import_jobs(folders: Iterable[Path], methods: Mapping[str, JobArm] | None = None) -> ResultTable:
     """The attempts of finished Harbor jobs at or below some folders, and the results of experiments of ours there.
 
-    `methods` says of a job, by its folder's name or path, what its attempts were told."""
+    `methods` says of a job, by its folder's name or path, which feedback its attempts got."""
     trials: dict[Path, HarborTrial] = {}
     experiments: dict[Path, ResultTable] = {}
     for root in folders:
@@ -85,8 +85,8 @@ def import_jobs(folders: Iterable[Path], methods: Mapping[str, JobArm] | None = 
         experiments |= {item: _experiment(item) for item in found if isinstance(item, Path)}
         trials |= {item.folder: item for item in found if isinstance(item, HarborTrial)}
     arms = _arms({trial.folder.parent for trial in trials.values()}, methods or {})
-    told = [(str(folder), table) for folder, table in experiments.items()]
-    return _together([*told, ("Harbor jobs", _results(list(trials.values()), arms))])
+    tables = [(str(folder), table) for folder, table in experiments.items()]
+    return _together([*tables, ("Harbor jobs", _results(list(trials.values()), arms))])
 
 
 def parse_methods(texts: Iterable[str]) -> dict[str, JobArm]:
@@ -166,8 +166,8 @@ def _trial(folder: Path, result: dict[str, Any], config: dict[str, Any]) -> Harb
 def _recipient(agent: dict[str, Any], info: dict[str, Any]) -> str:
     """`agent (model)`. A configuration leaves out what is Harbor's default, and its default agent is the oracle."""
     name = string(agent.get("name")) or string(agent.get("import_path")) or string(info.get("name")) or "oracle"
-    told = obj(info.get("model_info"))
-    known = "/".join(part for key in ("provider", "name") if (part := string(told.get(key))))
+    info_of_model = obj(info.get("model_info"))
+    known = "/".join(part for key in ("provider", "name") if (part := string(info_of_model.get(key))))
     model = string(agent.get("model_name")) or known
     return f"{name} ({model})" if model else name
 
@@ -185,7 +185,7 @@ def _time(value: Any) -> datetime:
 
 
 def _arms(jobs: set[Path], methods: Mapping[str, JobArm]) -> dict[Path, JobArm]:
-    """What each job's attempts were told."""
+    """The method and round of each job."""
     arms = dict.fromkeys(sorted(jobs), JobArm())
     for name, arm in methods.items():
         fitting = [job for job in arms if name in (job.name, str(job)) or Path(name).resolve() == job]
@@ -209,7 +209,7 @@ def _results(trials: Sequence[HarborTrial], arms: Mapping[Path, JobArm]) -> Resu
             results.append(result)
     notices = _notices(trials, arms, results)
     if unfinished:
-        notices.insert(0, f"trials left out, since they have no complete result.json: {_some(unfinished)}")
+        notices.insert(0, f"trials left out, because they have no complete result.json: {_some(unfinished)}")
     return ResultTable(tuple(sorted(results, key=lambda result: result.cell)), tuple(notices))
 
 
@@ -264,12 +264,12 @@ def _result(trial: HarborTrial, cell: Cell) -> Result | None:
 
 def _notices(trials: Sequence[HarborTrial], arms: Mapping[Path, JobArm], results: Sequence[Result]) -> list[str]:
     """What the user should know before believing a comparison."""
-    told: list[str] = []
-    told_arms = set(arms.values())
+    notices: list[str] = []
+    job_arms = set(arms.values())
     if shared := [job.name for job, arm in arms.items() if arm.round == 0]:
-        told.append(f"jobs taken as round 0, without feedback: {_some(shared)}")
-    if len(told_arms) > 1 and any(result.cell.repetition for result in results):
-        told.append(
+        notices.append(f"jobs taken as round 0, without feedback: {_some(shared)}")
+    if len(job_arms) > 1 and any(result.cell.repetition for result in results):
+        notices.append(
             "repetitions of different jobs are paired by the order in which attempts started; that is arbitrary "
             "unless the attempts were really made in pairs"
         )
@@ -277,8 +277,10 @@ def _notices(trials: Sequence[HarborTrial], arms: Mapping[Path, JobArm], results
         options = [trial.options for trial in trials if trial.recipient == recipient]
         names = sorted({key for given in options for key in given})
         if differ := [key for key in names if any(given.get(key) != options[0].get(key) for given in options)]:
-            told.append(f"{recipient} ran with different options ({', '.join(differ)}) and is counted as one recipient")
-    return told
+            notices.append(
+                f"{recipient} ran with different options ({', '.join(differ)}) and is counted as one recipient"
+            )
+    return notices
 
 
 def _some(names: Sequence[str]) -> str:
@@ -292,7 +294,7 @@ def _some(names: Sequence[str]) -> str:
 def _experiment(folder: Path) -> ResultTable:
     """What an experiment of ours came to: it knows its cells."""
     state = load_state(folder)
-    told = state.results if state is not None else ()
+    results = state.results if state is not None else ()
     # What must be said of them is known from the first session on.
     known = experiment_of(folder) if state is not None and state.sessions else Experiment("", ())
 
@@ -306,18 +308,18 @@ def _experiment(folder: Path) -> ResultTable:
             feedback_folder=placed(result.feedback_folder),
             message=placed(result.message),
         )
-        for result in told
+        for result in results
     )
     notices = () if results else (f"{folder}: the experiment has no results yet",)
     notes = tuple(note for note in known.notes if note != IMPORT_NOTE)
     return ResultTable(results, notices, notes, tuple(sorted(known.privileged)))
 
 
-def _together(told: Sequence[tuple[str, ResultTable]]) -> ResultTable:
+def _together(tables: Sequence[tuple[str, ResultTable]]) -> ResultTable:
     """Several tables as one."""
     kept: dict[Cell, tuple[str, Result]] = {}
     twice: list[str] = []
-    for source, table in told:
+    for source, table in tables:
         for result in table.results:
             first = kept.setdefault(result.cell, (source, result))
             if first[1] is not result and (result.cell.round or first[1] != result):
@@ -326,7 +328,7 @@ def _together(told: Sequence[tuple[str, ResultTable]]) -> ResultTable:
         raise DenseError(
             "\n  ".join(
                 [
-                    "the same cell is told more than once; leave out one source, or give it other repetitions",
+                    "the same cell is in more than one source; leave one out, or give it other repetitions",
                     *twice[:MAX_SHOWN_NAMES],
                     *([f"… and {len(twice) - MAX_SHOWN_NAMES} more"] if len(twice) > MAX_SHOWN_NAMES else []),
                 ]
@@ -334,7 +336,7 @@ def _together(told: Sequence[tuple[str, ResultTable]]) -> ResultTable:
         )
     return ResultTable(
         tuple(result for _, result in kept.values()),
-        tuple(notice for _, table in told for notice in table.notices),
-        tuple(dict.fromkeys(note for _, table in told for note in table.notes)),
-        tuple(sorted({name for _, table in told for name in table.privileged})),
+        tuple(notice for _, table in tables for notice in table.notices),
+        tuple(dict.fromkeys(note for _, table in tables for note in table.notes)),
+        tuple(sorted({name for _, table in tables for name in table.privileged})),
     )

@@ -27,7 +27,7 @@ _SIGNS = str.maketrans("", "", " -_")
 
 def row_of(result: Result, privileged: Collection[str] = (), notes: Sequence[str] = ()) -> dict[str, Any]:
     """A result by column, what is blank as None; `privileged` are the methods that saw outcomes, `notes` what must be
-    said wherever a number is shown: on every row, since rows are cut out and put together."""
+    said wherever a number is shown: on every row, because rows are cut out and put together."""
     values: dict[str, Any] = {
         **msgspec.structs.asdict(result.cell),
         "privileged": True if result.cell.method in privileged else None,
@@ -52,7 +52,7 @@ def _usage_row(prefix: str, usage: Usage | None, total: int | None) -> dict[str,
 
 
 class TableProblems:
-    """What is wrong with a file, collected, so that it can be mended at one go."""
+    """The errors of a file, collected so that all can be fixed at once."""
 
     def __init__(self, path: Path, place: str) -> None:
         self.path = path
@@ -126,19 +126,21 @@ class RowReader:
 
     def notices(self) -> list[str]:
         """What the user should know of the rows."""
-        told: list[str] = []
+        notices: list[str] = []
         if not self.results:
-            told.append("no rows")
+            notices.append("no rows")
         if self._merged:
-            told.append(f"rows of round 0 that repeat the shared attempt of their repetition, merged: {self._merged}")
+            notices.append(
+                f"rows of round 0 that repeat the shared attempt of their repetition, merged: {self._merged}"
+            )
         if self._controls:
-            told.append(
+            notices.append(
                 f"rows of method none without a round, taken as reruns (round 1): {self._controls}; "
                 "write round 0 where they are the first attempts"
             )
         for what in ("recipient", "task", "method"):
-            told += _alike(what, sorted({getattr(result.cell, what) for result in self.results}))
-        return told
+            notices += _alike(what, sorted({getattr(result.cell, what) for result in self.results}))
+        return notices
 
     def _read(self, place: int, values: Iterable[tuple[Column | None, Any]]) -> dict[str, Any]:
         """The row's values, without what is blank."""
@@ -231,13 +233,13 @@ def _usage_of(row: dict[str, Any], prefix: str) -> tuple[Usage | None, int | Non
             )
         uncached = rest
     usage = Usage(uncached, read, write, value("output_tokens"), value("cost_usd"))
-    told, total = value("tokens"), total_of(usage)
+    given, total = value("tokens"), total_of(usage)
     known = sum(part or 0 for part in (usage.input, usage.cache_read, usage.cache_write, usage.output))
-    if told is not None and (told < known or total not in (None, told)):
+    if given is not None and (given < known or total not in (None, given)):
         raise UnreadableValue(
-            f"{prefix}tokens {told} is not the sum {known} of input, cache and output tokens; correct or remove one"
+            f"{prefix}tokens {given} is not the sum {known} of input, cache and output tokens; correct or remove one"
         )
-    return (usage if usage != Usage() else None), (told if total is None else None)
+    return (usage if usage != Usage() else None), (given if total is None else None)
 
 
 def _twice(first: Result, second: Result, place: str) -> str:

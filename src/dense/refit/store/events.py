@@ -104,7 +104,7 @@ class CallPaid(Struct, frozen=True, tag="paid", omit_defaults=True):
     """The analyst's provider was asked: written when the call ends, so that no kill loses what was spent."""
 
     usage: Usage
-    """What the call took. Its price is unknown where none is told."""
+    """The tokens of the call; its price is unknown if `cost_usd` is None."""
     is_partial: bool = False
     """Whether it may have cost more than that: tries that were cut off do not tell."""
 
@@ -124,9 +124,9 @@ class ResultImported(Struct, frozen=True, tag="imported"):
     """A result from elsewhere."""
 
     result: Result
-    """As it was told."""
+    """As it was recorded there."""
     source: str
-    """The file or folder that told it."""
+    """The file or folder that it comes from."""
 
 
 type Event = (
@@ -224,7 +224,7 @@ class EventStore:
 def _connected(path: Path) -> sqlite3.Connection:
     """A connection that writes; in a folder that cannot be written to, one that reads."""
     if path.is_file() and not (os.access(path.parent, os.W_OK) and os.access(path, os.W_OK)):
-        # Without a log beside it nobody writes, and SQLite must be told so, since it could not make one to look.
+        # Without a log beside the file nobody writes to it; SQLite cannot find that out itself in a read-only folder.
         still = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
         return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{still}", uri=True)
     connection = sqlite3.connect(path, timeout=30)

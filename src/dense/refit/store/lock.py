@@ -48,8 +48,8 @@ def _taken(file: int) -> bool:
 
 def _holder(folder: Path) -> str:
     try:
-        told = json.loads((folder / LOCK_FILE).read_text(encoding="utf-8"))
-        return f"process {told['pid']} on {told['host']} holds it since {told['since']} (`{told['what']}`)"
+        holder = json.loads((folder / LOCK_FILE).read_text(encoding="utf-8"))
+        return f"process {holder['pid']} on {holder['host']} holds it since {holder['since']} (`{holder['what']}`)"
     except (OSError, ValueError, LookupError, TypeError):
         return "another process holds it"
 

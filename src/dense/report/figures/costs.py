@@ -53,8 +53,8 @@ def _reason(report: Report) -> str:
         return "no prices are known"
     if any(cost.execution.known for cost in costs):
         return "what feedback costs is not known: its tokens, or the price of its model"
-    told = any(row.tokens.known for recipient in report.recipients for row in recipient.rows)
-    return "only sums of tokens are known, which cannot be priced" if told else "tokens are not known"
+    has_tokens = any(row.tokens.known for recipient in report.recipients for row in recipient.rows)
+    return "only sums of tokens are known, which cannot be priced" if has_tokens else "tokens are not known"
 
 
 def _costs(report: Report, folder: Path, name: str, recipients: Sequence[RecipientReport], total: Value) -> Drawing:

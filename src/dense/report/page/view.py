@@ -178,9 +178,9 @@ def _cells(experiment: Experiment) -> str:
     return f"{planned:,} in all; {scored:,} scored, {len(done) - scored:,} without a grade, {missing:,} not run yet"
 
 
-def facts(told: dict[str, Any]) -> list[tuple[str, str]]:
+def facts(recorded: dict[str, Any]) -> list[tuple[str, str]]:
     """Whatever is recorded, as text: plain values on a line, others as indented JSON."""
-    return [(name, _fact(value)) for name, value in sorted(told.items())]
+    return [(name, _fact(value)) for name, value in sorted(recorded.items())]
 
 
 def _fact(value: Any) -> str:

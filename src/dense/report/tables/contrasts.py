@@ -96,7 +96,7 @@ def _comparison_record(found: Difference) -> tuple[CsvValue, ...]:
     outcomes = (found.both, found.method_only, found.reference_only, found.neither)
     what = (found.family, found.method, found.reference, found.round)
     stands = (found.points.known, found.points.tasks)
-    told = (found.verdict, found.says)
+    verdict = (found.verdict, found.says)
     return (
         *what,
         *interval_values(found.points),
@@ -106,5 +106,5 @@ def _comparison_record(found: Difference) -> tuple[CsvValue, ...]:
         *interval_values(found.tokens),
         *lost,
         *at_worst,
-        *told,
+        *verdict,
     )

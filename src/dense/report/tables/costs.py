@@ -85,15 +85,15 @@ def _cost(recipient: str, row: MethodRow, cost: StandardCost) -> tuple[TableCell
 def _prices(report: Report) -> str:
     """All prices for a million tokens."""
     given = [(recipient.recipient, recipient.prices) for recipient in report.recipients]
-    told = [(name, prices) for name, prices in (*given, ("feedback", report.analyst_prices)) if prices]
-    return "; ".join(_price(name, prices) for name, prices in told)
+    parts = [(name, prices) for name, prices in (*given, ("feedback", report.analyst_prices)) if prices]
+    return "; ".join(_price(name, prices) for name, prices in parts)
 
 
 def _price(name: str, prices: Prices) -> str:
     """Cached input at its own price where there is one; otherwise it is priced as input."""
     cached = ((prices.cache_read, "read from a cache"), (prices.cache_write, "written to one"))
-    told = [f"${prices.input:g} in", *(f"${price:g} {how}" for price, how in cached if price is not None)]
-    return f"{name} {', '.join(told)} and ${prices.output:g} out for a million tokens, {prices.source}"
+    parts = [f"${prices.input:g} in", *(f"${price:g} {how}" for price, how in cached if price is not None)]
+    return f"{name} {', '.join(parts)} and ${prices.output:g} out for a million tokens, {prices.source}"
 
 
 def recorded_table(report: Report) -> ReportTable:

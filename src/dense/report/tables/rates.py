@@ -67,11 +67,11 @@ def _over(report: Report) -> str:
         return f"{count_of(sizes[0][0], 'task')} × {count_of(sizes[0][1], 'repetition')}"
     if not sizes:
         return "of nothing yet"
-    told = (
+    sizes_by_recipient = (
         f"{recipient.recipient} {recipient.tasks_applicable} × {recipient.repetitions}"
         for recipient in report.recipients
     )
-    return f"tasks × repetitions: {', '.join(told)}"
+    return f"tasks × repetitions: {', '.join(sizes_by_recipient)}"
 
 
 def token_table(report: Report) -> ReportTable:

@@ -89,7 +89,7 @@ class EventStream:
         elif line.get("kind") == "session_start":
             self.model = string(line.get("model"))
         elif message := obj(line.get("msg")) or obj(obj(line.get("payload")).get("msg")):
-            return self.told(message, source)
+            return self.prompt(message, source)
         elif "kind" not in line and kind not in PASSED:  # a `kind` has the log of a user interface: keys, redraws
             self.place.notices.skip(f"unknown event {describe(line.get('type'))}", source)
         return None
@@ -125,7 +125,7 @@ class EventStream:
         draft.calls.append(call)
         return draft, done
 
-    def told(self, message: dict[str, Any], source: Source) -> Step | None:
+    def prompt(self, message: dict[str, Any], source: Source) -> Step | None:
         """An event of the older protocol."""
         kind = message.get("type")
         if kind == "session_configured":

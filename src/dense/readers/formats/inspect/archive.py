@@ -66,15 +66,15 @@ class ArchiveMembers:
             return None
         source = self.place.source(part=name)
         try:
-            value, mended = decode(self._bytes(self.names[name]))
+            value, repaired = decode(self._bytes(self.names[name]))
         except BadJson as error:
             self.place.notices.skip(str(error), source)
             return None
         except Exception as error:  # each way of compressing has errors of its own
             self.place.notices.skip(f"the member cannot be decompressed ({error})", source)
             return None
-        if mended:
-            self.place.notices.repair(mended, source)
+        if repaired:
+            self.place.notices.repair(repaired, source)
         return value
 
     def _bytes(self, info: zipfile.ZipInfo) -> bytes:

@@ -13,7 +13,7 @@ Traps, and what we decided:
 - The totals of a sample (`model_usage`) count what its scorers spent, so the events are added up instead where there
   are any.
 - `target`, `scores`, `metadata`, `store` and what scorers did are never looked at. A multiple-choice task is taken from
-  the message that shows the choices to the agent, since `input` lacks them.
+  the message that shows the choices to the agent, because `input` lacks them.
 - The same sample may be run in several epochs: the ID has both.
 - The `react` agent takes its `submit` call out of the conversation when it ends; the call is taken from the events.
 - An agent that a tool call started is a sub-agent; one that was handed the conversation speaks in `messages` itself.

@@ -82,7 +82,7 @@ class InspectSample:
         ]
         # Each message of the agent opens a step, so the steps and the calls go together.
         steps = chat.steps(self._normal_records(messages, iter(calls)))
-        return [self._told(step, call, inside) for step, call in zip(steps, calls, strict=False)]
+        return [self._with_events(step, call, inside) for step, call in zip(steps, calls, strict=False)]
 
     def _normal_records(
         self, messages: list[TraceRecord], calls: Iterator[InspectModelCall | None]
@@ -95,7 +95,7 @@ class InspectSample:
                     message = call.message
             yield TraceRecord(_normal(self._resolved(message)) if is_obj(message) else message, record.source)
 
-    def _told(self, step: Step, call: InspectModelCall | None, inside: frozenset[str]) -> Step:
+    def _with_events(self, step: Step, call: InspectModelCall | None, inside: frozenset[str]) -> Step:
         answered = {observation.call_id for observation in step.observations}
         tools = [self.events.tools[c.id] for c in step.calls if c.id in self.events.tools]
         late = [said for tool in tools if tool.id not in answered and (said := self._result(tool))]

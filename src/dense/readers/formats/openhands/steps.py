@@ -102,7 +102,7 @@ class EventSteps:
         else:
             self.draft.observe(text, call_id, **more)
 
-    def _told(self, text: str) -> None:
+    def _user_message(self, text: str) -> None:
         """A word of the user."""
         if not text:
             return
@@ -163,7 +163,7 @@ class EventSteps:
         text = text_of(message.get("content"))
         if event.get("source") != "agent":
             if event.get("source") == "user":
-                self._told(text)
+                self._user_message(text)
             else:
                 self._observe(text, source, origin="system")
             return None
@@ -229,7 +229,7 @@ class EventSteps:
             self.version = self.version or string(args.get("openhands_version"))
         if action == "message" and event.get("source") == "user":
             images = [image_marker({"image_url": url}) for url in seq(args.get("image_urls")) if isinstance(url, str)]
-            self._told("\n".join(filter(None, (text_of(args.get("content")), *images))))
+            self._user_message("\n".join(filter(None, (text_of(args.get("content")), *images))))
             return None
         if event.get("source") != "agent" or action in V0_NO_ACTIONS:
             if (own := whole(event.get("id"))) is not None and action != "message":

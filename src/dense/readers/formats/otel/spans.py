@@ -115,9 +115,9 @@ def span_of(raw: dict[str, Any], source: Source) -> TraceSpan | None:
         (c for c in (raw.get("status_code"), status.get("code"), status.get("status_code")) if c is not None), None
     )
     span.failed = code == 2 or (isinstance(code, str) and code.upper().endswith("ERROR"))
-    told = (raw.get("status_message"), status.get("message"), status.get("description"))
+    fields = (raw.get("status_message"), status.get("message"), status.get("description"))
     raised = (_body(event).get("exception.message") for event in objs(raw.get("events")) if span.failed)
-    span.error = first_string((*told, *raised)) or ""
+    span.error = first_string((*fields, *raised)) or ""
     _take_messages(span, raw)
     return span
 
@@ -302,8 +302,8 @@ def _by_parts(message: Any) -> dict[str, Any]:
             texts.append(_media(part))
     content = texts if "parts" in message else message.get("content")
     calls += objs(message.get("tool_calls"))
-    told = {"role": message.get("role"), "content": content, "tool_calls": calls, "replies": replies}
-    return {**told, "tool_call_id": message.get("tool_call_id"), "reasoning": "\n\n".join(filter(None, reasoning))}
+    fields = {"role": message.get("role"), "content": content, "tool_calls": calls, "replies": replies}
+    return {**fields, "tool_call_id": message.get("tool_call_id"), "reasoning": "\n\n".join(filter(None, reasoning))}
 
 
 def _media(part: dict[str, Any]) -> dict[str, Any]:
