@@ -26,10 +26,10 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 VERDICTS: dict[str, dict[str, Any]] = {
-    "complete": {"coherence": "coherent", "completion": "complete", "open_issues": []},
+    "complete": {"coherence": "coherent", "completion": "complete"},
     "incomplete": {"coherence": "coherent", "completion": "incomplete"},
-    "broken": {"coherence": "coherent", "completion": "failed", "open_issues": []},
-    "unknown": {"coherence": "coherent", "completion": "unknown", "open_issues": []},
+    "broken": {"coherence": "coherent", "completion": "failed"},
+    "unknown": {"coherence": "coherent", "completion": "unknown"},
 }
 
 
@@ -41,8 +41,8 @@ class Says(OutlineAnswerer):
         word = question.task.instruction if question.task else "complete"
         if word == "raise":
             raise RuntimeError("no word\x1b[2J on this")
-        if "coherence" in (verdict := answer.get("verdict", answer)):
-            verdict.update(VERDICTS[word])
+        answer["root"].update(VERDICTS[word])
+        answer["issues"] = answer["issues"] if word == "incomplete" else []
         return json.dumps(answer)
 
 

@@ -7,5 +7,6 @@ cleaned original, and says truthfully how much it left out. Never imports an ana
 
 from dense.transcript.actions import Block, TranscriptAction, transcript_actions
 from dense.transcript.show import escape_headers, show
+from dense.transcript.wrappers import visible
 
-__all__ = ["Block", "TranscriptAction", "escape_headers", "show", "transcript_actions"]
+__all__ = ["Block", "TranscriptAction", "escape_headers", "show", "transcript_actions", "visible"]

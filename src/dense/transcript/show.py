@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dense.text.clip import clip_lines, clip_middle
 from dense.transcript.actions import Block, TranscriptAction
 from dense.transcript.repeats import Entry, Fold, fold_repeated_actions, without_repeats
+from dense.transcript.wrappers import visible
 
 MIN_TEXT_CHARS = 200
 """No text is clipped below this."""
@@ -46,8 +47,8 @@ def shown_size(action: TranscriptAction, share: int) -> int:
 
 
 def escape_headers(text: str) -> str:
-    """The text of a trace, in which no line begins as an action of ours does."""
-    return HEADER.sub(" ", text)
+    """The text of a trace on visible characters, in which no line begins as an action of ours does."""
+    return HEADER.sub(" ", visible(text))
 
 
 def _shown(entries: Sequence[Entry], share: int) -> str:
@@ -62,7 +63,7 @@ def _entry(entry: Entry, share: int) -> str:
         most = min(share * WRITTEN_SHARE, MAX_CLOSING_CHARS)
         says = clip_lines(escape_headers(entry.says), most, is_listing=True)
     else:
-        says = clip_middle(" ".join(entry.says.split()), min(share, MAX_SAYS_CHARS))
+        says = clip_middle(" ".join(visible(entry.says).split()), min(share, MAX_SAYS_CHARS))
     parts = [f"{_header(entry)} {says}".rstrip()]
     parts += [_block(block, share) for block in entry.blocks]
     return "\n".join(parts)
@@ -93,5 +94,5 @@ def _calls_only(entries: Sequence[Entry], limit: int) -> str:
         call = next((block for block in entry.blocks if block.kind == "call"), None)
         what = call.text if call is not None else entry.says
         mark = " (failed)" if entry.has_failed else ""
-        lines.append(f"{_header(entry)} {clip_middle(' '.join(what.split()), 120)}{mark}")
+        lines.append(f"{_header(entry)} {clip_middle(' '.join(visible(what).split()), 120)}{mark}")
     return clip_lines("\n".join(lines), limit, is_listing=True)

@@ -66,8 +66,7 @@ def unwrap(text: str) -> Unwrapped:
 
 def clean(text: str, commands: Sequence[str] = ()) -> str:
     """The text without escape codes, overwritten progress, the echo of `commands`, and blank space at its ends."""
-    if "\x1b" in text:
-        text = ESCAPE_CODE.sub("", text)
+    text = ESCAPE_CODE.sub("", text)
     if "\r" in text:
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
     text = INVISIBLE.sub("\ufffd", text)
@@ -76,6 +75,11 @@ def clean(text: str, commands: Sequence[str] = ()) -> str:
     lines = _without_bars(lines)
     text = re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip("\n")
     return "" if len(text) < 90 and NO_OUTPUT.fullmatch(text) else text
+
+
+def visible(text: str) -> str:
+    """The text without escape codes, other invisible characters replaced: it can be sent and printed anywhere."""
+    return INVISIBLE.sub("\ufffd", ESCAPE_CODE.sub("", text))
 
 
 def _code(found: re.Match[str], before: int | None) -> int | None:

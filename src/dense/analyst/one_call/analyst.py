@@ -127,7 +127,7 @@ class OneCallAnalyst:
                 reply = await self._asker.reply(question, correction)
             except AnalystFailed as error:
                 notes.append(str(error))
-                is_unanswered = pieces is None and isinstance(error.__cause__, CallFailed)
+                is_unanswered = not answer and isinstance(error.__cause__, CallFailed)
                 break
             found, wrong = read_object(reply)
             answer = found if correction is None else corrected(answer, found)

@@ -15,7 +15,7 @@ from dense.analyst.questions import Correction
 from dense.model.chat import ChatRequest, Message
 from dense.text.clip import clip_lines, clip_middle
 from dense.trajectory import Task
-from dense.transcript import TranscriptAction, escape_headers, show
+from dense.transcript import TranscriptAction, escape_headers, show, visible
 
 BYTES_PER_TOKEN = 4
 """How tokens are counted where nobody can be asked."""
@@ -86,8 +86,8 @@ def render_one_call(
     messages: list[Message] = [Message("user", record, is_stable=True)]
     if correction is not None:
         messages += [
-            Message("assistant", clip_middle(correction.reply.strip(), MAX_REPLY_CHARS) or "(no answer)"),
-            Message("user", CORRECTION.format(problems=correction.error)),
+            Message("assistant", visible(clip_middle(correction.reply.strip(), MAX_REPLY_CHARS)) or "(no answer)"),
+            Message("user", CORRECTION.format(problems=visible(correction.error))),
         ]
     return ChatRequest(
         system=instructions(kind),
@@ -100,7 +100,7 @@ def render_one_call(
 
 
 def _task_text(task: Task | None) -> str:
-    return task.instruction.strip() if task is not None and task.instruction.strip() else NO_TASK
+    return visible(task.instruction.strip()) if task is not None and task.instruction.strip() else NO_TASK
 
 
 def _fitted(actions: Sequence[TranscriptAction], room: int) -> str:
