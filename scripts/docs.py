@@ -1,8 +1,8 @@
-"""Writes the parts of docs/ that are made from the code: what readers decide, the fields of the schema, the picture.
+"""Writes the parts of the docs that are made from code: formats, schema, finding codes, the picture, README's excerpt.
 
     python scripts/docs.py
 
-`tests/test_docs.py` fails where they do not agree with the code.
+`tests/test_docs.py` fails if they do not agree with the code.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from rich.text import Text
 
 import dense
 from dense.cli.outline import outline
+from dense.detectors.registry import codes
 from dense.readers import READERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,11 +29,11 @@ NOUNS = ("Trajectory", "Task", "Step", "ToolCall", "Observation", "Usage", "Sour
 FORMATS_HEAD = """\
 # Formats
 
-What is read from each format, and what is decided where a format leaves it open. Each part is the docstring of the
-reader's module (`scripts/docs.py` writes this page). A format is told by content; `--format NAME` forces one, and
-`--format module:Class` takes a reader of your own ([how to write one](add-a-reader.md)).
+What DENSE reads from each format, and what it decides if a format is ambiguous. Each section is the docstring of the
+reader's module (`scripts/docs.py` writes this page). A reader recognises its format by content; `--format NAME` forces
+one, and `--format module:Class` takes a reader of your own ([how to write one](add-a-reader.md)).
 
-Files may be packed with gzip or zstd. JSON that holds a document on each line is read as many documents, and a list of
+Files may be compressed with gzip or zstd. JSON with a document on each line is read as many documents, and a list of
 records in one document as its records. A folder is walked, links included; a Harbor trial and a conversation of
 OpenHands are one trace each, and files that belong to another (sub-agents, continuations, kept outputs) are read with
 it.
@@ -75,12 +76,20 @@ def _noun(node: ast.ClassDef) -> str:
 
 def schema_page(page: str) -> str:
     """docs/schema.md with its fields as they are now."""
-    return re.sub(
-        r"(?<=<!-- fields -->\n).*?(?=\n<!-- /fields -->)",
-        lambda _: "\n" + schema_table() + "\n",
-        page,
-        flags=re.DOTALL,
-    )
+    return _filled(page, "fields", schema_table())
+
+
+def analyst_page(page: str) -> str:
+    """docs/built-in-analyst.md with the codes as they are now."""
+    rows = ["| code | meaning | severity | raised at |", "| --- | --- | --- | --- |"]
+    rows += [f"| `{code.name}` | {code.meaning} | {code.severity} | {code.raised_at} |" for code in codes().values()]
+    return _filled(page, "codes", "\n".join(rows))
+
+
+def _filled(page: str, name: str, text: str) -> str:
+    """The page with a text between the marks `<!-- name -->` and `<!-- /name -->`."""
+    between = rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)"
+    return re.sub(between, lambda _: f"\n{text}\n\n", page, flags=re.DOTALL)
 
 
 EXAMPLE = "examples/password-recovery/recovery.traj.json"
@@ -111,6 +120,8 @@ def main() -> None:
     (DOCS / "formats.md").write_text(formats_page())
     schema = DOCS / "schema.md"
     schema.write_text(schema_page(schema.read_text()))
+    analyst = DOCS / "built-in-analyst.md"
+    analyst.write_text(analyst_page(analyst.read_text()))
     (DOCS / "pictures").mkdir(exist_ok=True)
     (DOCS / "pictures" / "distill-example.svg").write_text(picture())
     readme = ROOT / "README.md"

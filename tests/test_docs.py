@@ -1,7 +1,8 @@
-"""The docs say what is true: their commands run, their code runs, their tables are made from the code."""
+"""The docs say what is true: their code runs, their tables are made from the code, their links and tests exist."""
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 import re
@@ -14,6 +15,7 @@ import pytest
 from dense.readers import READERS
 
 ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "dense"
 SPEC = importlib.util.spec_from_file_location("make_docs", ROOT / "scripts" / "docs.py")
 assert SPEC and SPEC.loader
 make_docs = importlib.util.module_from_spec(SPEC)
@@ -32,6 +34,8 @@ def test_what_is_made_from_code_is_up_to_date() -> None:
     assert (ROOT / "docs" / "formats.md").read_text() == make_docs.formats_page(), "run `make golden`"
     schema = (ROOT / "docs" / "schema.md").read_text()
     assert schema == make_docs.schema_page(schema), "run `make golden`"
+    analyst = (ROOT / "docs" / "built-in-analyst.md").read_text()
+    assert analyst == make_docs.analyst_page(analyst), "run `make golden`"
     picture = (ROOT / "docs" / "pictures" / "distill-example.svg").read_text()
     assert picture == make_docs.picture(), "run `make golden`"
 
@@ -75,10 +79,73 @@ def test_the_reader_in_the_docs_works(tmp_path: Path) -> None:
     assert "day.jsonl:5: skipped: neither did nor saw" in done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))])
-def test_links_lead_somewhere(page: str) -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
-        assert "://" in target or ((ROOT / page).parent / target).exists(), f"{page}: {target}"
+PAGES = sorted(path for folder in (".", "docs", "docs/adr", "examples") for path in (ROOT / folder).glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        path, _, heading = target.partition("#")
+        if "://" in target:
+            continue
+        linked = page.parent / path if path else page
+        assert linked.exists(), f"{page.name}: {target}"
+        assert not heading or heading in anchors(linked), f"{page.name}: {target}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The names of the headings of a page, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_tests_that_contributing_names_exist() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "CONTRIBUTING.md").read_text())
+    assert len(named) >= 12
+    assert [f"{path}::{name}" for path, name in named if f"def {name}(" not in (ROOT / path).read_text()] == []
+
+
+def test_the_files_that_contributing_names_exist() -> None:
+    table = re.findall(r"^\| (?:add|change|reword) .*$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    places = [place for row in table for place in re.findall(r"`([\w/]+(?:\.py|/))`", row.split("|")[3])]
+    assert len(places) >= 16
+    assert [place for place in places if not (SOURCE / place).exists()] == []
+
+
+def test_the_glossary_names_existing_modules() -> None:
+    places = re.findall(r"`([a-z_/]+(?:\.py|/))`", (ROOT / "docs" / "glossary.md").read_text())
+    assert [place for place in places if place != "src/dense/" and not (SOURCE / place).exists()] == []
+
+
+def test_the_glossary_defines_each_word_once() -> None:
+    rows = re.findall(r"^\| ([^|]+) \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    words = [word for row in rows if row not in ("word", "---") for word in row.split(", ")]
+    assert sorted(set(words)) == sorted(words)
+
+
+PACKAGES = sorted(path.parent for path in SOURCE.rglob("__init__.py") if path.parent != SOURCE)
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_every_package_says_what_it_takes_gives_and_never_imports(package: Path) -> None:
+    text = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
+    text = " ".join(text.split())
+    for promise in (r"\b(?:Comes in|In): ", r"\b(?:Goes out|Out): ", r"\bnever imports? |nothing here imports "):
+        assert re.search(promise, text, re.IGNORECASE), f"{package}: no {promise!r} in the docstring"
+
+
+def modules_with(pattern: str, folder: str = ".") -> set[str]:
+    """The modules of the source whose text has a match."""
+    found = (path for path in (SOURCE / folder).rglob("*.py") if re.search(pattern, path.read_text()))
+    return {str(path.relative_to(SOURCE)) for path in found}
+
+
+def test_one_module_knows_the_budget() -> None:
+    assert modules_with(r"180 \* 1024|184_?320|200 \* 1024|204_?800") == {"deliver/budget.py"}
+
+
+def test_two_modules_know_a_flag() -> None:
+    assert modules_with(r"\bjobs: ", "cli") == {"cli/distill.py", "cli/distill_run.py"}
 
 
 def test_the_code_on_distilling_runs() -> None:

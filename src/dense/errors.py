@@ -78,7 +78,7 @@ class NotATrace(NoTrajectory):
 
 
 class SkippedRecords(DenseError):
-    """A record was skipped although the reader was told to be strict."""
+    """A record was skipped although strict reading was asked for."""
 
 
 class UnknownFormat(DenseError):

@@ -64,9 +64,9 @@ class Result(Struct, frozen=True, omit_defaults=True):
     exception: str | None = None
     """What ended the run before its time, or why it was not scored. A time-out may be scored: it keeps its grade."""
     usage: Usage | None = None
-    """The recipient's tokens in disjoint buckets. A cache's bucket that is None was not told apart from `input`."""
+    """The recipient's tokens in disjoint buckets. A cache's bucket that is None was not recorded apart from `input`."""
     total: int | None = None
-    """All recipient tokens where only their sum was told; None where the buckets of `usage` tell it."""
+    """All recipient tokens if only their sum was recorded; None if `usage` has the buckets."""
     is_partial: bool = False
     """Whether the tokens are those of completed calls only."""
     feedback: Usage | None = None

@@ -146,8 +146,8 @@ class Notice(Struct, frozen=True, omit_defaults=True, gc=False):
     """Something that a reader wants to be known about how it read."""
 
     kind: Literal["skipped", "repaired", "note"]
-    """`skipped`: a record is missing from the trajectory. `repaired`: it is there, but bytes had to be mended. `note`:
-    the rest."""
+    """`skipped`: a record is missing from the trajectory. `repaired`: it is there, but bytes were replaced. `note`: the
+    rest."""
     text: str
     """What."""
     source: Source
@@ -176,4 +176,4 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
     usage: Usage | None = None
     """What the whole attempt cost, by the program's own total where it has one, else the sum over steps."""
     notices: tuple[Notice, ...] = ()
-    """What the reader skipped, mended or missed."""
+    """What the reader skipped, repaired or missed."""

@@ -225,13 +225,13 @@ def test_what_a_killed_run_left(task: Path, tmp_path: Path) -> None:
 KILLED = """
 import asyncio, sys
 from pathlib import Path
-from dense.harness import Order, Recipient
+from dense.harness import AttemptOrder, Recipient
 from dense.harness.harbor import HarborHarness
 
 who = Recipient("oracle", "oracle", env={"NAP": "100"})
 async def main():
     async with HarborHarness() as harness:
-        await harness.attempt(Order("cell", who, Path(sys.argv[1]), Path(sys.argv[2])))
+        await harness.attempt(AttemptOrder("cell", who, Path(sys.argv[1]), Path(sys.argv[2])))
 
 asyncio.run(main())
 """

@@ -89,10 +89,10 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from release import alone
 from test_secrets import EVER, teller
-from dense.harness import Order
+from dense.harness import AttemptOrder
 from dense.harness.harbor import HarborHarness
 
-alone(HarborHarness(), Order("cell", teller(EVER), Path(sys.argv[2]), Path(sys.argv[3])))
+alone(HarborHarness(), AttemptOrder("cell", teller(EVER), Path(sys.argv[2]), Path(sys.argv[3])))
 """
 
 

@@ -1,4 +1,4 @@
 """Facts about the world around agents, each once: programs, agent tools, test runners, error families, words.
 
-Rows come in by hand; queries on rows go out. Nothing is derived twice and nothing is decided here: what a fact means
-for a trace is for `evidence`, `detectors` and `narrate` to say. Imports nothing of dense but nouns."""
+In: rows, written by hand. Out: queries on rows. Nothing is decided here: what a fact means for a trace is for
+`evidence`, `detectors` and `narrate` to say. Never imports anything of dense but nouns."""

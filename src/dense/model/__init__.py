@@ -1,9 +1,12 @@
 """The chat-model client.
 
-    Metered → Recorded → AskedOnce → Cached → Limited → Kept → Lengthened → Guarded → Http → a wire → the provider
+    MeteredModel → RecordingModel → DeduplicatedModel → CachedModel → RateLimitedModel → StoringModel → LengthRetryModel
+        → BudgetedModel → HttpModel → a wire format → the provider
 
-`open_model` is the door: it stacks the wrappers, each of which has the seam's one method, `complete`. Keys come from
-the environment alone, and are neither logged nor stored."""
+In: the name of a model, `PROVIDER/NAME`, and `ChatRequest`s. Out: `ChatReply`s, and a ledger of what they cost.
+`open_model` stacks the wrappers; each has the one method of `ChatModel`, `complete`. A provider is one row in
+`providers`. Keys come from the environment alone, and are neither logged nor stored. Never imports anything of dense
+but nouns."""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 
     walk (which files) → detect (which format) → formats/* (what it says) → stream (steps as they come) → Trajectory
 
-`read` is the door. `read_streams` is the same for callers that cannot hold a whole trajectory, or that want failures as
-values."""
+In: a path. Out: trajectories, by `read`; or streams with failures as values, by `read_streams`, for callers that cannot
+hold a whole trajectory. A record that cannot be read becomes a notice. Never imports anything of dense but nouns; only
+`outcomes` knows grades, and nothing on the way to a trajectory imports it."""
 
 from __future__ import annotations
 

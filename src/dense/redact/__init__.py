@@ -4,7 +4,8 @@
 
 In: a trajectory or a text. Out: the same without credentials, and `Redactions`, which counts them by kind. A secret
 becomes `[redacted: github-token 1]`; equal secrets of one trajectory have the same number. What a task is about (a
-recovered password, a flag, a checksum) has no credential's format and stays. Imports only nouns and `text`."""
+recovered password, a flag, a checksum) has no credential's format and stays. Never imports anything of dense but nouns
+and `text`."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
     Experiment → build (pairs → metrics, comparisons, cumulative → Report) → report.json, tables, figures, index.html
 
-`make` is the door. The report's numbers are in `model`; how they come about: docs/report.md."""
+In: an `Experiment`. Out: a `Report` and its files, by `make`. The report's numbers are in `model`; docs/report.md says
+how they are computed. Never imports `refit`, `service` or `harness`."""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
 """Text tools that know nothing of traces: search, quoting, sentences, clipping, differences.
 
-In and out: plain strings. Everything above may import it; it imports nothing of dense."""
+In: plain strings. Out: plain strings, positions and counts. Every package above may import it; it never imports
+anything of dense."""

@@ -1,5 +1,8 @@
 """The judgements as typed questions: each class holds its answer, its schema and what its prompt shows.
 
+In: a task and nodes of its tree. Out: the slots of a prompt, a JSON schema, an answer type. Never imports a profile or
+a model.
+
 To add one: its class in `paper`, its template in `prompts/`, and whoever asks it."""
 
 from dense.analyst.questions import paper

@@ -1,11 +1,11 @@
 """The built-in analyst: drafts the tree from the evidence alone. No key, no network, no cost, the same draft every
 time.
 
-    RulesAnalyst().draft(trajectory)    the draft, at once
+    RulesAnalyst().draft(trajectory)    the draft, without an event loop
 
-`boundaries` cuts the trajectory into nested stretches, `labels` says which actions helped, `shortcuts` groups attempts,
-`verdicts` puts findings and their resolutions onto the tree. What is found comes from `dense.detectors`, the words from
-`dense.narrate`. Must never import questions, prompts or models."""
+In: a clean trajectory. Out: a `TreeDraft`. `boundaries` cuts the trajectory into nested stretches, `labels` says which
+actions helped, `shortcuts` groups failed tries, `verdicts` puts findings and their resolutions onto the tree. Findings
+come from `dense.detectors`, words from `dense.narrate`. Never imports questions, prompts or models."""
 
 from __future__ import annotations
 

@@ -4,9 +4,10 @@
     commands(step)    the shell texts that a step ran
     EffectsCache()    the effects of the steps of one trajectory, each computed once
 
-Steps come in, `Effects` go out. All of it is pure, takes any step whatever its calls hold, and never raises.
-Observations are not looked at: that a command failed is for others to say. Sub-agents in a step have steps of their
-own. What is known of programs and tools is in `dense.knowledge`; nothing else but nouns is imported."""
+In: steps. Out: `Effects`. All of it is pure, accepts any step whatever its calls hold, and never raises. It does not
+look at observations: whether a command failed is for `dense.evidence.observations` to say. Sub-agents in a step have
+steps of their own. Never imports other parts of `dense.evidence`; facts about programs and tools are in
+`dense.knowledge`."""
 
 from __future__ import annotations
 

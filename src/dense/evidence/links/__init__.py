@@ -1,3 +1,3 @@
-"""How the actions of one trace relate: repairs, retries, repeats, recoveries, attempts, origins of values.
+"""How the actions of one trace relate: repairs, retries, repeats, recoveries, failed tries, origins of values.
 
-`ActionFacts` come in; numbers of actions go out. Imports nothing of `detectors`, `narrate` or `analyst`."""
+In: `ActionFacts`. Out: numbers of actions. Never imports `detectors`, `narrate` or `analyst`."""

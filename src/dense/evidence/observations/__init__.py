@@ -3,9 +3,10 @@
     observe(step, effects)   what the observations of a step show
     values(text)             the named values in a text
 
-Both are pure, take whatever a trace holds, and never raise. Precision goes before recall: error words in contents that
-an action only showed are no failure. What a user said is not looked at. Which errors and test runners there are is in
-`dense.knowledge`. Never imports other parts of `dense.evidence` but `actions`."""
+In: a step and its effects. Out: an `ObservedResult`. Both functions are pure, accept whatever a trace holds, and never
+raise. Precision goes before recall: error words in contents that an action only showed are no failure. What a user said
+is not looked at. Error families and test runners are in `dense.knowledge`. Never imports other parts of
+`dense.evidence` but `actions`."""
 
 from __future__ import annotations
 

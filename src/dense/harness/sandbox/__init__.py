@@ -1,13 +1,15 @@
 """An environment for Harbor that needs no Docker: namespaces and overlays over this machine's own system.
 
-    environment   what Harbor sees: `IMPORT_PATH`
-    build         carries out a Dockerfile in a sandbox;  dockerfile  the part of its language that can be
-    namespaces    starts, enters and stops a sandbox (`init.sh` is its first process)
-    view          what of this machine shows inside;  transfer  files in and out;  running  commands;  state  its folder
-    preflight     whether this machine can, tried out, and in words what to do where it cannot
+    environment     what Harbor sees: `IMPORT_PATH`
+    build           runs a Dockerfile in a sandbox; `dockerfile` parses the supported part of its language
+    namespaces      starts, enters and stops a sandbox (`init.sh` is its first process)
+    visible_paths   what of this machine is visible inside; `transfer` copies files in and out
+    command         runs commands; `state_folder` keeps what belongs to one sandbox
+    preflight       tries whether this machine can run it, and says what to do if it cannot
 
-It is a convenience for demos, tests and small tasks. Resource limits of a task are not enforced. `LABEL` stands
-wherever its results do. Nothing here imports Harbor but `environment`, which only Harbor imports."""
+In: a task's environment folder. Out: a running sandbox and the results of commands in it. It is a convenience for
+demos, tests and small tasks: resource limits of a task are not enforced, and `LABEL` is shown wherever its results are.
+Never imports Harbor, except in `environment`, which only Harbor imports."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Words and phrases that evidence looks for, by language.
 
 English is complete; every real trace exercises it. `japanese` has the verbs behind a name. `other_languages` has only
-what decides the role of a file in a task. To add a word, add it to one line of its language. Imports nothing."""
+what decides the role of a file in a task. To add a word, add it to one line of its language. In: a category, and
+languages. Out: its words, phrases or pattern. Never imports anything of dense."""
 
 from __future__ import annotations
 

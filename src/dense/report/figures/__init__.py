@@ -1,8 +1,9 @@
 """Every figure of a report, as SVG and PNG, from the report alone.
 
-    draw(report, folder) → folder/figures/*.svg, *.png, figures.json → what was drawn, and what was left out and why
+    draw(report, folder) → folder/figures/*.svg, *.png, figures.json
 
-The same report gives the same bytes. Figures are made for print: seven inches wide, no text below seven points."""
+In: a `Report`. Out: files, and what was drawn, or left out and why. The same report gives the same bytes. Figures are
+made for print: seven inches wide, no text below seven points. Never imports tables or the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The report as one self-contained page: it works from a file, without network, with keyboard alone, dark and light."""
+"""The report as one self-contained page: it works from a file, without network, with keyboard alone, dark and light.
+
+In: a `Report` and its tables and figures. Out: `index.html`. Never imports anything outside `dense.report` but
+nouns."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Every table of a report. Methods are rows; what was best is bold and second underlined, by values that are not
-rounded, ties sharing; privileged rows stand apart below, with a dagger, unranked. Intervals are in every table."""
+"""Every table of a report. Methods are rows; the best value is bold and the second underlined, by unrounded values,
+ties sharing; privileged rows are apart below, with a dagger, unranked. Intervals are in every table.
+
+In: a `Report`. Out: `Table`s, which `dense.report.write` writes as Markdown, LaTeX and CSV. Never imports figures or
+the page."""
 
 from __future__ import annotations
 
