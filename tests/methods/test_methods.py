@@ -52,9 +52,7 @@ def test_calls_are_as_listed(name: str, made: Making, trajectory: Trajectory) ->
     elif name in BY_MODEL:
         assert len(asked) == BY_MODEL[name]
     else:
-        dense = len(made("dense").record.asked)
-        assert 0.4 * len(trajectory.steps) < dense < 1.25 * len(trajectory.steps)  # "about one for each action"
-        assert len(asked) < dense if name == "dense-no-shortcuts" else len(asked) == dense
+        assert [question.key for question in asked] == [f"whole a1 to a{len(trajectory.steps)}"]
 
 
 def test_dense_is_what_distilling_gives(made: Making, trajectory: Trajectory, script: dict[str, Any]) -> None:
@@ -127,9 +125,8 @@ def test_labels_are_not_in_dense(made: Making) -> None:
 def test_without_shortcuts_there_is_no_verdict(made: Making) -> None:
     found = made("dense-no-shortcuts")
     assert not re.search(r"<shortcut|open-issue |state=|resolved", found.feedback.report)
-    assert "a3 -1: pandas is not installed." in found.feedback.report
+    assert "a3 -1: pandas is not installed" in found.feedback.report
     assert list(found.files) == ["tree.json"]
-    assert not any(asked.key.startswith("settlement") for asked in found.record.asked)
 
 
 @pytest.mark.parametrize("name", ["none", "advisor"])

@@ -75,7 +75,7 @@ def test_a_long_attempt_fills_its_report(budget: int) -> None:
 def test_an_example_fills_its_report(budget: int, made: Making) -> None:
     report = made("dense-no-shortcuts", budgets=Budgets(budget, budget)).feedback.report
     assert len(report.encode()) > budget // 2
-    assert report.count("<summary") == 6  # of all its parts
+    assert report.count("<summary") == 5  # of all its parts
 
 
 def test_facets_and_labels_of_the_deepest_go_first_then_quotes_then_tasks() -> None:

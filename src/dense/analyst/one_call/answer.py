@@ -168,7 +168,7 @@ class AnswerReader:
         at = first
         for number, item in enumerate(given):
             here = f"{place}[{number}]"
-            fields = as_object(item)
+            fields = _without_lone_part(as_object(item))
             parts = self._siblings(as_list(fields.get("parts")), at, f"{here}.parts")
             end = parts[-1].last if parts else as_integer(fields.get("to"))
             if end is None:
@@ -197,7 +197,7 @@ class AnswerReader:
             as_text(fields.get("why")),
             coherence,
             completion,
-            parts if len(parts) > 1 else (),
+            parts,
         )
 
     def _values(self, fields: Mapping[str, Any], first: int, here: str) -> tuple[ValuePiece, ...]:
@@ -401,6 +401,14 @@ def as_integer(value: object) -> int | None:
 
 def _squeezed(text: str) -> str:
     return " ".join(text.split())
+
+
+def _without_lone_part(fields: dict[str, Any]) -> dict[str, Any]:
+    """A group of one part is that part, under the group's own words."""
+    while len(parts := as_list(fields.get("parts"))) == 1:
+        own = {key: value for key, value in fields.items() if key not in {"parts", "to"} and value}
+        fields = {**as_object(parts[0]), **own}
+    return fields
 
 
 def _stretched(node: NodePiece, last: int) -> NodePiece:

@@ -8,6 +8,9 @@ from typing import Any, cast
 
 THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 MAX_DEPTH = 60
+"""Values that are nested deeper are dropped."""
+MAX_DIGITS = 18
+"""Of an integer; a longer one refers to nothing."""
 _CLOSING = {"{": "}", "[": "]"}
 
 
@@ -19,18 +22,29 @@ def read_object(reply: str) -> tuple[dict[str, Any], str]:
     start = text.find("{")
     if start < 0:
         return {}, "there is no JSON object in it"
-    decoder = json.JSONDecoder(strict=False)
-    try:
-        value, _ = decoder.raw_decode(text, start)
-        return cast("dict[str, Any]", value), ""
-    except (ValueError, RecursionError):
-        pass
-    closed = _closed(text[start:])
-    try:
-        value = json.loads(closed, strict=False)
-    except (ValueError, RecursionError):
-        return {}, "its JSON cannot be read"
-    return cast("dict[str, Any]", value), "it was cut off, or is not valid JSON to its end"
+    for candidate, wrong in (
+        (text[start:], ""),
+        (_closed(text[start:]), "it was cut off, or is not valid JSON to its end"),
+    ):
+        try:
+            value, _ = json.JSONDecoder(strict=False, parse_int=_integer).raw_decode(candidate)
+            return _shallow(value), wrong
+        except (ValueError, RecursionError):
+            continue
+    return {}, "its JSON cannot be read"
+
+
+def _integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= MAX_DIGITS else None
+
+
+def _shallow(value: Any, depth: int = 0) -> Any:
+    """The value without what is nested too deep for anybody to have meant it."""
+    if depth > MAX_DEPTH:
+        return None
+    if isinstance(value, dict):
+        return {key: _shallow(inner, depth + 1) for key, inner in cast("dict[str, Any]", value).items()}
+    return [_shallow(inner, depth + 1) for inner in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def _closed(text: str) -> str:
