@@ -2,33 +2,46 @@
 
     state, summary        what the attempt came to, how it ended
     next-step             what to do differently, in order
-    open-issue            with the lines that show it; then what the task demands and nobody checked
-    proven                values with the check that proved them, what a rerun needs, what must come before what
-    dead-end              one line each
-    task                  the subtasks in order, one line each
+    open-issue, evidence  with the line that shows it; then what the task demands and nobody checked
+    proven                values with the check that proved them
+    shortcut              dead ends with the way that worked, one line each
+    task                  the subtasks in order, one line each, with what a rerun needs and what must come first
     key-action            original bytes: final products, what shows an open issue, the last verification
 
-What does not fit goes by `IMPORTANCE`, whatever its place; the evidence of open issues goes last."""
+What does not fit goes by `IMPORTANCE`, whatever its place; open issues and their evidence go last. With the paper's
+budget, what does not fit goes in the paper's order (`PAPER_STAGES`)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
-from dense.deliver.page import ALWAYS, Item, byte_size, fit_items, one_line
+from dense.deliver.page import ALWAYS, Fit, Item, Report, one_line, shortened, total_size
+from dense.evidence.actions import EffectsOf
 from dense.text.clip import clip_middle
-from dense.transcript import TranscriptAction
-from dense.tree import NONE, Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, first_action, last_action, nodes
+from dense.transcript import TranscriptAction, transcript_actions
+from dense.tree import (
+    NONE,
+    Issue,
+    Node,
+    ReconciledTree,
+    Shortcut,
+    State,
+    Subtask,
+    first_action,
+    last_action,
+    leaves,
+    nodes,
+)
 
 IMPORTANCE = (
     "met",  # a requirement that is met: good to know, nothing to do
-    "verdict",  # why a subtask is not complete
+    "complete-part",  # a subtask below another one
     "complete-task",
+    "solved",  # a shortcut that succeeded
+    "part",
     "task",  # a subtask that is not complete
-    "working-path",
     "dead-end",
     "unchecked",
     "order",
@@ -40,94 +53,163 @@ IMPORTANCE = (
     "open-issue",
     "evidence",
 )
-"""What goes first if there is too little room, and what last."""
-PRODUCT_SHARE = 0.6
-"""Of the room, at most so much is kept free for the final products while prose of little value is chosen."""
-MIN_KEY_ACTION_BYTES = 240
+"""Kinds of lines: what goes first if there is too little room, and what last. Final products are quoted once lines from
+`summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
+ESSENTIAL, USEFUL = IMPORTANCE.index("summary"), IMPORTANCE.index("dead-end")
+PAPER_STAGES = (("solved",), ("complete-part", "part", "needs", "order", "proven"))
+"""What goes first in the paper's order: the text of shortcuts that succeeded, then what is below the root's parts."""
+QUOTE_SHARE = 0.6
+"""Of the room, what final products may take before other lines are chosen."""
+NOTE_SHARE, MAX_NOTE_BYTES = 6, 600
+"""The line on what is left out may take one in so many parts of the room, and at most so many bytes."""
 MAX_EVIDENCE_CHARS = 240
-MAX_EVIDENCE_LINES = 3
 SHINGLE = 8
 MAX_REPEATED = 0.5
-"""A line of which a larger part was said above is not said again."""
+"""A clause of which a larger part was said is not said again."""
+MIN_CLAUSE_WORDS = 4
+"""A shorter clause may be said again."""
+WORD = re.compile(r"[\w./-]+")
+CLAUSE_END = re.compile(r"[.;] ")
 
 
-class Report(Struct, frozen=True):
-    """A report and what became of its parts."""
+def tree_report(tree: ReconciledTree, *, effects: EffectsOf, follows_paper: bool = False) -> Fit:
+    """Makes the report on a tree in so many bytes."""
+    actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
+    lines = _once(list(_lines(tree, actions)))
+    keys = rank_key_actions(tree, actions, effects)
 
-    items: tuple[Item, ...]
-    """In the order of reading."""
-    dropped: tuple[str, ...] = ()
-    """What there was no room for, with its size."""
+    def fit(room: int) -> Report:
+        return _fit_by_paper(lines, keys, room) if follows_paper else _fit_by_value(lines, keys, room)
 
-
-def make_report(tree: ReconciledTree, actions: Sequence[TranscriptAction], budget: int, marker: str) -> Report:
-    """The report in at most so many bytes, as far as its first lines allow."""
-    prose = _once(list(_prose(tree, actions)))
-    ranked = rank_key_actions(tree, actions)
-    reserved = _reserved(ranked, actions, budget)
-    kept, dropped = fit_items(prose, max(budget - reserved, int(budget * (1 - PRODUCT_SHARE))))
-    room = budget - sum(item.size for item in kept)
-    note = _left_out_note(dropped, ())
-    room -= note.size if note else 0
-    quoted: list[Item] = []
-    missing: list[tuple[KeyAction, int]] = []
-    for key in ranked:
-        item = quote_action(key, actions, max(room, 0), marker) if room >= MIN_KEY_ACTION_BYTES else None
-        if item is None or item.size > room:
-            missing.append((key, key.size(actions)))
-            continue
-        quoted.append(item)
-        room -= item.size
-    items = [*kept, *sorted(quoted, key=_action_number)]
-    # With room left after all, prose that had made way for key actions comes back, the most useful first.
-    kept_again = _refill(prose, kept, room)
-    if kept_again:
-        items = [item for item in prose if item in kept or item in kept_again] + items[len(kept) :]
-        dropped = [item for item in dropped if item not in kept_again]
-    note = _left_out_note(dropped, missing)
-    if note is not None:
-        items.append(note)
-    names = [f"{item.kind} ({item.size} bytes)" for item in dropped]
-    names += [f"key-action a{key.action} ({size} bytes)" for key, size in missing]
-    return Report(tuple(items), tuple(names))
+    return fit
 
 
-def _refill(prose: Sequence[Item], kept: Sequence[Item], room: int) -> list[Item]:
-    found: list[Item] = []
-    for item in sorted((item for item in prose if item not in kept), key=lambda item: -item.value):
-        if item.size <= room:
-            found.append(item)
-            room -= item.size
-    return found
+def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Report:
+    """Everything, or the most useful of it and a line on what is left out."""
+    chosen = _Choice(lines, room)
+    chosen.fill(keys)
+    if not chosen.is_all(keys):
+        reserve = min(room // NOTE_SHARE, MAX_NOTE_BYTES)
+        chosen = _Choice(lines, room - reserve)
+        chosen.fill(keys)
+        note = _left_out_note(chosen.missing_lines, chosen.missing_keys(keys), reserve)
+        return Report((*chosen.items, *([note] if note else [])), chosen.dropped(keys))
+    return Report(tuple(chosen.items))
 
 
-def _action_number(item: Item) -> int:
-    found = re.search(r"a(\d+)", item.label)
-    return int(found[1]) if found else 0
+class _Choice:
+    """What of a report is shown, while room is handed out."""
+
+    def __init__(self, lines: Sequence[Item], room: int) -> None:
+        self._lines, self.left, self._room = lines, room, room
+        self._shown: dict[int, Item] = {}
+        self._quoted: dict[int, Item] = {}
+
+    def fill(self, keys: Sequence[KeyAction]) -> None:
+        order = sorted(range(len(self._lines)), key=lambda place: (-self._rank(place), place))
+        for place in order:
+            if self._lines[place].value >= ESSENTIAL:
+                self._show(place, may_shorten=True)
+        floor = max(self.left - int(self._room * QUOTE_SHARE), 0)
+        for key in keys:
+            if key.role == "final":
+                self._quote(key, self.left - floor, may_clip=False)
+        for place in order:
+            if self._lines[place].value >= USEFUL:
+                self._show(place)
+        for key in keys:
+            if key.role in {"final", "shows"}:
+                self._quote(key, self.left, may_clip=key.role != "final")
+        for place in order:
+            self._show(place)
+        for key in keys:
+            self._quote(key, self.left)
+
+    def _rank(self, place: int) -> int:
+        item = self._lines[place]
+        return IMPORTANCE.index("open-issue") if item.kind == "evidence" else item.value
+
+    def _show(self, place: int, *, may_shorten: bool = False) -> None:
+        if place in self._shown:
+            return
+        whole = self._lines[place]
+        item = whole if whole.size <= self.left else shortened(whole, self.left) if may_shorten else None
+        if item is not None:
+            self._shown[place] = item
+            self.left -= item.size
+
+    def _quote(self, key: KeyAction, room: int, *, may_clip: bool = True) -> None:
+        is_known = not key.issue or any(item.text.startswith(f"{key.issue}:") for item in self._shown.values())
+        if key.action in self._quoted or not is_known:
+            return
+        item = quote_action(key, room, may_clip=may_clip)
+        if item is not None and item.size <= room:
+            self._quoted[key.action] = item
+            self.left -= item.size
+
+    @property
+    def items(self) -> list[Item]:
+        """In the order of reading."""
+        return [self._shown[place] for place in sorted(self._shown)] + [
+            self._quoted[number] for number in sorted(self._quoted)
+        ]
+
+    @property
+    def missing_lines(self) -> list[Item]:
+        return [item for place, item in enumerate(self._lines) if self._shown.get(place) is not item]
+
+    def missing_keys(self, keys: Sequence[KeyAction]) -> list[KeyAction]:
+        return [key for key in keys if key.action not in self._quoted]
+
+    def is_all(self, keys: Sequence[KeyAction]) -> bool:
+        return not self.missing_lines and not self.missing_keys(keys)
+
+    def dropped(self, keys: Sequence[KeyAction]) -> tuple[str, ...]:
+        return _names(self.missing_lines, self.missing_keys(keys))
 
 
-def _reserved(ranked: Sequence[KeyAction], actions: Sequence[TranscriptAction], budget: int) -> int:
-    """Bytes kept free for the final products, whole, and for what shows the open issues, in brief."""
-    total = 0
-    for key in ranked:
-        if key.role == "final":
-            total += key.size(actions) + 80
-        elif key.role == "shows":
-            total += min(key.size(actions) + 80, 900)
-    return min(total, int(budget * PRODUCT_SHARE))
+def _names(lines: Sequence[Item], keys: Sequence[KeyAction]) -> tuple[str, ...]:
+    return (
+        *(f"{item.kind} ({item.size} bytes)" for item in lines),
+        *(f"key-action a{key.action} ({key.size} bytes)" for key in keys),
+    )
 
 
-def _left_out_note(dropped: Sequence[Item], missing: Sequence[tuple[KeyAction, int]]) -> Item | None:
-    parts: list[str] = []
-    if dropped:
-        parts.append(f"{len(dropped)} less useful lines ({sum(item.size for item in dropped):,} bytes)")
-    parts += [f"a{key.action} {key.purpose} ({size:,} bytes)" for key, size in missing[:12]]
-    if len(missing) > 12:
-        parts.append(f"{len(missing) - 12} more key actions")
-    return Item("left-out", ALWAYS, "left out for size: ", "; ".join(parts)) if parts else None
+def _fit_by_paper(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Report:
+    """The paper's order: condense shortcuts that succeeded, fold what is below the root's parts, drop whole key actions
+    from the end, and at last keep a compact record of the root."""
+    kept = list(lines)
+    quoted = {key.action: item for key in keys if (item := quote_action(key, 0, in_full=True))}
+    quoted = dict(sorted(quoted.items()))
+    dropped: list[str] = []
+    for kinds in PAPER_STAGES:
+        if total_size(kept) + total_size(quoted.values()) <= room:
+            break
+        dropped += [f"{item.kind} ({item.size} bytes)" for item in kept if item.kind in kinds]
+        kept = [item for item in kept if item.kind not in kinds]
+    while quoted and total_size(kept) + total_size(quoted.values()) > room:
+        number, item = quoted.popitem()
+        dropped.append(f"key-action a{number} ({item.size} bytes)")
+    if total_size(kept) > room:
+        return _fit_by_value(lines, (), room)
+    return Report((*kept, *quoted.values()), tuple(dropped))
 
 
-# --- prose ---------------------------------------------------------------------------------------------------------
+def _left_out_note(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Item | None:
+    """One line on what is left out, with its size: products first."""
+    parts = [f"a{key.action} {key.purpose} ({key.size:,} bytes)".replace("  ", " ") for key in keys]
+    if lines:
+        size = sum(item.size for item in lines)
+        parts.insert(
+            sum(key.role == "final" for key in keys),
+            f"{len(lines)} less useful {'line' if len(lines) == 1 else 'lines'} ({size:,} bytes)",
+        )
+    note = Item("left-out", ALWAYS, "left out: ", "; ".join(parts))
+    while len(parts) > 1 and note.size > room:
+        parts.pop()
+        rest = len(keys) + bool(lines) - len(parts)
+        note = Item("left-out", ALWAYS, note.label, f"{'; '.join(parts)}; {rest} more")
+    return note if note.size <= room else shortened(note, room)
 
 
 def _item(kind: str, label: str, text: str) -> Item:
@@ -135,7 +217,7 @@ def _item(kind: str, label: str, text: str) -> Item:
     return Item(kind, value, label, text)
 
 
-def _prose(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
+def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
     yield from _head(tree, actions)
     yield from _next_steps(tree)
     yield from _open_issues(tree, actions)
@@ -146,19 +228,22 @@ def _prose(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterato
         yield from _subtask(child, tree, 0)
 
 
+def state_of(node: Subtask) -> State:
+    """The state of a subtask; `unknown` if nobody judged it."""
+    return node.verdict.state if node.verdict is not None else "unknown"
+
+
 def _head(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
-    verdict = tree.root.verdict
-    state = verdict.state if verdict is not None else "unknown"
     unchecked = sum(one.met == "unchecked" for one in tree.requirements)
     limits = f", {unchecked} of {len(tree.requirements)} requirements unchecked" if unchecked else ""
     count = actions[-1].last if actions else 0
-    ended = ending_sentence(actions)
     text = (
-        f"{state}{limits} (trajectory_local: judged from the record of {count} actions, no grader was asked). {ended}"
+        f"{state_of(tree.root)}{limits} (trajectory_local: judged from its {count} actions, ungraded)."
+        f" {ending_sentence(actions)}"
     )
     yield Item("state", ALWAYS, "state: ", text)
     if tree.redacted:
-        yield Item("redacted", ALWAYS, "", one_line(f"{tree.redacted} replaced before analysis"))
+        yield Item("redacted", ALWAYS, "redacted: ", one_line(tree.redacted))
     if summary := one_line(tree.root.summary):
         yield _item("summary", "summary: ", summary)
 
@@ -169,10 +254,10 @@ def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
         return "The record is empty."
     last = actions[-1]
     if last.is_message:
-        return "It ended with a closing message of the agent."
+        return "It ended with a closing message."
     if any(HAND_OVER.search(block.text[:400]) for block in last.blocks if block.kind == "call"):
-        return f"The agent handed in its work at a{last.last}."
-    return f"The record stops after a{last.last} without a closing message."
+        return f"Handed in at a{last.last}."
+    return f"The record stops after a{last.last}."
 
 
 HAND_OVER = re.compile(
@@ -184,16 +269,18 @@ HAND_OVER = re.compile(
 def _next_steps(tree: ReconciledTree) -> Iterator[Item]:
     for number, step in enumerate(tree.next_steps, 1):
         mark = "untested, " if step.is_untested else ""
-        yield _item("next-step", f"next-step {number}: ", f"{mark}{one_line(step.text)}{_refs(step.evidence)}")
+        yield _item("next-step", "next-step ", f"{number}: {mark}{one_line(step.text)}{_refs(step.evidence)}")
 
 
 def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
     for issue in open_issues(tree):
         fatal = " (fatal)" if issue.is_fatal else ""
         refs = _refs(_action_ids(issue.evidence, tree))
-        yield _item("open-issue", f"open-issue {issue.id}{fatal}: ", f"{one_line(issue.text)}{refs}")
+        text = one_line(issue.text)
+        yield _item("open-issue", "open-issue ", f"{issue.id}: {text}{fatal}{refs}")
         for action, line in evidence_lines(issue, tree, actions):
-            yield _item("evidence", f"  a{action}| ", line)
+            if line not in text:
+                yield _item("evidence", " evidence ", f"a{action}: {line}")
 
 
 def open_issues(tree: ReconciledTree) -> list[Issue]:
@@ -222,7 +309,7 @@ def _requirements(tree: ReconciledTree) -> Iterator[Item]:
     for one in unmet:
         yield _item("not-met", "not met: ", one_line(one.text) + _refs(one.evidence))
     if unchecked:
-        yield _item("unchecked", "nobody checked: ", "; ".join(one_line(one.text) for one in unchecked))
+        yield _item("unchecked", "unchecked: ", "; ".join(one_line(one.text) for one in unchecked))
 
 
 def _proven(tree: ReconciledTree) -> Iterator[Item]:
@@ -232,54 +319,81 @@ def _proven(tree: ReconciledTree) -> Iterator[Item]:
     met = [one for one in tree.requirements if one.met == "yes"]
     if met:
         text = "; ".join(one_line(one.text) + _refs(one.evidence) for one in met)
-        yield _item("met", "shown by an output: ", text)
+        yield _item("met", "met: ", text)
 
 
 def _dead_ends(tree: ReconciledTree) -> Iterator[Item]:
     for node in nodes(tree.root):
         if type(node) is Shortcut:
-            yield from _shortcut(node)
+            yield _shortcut(node)
         elif type(node) is Subtask and node.facets.dead_ends != NONE:
             yield _item("dead-end", "dead-end: ", one_line(node.facets.dead_ends))
 
 
-def _shortcut(node: Shortcut) -> Iterator[Item]:
-    way = f"; working-path: {one_line(node.working_path)}" if node.working_path else ""
+def _shortcut(node: Shortcut) -> Item:
     failed = one_line(node.dead_end) or one_line(node.title)
-    label = f"dead-end {_span(node)} ({node.id}, {node.outcome}): "
-    yield _item("dead-end", label, f"{failed}{way}")
+    way = f"; working-path: {one_line(node.working_path)}" if node.working_path else ""
+    kind = "solved" if node.outcome == "succeeded" else "dead-end"
+    return _item(kind, "shortcut ", f"{_span(node)} {node.outcome}; dead-end: {failed}{way}")
 
 
 def _subtask(node: Node, tree: ReconciledTree, depth: int) -> Iterator[Item]:
-    indent = "  " * depth
-    if type(node) is Leaf:
+    """A subtask and those below it. A shortcut's dead end is above; what it replaces is not shown again."""
+    if type(node) is not Subtask:
         return
-    if type(node) is Shortcut:
-        return  # its dead end is above; what it replaces is not shown again
-    state = node.verdict.state if node.verdict is not None else "unknown"
-    kind = "complete-task" if state == "complete" else "task"
-    text = f"{one_line(node.title)}. {one_line(node.summary)}"
-    yield _item(kind, f"{indent}task {node.id} {_span(node)} {state}: ", text)
+    indent = " " * depth
+    state = state_of(node)
+    kind = ("complete-" if state == "complete" else "") + ("part" if depth else "task")
+    summary = one_line(node.summary)
+    text = f"{_span(node)} {state}: {one_line(node.title)}{'. ' + summary if summary else ''}"
+    yield _item(kind, f"{indent}task ", text)
     if node.facets.key_mechanisms != NONE:
-        yield _item("needs", f"{indent}  needs ({_span(node)}): ", one_line(node.facets.key_mechanisms))
+        yield _item("needs", f"{indent} needs ", f"({_span(node)}): {one_line(node.facets.key_mechanisms)}")
     if node.facets.critical_order != NONE:
-        yield _item("order", f"{indent}  order ({_span(node)}): ", one_line(node.facets.critical_order))
+        yield _item("order", f"{indent} order ", f"({_span(node)}): {one_line(node.facets.critical_order)}")
     for child in node.children:
         yield from _subtask(child, tree, depth + 1)
 
 
 def _once(items: Sequence[Item]) -> list[Item]:
-    """The items without those that mostly repeat what stands above them."""
+    """The items without what a more valuable one, or one above of the same value, says already: whole lines, and
+    clauses of lines that describe what was done."""
     said: set[tuple[str, ...]] = set()
-    kept: list[Item] = []
-    for item in items:
-        words = re.findall(r"[\w./-]+", item.text.lower())
-        shingles = {tuple(words[place : place + SHINGLE]) for place in range(len(words) - SHINGLE + 1)}
-        if item.value < ALWAYS and shingles and len(shingles & said) > MAX_REPEATED * len(shingles):
-            continue
-        said |= shingles
-        kept.append(item)
-    return kept
+    kept: dict[int, Item] = {}
+    for place in sorted(range(len(items)), key=lambda place: (-items[place].value, place)):
+        item = items[place]
+        clauses = _clauses(item.text) if item.value <= ESSENTIAL else [item.text]
+        fresh = [clause for clause in clauses if not _is_said(clause, said)]
+        if fresh or item.value >= ALWAYS:
+            text = item.text if len(fresh) == len(clauses) else " ".join(fresh).rstrip(";. ")
+            kept[place] = Item(item.kind, item.value, item.label, text)
+        said |= _shingles(item.text)
+        said |= {tuple(_words(clause)) for clause in clauses}
+    return [kept[place] for place in sorted(kept)]
+
+
+def _clauses(text: str) -> list[str]:
+    """The text in pieces that end with a full stop or a semicolon outside of quoted code."""
+    ends = [end.end() for end in CLAUSE_END.finditer(text) if not any(text.count(q, 0, end.start()) % 2 for q in '`"')]
+    starts = [0, *ends]
+    return [text[start:end].rstrip() for start, end in zip(starts, [*ends, len(text)], strict=True) if start < end]
+
+
+def _is_said(text: str, said: set[tuple[str, ...]]) -> bool:
+    words = _words(text)
+    shingles = _shingles(text)
+    if not shingles:
+        return len(words) >= MIN_CLAUSE_WORDS and tuple(words) in said
+    return len(shingles & said) > MAX_REPEATED * len(shingles)
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.lower())
+
+
+def _shingles(text: str) -> set[tuple[str, ...]]:
+    words = _words(text)
+    return {tuple(words[place : place + SHINGLE]) for place in range(len(words) - SHINGLE + 1)}
 
 
 def _span(node: Node) -> str:
@@ -299,11 +413,3 @@ def _refs(actions: Sequence[str]) -> str:
     if len(shown) > 5:
         shown = [shown[0], "…", *shown[-3:]]
     return f" [{' '.join(shown)}]" if shown else ""
-
-
-def report_size(items: Sequence[Item]) -> int:
-    """Bytes of a report."""
-    return sum(item.size for item in items)
-
-
-__all__ = ["IMPORTANCE", "Report", "byte_size", "ending_sentence", "evidence_lines", "make_report", "open_issues"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dense.deliver import markup
 from dense.methods.catalogue import METHODS, method, method_names
-from dense.methods.list_report import list_report, text_blocks
+from dense.methods.list_report import list_report, text_items
 from dense.methods.method import AnyMethod, FeedbackDraft, Method, MethodContext, PrivilegedMethod, TaskMethod
 
 __all__ = [
@@ -23,5 +23,5 @@ __all__ = [
     "markup",
     "method",
     "method_names",
-    "text_blocks",
+    "text_items",
 ]

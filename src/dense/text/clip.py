@@ -6,6 +6,8 @@ Every count is true. For any text that `clip_lines` clips to whole lines:
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from typing import Self
 
 ELLIPSIS = "…"
 TELLING = re.compile(
@@ -52,32 +54,54 @@ def clip_lines(text: str, limit: int, *, is_listing: bool = False, focus: str = 
     An output keeps its first and last lines and those that report errors, results and numbers. A listing (a file, code,
     a diff) keeps its beginning and its end: which of its other lines tell, nobody knows, and code with holes is worth
     nothing. With `focus`, the lines around the first one that holds it come first."""
+    return "\n".join(
+        f"[{part}]" if isinstance(part, Gap) else part
+        for part in clip_to_parts(text, limit, is_listing=is_listing, focus=focus)
+    )
+
+
+class Gap(str):
+    """What says how much is left out at this place, as apart from a line of the text that says the same."""
+
+    lines: int
+    characters: int
+    """Of the lines with their line feeds."""
+
+    def __new__(cls, lines: int, characters: int) -> Self:
+        """The text, with its numbers at hand."""
+        words = "line" if lines == 1 else "lines"
+        gap = super().__new__(cls, f"… {lines:,} {words}, {characters:,} characters left out …")
+        gap.lines, gap.characters = lines, characters
+        return gap
+
+
+def clip_to_parts(text: str, limit: int, *, is_listing: bool = False, focus: str = "") -> list[str]:
+    """What `clip_lines` keeps: stretches of whole lines, and a `Gap` for what is missing between them."""
     if len(text) <= limit:
-        return text
+        return [text]
     lines = text.split("\n")
     if len(lines) == 1:
-        return clip_middle(text, limit)
-    room, clipped = limit, text
+        return [clip_middle(text, limit)]
+    room = limit
     for _ in range(MAX_TRIES):
-        clipped = _joined(lines, _choose(lines, room, is_listing, focus), limit, focus)
-        if len(clipped) <= limit:
-            break
-        room -= len(clipped) - limit  # what the gaps themselves take
-    return clipped if len(clipped) <= limit else clip_middle(text, limit)
+        parts = _parts(lines, _choose(lines, room, is_listing, focus), limit, focus)
+        size = sum(len(part) + 1 + 2 * isinstance(part, Gap) for part in parts) - 1
+        if size <= limit:
+            return parts
+        room -= size - limit  # what the gaps themselves take
+    return [clip_middle(text, limit)]
 
 
-def _joined(lines: list[str], kept: set[int], limit: int, focus: str) -> str:
+def _parts(lines: list[str], kept: set[int], limit: int, focus: str) -> list[str]:
     out: list[str] = []
-    gap: list[str] = []
-    for place, line in enumerate(lines):
-        if place in kept:
-            out += _gap(gap)
-            gap.clear()
-            most = limit if focus and focus in line else MAX_LINE_CHARS
-            out.append(clip_middle(line, most))
+    for is_kept, group in groupby(range(len(lines)), key=lambda place: place in kept):
+        places = list(group)
+        if is_kept:
+            shown = [clip_middle(lines[p], limit if focus and focus in lines[p] else MAX_LINE_CHARS) for p in places]
+            out.append("\n".join(shown))
         else:
-            gap.append(line)
-    return "\n".join(out + _gap(gap))
+            out.append(Gap(len(places), sum(len(lines[place]) + 1 for place in places)))
+    return out
 
 
 def _choose(lines: list[str], limit: int, is_listing: bool, focus: str) -> set[int]:
@@ -106,10 +130,3 @@ def _choose(lines: list[str], limit: int, is_listing: bool, focus: str) -> set[i
     # A gap of one short line costs as much as the line.
     kept |= {p for p in range(1, last) if p - 1 in kept and p + 1 in kept and len(lines[p]) < GAP_CHARS}
     return kept
-
-
-def _gap(lines: list[str]) -> list[str]:
-    if not lines:
-        return []
-    count = sum(len(line) + 1 for line in lines)
-    return [f"[… {len(lines):,} {'line' if len(lines) == 1 else 'lines'}, {count:,} characters left out …]"]
