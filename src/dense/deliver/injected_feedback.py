@@ -81,15 +81,17 @@ def _cut_given(trajectory: Trajectory) -> Trajectory:
 
 
 def _with_texts(step: Step, texts: Iterable[str]) -> Step:
-    """The step with the next texts in the place of what it was told, its sub-agents' trajectories cut likewise."""
-    told = iter(texts)
+    """The step with the next texts in place of what it was given, its sub-agents' trajectories cut likewise."""
+    given = iter(texts)
 
     def replaced(observation: Observation) -> Observation:
         is_given = observation.origin != "tool"
         return replace(observation, text="".join(islice(given, 1))) if is_given else observation
 
     subagents = tuple(_cut_given(subagent) for subagent in step.subagents)
-    return replace(step, observations=tuple([retold(seen) for seen in step.observations]), subagents=subagents)
+    return replace(
+        step, observations=tuple([replaced(observation) for observation in step.observations]), subagents=subagents
+    )
 
 
 def _cut_parts(parts: list[str]) -> list[str]:

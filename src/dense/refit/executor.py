@@ -14,7 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.deliver.memory import MemoryItem
-from dense.errors import CallFailed, DenseError, MissingInput, ModelError, UnansweredCalls, UnusableAnswer, describe_exception
+from dense.errors import (
+    CallFailed,
+    DenseError,
+    MissingInput,
+    ModelError,
+    UnansweredCalls,
+    UnusableAnswer,
+    describe_exception,
+)
 from dense.harness import AttemptOrder, AttemptResult, Harness
 from dense.model import ModelCall
 from dense.refit.feedback import FeedbackMaker, Prepared, SourceAttempt, delivered_as_file

@@ -116,9 +116,7 @@ class FeedbackMaker:
         is_enough = len(item.reports) >= self._options.shares
         return Prepared(message, self._remembered(earlier, item), made) if is_same and is_enough else None
 
-    def _remembered(
-        self, earlier: Sequence[MemoryItem], item: MemoryItem | None
-    ) -> tuple[MemoryItem, ...]:
+    def _remembered(self, earlier: Sequence[MemoryItem], item: MemoryItem | None) -> tuple[MemoryItem, ...]:
         return (*earlier, item)[-self._config.memory :] if item is not None else tuple(earlier)
 
 
