@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.trajectory import Observation, Source, Step, ToolCall
-from dense.transcript import show, transcript_actions
+from dense.readers import Stream, read_streams
+from dense.text.clip import clip_lines
+from dense.trajectory import Observation, Source, Step, ToolCall, Trajectory
+from dense.transcript import escape_headers, show, transcript_actions
+from dense.transcript.show import shown_block
 from dense.transcript.wrappers import clean, unwrap
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def step(message: str = "", command: str = "", output: str = "", code: int | None = None) -> Step:
@@ -122,3 +128,102 @@ def test_telling_lines_survive_clipping() -> None:
         [*(f"building part {chr(97 + n % 26)}" for n in range(400)), "ERROR: linker is missing", *["tail"] * 300]
     )
     assert "ERROR: linker is missing" in show(transcript_actions([step("", "make", output)]), 1_200)
+
+
+# What real traces taught
+
+
+def test_an_echo_that_the_terminal_wrapped_goes_too() -> None:
+    command = "convert -size 300x200 xc:white -fill steelblue -draw 'rectangle 30,80 90,190' chart.png"
+    screen = f"me@host:/app# {command[:70]}\n{command[70:]}\nbash: convert: command not found\nme@host:/app# "
+    assert clean(screen, [command]) == "bash: convert: command not found"
+
+
+def test_an_empty_prompt_is_no_output() -> None:
+    assert clean("agent@sandbox:/app# \n\n\n") == ""
+    assert clean("a price in $ ") == "a price in $"
+
+
+def test_the_same_words_are_shown_once() -> None:
+    words = "The tool seems to have some issues; let me simplify the command and run it once more."
+    text = show(transcript_actions([step(words), step(words, "ls", "a"), step(words, "ls -l", "b")]), 1_000)
+    assert text.count("some issues") == 1
+    assert "[a3] (says the same as a2)" in text
+
+
+def test_an_action_without_anything_says_so() -> None:
+    assert show(transcript_actions([step(), step("", "ls", "a"), step()]), 1_000).endswith("[a3] (nothing recorded)")
+
+
+def test_what_a_sub_agent_returned_is_not_shown_twice() -> None:
+    inner = Trajectory("made", "sub", Source("made"), steps=(step("Twelve files were checked."),))
+    outer = Step(
+        Source("made"),
+        calls=(ToolCall("Task", {"prompt": "check"}, "t"),),
+        observations=(Observation("Twelve files were checked.", "t"),),
+        subagents=(inner,),
+    )
+    assert show(transcript_actions([outer]), 1_000).count("Twelve files") == 1
+
+
+# Counts of what is left out
+
+GAP = re.compile(r"\[… [\d,]+ lines?, ([\d,]+) characters left out …\]")
+INLINE = re.compile(r"\[… ([\d,]+) characters left out …\]")
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def check_counts(original: str, shown: str) -> None:
+    """Everything that is shown lies in the original where the counts of the gaps say that it does."""
+    at = 0
+    for line in shown.split("\n"):
+        if gap := GAP.fullmatch(line):
+            at += number(gap[1])
+            continue
+        pieces = INLINE.split(line)
+        for place, piece in enumerate(pieces):
+            if place % 2:
+                at += number(piece)
+                continue
+            assert original[at : at + len(piece)] == piece
+            at += len(piece)
+        at += 1
+    assert at == len(original) + 1
+
+
+lines = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="[…]\n\r"), max_size=400), max_size=60)
+
+
+@given(lines, st.integers(200, 2_000), st.booleans())
+def test_counts_are_true_for_any_text(made: list[str], limit: int, is_listing: bool) -> None:
+    text = "\n".join(made)
+    shown = clip_lines(text, limit, is_listing=is_listing)
+    assert len(shown) <= limit
+    check_counts(text, shown)
+
+
+FORMATS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir() and path.name not in {"make", "runners"})
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("share", [200, 1_000])
+def test_counts_are_true_for_real_traces(name: str, share: int) -> None:
+    """The texts of every action of each recorded trace, as `show` clips them."""
+    clipped = 0
+    for item in read_streams(FIXTURES / name):
+        for action in transcript_actions(item.collect().steps) if isinstance(item, Stream) else ():
+            for block in action.blocks:
+                text = escape_headers(block.text)
+                if not text or "left out …]" in text:
+                    continue
+                shown = (
+                    shown_block(block, share)
+                    .removeprefix(block.head)
+                    .removeprefix("\n" if block.kind != "call" else " ")
+                )
+                check_counts(text.strip() if block.kind == "call" else text, shown)
+                clipped += shown != text
+    assert clipped or name not in {"claude-code", "codex"}

@@ -79,7 +79,7 @@ def transcript_actions(steps: Sequence[Step]) -> list[TranscriptAction]:
     first = 1
     polls = _background_results(steps)
     for number, step in enumerate(steps, 1):
-        if says := _says(step):
+        if (says := _says(step)) and says not in waiting:
             waiting.append(says)
         is_announcement = not step.calls and not step.observations and not step.subagents
         following = steps[number] if number < len(steps) else None
@@ -119,6 +119,8 @@ def _blocks(step: Step, number: int, polls: dict[tuple[int, str], str]) -> Itera
             yield from _output_blocks(seen, typed, is_listing, number)
     for agent in step.subagents:
         closing = agent.steps[-1].message.strip() if agent.steps else ""
+        if any(closing and closing in seen.text for seen in step.observations):
+            continue  # the call that started it returned it
         yield Block("output", f"[sub-agent, {len(agent.steps)} actions] last said:", clean(closing), step=number)
 
 

@@ -14,6 +14,8 @@ WINDOW = 4
 """Lines in a row that must be the same before they count as repeated."""
 MIN_REPEATED_CHARS = 300
 """A shorter repetition is read faster than looked up."""
+MIN_REPEATED_WORDS_CHARS = 60
+"""The same for what the agent says."""
 MIN_FOLDED_ACTIONS = 3
 LINE_NUMBER = re.compile(r"^\s*\d+[\t|:]")
 
@@ -34,6 +36,7 @@ type Entry = TranscriptAction | Fold
 def without_repeats(actions: Sequence[TranscriptAction]) -> list[TranscriptAction]:
     """The actions with stretches of lines that an earlier action showed replaced by a reference to it."""
     shown_at: dict[int, int] = {}
+    said_at: dict[str, int] = {}
     result: list[TranscriptAction] = []
     for action in actions:
         blocks: list[Block] = []
@@ -44,7 +47,10 @@ def without_repeats(actions: Sequence[TranscriptAction]) -> list[TranscriptActio
             fresh += keys
         for key in fresh:
             shown_at.setdefault(key, action.last)
-        result.append(replace(action, blocks=tuple(blocks)))
+        source = said_at.setdefault(action.says, action.last)
+        is_repeated = source != action.last and len(action.says) >= MIN_REPEATED_WORDS_CHARS
+        says = f"(says the same as a{source})" if is_repeated else action.says
+        result.append(replace(action, says=says, blocks=tuple(blocks)))
     return result
 
 

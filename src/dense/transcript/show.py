@@ -18,6 +18,7 @@ MAX_CLOSING_CHARS = 6_000
 """What the agent says without a call: it may be the product itself."""
 WRITTEN_SHARE = 3
 """What was written (a file, a patch) gets so many times the share of another text: it is clipped last."""
+NOTHING = "(nothing recorded)"
 HEADER = re.compile(r"^(?=\[(?:a\d|… ))", re.MULTILINE)
 
 
@@ -64,8 +65,9 @@ def _entry(entry: Entry, share: int) -> str:
         says = clip_lines(escape_headers(entry.says), most, is_listing=True)
     else:
         says = clip_middle(" ".join(visible(entry.says).split()), min(share, MAX_SAYS_CHARS))
-    parts = [f"{_header(entry)} {says}".rstrip()]
-    parts += [_block(block, share) for block in entry.blocks]
+    empty = NOTHING if not says and not entry.blocks else ""
+    parts = [f"{_header(entry)} {says}{empty}".rstrip()]
+    parts += [shown_block(block, share) for block in entry.blocks]
     return "\n".join(parts)
 
 
@@ -74,7 +76,8 @@ def _header(action: TranscriptAction) -> str:
     return f"[{number} {action.agent}]" if action.agent else f"[{number}]"
 
 
-def _block(block: Block, share: int) -> str:
+def shown_block(block: Block, share: int) -> str:
+    """A text of an action behind its head, if a text gets `share` characters."""
     is_written = block.kind == "body" or block.text.startswith("diff --git")
     room = share * WRITTEN_SHARE if is_written else share // 2 if block.is_listing else share
     keeps_ends = block.is_listing or block.kind != "output"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, cast
 
@@ -36,6 +36,8 @@ PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]
 BAR = re.compile(r"\d{1,3} ?%|[━█▏▎▍▌▋▊▉#=>-]{5,}|\b\d+(?:\.\d+)? ?[kKMG]i?B\b")
 MAX_ECHO_CHARS = 60
 """Of a command that is shown above already."""
+MIN_WRAPPED_CHARS = 60
+"""No terminal breaks a line earlier."""
 MIN_BARS = 4
 """So many progress lines in a row are reduced to the first and the last."""
 
@@ -138,15 +140,17 @@ def _without_echo(lines: list[str], commands: Sequence[str]) -> list[str]:
     """The lines of a terminal without what only repeats the commands that were typed into it: the prompt of a single
     command, the further lines of a command of several, a last, empty prompt. Of several commands each prompt stays,
     shortened: it says which output belongs to which command."""
-    if not commands:
-        return lines
     typed = {_first_line(command): _later_lines(command) for command in commands}
     kept: list[str] = []
     awaited: list[str] = []
     for line in lines:
         prompt = PROMPT.match(line)
         entered = line[prompt.end() :].strip() if prompt is not None else ""
-        if entered and entered in typed:
+        if entered and entered not in typed and (wrapped := _wrapped(entered, typed)):
+            entered, awaited = wrapped, [wrapped[len(entered) :].strip(), *typed[wrapped]]
+            if len(typed) > 1:
+                kept.append(f"$ {entered[:MAX_ECHO_CHARS]}…")
+        elif entered and entered in typed:
             awaited = list(typed[entered])
             if len(typed) > 1:
                 kept.append(f"$ {entered if len(entered) <= MAX_ECHO_CHARS else entered[:MAX_ECHO_CHARS] + '…'}")
@@ -155,9 +159,18 @@ def _without_echo(lines: list[str], commands: Sequence[str]) -> list[str]:
         else:
             awaited = []
             kept.append(line)
-    while kept and (not kept[-1].strip() or PROMPT.fullmatch(kept[-1].rstrip() + " ")):
+    while kept and (
+        not kept[-1].strip() or ((commands or "@" in kept[-1]) and PROMPT.fullmatch(kept[-1].rstrip() + " "))
+    ):
         kept.pop()
     return kept
+
+
+def _wrapped(entered: str, typed: Iterable[str]) -> str:
+    """The command of which a terminal echoed this much before it broke the line; empty if there is none."""
+    if len(entered) < MIN_WRAPPED_CHARS:
+        return ""
+    return next((command for command in typed if command.startswith(entered)), "")
 
 
 def _first_line(command: str) -> str:
