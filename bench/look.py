@@ -5,7 +5,7 @@
 For runs with a labelled step (see `exposure.py`: who-and-when and agentrx of the manifest): whether the prompts of the
 fast profile hold the text of the labelled step. What counts is what the agent said or called there and the telling
 lines of what came back (those that report errors and results, see `dense.text.clip`). A step is seen if lines that make
-up at least nine tenths of that text are in the prompt. Runs that fit one call must reach 0.95; longer ones are reported.
+up at least nine tenths of that text are in the prompt. Runs that fit one call must reach 0.95; others are reported.
 """
 
 from __future__ import annotations
