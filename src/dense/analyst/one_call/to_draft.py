@@ -151,11 +151,12 @@ class _Places:
         )
 
     def _completion(self, node: NodePiece) -> Completion:
-        """The verdict, lowered if an issue that shows in the node is still open at its end."""
+        """The verdict, lowered if an issue whose evidence lies in the node is still open at its end."""
         still_open = [
             issue
             for issue in self._pieces.issues
-            if node.first <= issue.evidence[0] <= node.last
+            if node.first <= min(issue.evidence)
+            and max(issue.evidence) <= node.last
             and not any(node.first <= action <= node.last for action in issue.fixed_by)
         ]
         if any(issue.is_fatal for issue in still_open):
