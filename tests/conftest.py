@@ -29,26 +29,26 @@ hypothesis.settings.register_profile("deterministic", deadline=None, derandomize
 hypothesis.settings.register_profile("random", deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("DENSE_HYPOTHESIS", "deterministic"))
 
-BEFORE = pytest.StashKey[set[str]]()
+SOCKETS_BEFORE = pytest.StashKey[set[str]]()
 """The sockets that were open when a test's fixtures were made: those of a session stay open."""
-PATIENCE = 5.0
+CLOSING_SECONDS = 5.0
 """Seconds for sockets that a thread of a test's server is about to close."""
-LONG = (
+LONG_FILES = (
     "distillation/test_local_model.py",
-    "model/test_local_model.py",
+    "harness/test_harbor.py",
     "refit/test_example.py",
     "refit/test_isolation.py",
 )
-"""Files with a test that takes a minute: they begin first, or one worker would be busy with it after all others end."""
+"""Files with the longest tests. They start first, so that no worker is busy with one after all others have ended."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not item.path.as_posix().endswith(LONG))
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONG_FILES))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    item.stash[BEFORE] = sockets()
+    item.stash[SOCKETS_BEFORE] = sockets()
     return (yield)
 
 
@@ -56,9 +56,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     """Whoever leaves a socket open fails, not the test in which the garbage collector comes upon it."""
     yield
-    if (before := item.stash.get(BEFORE, None)) is None:
+    if (before := item.stash.get(SOCKETS_BEFORE, None)) is None:
         return
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + CLOSING_SECONDS
     while (left := sockets() - before) and time.monotonic() < end:
         time.sleep(0.01)
     if left:

@@ -16,7 +16,7 @@ import pytest
 import tests.conftest
 
 held = []
-tests.conftest.PATIENCE = 0.5
+tests.conftest.CLOSING_SECONDS = 0.5
 
 @pytest.fixture(scope="module")
 def server():

@@ -1,4 +1,4 @@
-"""A room imports only from rooms below it. The order is the way of the data, seen from behind."""
+"""A package imports only from packages below it. The order is the reverse of the way of the data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LAYERS = [
     "knowledge",
     "nouns",
 ]
-"""From the user down to the nouns. A room may import from those behind it in this list, and from itself."""
+"""From the user down to the nouns. A package may import from those after it in this list, and from itself."""
 NOUNS = {"errors", "trajectory", "outcome", "tree", "draft", "feedback", "results", "version"}
 HEAVY: dict[str, str] = {
     "aiohttp": "model",
@@ -46,14 +46,14 @@ HEAVY: dict[str, str] = {
     "yaml": "refit",
     "zstandard": "readers",
 }
-"""Packages that only one room may import, inside the function that needs them."""
+"""Libraries that only one package may import, inside the function that needs them."""
 
 
-def room_of(module: str) -> str:
-    """The room of a module `dense.…`; the package's own door counts as the command line's neighbour."""
+def layer_of(module: str) -> str:
+    """The layer of a module `dense.…`; `dense` itself is a layer of its own."""
     parts = module.split(".")
     if len(parts) == 1:
-        return "door"
+        return "dense"
     if parts[1] == "__main__":
         return "cli"
     return "nouns" if parts[1] in NOUNS else parts[1]
@@ -74,7 +74,7 @@ def imports(path: Path) -> Iterator[tuple[str, int, bool]]:
 
 
 def _module(name: str) -> str:
-    """The module that an imported name is, or stands in."""
+    """The module that an imported name is, or is in."""
     folder = PACKAGE.parent.joinpath(*name.split("."))
     is_module = folder.with_suffix(".py").is_file() or (folder / "__init__.py").is_file()
     return name if is_module else name.rpartition(".")[0]
@@ -84,12 +84,12 @@ def violations(package: Path) -> list[str]:
     found: list[str] = []
     for path in sorted(package.rglob("*.py")):
         parts = path.relative_to(package.parent).with_suffix("").parts
-        own = room_of(".".join(part for part in parts if part != "__init__"))
+        own = layer_of(".".join(part for part in parts if part != "__init__"))
         for module, line, is_top in imports(path):
             root = module.split(".")[0]
-            if root == "dense" and own != "door":
-                other = room_of(module)
-                allowed = [own, *LAYERS[LAYERS.index(own) + 1 :]] + (["door"] if own == "cli" else [])
+            if root == "dense" and own != "dense":
+                other = layer_of(module)
+                allowed = [own, *LAYERS[LAYERS.index(own) + 1 :]] + (["dense"] if own == "cli" else [])
                 if other not in allowed:
                     found.append(f"{path.relative_to(package)}:{line}: {own} imports {module} of {other}")
             if root in HEAVY and (is_top or own != HEAVY[root]):
@@ -97,14 +97,14 @@ def violations(package: Path) -> list[str]:
     return found
 
 
-def test_rooms_import_only_downwards() -> None:
-    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert rooms == set(LAYERS) - {"nouns"}, "a new room needs its place in LAYERS"
+def test_packages_import_only_downwards() -> None:
+    packages = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert packages == set(LAYERS) - {"nouns"}, "a new package needs its place in LAYERS"
     assert violations(PACKAGE) == []
 
 
-def test_no_cycles_within_a_room() -> None:
-    """Modules of a room form no circle either."""
+def test_no_import_cycles() -> None:
+    """Modules of one package form no cycle either."""
     graph: dict[str, set[str]] = {}
     for path in PACKAGE.rglob("*.py"):
         parts = [part for part in path.relative_to(PACKAGE.parent).with_suffix("").parts if part != "__init__"]
@@ -114,7 +114,7 @@ def test_no_cycles_within_a_room() -> None:
     done: set[str] = set()
 
     def visit(module: str, way: tuple[str, ...]) -> None:
-        assert module not in way, f"import circle: {' → '.join((*way, module))}"
+        assert module not in way, f"import cycle: {' → '.join((*way, module))}"
         if module not in done:
             for other in graph.get(module, ()):
                 visit(other, (*way, module))
@@ -125,12 +125,12 @@ def test_no_cycles_within_a_room() -> None:
 
 
 @pytest.mark.parametrize(
-    ("room", "code"),
+    ("layer", "code"),
     [("readers", "from dense.cli import main"), ("nouns", "import dense.readers.walk"), ("cli", "import zstandard")],
 )
-def test_the_check_can_fail(tmp_path: Path, room: str, code: str) -> None:
+def test_the_check_can_fail(tmp_path: Path, layer: str, code: str) -> None:
     package = tmp_path / "dense"
-    folder = package if room == "nouns" else package / room
+    folder = package if layer == "nouns" else package / layer
     folder.mkdir(parents=True)
-    (folder / ("errors.py" if room == "nouns" else "bad.py")).write_text(code)
+    (folder / ("errors.py" if layer == "nouns" else "bad.py")).write_text(code)
     assert len(violations(package)) == 1

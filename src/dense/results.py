@@ -1,7 +1,7 @@
 """The nouns of an experiment: a cell, what came of it, and all of them together. Immutable, typed, without I/O.
 
 A cell is one run: recipient, task, repetition, round, method. Round 0 has no feedback and is shared by all methods of
-its repetition, so its method is `RUN0`, whatever else a table calls it. Grades stand here, after the fact; no method
+its repetition, so its method is `RUN0`, whatever else a table calls it. Grades are here, after the fact; no method
 sees a `Result`."""
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Result(Struct, frozen=True, omit_defaults=True):
     feedback: Usage | None = None
     """What making this cell's newest feedback took; None is unknown, `Usage(0, 0, 0, 0, 0.0)` is no call."""
     feedback_total: int | None = None
-    """All tokens of that where only their sum was told: it counts, and cannot be priced."""
+    """All tokens of that if only their sum is known: it counts, and cannot be priced."""
     feedback_bytes: int | None = None
     """Bytes of the message that the recipient got, the task's own text included."""
     tool_calls: int | None = None

@@ -170,7 +170,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
     model: str | None = None
     """The language model."""
     task: Task | None = None
-    """None where the trace does not tell."""
+    """None if the trace does not contain it."""
     steps: tuple[Step, ...] = ()
     """At least one, when read from a file."""
     usage: Usage | None = None

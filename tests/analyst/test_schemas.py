@@ -18,7 +18,7 @@ from dense.analyst.questions import Boundary
 from dense.analyst.questions.paper import BoundaryAnswer, CompressionAnswer, ReconciliationAnswer
 from dense.analyst.schemas import MAX_ENUM_VALUES
 from dense.analyst.views import FULL, SMALL
-from dense.model.schemas import is_strict
+from dense.model.wires.schemas import is_strict
 from dense.trajectory import Source, Step
 from dense.tree import Leaf, Subtask
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made_attempt import Action, analysed, attempt, described, found, state, the, trajectory
+from made_attempt import Action, analysed, assess, attempt, described, found, state, the, trajectory
 
 from dense.analyst.rules import RulesAnalyst
 from dense.service import distill_sync
@@ -91,3 +91,11 @@ def test_to_hand_over_without_the_file_is_labelled_as_no_help() -> None:
     assert last.label == -1
     assert "/app/total.txt" in last.reason
     assert state(run) == "incomplete"
+
+
+@pytest.mark.parametrize("tool", ["TodoWrite", "attempt_completion"])
+def test_a_to_do_list_or_a_hand_over_text_makes_no_file(tool: str) -> None:
+    said = Step(Source("made"), calls=(ToolCall(tool, {"text": "Write /app/total.txt"}, "t"),))
+    look, last = attempt("x", ("ls /app", "data.csv"), "Done.").steps
+    run = trajectory("Write the total to `/app/total.txt`.", look, said, last)
+    assert found(assess(run), "deliverable_missing")

@@ -13,9 +13,9 @@ MADE = ("mkdir trial && echo 'x = 1' > trial/x.py", "")
 
 def test_a_submission_that_changes_nothing_of_the_project_is_reported() -> None:
     run = attempt("Totals are wrong.", MADE, (SUBMIT, NEW))
-    assert not the(assess(run), "only_new_files").is_serious
+    assert the(assess(run), "only_new_files").is_serious
     assert "trial/x.py" in described(assess(run), "only_new_files")
-    assert state(run) == "unknown"
+    assert state(run) == "incomplete"
 
 
 @pytest.mark.parametrize(("task", "diff"), [("Totals are wrong.", OLD + NEW), ("Write `trial/x.py`.", NEW)])

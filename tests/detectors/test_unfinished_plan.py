@@ -27,3 +27,10 @@ def test_an_item_that_was_not_started_is_reported(run: Trajectory) -> None:
 @pytest.mark.parametrize("status", ["completed", "in_progress", "cancelled"])
 def test_an_item_that_was_started_is_not(status: str) -> None:
     assert not found(assess(planned(status)), "plan_unfinished")
+
+
+def test_to_stop_right_behind_such_a_plan_is_no_hand_over() -> None:
+    made, plan, _ = planned("pending").steps
+    assessment = assess(trajectory("Build both pages.", made, plan))
+    assert assessment.evidence.ending.kind == "broken_off"
+    assert found(assessment, "plan_unfinished") and found(assessment, "ended_without_handover")

@@ -12,7 +12,7 @@ TEXT = ("cat > notes.md <<'E'\nhello\nE", "")
 
 @pytest.mark.parametrize(
     ("task", "actions"),
-    [("Write `notes.md`.", (TEXT,)), ("Write `solve.py`.", (PROGRAM,)), ("Tidy up.", (PROGRAM,))],
+    [("Write `notes.md`.", (TEXT,)), ("Tidy up.", (PROGRAM,))],
 )
 def test_a_deliverable_or_a_program_that_nobody_looked_at_is_reported(task: str, actions: tuple[Action, ...]) -> None:
     assessment = analysed(task, *actions, DONE)
@@ -51,5 +51,6 @@ def test_a_command_may_show_its_own_change(command: str, output: str, is_shown: 
     assert bool(found(analysed(task, (command, output), DONE), "unverified_change")) != is_shown
 
 
-def test_it_leaves_the_state_unknown() -> None:
-    assert state(attempt("Write `solve.py`.", PROGRAM, DONE)) == "unknown"
+@pytest.mark.parametrize(("path", "expected"), [("notes.md", "unknown"), ("query.sparql", "incomplete")])
+def test_it_is_serious_if_the_task_names_the_file_and_it_is_no_plain_text(path: str, expected: str) -> None:
+    assert state(attempt(f"Write `{path}`.", (f"cat > {path} <<'E'\nhello\nE", ""), DONE)) == expected

@@ -415,7 +415,7 @@ def test_options_are_filled_in() -> None:
         (terminus("r"), "speaks of a server, and the recipient has none"),
         (Recipient("r", "oracle", env={"A": "${DENSE_TEST_UNSET}"}), "DENSE_TEST_UNSET is not set"),
         (Recipient("r", "oracle", env={"A": "Bearer ${HOME}"}), "must be the whole value"),
-        (Recipient("r", "oracle", env={"API_KEY": "abc"}), "stands everywhere; give it at least 8"),
+        (Recipient("r", "oracle", env={"API_KEY": "abc"}), "occurs everywhere; give it at least 8"),
     ],
 )
 def test_recipients_that_cannot_run_are_told_before(task: Path, who: Recipient, said: str) -> None:

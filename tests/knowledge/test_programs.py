@@ -82,7 +82,7 @@ def test_a_new_program_is_one_row(
 
 
 WORD_LIST = re.compile(r'"([a-z0-9 _.\n-]+)"\.split\(\)|words(?:_of)?\(\s*"+([a-z0-9 _.\n-]+)"')
-EVERYDAY = set("cat ls grep head tail find rm cp mv sed git pip npm docker".split())
+EVERYDAY: set[str] = set("cat ls grep head tail find rm cp mv sed git pip npm docker".split())
 
 
 def test_programs_are_listed_nowhere_else() -> None:

@@ -135,7 +135,7 @@ def test_killed_at_twenty_random_moments_the_whole_example_comes_to_the_same_tab
     whole, again = written(tmp_path / "whole"), written(tmp_path / "killed")
     expected = run(whole)
     assert len(expected) == 96
-    readme = (EXAMPLE.parents[1] / "README.md").read_text()
+    docs = (EXAMPLE.parents[1] / "docs" / "refit.md").read_text()
     passed = Counter(result.cell.method for result in expected if result.passed)
     for method, label in (
         ("run0", "Baseline"),
@@ -143,7 +143,7 @@ def test_killed_at_twenty_random_moments_the_whole_example_comes_to_the_same_tab
         ("self-reflection", "Self-reflection"),
         ("dense", "DENSE"),
     ):
-        shown = re.search(rf"^ {label}\b[^0-9\n]*(\d+)/12 ", readme, re.MULTILINE)
+        shown = re.search(rf"^ {label}\b[^0-9\n]*(\d+)/12 ", docs, re.MULTILINE)
         assert shown is not None and int(shown[1]) == passed[method], method
     # A kill every few seconds: most of that is start-up, so the run cannot finish before the twentieth.
     assert killed(again, KILLS, (2.0, 7.0), seed=20) == KILLS, "the run ended before it was killed: kill it sooner"

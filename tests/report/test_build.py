@@ -15,7 +15,7 @@ from dense.errors import DenseError
 from dense.report import Report, build
 from dense.report.model import Difference, MethodRow, RecipientReport
 from dense.report.prices import usd
-from dense.report.significance import holm
+from dense.report.statistics.significance import holm
 from dense.report.tables.cell_counts import invalid_table
 from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
 from dense.trajectory import Usage
@@ -440,7 +440,7 @@ def test_only_privileged_methods_are_told_as_such() -> None:
 def test_a_control_that_was_never_scored_is_told_as_such() -> None:
     runs = grid(RUN0, 0, [[0]] * 12) + grid("none", 1, [[None]] * 12) + grid("dense", 1, [[1]] * 12)
     report = report_of(runs)
-    assert "The `none` control was run and never scored: the change cannot be told" in report.headline
+    assert "The `none` control was run and never scored: the change cannot be distinguished" in report.headline
     assert any(caveat.startswith("The `none` control was run and never scored") for caveat in report.caveats)
     assert not any("No `none` control" in caveat for caveat in report.caveats)
 
@@ -491,7 +491,7 @@ def test_sums_of_tokens_count_and_cannot_be_priced() -> None:
         runs += grid("dense", at, [[0]] * 3, total=100, feedback_total=50)
     prices = {"one": Prices(2, 10), ANALYST: Prices(1, 1)}
     caveats = report_of(runs, prices=prices).caveats
-    assert any(caveat.startswith("9 of 9 results tell only the sum of their tokens") for caveat in caveats)
+    assert any(caveat.startswith("9 of 9 results report only the sum of their tokens") for caveat in caveats)
     assert any(caveat.endswith("cannot be priced, so no total for: DENSE.") for caveat in caveats), "named once"
     assert not any("No price of the feedback" in caveat for caveat in caveats)
     blind = report_of(

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from dense.report import Report, build
-from dense.report.metrics import rank
 from dense.report.model import Interval
 from dense.report.numbers import count_of, format_fixed, format_interval, format_number, format_p
+from dense.report.statistics.metrics import rank
 from dense.report.table import ReportTable, TableCell, TableRow, comma_separated, latex, markdown
 from dense.report.tables import tables
 from dense.report.write import write_tables
@@ -261,7 +261,7 @@ def test_what_must_be_known_first_stands_in_the_caption(name: str) -> None:
     table = next(table for table in tables(build(degenerate(), draws=200)) if table.name == name)
     for text in (markdown(table), latex(table)):
         assert "6 tasks: intervals are unreliable" in text
-        assert "control was run: a gain over round 0 cannot be told from that of a second try" in text
+        assert "control was run: a gain over round 0 cannot be distinguished from that of a second try" in text
     assert "both" in table.caption
 
 

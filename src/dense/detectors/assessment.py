@@ -30,8 +30,12 @@ class TraceAssessment:
 
     def findings_in(self, first: int, last: int) -> tuple[Finding, ...]:
         """The findings whose last evidence lies in a range of actions."""
-        opened = [finding.opened for finding in self.findings]
+        opened = self._opened
         return self.findings[bisect_left(opened, first) : bisect_right(opened, last)]
+
+    @cached_property
+    def _opened(self) -> list[int]:
+        return [finding.opened for finding in self.findings]
 
     def left_at(self, action: int) -> Finding | None:
         """A serious finding that is open for good when an action hands over."""

@@ -9,7 +9,7 @@ from dense.detectors.registry import Detector
 from dense.evidence.trace import TraceEvidence
 
 ONLY_NEW_FILES = FindingCode(
-    "only_new_files", "The submission changes no existing file.", "doubt", covers_failures=False
+    "only_new_files", "The submission changes no existing file.", "serious", covers_failures=False
 )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
+from dense.detectors.never_run_programs import may_run, never_run_programs
 from dense.detectors.registry import Detector
 from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.facts.facts import ActionFacts
@@ -14,30 +14,30 @@ from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.programs import STORE_COMMANDS, programs_that
 
-UNVERIFIED_CHANGE = FindingCode("unverified_change", "Nothing ran or read what was changed last.", "doubt")
+UNVERIFIED_CHANGE = FindingCode("unverified_change", "Nothing ran or read what was changed last.", "serious")
+TEXT_ENDINGS = (".txt", ".md", ".rst")
 MAX_PRODUCTS = 5
 LISTING_PROGRAMS = programs_that("looks") | {"git"}
 """Programs whose output shows a file."""
 MAX_LISTING_CHARS = 20_000
-NOT_TO_RUN = re.compile(
-    r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)",
-    re.IGNORECASE,
-)
-"""Words of a task that asks for something to be written and not run."""
 
 
 def unverified_changes(evidence: TraceEvidence) -> Iterator[Finding]:
-    """A deliverable or a program that was changed last, if nothing ran it or read it afterwards."""
+    """A deliverable or a program that was changed last, if nothing ran it or read it afterwards. Serious only if the
+    task names the file, it was not there before, and it is more than text that was typed: to read back a note shows
+    nothing, and a patch to a project is decided by tests that nobody sees."""
     last = evidence.last_change
-    paths = [path for path, action in evidence.products.items() if action == last][:MAX_PRODUCTS]
-    if not any(
-        path.endswith(PROGRAM_ENDINGS) or any(same_file(path, one) for one in evidence.deliverables) for path in paths
-    ):
+    never_run = {finding.subject for finding in never_run_programs(evidence)}
+    changed = [path for path, action in evidence.products.items() if action == last and path not in never_run]
+    paths = changed[:MAX_PRODUCTS]
+    named = [path for path in paths if any(same_file(path, one) for one in evidence.deliverables)]
+    if not named and not any(path.endswith(PROGRAM_ENDINGS) for path in paths):
         return
-    if any(_verifies(evidence, fact) for fact in evidence.facts[last - 1 :]):
+    if not may_run(evidence) or any(_verifies(evidence, fact) for fact in evidence.facts[last - 1 :]):
         return
-    if evidence.task is None or not NOT_TO_RUN.search(evidence.task.instruction):
-        yield UNVERIFIED_CHANGE.found("", last, files=tuple(paths))
+    new = [file.path for file in evidence.tracked_files if not file.is_old and not file.path.endswith(TEXT_ENDINGS)]
+    is_new = any(same_file(path, one) for path in named for one in new)
+    yield UNVERIFIED_CHANGE.found("", last, severity="serious" if is_new else "doubt", files=tuple(paths))
 
 
 def _verifies(evidence: TraceEvidence, fact: ActionFacts) -> bool:

@@ -97,8 +97,12 @@ class TraceEvidence:
 
     def checks_in(self, first: int, last: int) -> list[Check]:
         """The checks that ran in a range of actions."""
-        actions = [check.action for check in self.checks]
+        actions = self._check_actions
         return self.checks[bisect_left(actions, first) : bisect_right(actions, last)]
+
+    @cached_property
+    def _check_actions(self) -> list[int]:
+        return [check.action for check in self.checks]
 
     @cached_property
     def named_checks(self) -> list[str]:

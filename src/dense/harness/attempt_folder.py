@@ -48,7 +48,7 @@ def has_same_instruction(order: AttemptOrder) -> bool:
 
 
 def check_unchanged(order: AttemptOrder, found: str) -> None:
-    """That the task is the one that was planned: a grade of another one would stand under its name."""
+    """That the task is the one that was planned: a grade of another one would be recorded under its name."""
     if order.digest and found != order.digest:
         raise DenseError(
             f"the task {order.task} was changed while the experiment ran: undo that, or run into another folder"

@@ -1,4 +1,4 @@
-"""What the agent was really given, as its trace tells: the message read back and compared.
+"""What the agent was really given, by its trace: the message is read back and compared.
 
 The trace is read as it was written, not as a trajectory: readers take prompt templates off, and what is asked here is
 what stood in them. A trace is somebody else's file; whatever is in it, an answer comes back."""
@@ -91,7 +91,7 @@ def _prompts(path: Path) -> Iterator[str]:
 
 def _prompts_of_other_traces(trial: Path) -> Iterator[str]:
     """The same from the traces of programs that write none for Harbor. A task that was read from a file beside the
-    trace is what we wrote there ourselves, and tells nothing."""
+    trace is what we wrote there ourselves, and shows nothing."""
     for stream in _streams(trial):
         if stream.task is not None and stream.task.origin == "trace":
             yield stream.task.instruction

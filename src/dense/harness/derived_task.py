@@ -75,7 +75,7 @@ def instruction_of(task: Path) -> str:
 
 
 def instruction_with(message: str, task_text: str) -> AgentInstruction:
-    """What stands in the place of the task's text, which the message ends with."""
+    """What replaces the task's text, which the message ends with."""
     size = len(message.encode())
     if size <= MAX_INSTRUCTION_BYTES:
         return AgentInstruction(message, "instruction")

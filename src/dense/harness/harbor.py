@@ -61,7 +61,7 @@ AGENT_SETTINGS = frozenset(
 )
 """Options of a recipient that are Harbor's, not the agent's own."""
 ENV = "environment: settings: env"
-"""Where an environment's variables stand in the experiment's file."""
+"""Where an environment's variables are in the experiment's file."""
 
 
 class EnvironmentSettings(Struct, frozen=True):
@@ -182,7 +182,7 @@ class HarborHarness:
     def tidy(self, order: AttemptOrder) -> None:
         """Takes secrets that the recipient and the environment were given out of the order's folder, and the derived
         task but for its instruction. For every attempt that ends here, and for those that a killed run left: what
-        `${NAME}` stood for then is known only where it still stands for that."""
+        `${NAME}` meant then is known only if it still means that."""
         # What is left of the task is not looked at: no secret was put there, and large files of it are not ours.
         scrub(order.folder, self._secrets(order.recipient), but=order.folder / TASK_FOLDER)
         keep_only_instruction(order)
@@ -296,7 +296,7 @@ class HarborHarness:
 
 
 def fill_options(options: Mapping[str, object], seed: int, server: str | None) -> dict[str, Any]:
-    """The options with `{seed}` and `{server}` filled in, however deep they stand; `{seed}` alone becomes a number."""
+    """The options with `{seed}` and `{server}` filled in, at any depth; `{seed}` alone becomes a number."""
 
     def fill(value: Any) -> Any:
         if isinstance(value, Mapping):

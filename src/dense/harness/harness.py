@@ -26,7 +26,7 @@ class Recipient(Struct, frozen=True):
     model: str | None = None
     """Its language model, as the agent takes it."""
     options: dict[str, object] = {}
-    """The agent's keyword arguments. `{seed}` and `{server}` in a text stand for the attempt's seed and for the address
+    """The agent's keyword arguments. `{seed}` and `{server}` in a text mean the attempt's seed and the address
     of the recipient's server."""
     env: dict[str, str] = {}
     """Environment variables of the agent; `${NAME}` is read from ours when it runs, and is never stored."""

@@ -1,9 +1,9 @@
 """Secrets of a recipient and its environment: handed on when an attempt runs, and kept from every file that it leaves.
 
-Harbor reads a `${NAME}` of an agent itself and writes it down as it stands; that of an environment it hands on unread,
+Harbor reads a `${NAME}` of an agent itself and writes it down unchanged; that of an environment it hands on unread,
 so we read it, once the trial's configuration is made. It takes values out of a trial's files for variables
 with a secret's name, and only when a trial comes to its end; options it writes down as they are. Here all that was read
-from our variables goes, and all that stands under a secret's name, also where a trial was cut off."""
+from our variables goes, and everything under a secret's name, also if a trial was cut off."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dense.errors import DenseError
 from dense.harness.harness import Recipient
 
 MIN_SECRET_CHARS = 8
-"""No shorter value is taken for a secret: it would stand everywhere."""
+"""No shorter value is taken for a secret: it would occur everywhere."""
 REMOVED_MARK = "[REDACTED]"
 _VARIABLE = re.compile(r"\$\{([^}:]+)(?::-(.*))?\}")
 _SECRET_NAME = re.compile(r"KEY|SECRET|TOKEN(?!S)|PASSWORD|CREDENTIAL|AUTH", re.IGNORECASE)
@@ -40,13 +40,13 @@ def check_variables(recipient: Recipient) -> None:
         place, (read, _) = f"recipient {recipient.name!r}: env: {name}", _read(value)
         if _SECRET_NAME.search(name) and 0 < len(read) < MIN_SECRET_CHARS:
             raise DenseError(
-                f"{place}: Harbor blanks such a variable's value wherever it stands in a trial's files, and one of "
-                f"{len(read)} characters stands everywhere; give it at least {MIN_SECRET_CHARS}"
+                f"{place}: Harbor blanks such a variable's value wherever it occurs in a trial's files, and one of "
+                f"{len(read)} characters occurs everywhere; give it at least {MIN_SECRET_CHARS}"
             )
 
 
 def resolve_variables(env: Mapping[str, str], place: str) -> dict[str, str]:
-    """Those of the variables that are `${NAME}` or `${NAME:-otherwise}`, with what they stand for."""
+    """Those of the variables that are `${NAME}` or `${NAME:-otherwise}`, with their values."""
     found: dict[str, str] = {}
     for name, value in env.items():
         variable = _VARIABLE.fullmatch(value)
@@ -60,7 +60,7 @@ def resolve_variables(env: Mapping[str, str], place: str) -> dict[str, str]:
 
 
 def collect_secrets(options: Mapping[str, Any], env: Mapping[str, Any] | None = None) -> set[str]:
-    """What must not stay on a disk: what these variables read from ours, and whatever stands under a secret's name,
+    """What must not stay on a disk: what these variables read from ours, and everything under a secret's name,
     in an option however deep.
 
     A value of fewer than `MIN_SECRET_CHARS` characters stays, also in the files of a trial: many texts contain
@@ -83,7 +83,7 @@ def is_secret_option(name: str) -> bool:
 def scrub(folder: Path, secrets: Iterable[str], *, but: Path | None = None) -> None:
     """Takes secrets out of all files of a folder; `but` is a folder in it that is left as it is.
 
-    In a file that is no text (a database), as many characters stand in their place: nothing in it moves."""
+    In a file that is no text (a database), as many characters replace it, so that nothing in it moves."""
     values = _forms(secrets)
     for path in folder.rglob("*") if values else ():
         if path.is_file() and not path.is_symlink() and (but is None or but not in path.parents):
@@ -98,7 +98,7 @@ def remove_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def _named(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """All texts among options, each with its name; whatever stands below a secret's name goes by that."""
+    """All texts among options, each with its name; everything below a secret's name counts as secret."""
     if isinstance(value, Mapping):
         for key, inner in cast("Mapping[Any, Any]", value).items():
             yield from _named(inner, name if is_secret_option(name) else str(key))
@@ -110,7 +110,7 @@ def _named(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _read(given: str) -> tuple[str, bool]:
-    """What a value stands for, and whether it was read from a variable of ours."""
+    """The value itself, and whether it was read from a variable of ours."""
     found = _VARIABLE.fullmatch(given)
     if found is None:
         return given, False

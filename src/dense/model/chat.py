@@ -29,7 +29,7 @@ class ChatRequest(Struct, frozen=True):
     """All that a model is asked."""
 
     system: str
-    """The instruction that stands above the conversation; may be empty."""
+    """The system instruction; may be empty."""
     messages: tuple[Message, ...]
     """The conversation so far, the question last."""
     schema: dict[str, Any] | None = None
@@ -88,7 +88,7 @@ class ChatReply(Struct, frozen=True, omit_defaults=True):
 class ChatModel(Protocol):
     """Whoever answers. Caching, metering, limiting and recording are wrappers with this same method.
 
-    Contract: an answer is returned whatever its quality, refusals and cut ones included (`finish` tells). Errors are
+    Contract: an answer is returned whatever its quality, refusals and cut ones included (see `finish`). Errors are
     of `dense.errors.ModelError`: `CallFailed` is about this one call, all others are about the run and should end it.
     Safe to call concurrently within one event loop."""
 

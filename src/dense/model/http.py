@@ -18,13 +18,12 @@ from urllib.request import getproxies, proxy_bypass
 import msgspec
 from msgspec import Struct
 
-import dense.model.anthropic_wire as anthropic
-import dense.model.openai_wire as openai
 from dense.errors import CallFailed, KeyRefused, ModelError, UnknownModel, Unreachable
 from dense.model.chat import CallAttempt, ChatReply, ChatRequest
-from dense.model.failures import failure_of, narrowed
 from dense.model.providers import Key, ModelSpec
-from dense.model.wire import RequestForm, Wire, WireFailure, WireReply
+from dense.model.wires import anthropic, openai
+from dense.model.wires.failures import failure_of, narrowed
+from dense.model.wires.wire import RequestForm, Wire, WireFailure, WireReply
 from dense.trajectory import Usage
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dense.model.chat import ChatModel, ChatReply, ChatRequest
 
 
 class LengthRetryModel:
-    """Asks once more, with twice the limit, where an answer was cut. If that fails, the cut answer stands."""
+    """Asks once more, with twice the limit, if an answer was cut. If that fails, the cut answer is returned."""
 
     def __init__(self, inner: ChatModel) -> None:
         self._inner = inner

@@ -147,6 +147,10 @@ def _unverified_change(finding: Finding, _: TraceEvidence) -> str:
     return f"{names} changed at a{finding.opened}, and nothing ran it or looked at it later."
 
 
+def _program_never_run(finding: Finding, _: TraceEvidence) -> str:
+    return f"The task asks for `{one_line(finding.subject, 80)}`. It was written at a{finding.opened} and never run."
+
+
 def _answer_rejected(finding: Finding, evidence: TraceEvidence) -> str:
     answers = describe_rejections(evidence.rejections, evidence.origins)
     text = f"The submitted answer was rejected: {answers}: {code_span(finding.text('line'), 200)}"
@@ -209,6 +213,7 @@ DESCRIBERS: dict[str, Describe] = {
     "plan_unfinished": _plan_unfinished,
     "tests_weakened": _tests_weakened,
     "unverified_change": _unverified_change,
+    "program_never_run": _program_never_run,
     "answer_rejected": _answer_rejected,
     "submission_empty": _submission_empty,
     "submission_partial": _submission_partial,

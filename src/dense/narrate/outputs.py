@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Literal
 
 from msgspec import Struct
@@ -116,7 +117,7 @@ def describe_exit(code: int | None, output: str) -> str:
 
 def quote_output(text: str, limit: int, *, has_run: bool) -> OutputText:
     """A short output itself, a longer one by its size; of a program that ran the last line, if that says something."""
-    lines = [line for line in text[:MAX_SHOWN_CHARS].split("\n") if line.strip()]
+    lines = list(islice(filter(str.strip, text[:MAX_SHOWN_CHARS].split("\n")), MAX_SHOWN_LINES + 1))
     if not lines:
         return NOTHING
     if len(lines) == 1:
@@ -135,7 +136,7 @@ def _telling_last_line(text: str) -> str:
     """The last line of an output, if it says something by itself: not the end of a diff or of a numbered listing."""
     if text.startswith(("diff ", "--- ")):
         return ""
-    lines = [line for line in text[-2000:].split("\n") if line.strip()]
+    lines = list(filter(str.strip, text[-2000:].split("\n")))
     for _ in range(MAX_IDLE_LINES):
         if lines and IDLE_LINE.match(lines[-1]):
             lines.pop()

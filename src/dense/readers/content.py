@@ -80,7 +80,7 @@ def _holds_media(part: dict[str, Any]) -> bool:
 
 
 def image_marker(part: dict[str, Any]) -> str:
-    """What stands for an image: `[image: image/png, 1234 bytes]`, as far as its part tells. Other media are files."""
+    """What replaces an image: `[image: image/png, 1234 bytes]`, as far as its part says. Other media are files."""
     media, data = _media_and_data(part)
     name = "image" if not media or media.startswith("image/") else "file"
     facts = [media] if media else []

@@ -96,7 +96,7 @@ def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[TraceRecord]]:
 
 
 def _ahead(records: Iterable[TraceRecord]) -> Iterator[TraceRecord]:
-    """The same records, each handed out when the next good one is known: damage behind the last is then told with
+    """The same records, each handed out when the next good one is known: damage behind the last is then reported with
     it."""
     iterator = iter(records)
     held = next(iterator, None)

@@ -126,7 +126,7 @@ def _terminus_xml(text: str) -> MessageWithCalls | None:
 
 
 def element(text: str, name: str) -> str:
-    """What stands in the first element of this name, "" if there is none."""
+    """The content of the first element of this name, "" if there is none."""
     start = text.find(f"<{name}>")
     end = text.find(f"</{name}>", start)
     return text[start + len(name) + 2 : end].removeprefix("\n").removesuffix("\n") if 0 <= start < end else ""
@@ -167,7 +167,7 @@ def _parameters_of(text: str) -> tuple[str, ...] | None:
 
 def python_calls(message: str, functions: Functions) -> MessageWithCalls | None:
     """A message that is a Python program, as a whole, and calls functions that the prompt offers (mini-swe-agent with
-    code as messages). What it says is what stands before the first thing that it does."""
+    code as messages). What it says is the text before the first thing that it does."""
     if len(message) > MAX_CODE_CHARS or not any(f"{name}(" in message for name in functions):
         return None
     tree = _parsed(message)

@@ -32,7 +32,7 @@ CHUNK = 1 << 24
 HEAD_RECORDS = 40
 """How many records decide the format."""
 HEAD_BYTES = 1 << 16
-"""How many bytes are looked at to tell lines from a document."""
+"""How many bytes are read to distinguish lines from a document."""
 
 DAMAGED = "the compressed data is damaged or cut off"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -42,7 +42,7 @@ _BLANK = b" \t\r\n\0"
 
 
 class TraceRecord(NamedTuple):
-    """One JSON value and where it stands."""
+    """One JSON value and its place."""
 
     value: Any
     source: Source
@@ -127,7 +127,7 @@ class TraceFile:
             yield TraceRecord(value, place)
 
     def lines(self) -> Iterator[tuple[int, bytes | None]]:
-        """Numbered lines; None stands for a line beyond the limit."""
+        """Numbered lines; None for a line beyond the limit."""
         with self.open() as stream:
             number = 0
             while line := stream.readline(CHUNK):
@@ -273,7 +273,7 @@ def _until_newline(stream: IO[bytes]) -> Iterator[bytes]:
 
 def _is_lines(first: bytes, stream: IO[bytes]) -> bool:
     """Whether the first lines are JSON values of their own, rather than the beginning of one long value. The stream
-    stands behind as much of the first as was read."""
+    follows as much of the first as was read."""
     if not first.endswith(b"\n"):
         for _ in _until_newline(stream):
             pass

@@ -1,6 +1,6 @@
 """What lies around a Harbor trajectory: the trial's configuration and the task's own files.
 
-Only what tells the task is read here. `result.json` and `verifier/` hold grades and stay shut.
+Only what holds the task is read here. `result.json` and `verifier/` hold grades and are never opened.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 class BadJson(ValueError):
-    """Not JSON, even after mending. The text says why; `position` is the byte at which it went wrong, None for the
+    """Not JSON, even after repair. The text says why; `position` is the byte at which it went wrong, None for the
     end."""
 
     def __init__(self, text: str, position: int | None = None) -> None:
@@ -83,7 +83,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def decode_several(data: bytes) -> list[Any]:
-    """Whole JSON objects or lists that stand one after the other, with nothing but space between; else nothing."""
+    """Whole JSON objects or lists one after the other, with nothing but space between; else nothing."""
     text = data.removeprefix(BOM).decode("utf-8", errors="replace")
     decoder = json.JSONDecoder(strict=False, parse_constant=str, parse_float=_finite_or_text)
     values: list[Any] = []

@@ -1,4 +1,4 @@
-"""The seam of this room: what a reader of one format must do."""
+"""The contract of readers: what a reader of one format must do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TraceLocation:
     """The file that a reader reads from, and where it can look for what belongs to it."""
 
     path: Path
-    """On disk. Side files (sub-agents, long outputs, the task's files) stand beside it."""
+    """On disk. Side files (sub-agents, long outputs, the task's files) are beside it."""
     name: str
     """How the file is called in sources and messages."""
     notices: Notices
@@ -48,7 +48,7 @@ class Reader(Protocol):
     name: str
 
     def claims(self, head: Sequence[Any]) -> bool:
-        """Whether these first records are of this format. Told by content alone, never by a file's name."""
+        """Whether these first records are of this format. Decided by content alone, never by a file's name."""
         ...
 
     def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:

@@ -28,7 +28,7 @@ WRAPPERS = (
     # Codex in an editor.
     ("# Context from my IDE setup:", "\n## My request for Codex:\n", ""),
 )
-"""How a wrapped prompt begins, and what stands right before and right after the instruction in it."""
+"""How a wrapped prompt begins, and what is right before and right after the instruction in it."""
 
 CONTEXT = (
     "<environment_context>",

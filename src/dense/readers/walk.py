@@ -102,7 +102,7 @@ def _value(path: Path) -> Any:
 def _trial(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | EventFolder]:
     """The trial's trajectory; only where Harbor wrote none, what the agent's own program left.
 
-    Its sessions first: the log beside them tells the same again."""
+    Its sessions first: the log beside them repeats them."""
     agent = folder / "agent"
     trajectory = agent / "trajectory.json"
     own: list[TraceFile | EventFolder] = []

@@ -29,7 +29,7 @@ MAX_EXAMPLE_TRACES = 12
 
 
 def describe_costs(plan: Plan, like: Path | None) -> Iterator[str]:
-    """Lines on what the feedback would take, and on recipients where attempts tell."""
+    """Lines on what the feedback would take, and on recipients if attempts show it."""
     config = plan.config
     state = load_state(plan.folder)
     left = [cell for cell in plan.cells if state is None or not state.of(cell).is_done]

@@ -77,7 +77,7 @@ def _without_hashes(value: Any) -> Any:
 
 
 def _code(name: str) -> str:
-    """The hash of the file that a class `module:Class` stands in; empty for what has a name of its own."""
+    """The hash of the file of a class `module:Class`; empty for short names."""
     module, colon, _ = name.partition(":")
     spec = find_spec(module) if colon else None
     return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest() if spec and spec.origin else ""

@@ -7,9 +7,9 @@ how they are computed. Never imports `refit`, `service` or `harness`."""
 
 from __future__ import annotations
 
-from dense.report.bootstrap import DRAWS, SEED
 from dense.report.build import build
 from dense.report.model import Report
+from dense.report.statistics.bootstrap import DRAWS, SEED
 from dense.report.write import make
 
 __all__ = ["DRAWS", "SEED", "Report", "build", "make"]

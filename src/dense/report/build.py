@@ -8,12 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec.structs import replace
 
 from dense.errors import DenseError
-from dense.report import cumulative, wording
-from dense.report.bootstrap import DRAWS, SEED, TaskSample
-from dense.report.comparisons import OURS, MethodNames, differences
+from dense.report import wording
 from dense.report.grid import FIRST, Condition, ResultGrid, grids, methods_of, unscored_cells
-from dense.report.metrics import TokenRates, method_row, rank, with_ranks
 from dense.report.model import SCHEMA, MethodRow, RecipientReport, Report, TaskOutcome, TaskRow
+from dense.report.statistics import cumulative
+from dense.report.statistics.bootstrap import DRAWS, SEED, TaskSample
+from dense.report.statistics.comparisons import OURS, MethodNames, differences
+from dense.report.statistics.metrics import TokenRates, method_row, rank, with_ranks
 from dense.report.surrogates import escape_surrogates, writable_experiment
 from dense.results import ANALYST, RUN0, Experiment, Prices
 from dense.version import __version__
@@ -154,7 +155,7 @@ def _outcomes(grid: ResultGrid, condition: Condition) -> dict[str, TaskOutcome]:
 
 
 def _ranked_outcomes(outcomes: Sequence[TaskOutcome], names: MethodNames) -> list[TaskOutcome]:
-    """Methods of one round against each other; round 0 is no method, and ablations and privileged ones stand apart."""
+    """Methods of one round against each other; round 0 is no method, and ablations and privileged ones are apart."""
     found = list(outcomes)
     for round in {outcome.round for outcome in outcomes}:
         ours = [at for at, one in enumerate(found) if one.round == round and names[one.method].role == "method"]

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from msgspec import Struct
 
 from dense.errors import DenseError
-from dense.report.bootstrap import Pair
 from dense.report.model import CellCounts, UnscoredCell
+from dense.report.statistics.bootstrap import Pair
 from dense.results import RUN0, Cell, Experiment, Result
 
 type Condition = tuple[str, int]
@@ -52,7 +52,7 @@ class ResultGrid(Struct, frozen=True):
         return any(is_scored(result) for result in self.of(FIRST).values())
 
     def first_known(self) -> frozenset[Pair] | None:
-        """Pairs whose first attempt has a grade: all numbers stand on them. None where there is no round 0 at all."""
+        """Pairs whose first attempt has a grade: all numbers are over them. None if there is no round 0 at all."""
         return frozenset(self.scored(FIRST)) if self.has_first else None
 
     def methods_in(self, round: int) -> list[str]:

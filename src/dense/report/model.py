@@ -43,11 +43,11 @@ class MeanEstimate(Struct, frozen=True):
     interval: Interval | None = None
     """Its interval; None with one task, or where the tasks do not vary and no bound holds."""
     tasks: int = 0
-    """Tasks that it stands on."""
+    """Tasks that it is computed from."""
     known: int = 0
-    """Results (for a difference: pairs) that it stands on."""
+    """Results (for a difference: pairs) that it is computed from."""
     of: int = 0
-    """How many there are; more than `known` where some are unknown, and then the number says so wherever it stands."""
+    """How many there are; more than `known` if some are unknown, and then every output of the number says so."""
 
 
 class StandardCost(Struct, frozen=True):
@@ -56,7 +56,7 @@ class StandardCost(Struct, frozen=True):
     execution: MeanEstimate
     """Of the recipient's own run."""
     feedback: MeanEstimate
-    """Of making the feedback once; no value where no call was made (`MethodRow.is_generated` tells)."""
+    """Of making the feedback once; no value if no call was made (see `MethodRow.is_generated`)."""
     total: MeanEstimate
     """Both together, the source run not included."""
     total_change: MeanEstimate | None
@@ -64,7 +64,7 @@ class StandardCost(Struct, frozen=True):
     workflow: MeanEstimate
     """The source run, the feedback and the run together; no value in later rounds, which have several source runs."""
     uncached: int
-    """Results whose record does not tell cached input apart: all their input is priced as uncached."""
+    """Results whose record does not separate cached input: all their input is priced as uncached."""
 
 
 class RecordedCost(Struct, frozen=True):
@@ -406,4 +406,4 @@ class Report(Struct, frozen=True):
     method_of_intervals: str
     """How intervals and p-values were made, in words."""
     facts: dict[str, Any]
-    """What was run, as the experiment tells it."""
+    """What was run, as recorded by the experiment."""

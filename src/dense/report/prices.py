@@ -1,6 +1,6 @@
 """USD of recorded tokens. Standardised: what the tokens cost at the report's prices, for every method alike.
 
-Input that a cache served has its own price where one is given and the record tells it apart; otherwise it is priced as
+Input that a cache served has its own price if one is given and the record separates it; otherwise it is priced as
 input, as in the paper. What programs recorded as charged is never mixed in."""
 
 from __future__ import annotations

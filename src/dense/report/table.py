@@ -20,7 +20,7 @@ type CsvValue = str | int | float | None
 
 
 class TableCell(Struct, frozen=True):
-    """What stands in one place of a table."""
+    """The content of one place of a table."""
 
     text: str
     """The first line."""
@@ -36,7 +36,7 @@ class TableRow(Struct, frozen=True):
     entries: tuple[TableCell, ...]
     """From left to right."""
     rule: bool = False
-    """Whether a rule stands above it."""
+    """Whether there is a rule above it."""
 
 
 class ReportTable(Struct, frozen=True):
@@ -117,7 +117,7 @@ def latex(table: ReportTable, notes: Sequence[str] = ()) -> str:
 
 
 MAX_NAME_CHARS = 42
-"""Characters of a name that stand on one line of print; longer ones take several."""
+"""Characters of a name that fit on one line of print; longer ones take several."""
 PARAGRAPH = "p{58mm}"
 
 

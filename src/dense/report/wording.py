@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from dense.report.comparisons import FEW_TASKS, OURS
 from dense.report.model import CellCounts, Difference, MethodName, MethodRow, RecipientReport, Role, UnscoredCell
 from dense.report.numbers import count_of, format_fixed, format_range, p_in_words
+from dense.report.statistics.comparisons import FEW_TASKS, OURS
 from dense.report.table import plain_text
 from dense.results import RUN0, Experiment, Prices
 
@@ -34,14 +34,14 @@ METHOD_OF_INTERVALS = (
     "draws for all methods of a recipient; where fewer than three tasks differ from the rest, widened to what so few "
     "cannot rule out, and marked ‡). p is exact and two-sided, by flipping the signs of the tasks' differences in all "
     "ways; Holm adjusts it over the methods of a recipient and reference. A claim must also hold with every unscored "
-    "cell counted against it. Exact McNemar stands beside p for comparison with other reports: it takes pairs of one "
+    "cell counted against it. Exact McNemar is shown beside p for comparison with other reports: it takes pairs of one "
     "task for independent, which they are not."
 )
 """Said of every report."""
 
 
 def name_methods(methods: Iterable[str], privileged: Iterable[str]) -> tuple[MethodName, ...]:
-    """Round 0 first, then the methods as they come. Where two would be shown by one label, both tell who they are."""
+    """Round 0 first, then the methods as they come. If two would be shown by one label, both show their full names."""
     methods, privileged = list(methods), set(privileged)
     every = [RUN0, *methods]
     labels = Counter(_shown(LABELS.get(method, (method, ""))[0]) for method in every)
@@ -62,7 +62,7 @@ def name_methods(methods: Iterable[str], privileged: Iterable[str]) -> tuple[Met
 
 
 def _shown(label: str) -> str:
-    """What a reader sees of a label: case and space tell nothing apart."""
+    """What a reader sees of a label: case and space make no difference."""
     return " ".join(plain_text(label).casefold().split())
 
 
@@ -111,7 +111,7 @@ def _rate(recipient: str, main: MethodRow, repetitions: int, *, is_chosen: bool)
 
 
 def _over(main: MethodRow, repetitions: int) -> str:
-    """What a rate stands on: the pairs that are really in it."""
+    """What a rate is computed from: the pairs that are really in it."""
     pairs, planned, tasks = main.passed.known, main.counts.planned, main.passed.tasks
     if pairs == planned == tasks * repetitions:
         return f"{count_of(tasks, 'task')} × {count_of(repetitions, 'repetition')}"
@@ -123,7 +123,7 @@ def _gain(difference: Difference) -> str:
     """The difference with its interval and adjusted p."""
     points = difference.points
     if points.value is None:
-        return "no difference can be told"
+        return "no difference can be computed"
     text = f"{format_fixed(points.value, 2, sign=True)} points"
     if points.interval is None:
         return f"{text} (no interval: {count_of(points.tasks, 'task')})"
@@ -134,7 +134,7 @@ def _gain(difference: Difference) -> str:
 def _end(rows: Sequence[MethodRow], found: Mapping[str, Difference]) -> str:
     """What follows of it for feedback."""
     if lack := missing_control(rows):
-        return f". {lack}: the change cannot be told from that of a second try."
+        return f". {lack}: the change cannot be distinguished from that of a second try."
     if "none" not in found:
         return "."
     control = found["none"]
@@ -170,7 +170,7 @@ def overall_headline(recipients: Sequence[RecipientReport]) -> str:
     ]
     if not known:
         reasons = {_nothing(report.rows) for report in recipients if focus(report.rows) is None}
-        why = reasons.pop() if len(reasons) == 1 else "no change with feedback can be told"
+        why = reasons.pop() if len(reasons) == 1 else "no change with feedback can be computed"
         return f"{why[0].upper()}{why[1:]}, so nothing can be said of feedback."
     gains = "; ".join(f"{name} {_short(difference)}" for name, difference in known)
     methods = " / ".join(dict.fromkeys(difference.method_label for _, difference in known))
@@ -211,7 +211,7 @@ def _lacking(lacking: Sequence[tuple[str, str]], of: int) -> str:
     else:
         text = (f"{', '.join(name for name, lack in lacking if lack == why)}: {_lower(why)}" for why in reasons)
         why = "Not everyone has a `none` control (" + "; ".join(text) + ")"
-    return f" {why}: a change from round 0 cannot be told from that of a second try."
+    return f" {why}: a change from round 0 cannot be distinguished from that of a second try."
 
 
 def _lower(sentence: str) -> str:
@@ -221,7 +221,7 @@ def _lower(sentence: str) -> str:
 def _privileged(recipients: Sequence[RecipientReport]) -> str:
     main = [(report.recipient, focus(report.rows)) for report in recipients]
     names = [name for name, row in main if row is not None and row.role == "privileged"]
-    return f" What is told of {', '.join(names)} is of a method that saw outcomes (†)." if names else ""
+    return f" The result for {', '.join(names)} is of a method that saw outcomes (†)." if names else ""
 
 
 def _main_difference(report: RecipientReport) -> Difference | None:
@@ -253,7 +253,7 @@ def few_tasks_caveat(tasks: int) -> str:
 def control_caveat(rows: Sequence[MethodRow]) -> str:
     """That a gain is no gain by feedback, for want of a second try without it; empty where there is one."""
     lack = missing_control(rows) if rows else ""
-    return f"{lack}: a gain over round 0 cannot be told from that of a second try." if lack else ""
+    return f"{lack}: a gain over round 0 cannot be distinguished from that of a second try." if lack else ""
 
 
 def caveats(report: RecipientReport, analyst: Prices | None) -> Iterator[str]:
@@ -264,7 +264,7 @@ def caveats(report: RecipientReport, analyst: Prices | None) -> Iterator[str]:
     if report.repetitions == 1:
         yield "1 repetition: how much the same task varies from run to run is not measured apart from the feedback."
     if baseline is None:
-        yield "No round 0 is scored: no change from a first attempt can be told."
+        yield "No round 0 is scored: no change from a first attempt can be computed."
     yield from filter(None, (control_caveat(report.rows),))
     yield from _incomplete(every)
     yield from _matched(report)
@@ -291,7 +291,7 @@ def _incomplete(rows: Sequence[MethodRow]) -> Iterator[str]:
         yield f"{count_of(unpaired, 'scored cell')} left out because the first attempt of the pair has no grade."
     if len({row.passed.known for row in rows}) > 1:
         yield (
-            "Rows stand on different pairs, so differences of rows are not the differences told: each change and "
+            "Rows are over different pairs, so differences of rows are not the reported ones: each change and "
             "comparison is over the pairs that both its sides have."
         )
 
@@ -338,15 +338,15 @@ def _money(recipient: str, rows: Sequence[MethodRow], analyst: Prices | None) ->
     of = count_of(sum(row.passed.known for row in rows), "result")
     uncached = sum(row.cost.uncached for row in rows if row.cost)
     if uncached:
-        yield f"{uncached:,} of {of} do not tell cached input apart: all their input is priced as uncached."
+        yield f"{uncached:,} of {of} do not separate cached input: all their input is priced as uncached."
     sums = sum(row.tokens.known - row.cost.execution.known for row in rows if row.cost)
     if sums > 0:
-        yield f"{sums:,} of {of} tell only the sum of their tokens, which cannot be priced: they are in no USD."
+        yield f"{sums:,} of {of} report only the sum of their tokens, which cannot be priced: they are in no USD."
     blind = dict.fromkeys(row.label for row in rows if row.cost and row.is_generated and not row.cost.feedback.known)
     if blind:
         why = "No price of the feedback's model is known"
         if analyst is not None:
-            why = "Only the sum of the feedback's tokens is told, which cannot be priced"
+            why = "Only the sum of the feedback's tokens is known, which cannot be priced"
         yield f"{why}, so no total for: {', '.join(blind)}."
 
 

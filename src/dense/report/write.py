@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from dense.errors import DenseError
-from dense.report.bootstrap import DRAWS, SEED
 from dense.report.build import build
 from dense.report.model import Report
+from dense.report.statistics.bootstrap import DRAWS, SEED
 from dense.report.surrogates import writable_experiment
 from dense.report.table import ReportTable, comma_separated, latex, markdown
 from dense.report.tables import tables

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
 from msgspec import Struct
@@ -68,7 +69,7 @@ def distill_sync(
     environment: Environment = "fresh",
     redacted: bool = True,
 ) -> Distillation:
-    """`distill` for callers without an event loop."""
+    """`distill` for callers that do not await it. In a running event loop, as in a notebook, it runs in a thread."""
     done: list[Distillation] = []
 
     async def run() -> None:
@@ -79,5 +80,11 @@ def distill_sync(
             )
         )
 
-    asyncio.run(run())
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # there is none
+        asyncio.run(run())
+    else:
+        with ThreadPoolExecutor(1) as executor:
+            executor.submit(asyncio.run, run()).result()
     return done[0]

@@ -64,8 +64,9 @@ def test_to_look_at_a_file_that_was_there_shows_nothing() -> None:
     look = ("cat src/app.py", "y = 1")
     assert state("Fix the bug in `src/app.py`.", edit, look, DONE) == "unknown"
     rewrite = ("cat > src/app.py <<'E'\ny = 1\nE", "")
+    run = ("python3 src/app.py", "")
     assert state("Fix the bug in `src/app.py`.", look, rewrite, look, DONE) == "unknown"
-    assert state("Write a module `src/app.py`.", rewrite, look, DONE) == "complete"
+    assert state("Write a module `src/app.py`.", rewrite, run, look, DONE) == "complete"
 
 
 def test_a_test_of_the_agents_own_shows_nothing() -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from dense.trajectory import Step
 
 UNNAMED = "{open file}"
-"""Stands for the file that an editor has open, which an earlier step named."""
+"""Means the file that an editor has open, which an earlier step named."""
 
 
 class Effects(Struct, frozen=True, omit_defaults=True, gc=False):

@@ -31,10 +31,8 @@ class ParsedCall(Struct, frozen=True, gc=False):
     """The name as the rows of tools have it."""
     arguments: dict[str, Any]
     """By names in small letters."""
-
-    @property
-    def tool(self) -> Tool:
-        return known_tool(self.plain)
+    tool: Tool
+    """What is known of the tool."""
 
     @property
     def kind(self) -> Kind:
@@ -66,7 +64,8 @@ def parse_call(call: ToolCall) -> ParsedCall:
     arguments = call.arguments
     if len(arguments) == 1 and isinstance(text := arguments.get("input"), str) and text.startswith("{"):
         arguments = _decoded(text) or arguments
-    return ParsedCall(call.name, plain_name(call.name), {key.lower(): value for key, value in arguments.items()})
+    plain = plain_name(call.name)
+    return ParsedCall(call.name, plain, {key.lower(): value for key, value in arguments.items()}, known_tool(plain))
 
 
 def _decoded(text: str) -> dict[str, Any] | None:
@@ -78,10 +77,11 @@ def _decoded(text: str) -> dict[str, Any] | None:
 
 
 def is_shell(call: ParsedCall) -> bool:
-    if call.kind == "chat_terminal":
+    kind = call.kind
+    if kind == "chat_terminal":
         return any(language in SHELL_FENCES for language, _ in call.fences)
-    if call.kind:
-        return call.kind == "shell"
+    if kind:
+        return kind == "shell"
     return "keystrokes" in call.arguments or bool(
         SHELL_NAME.search(call.name.lower()) and call.text(("command", "cmd"))
     )
@@ -91,8 +91,8 @@ def shell_text(call: ParsedCall) -> str | None:
     """The shell text that a shell tool was given."""
     if call.kind == "chat_terminal":
         return "\n".join(code for language, code in call.fences if language in SHELL_FENCES)
-    for key in COMMAND_KEYS:
-        value = call.arguments.get(key)
+    for key in filter(call.arguments.__contains__, COMMAND_KEYS):
+        value = call.arguments[key]
         if isinstance(value, str):
             return _typed(value) if key in ("keystrokes", "chars", "keys") or _is_typed(call) else without_fence(value)
         if isinstance(value, list) and value:
@@ -102,7 +102,7 @@ def shell_text(call: ParsedCall) -> str | None:
 
 def without_fence(text: str) -> str:
     """Without the fence that a chat puts around code."""
-    found = FENCE.search(text) if text.lstrip().startswith("```") else None
+    found = FENCE.search(text) if "```" in text and text.lstrip().startswith("```") else None
     return found[2] if found else text
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from string import ascii_letters, digits
+
 from dense.evidence.facts.paths import base_name, same_file
 
 MAX_PATH_CHARS = 400
 PATH_ENDS = frozenset(" \t\r\n\0'\"`=,;:()|&<>[]、，。：；（）「」『』“”│")
 """Characters that end a path in running text."""
-WORD_CHARS = frozenset("_-.~")
-"""Characters that, beside letters and digits, make a longer word of a name: `my-out.csv`, `out.csv~`."""
+WORD_CHARS = frozenset(ascii_letters + digits + "_-~")
+"""Characters that make a longer word of a name: `my-out.csv`, `out.csv~`."""
 
 
 def is_named(text: str, path: str) -> bool:
@@ -34,17 +36,16 @@ def count_sightings(text: str, path: str) -> int:
 
 def _may_be(written: str, path: str) -> bool:
     """Whether a path as it is written may be a file; a diff writes `a/` or `b/` before it."""
-    if "/" not in written.replace("\\", "/") or same_file(written, path):
+    if ("/" not in written and "\\" not in written) or same_file(written, path):
         return True
     return written[:2] in ("a/", "b/") and _may_be(written[2:], path)
 
 
 def _is_inside_word(text: str, at: int, end: int) -> bool:
     """Whether a name is part of a longer word: `output.csv` in `expected_output.csv`, in `output.csv.bak`."""
-    before = text[at - 1] if at else " "
-    if before in WORD_CHARS or (before.isascii() and before.isalnum()):
+    if at and (text[at - 1] in WORD_CHARS or text[at - 1] == "."):
         return True
-    after = text[end : end + 2] or " "
-    if after[0] in "_-~" or (after[0].isascii() and after[0].isalnum()):
+    after = text[end : end + 2]
+    if after[:1] in WORD_CHARS:
         return True
-    return after[0] == "." and len(after) > 1 and (after[1].isalnum() or after[1] == "_")
+    return after[:1] == "." and (after[1:].isalnum() or after[1:] == "_")

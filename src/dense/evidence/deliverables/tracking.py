@@ -93,16 +93,17 @@ def _track(requirement: Requirement, facts: Sequence[ActionFacts], steps: Sequen
     for fact, step in zip(facts, steps, strict=True):
         typed = "\0".join(str(value)[:MAX_TEXT_CHARS] for call in step.calls for value in call.arguments.values())
         texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
-        is_typed = is_named(typed, path)
+        named = count_sightings(typed, path)
+        is_typed = named > 0
         writes = any(same_file(written, path) for written in fact.effects.writes)
         runs_writer = any(base_name(script) in programs for script in fact.effects.scripts)
-        if writes or runs_writer or (is_typed and not _only_looks(fact) and not _only_writes(fact)):
+        if writes or runs_writer or (is_typed and _may_make(fact)):
             # An action that writes the file and then runs a check has written it, whatever the check says.
             has_failed = fact.has_failed and not (writes and fact.is_check)
             (tried if has_failed else made).append(fact.action)
         if is_typed:
             programs |= {base_name(written) for written in fact.effects.writes if not same_file(written, path)}
-        is_there = _is_there(fact, typed, texts, path)
+        is_there = _is_there(fact, named, texts, path)
         if is_there is None:
             is_named_elsewhere = is_named_elsewhere or (not is_typed and any(base_name(path) in text for text in texts))
         else:
@@ -111,12 +112,11 @@ def _track(requirement: Requirement, facts: Sequence[ActionFacts], steps: Sequen
     return TrackedFile(requirement, tuple(made), tuple(tried), tuple(shown), tuple(missed), is_named_elsewhere, is_old)
 
 
-def _is_there(fact: ActionFacts, typed: str, texts: Sequence[str], path: str) -> bool | None:
-    """Whether an action shows a file (True), looks for it and does not find it (False), or neither (None). A terminal
-    repeats every command: the file must be named more often than the action itself names it."""
+def _is_there(fact: ActionFacts, named: int, texts: Sequence[str], path: str) -> bool | None:
+    """Whether an action, which names a file so often itself, shows it (True), looks for it and does not find it
+    (False), or neither (None). A terminal repeats every command: the file must be named more often in its output."""
     if any(_is_absent(text, path) for text in texts):
         return False
-    named = count_sightings(typed, path)
     if sum(count_sightings(text, path) for text in texts) > named:
         return True
     is_look = named and _only_looks(fact) and not fact.has_failed and not fact.result.is_empty
@@ -126,7 +126,7 @@ def _is_there(fact: ActionFacts, typed: str, texts: Sequence[str], path: str) ->
 def _is_absent(text: str, path: str) -> bool:
     """Whether a line that names a file says that there is no such file."""
     name = base_name(path)
-    if name not in text:
+    if name not in text or not contains_any(text.lower(), ABSENT):
         return False
     lines = [line for line in text.splitlines() if name in line and contains_any(line.lower(), ABSENT)]
     return any(is_named(line, path) for line in lines)
@@ -143,6 +143,11 @@ def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[Actio
 def _only_looks(fact: ActionFacts) -> bool:
     effects = fact.effects
     return fact.phase in {"explore", "verify"} and not effects.changes_files and not effects.scripts
+
+
+def _may_make(fact: ActionFacts) -> bool:
+    """Whether an action that names a file may make it. A to-do list, or the text of a hand-over, makes nothing."""
+    return fact.phase not in {"talk", "deliver"} and not _only_looks(fact) and not _only_writes(fact)
 
 
 def _only_writes(fact: ActionFacts) -> bool:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from dense.evidence.ending.handovers import final_answer, lacking_sentence, longest_text
 from dense.evidence.ending.lead_verdicts import LeadVerdict, last_verdict
+from dense.evidence.ending.plans import plan_items
 from dense.evidence.facts.agents import team_of
 from dense.evidence.facts.facts import ActionFacts
 from dense.trajectory import Step
@@ -135,8 +136,11 @@ def _last_error(texts: Sequence[str]) -> str:
 
 
 def _is_last_message(last: ActionFacts, step: Step) -> bool:
-    """Whether an action only says something, notes a plan or leaves, and no tool answers."""
+    """Whether an action only says something, notes a plan or leaves, and no tool answers. A plan that lists items as
+    not started, without a word beside it, is no last message."""
     if step.calls:
+        if not step.message.strip() and any(item.is_waiting for item in plan_items(step)):
+            return False
         is_exit = bool(last.commands) and last.commands[-1].strip() in EXIT_COMMANDS
         return is_exit or (last.phase == "talk" and not last.has_failed)
     return bool(step.message.strip()) and not any(seen.origin == "tool" for seen in step.observations)

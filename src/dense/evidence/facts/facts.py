@@ -48,16 +48,13 @@ class ActionFacts(Struct, frozen=True, kw_only=True):
     """Whether it cannot be undone: a deletion, a commit, a service, something sent or handed over."""
     delegates_to: str = ""
     """The agent that it asks to act, in a team; what that one does then belongs to it."""
+    has_failed: bool = False
+    """Whether anything of what came back went wrong."""
 
     @property
     def products(self) -> tuple[str, ...]:
         """What it works on, as opposed to what it looks at: files written or removed, programs run."""
         return self.effects.writes + self.effects.deletes + self.effects.scripts
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether anything of what came back went wrong."""
-        return self.result.has_failed
 
     @property
     def is_check(self) -> bool:
@@ -110,4 +107,5 @@ def _facts(
         is_followed_by_user=any(seen.origin == "user" for seen in step.observations),
         is_irreversible=is_irreversible,
         delegates_to=delegate,
+        has_failed=result.has_failed,
     )

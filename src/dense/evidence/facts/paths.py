@@ -21,6 +21,7 @@ def base_name(path: str) -> str:
     return path.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
 
 
+@lru_cache(4096)
 def is_temporary(path: str) -> bool:
     """Whether a file is not meant to stay, or is no single file: in a temporary folder, a device, a log, a pattern."""
     parts = path.replace("\\", "/").split("/")

@@ -14,6 +14,7 @@ from operator import attrgetter
 
 from dense.evidence.observations.context import OutputContext
 from dense.evidence.observations.error_sources import (
+    COMPILER_ERROR,
     ZSH_IN_HARNESS,
     ErrorLine,
     classify,
@@ -35,6 +36,8 @@ MAX_CHARS = 600
 MAX_TRACEBACKS, MAX_TRACEBACK_LINES = 12, 400
 
 NAME = r"[^\s\d:;\"'<>{}|=#*`][^\s:;\"'<>{}|=#*`]{0,119}+"
+AFTER_NAME = rf"[ \t]|{COMPILER_ERROR.pattern}|(?<=\nERROR:)[^\n]|(?<=\n\(eval\):)[^\n]|(?<=[\n/]psql:)[^\n]"
+"""What may follow a name and its colon: a text, a place in a source, the name of a logger, the file that psql reads."""
 FETCHERS = programs_that("fetches")
 FETCH_ERROR = re.compile(
     r"\n(?:HTTP/[\d.]{1,4} [45]\d\d\b|< HTTP/[\d.]{1,4} [45]\d\d\b|Connecting to [^\n]{1,200} failed: "
@@ -69,7 +72,7 @@ def error_lines(text: str, context: OutputContext) -> list[ErrorLine]:
 @cache
 def _candidate(errors: ErrorTable) -> re.Pattern[str]:
     """Lines that may report an error. None of them is indented."""
-    return re.compile(rf"\n(?![ \t])(?:{NAME}:[^\n]|{errors.line_start})[^\n]*")
+    return re.compile(rf"\n(?![ \t])(?:{NAME}:(?:{AFTER_NAME})|{errors.line_start})[^\n]*")
 
 
 def _reported(lines: Iterable[tuple[int, str, bool]], context: OutputContext) -> Iterator[ErrorLine]:
@@ -148,14 +151,13 @@ def _raised_line(text: str, start: int, prefix: str) -> tuple[int, str] | None:
     """The first line behind the frames that is not indented; the start of the traceback if the text breaks off; None
     if it is no traceback."""
     has_frames = False
-    for _ in range(MAX_TRACEBACK_LINES):
-        end = text.find("\n", start)
-        line = text[start : end if end >= 0 else len(text)].removeprefix(prefix)
-        if line.startswith((" ", "\t")):
-            has_frames = has_frames or 'File "' in line
-        elif line.strip():
-            return (start, line.strip()) if has_frames and RAISED.match(line) else None
-        if end < 0:
-            return (start, TRACEBACK_START) if has_frames else None
-        start = end + 1
-    return None
+    lines = text[start:].split("\n", MAX_TRACEBACK_LINES)[:MAX_TRACEBACK_LINES]
+    for number, line in enumerate(lines):
+        own = line.removeprefix(prefix) if prefix else line
+        if own[:1] in (" ", "\t"):
+            has_frames = has_frames or 'File "' in own
+        elif own.strip():
+            place = start + sum(map(len, lines[:number])) + number
+            return (place, own.strip()) if has_frames and RAISED.match(own) else None
+    is_all = len(lines) < MAX_TRACEBACK_LINES
+    return (text.rfind("\n") + 1, TRACEBACK_START) if has_frames and is_all else None

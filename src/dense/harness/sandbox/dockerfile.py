@@ -28,7 +28,7 @@ _VARIABLE = re.compile(
 
 
 class DockerfileHeredoc(Struct, frozen=True):
-    """A document that stands in the Dockerfile itself."""
+    """A document inside the Dockerfile itself."""
 
     name: str
     """The word that ends it."""

@@ -1,4 +1,4 @@
-"""Whether this machine can make sandboxes: by making one. Where it cannot, what stands in the way and what to do."""
+"""Whether this machine can make sandboxes: by making one. If it cannot, what prevents it and what to do."""
 
 from __future__ import annotations
 

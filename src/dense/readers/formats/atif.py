@@ -262,7 +262,7 @@ class _Reading:
             yield from self.nested(document, Source(name, index=min(group)), tuple(group))
 
     def nested(self, document: dict[str, Any], source: Source, places: Sequence[int] = ()) -> Iterator[Trajectory]:
-        """A sub-agent; `places` are the indices of its steps where they stand among those of others."""
+        """A sub-agent; `places` are the indices of its steps if they are among those of others."""
         reading = _Reading(document, source, self.place, self.depth + 1, self.taken)
         reading.places = places
         stream = reading.stream()

@@ -3,7 +3,7 @@
 A line each. One response of the model spans several lines with one `message.id`: they are one action, and its usage is
 that of the last line. Tool results are `type: user` lines. Most other line types are bookkeeping.
 
-- Sub-agents stand in `<session>/subagents/agent-*.jsonl` (older: beside the session, or as `isSidechain` lines within
+- Sub-agents are in `<session>/subagents/agent-*.jsonl` (older: beside the session, or as `isSidechain` lines within
   it; in stream-json: lines with `parent_tool_use_id`) and nest in the step whose call started them.
 - A long output is kept in `<session>/tool-results/`, with a preview in the line: the whole text is taken where the file
   is there.
@@ -159,7 +159,7 @@ class _Session:
         stream.cost_usd = self.cost
 
     def task(self) -> Task | None:
-        """The user's words; where they are only a command, the command and what it stands for."""
+        """The user's words; if they are only a command, the command and what it expands to."""
         return task_of(self.prompts) or task_of(self.commands + self.expansions)
 
     def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:

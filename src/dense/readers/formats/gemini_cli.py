@@ -5,19 +5,19 @@ a line each for a message (`type` user, gemini, info, warning, error) and for a 
 `chats/<session ID>/<agent ID>.jsonl`. Older versions wrote one `.json` with `{sessionId, messages[]}`.
 
 Traps, and what we decided:
-- A message is written again, with the same ID, when its tokens or its tool calls are known: the last one stands.
+- A message is written again, with the same ID, when its tokens or its tool calls are known: the last one counts.
 - `$rewindTo` takes back a message and all after it. They are no part of the attempt.
 - `$set.messages` states the history again: when a session is resumed, and when it was compressed, which gives copies
   with new IDs, a summary as a user's message and an answer to it that no model gave. Nothing that was recorded before
   goes away by it; of what is new in it, only the user's words are taken, as the harness's.
-- Tool results stand in `toolCalls[].result` and again in a user's message; the second is taken only where the first is
+- Tool results are in `toolCalls[].result` and again in a user's message; the second is taken only where the first is
   missing.
 - The first user message is a description of the machine (`<session_context>`); lines that begin with `/` or `?` are
   commands to the program.
 - `tokens.input` counts what the cache served, and `tokens.output` does not count thoughts.
 - stream-json has no boundary between responses: a response ends where a tool result comes.
 
-Since a later record can take back or replace an earlier one, a session is held in memory; stream-json is read lazily.
+Because a later record can take back or replace an earlier one, a session is held in memory; stream-json is read lazily.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _is_init(value: Any) -> bool:
 
 @dataclass
 class _Session:
-    """The messages of a session as they stand after all control records so far."""
+    """The messages of a session after all control records so far."""
 
     place: TraceLocation
     format: str
@@ -396,7 +396,7 @@ def _said(draft: StepDraft | None, prompts: list[str], text: str) -> None:
 
 
 def _stream_result(draft: StepDraft, value: dict[str, Any]) -> None:
-    """The error's own message is what the model was told; `output` is what a person was shown."""
+    """The error's own message is what the model saw; `output` is what a person was shown."""
     text = _text(obj(value.get("error")).get("message")) or _text(value.get("output"))
     is_error = {"success": False, "error": True}.get(str(value.get("status")))
     draft.observe(text, string(value.get("tool_id")), is_error=is_error)

@@ -10,7 +10,7 @@ The dialects, which may be mixed:
   without anything coming back in between is one response, so one step;
 - messages of a user interface (AI SDK, pochi): `parts`, with tool parts that hold both call and result. One message
   spans several responses; `step-start`, or text after a result, begins the next. A tool part repeats as it streams, and
-  so may the whole message: the last one per call ID, and per message ID, stands;
+  so may the whole message: the last one per call ID, and per message ID, counts;
 - contents of the Gemini API (`role: model`, `parts` with `functionCall` and `functionResponse`).
 
 A file is claimed if it has a message of an agent and most of it is messages. Fields around the messages are not looked

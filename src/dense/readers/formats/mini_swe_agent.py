@@ -2,7 +2,7 @@
 bare list.
 
 Version 1 has the command in a bash fence of the assistant's text and the observation in a *user* message with
-`<returncode>`; version 2 has tool calls, `tool` messages, and an `exit` message at the end. What stands there, or in
+`<returncode>`; version 2 has tool calls, `tool` messages, and an `exit` message at the end. What is there, or in
 the last user message of version 1, is the output of the last command, which submitted it: often a whole patch.
 `info.exit_status` and `info.submission` are never read.
 
@@ -61,7 +61,7 @@ def _is_trajectory(value: Any) -> bool:
 
 
 def _is_bare(value: Any) -> bool:
-    """A list of messages in which commands stand in fences and their return codes in user messages."""
+    """A list of messages in which commands are in fences and their return codes in user messages."""
     messages = [obj(message) for message in seq(value)]
     return any(
         role_of(message) == "user" and text_of(message.get("content")).startswith("<returncode>")
@@ -126,7 +126,7 @@ def _complete(draft: StepDraft, message: dict[str, Any]) -> None:
 
 
 class _CodeMessages:
-    """Messages that are programs. Whether one was run, only its answer tells."""
+    """Messages that are programs. Only its answer shows whether one was run."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
@@ -190,5 +190,5 @@ def _around_task(template: str) -> tuple[str, str] | None:
     before = re.split(r"\}\}|%\}", parts[0])[-1]
     after = re.split(r"\{\{|\{%", parts[1])[0].rstrip("\n")
     if (parts[0].strip() and not before.strip()) or (parts[1].strip() and not after.strip()):
-        return None  # something stands there, but nothing that is the same in every prompt
+        return None  # there is something, but nothing that is the same in every prompt
     return before, after

@@ -3,7 +3,7 @@
 A JSON object. `trajectory[]` has one entry for each answer of the model: `thought`, `action` (the command as text),
 `observation`, `response` (the raw answer), `state`. `history[]` is the chat as the model saw it, with demonstrations
 in front; some files (replays that were cut down to demonstrations) have only that. Since 1.0 there are
-`replay_config` (a JSON string, or an object), `info.swe_agent_version` and tool calls, which stand in `history`
+`replay_config` (a JSON string, or an object), `info.swe_agent_version` and tool calls, which are in `history`
 alone; runs with a retry loop have `attempts[]`, each a whole file of its own.
 
 Decided here:
@@ -13,14 +13,14 @@ Decided here:
 - Without tool calls the action is text typed into the agent's shell, its own commands (`open`, `edit`) being
   functions there: a `bash` call.
 - Demonstrations (`is_demo`, and everything before the last of them) are no part of the attempt.
-- The task is `replay_config.problem_statement.text`; else what stands in the place of the problem statement in the
+- The task is `replay_config.problem_statement.text`; else what is in the place of the problem statement in the
   instance template; else what the well-known templates put around it is cut away.
 - An entry that the program made itself when it gave up (no action, `Exit due to …`) is an observation of the step
   before.
 - With `attempts` each is a trajectory, and the copy of the chosen one at the top is left out, because choosing is
   grading.
 - `info` gives version and token counts and nothing else: submission, exit status, review and edited files are
-  end-of-run fields. `tokens_sent` does not tell cached tokens apart; all of it counts as input. Zero calls (replays,
+  end-of-run fields. `tokens_sent` does not separate cached tokens; all of it counts as input. Zero calls (replays,
   people) means unknown.
 """
 
@@ -76,7 +76,7 @@ def _has_entries(run: dict[str, Any]) -> bool:
 
 
 def _has_history(run: dict[str, Any]) -> bool:
-    """Whether there is a chat as only SWE-agent writes it: each message names its agent, the actions stand apart."""
+    """Whether there is a chat as only SWE-agent writes it: each message names its agent, the actions are separate."""
     history = objs(run.get("history"))
     speaks = any(role_of(message) in AGENT_ROLES and "action" in message for message in history)
     return speaks and all(role_of(message) and "agent" in message for message in history[:5])
@@ -114,7 +114,7 @@ def _stream(
 
 
 def _attempt_of(history: list[Any]) -> list[tuple[int, dict[str, Any]]]:
-    """The messages of the attempt itself, with their index: demonstrations and what stands before them are dropped."""
+    """The messages of the attempt itself, with their index: demonstrations and what is before them are dropped."""
     found = [(index, message) for index, message in enumerate(history) if is_obj(message)]
     demos = [place for place, (_, message) in enumerate(found) if message.get("is_demo") is True]
     return found[demos[-1] + 1 :] if demos else found
@@ -223,7 +223,7 @@ def _steps_of_history(history: list[tuple[int, dict[str, Any]]], source: Source)
 
 
 def _instruction(history: list[tuple[int, dict[str, Any]]], config: dict[str, Any]) -> str | None:
-    """The problem statement within the first thing that the agent was told."""
+    """The problem statement within the first message to the agent."""
     prompts: list[str] = []
     for _, message in history:
         if role_of(message) in AGENT_ROLES:
@@ -238,7 +238,7 @@ def _instruction(history: list[tuple[int, dict[str, Any]]], config: dict[str, An
 
 
 def _in_slot(text: str, template: str) -> str | None:
-    """What stands in the text where the template has the problem statement."""
+    """What the text has where the template has the problem statement."""
     slot = SLOT.search(template)
     if slot is None:
         return None

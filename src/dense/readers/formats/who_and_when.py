@@ -40,7 +40,7 @@ EXIT_CODE = re.compile(r"exitcode: (-?\d{1,9})\b")
 NEXT_SPEAKER = re.compile(r"Next speaker \w+\.?")
 PAGE = "\n\nHere is a screenshot of "
 CLAIMED = 5
-"""How many entries are looked at to tell what a file is."""
+"""How many entries are read to recognise a file."""
 
 
 class WhoAndWhen:
@@ -117,7 +117,7 @@ def _noted(speaker: str) -> tuple[str, str]:
 
 
 def _observation(who: str, note: str, text: str) -> Observation | None:
-    """What the entry tells the step before, if it is no action."""
+    """What the entry says to the step before, if it is no action."""
     if who in TERMINALS:
         code = EXIT_CODE.match(text)
         return Observation(text, exit_code=int(code[1]) if code else None)

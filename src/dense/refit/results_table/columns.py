@@ -1,4 +1,4 @@
-"""The columns of a table of results: what they are called, what may stand in them, how a value is read.
+"""The columns of a table of results: what they are called, what they may hold, how a value is read.
 
 Tables come from spreadsheets, notebooks and other people's scripts. So names are recognised in several spellings, and
 a whole number may be written as `12.0`. What is blank is unknown, never zero; what is neither blank nor understood is
@@ -28,7 +28,7 @@ MAX_QUOTED_CHARS = 60
 
 
 class UnreadableValue(ValueError):
-    """A value that cannot stand in its column. The text says why, and what would do."""
+    """A value that its column cannot hold. The text says why, and what it can hold."""
 
 
 class Column(Struct, frozen=True):
@@ -37,7 +37,7 @@ class Column(Struct, frozen=True):
     name: str
     """As it is written."""
     kind: Kind
-    """What stands in it."""
+    """What it holds."""
     meaning: str
     """For people."""
     spellings: tuple[str, ...] = ()

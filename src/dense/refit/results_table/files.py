@@ -28,7 +28,7 @@ from dense.results import Result
 
 type Format = Literal["csv", "tsv", "jsonl", "parquet"]
 type PlacedRow = tuple[int, Iterable[tuple[Column | None, Any]]]
-"""Where it stands in the file, and its values."""
+"""Its place in the file, and its values."""
 type TableSource = tuple[tuple[str, ...] | None, Iterable[PlacedRow]]
 """What is to be said of a file's columns, None for a file without any; and its rows."""
 
@@ -56,11 +56,6 @@ class ResultTable(Struct, frozen=True):
     """What must be said wherever a number of it is shown, where the source knows."""
     privileged: tuple[str, ...] = ()
     """Methods that saw outcomes, where the source knows."""
-
-
-def is_table(path: Path) -> bool:
-    """Whether the file's name is that of a table."""
-    return _format(path) is not None
 
 
 def read_table(path: Path) -> ResultTable:
@@ -173,7 +168,7 @@ def _from_csv(data: bytes, problems: TableProblems, kind: Format) -> TableSource
 
 
 def _known(text: str, delimiter: str) -> int:
-    """How many columns of the first line are known, if this is what stands between them."""
+    """How many columns of the first line are known, if this is the separator."""
     try:
         headers = next(csv.reader(text[:MAX_HEADER_CHARS].lstrip().splitlines()[:1], delimiter=delimiter), list[str]())
     except csv.Error:
@@ -219,7 +214,7 @@ def _from_jsonl(data: bytes, problems: TableProblems, _: Format) -> TableSource:
 
 
 def _objects(data: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """What stands in each line that is not blank; or what is wrong with it, so that one line hides no other."""
+    """The content of each line that is not blank; or what is wrong with it, so that one line hides no other."""
     for place, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue

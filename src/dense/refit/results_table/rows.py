@@ -197,7 +197,7 @@ class RowReader:
             )
 
     def _usage(self, place: int, row: dict[str, Any], prefix: str) -> tuple[Usage | None, int | None]:
-        """The tokens in buckets, and their sum where the buckets do not tell it."""
+        """The tokens in buckets, and their sum if the buckets do not give it."""
         try:
             return _usage_of(row, prefix)
         except UnreadableValue as error:

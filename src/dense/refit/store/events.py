@@ -97,7 +97,7 @@ class FeedbackFailed(Struct, frozen=True, tag="feedback-failed"):
     """Making feedback failed."""
 
     problem: str
-    """Why. What was asked and paid for it stands in its record; see `feedback.FAILED`."""
+    """Why. What was asked and paid for it is in its record; see `feedback.FAILED`."""
 
 
 class CallPaid(Struct, frozen=True, tag="paid", omit_defaults=True):
@@ -106,7 +106,7 @@ class CallPaid(Struct, frozen=True, tag="paid", omit_defaults=True):
     usage: Usage
     """The tokens of the call; its price is unknown if `cost_usd` is None."""
     is_partial: bool = False
-    """Whether it may have cost more than that: tries that were cut off do not tell."""
+    """Whether it may have cost more than that: tries that were cut off do not report it."""
 
 
 class CellGivenUp(Struct, frozen=True, tag="invalid"):

@@ -90,9 +90,9 @@ class Spending(Struct, frozen=True):
     feedback: float = 0.0
     """What the analyst's calls cost, those of feedback that failed included."""
     unknown: int = 0
-    """Executions that do not tell."""
+    """Executions whose cost is unknown."""
     unknown_calls: int = 0
-    """Calls of the analyst that do not tell, or not all."""
+    """Calls of the analyst whose cost is unknown or partly unknown."""
 
     def including(self, event: events.Event) -> Spending:
         """The same with one more event."""
@@ -192,7 +192,7 @@ def fold_events(entries: Iterable[StoredEvent]) -> ExperimentState:
 
 
 def apply_event(state: CellState, event: events.Event) -> CellState:
-    """A cell after one more event. The first scored result stands: what comes after it changes nothing."""
+    """A cell after one more event. The first scored result counts: what comes after it changes nothing."""
     if state.scored or state.imported is not None:
         return state
     match event:

@@ -44,7 +44,7 @@ class BarKind(Struct, frozen=True):
     value: Value
     """A row's number."""
     said: Callable[[float], str]
-    """The number as it stands at the bar."""
+    """The number as shown at the bar."""
     missing: str
     """Why there are none, where methods were scored and no row has the number."""
     is_percent: bool = False
@@ -165,7 +165,7 @@ def _row(axis: Axes, place: int, kind: BarKind, row: MethodRow | None, look: Met
 
 
 def row_text(axis: Axes, place: int, text: str) -> None:
-    """What stands at the right of a row, in a column of its own: no bar and no line runs through it."""
+    """What is shown at the right of a row, in a column of its own: no bar and no line runs through it."""
     axis.annotate(
         text,
         (1, place),

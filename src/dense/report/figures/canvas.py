@@ -89,7 +89,7 @@ def drawing() -> Generator[None]:
 def panels(
     count: int, columns: int, height: float, *, width: float = WIDTH, more: float = 0, **how: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` panels of `height` inches each, in rows of `columns`; `more` is for what stands around."""
+    """A figure of `count` panels of `height` inches each, in rows of `columns`; `more` is for what is around them."""
     from matplotlib.figure import Figure as New
 
     columns = min(columns, count)
@@ -119,7 +119,7 @@ def legend(figure: Figure, handles: Sequence[Any], place: str = "outside lower c
 
 
 def legend_columns(labels: Sequence[str], width: float) -> int:
-    """How many entries stand side by side."""
+    """How many entries are side by side."""
     widest = max(width_of(label, TEXT) for label in labels) + 0.48
     return max(1, min(len(labels), 5, int((width - 0.2) / widest)))
 

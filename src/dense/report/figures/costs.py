@@ -104,7 +104,7 @@ def _stack(axis: Axes, place: int, row: MethodRow | None, look: MethodStyle) -> 
     if row is None or row.cost is None or estimate is None or value is None:
         row_text(axis, place, "unknown" if row else "not run")
         return
-    # The total stands on results of which both parts are known, the parts on their own: the total is what is drawn.
+    # The total is over results of which both parts are known, the parts on their own: the total is what is drawn.
     feedback = min(number_of(row.cost.feedback) or 0.0, value)
     bar(axis, place, value - feedback, look)
     if feedback:

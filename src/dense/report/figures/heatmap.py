@@ -1,6 +1,6 @@
 """Every task under every method, a figure for each recipient: how many repetitions passed; grey where none was scored.
 
-Tasks stand in two columns of a printed page where the methods leave room, so that a hundred of them stay legible."""
+Tasks are in two columns of a printed page if the methods leave room, so that a hundred of them stay legible."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ RAMP = ("#fff7ec", "#cfe1f2", "#93c3df", "#4a98c9", "#1764ab")
 
 
 class HeatmapLayout(Struct, frozen=True):
-    """Where things stand on a page of one recipient's heatmap, in inches."""
+    """Where things are on a page of one recipient's heatmap, in inches."""
 
     columns: tuple[str, ...]
     """The methods, round 0 first."""
     heads: tuple[str, ...]
     """Their names over the columns."""
     places: tuple[float, ...]
-    """Where each begins, in units of a column's width: a little space stands before the privileged ones."""
+    """Where each begins, in units of a column's width: there is a little space before the privileged ones."""
     label: float
     """Width of the tasks' names."""
     column: float

@@ -61,8 +61,8 @@ def _figure(report: Report, folder: Path, name: str, recipients: Sequence[Recipi
     )
     caption = (
         "Share of task and repetition pairs that were solved at least once through a round, over the pairs that were "
-        f"scored in every round under every method: {matched}. Lines up are 95 % intervals over tasks; methods stand "
-        "side by side so that they can be told apart. † saw outcomes."
+        f"scored in every round under every method: {matched}. Lines up are 95 % intervals over tasks; methods are "
+        "side by side so that they can be distinguished. † saw outcomes."
     )
     files = save(figure, folder, name)
     return Drawing(name, TITLE, caption, files, tuple(recipient.recipient for recipient in recipients))

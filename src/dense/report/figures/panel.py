@@ -138,7 +138,7 @@ def first_round(recipients: Sequence[RecipientReport]) -> str:
 
 
 def unknown(recipients: Sequence[RecipientReport], value: Value, what: str) -> str:
-    """A sentence on numbers that stand on some of the results only; empty where all are known."""
+    """A sentence on numbers that are over some of the results only; empty if all are known."""
     found = [
         f"{row.label} on {recipient.recipient} ({estimate.known} of {estimate.of})"
         for recipient in recipients

@@ -1,6 +1,6 @@
 """How figures look: one colour, marker and hatch for each method wherever it is drawn, and names that fit.
 
-The colours are Okabe and Ito's and Tol's, which people with the common colour blindnesses tell apart; markers and
+The colours are Okabe and Ito's and Tol's, which people with the common colour blindnesses can distinguish; markers and
 hatches carry the same information for grey print. Names come from users and imported tables: they are cut to a length,
 and no character in them acts. (That `$` starts no formula is the canvas's business.)"""
 

@@ -1,4 +1,4 @@
-"""Every cell of an experiment, small enough to stand in the page: one list for each row, texts by their number.
+"""Every cell of an experiment, small enough for the page: one list for each row, texts by their number.
 
 The page draws a task's cells only when its row is opened. Links are given for files that are there, relative to the
 page, so that a report can move together with its experiment."""

@@ -21,7 +21,7 @@ def escape_controls(text: object) -> str:
 
 
 def without_infinities(value: Any) -> Any:
-    """The same without numbers that JSON cannot tell: they are unknown."""
+    """The same without numbers that JSON cannot express: they are unknown."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
@@ -32,6 +32,6 @@ def without_infinities(value: Any) -> Any:
 
 
 def script_json(value: Any) -> str:
-    """JSON that can stand in a `script` element, whatever is in it."""
+    """JSON that is safe in a `script` element, whatever is in it."""
     text = json.dumps(without_infinities(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -59,7 +59,7 @@ class PageTable(Struct, frozen=True):
     names: int
     """How many columns at the left are names."""
     groups: tuple[tuple[tuple[PageCell, ...], ...], ...]
-    """Rows between rules: sorting stays within them, so that what stands apart stays apart."""
+    """Rows between rules: sorting stays within them, so that separate rows stay separate."""
     files: tuple[str, ...]
     """Its files."""
     left: int

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from dense.report.comparisons import FEW_TASKS, LEVEL
 from dense.report.model import Difference, Report
 from dense.report.numbers import format_interval, format_number, format_p, p_in_words
+from dense.report.statistics.comparisons import FEW_TASKS, LEVEL
 from dense.report.table import CsvValue, ReportTable, TableCell, TableRow
 from dense.report.tables.layout import NO_VALUE, caveats_before_differences, interval_fields, interval_values
 
@@ -71,7 +71,7 @@ def _comparison(recipient: str, family: str, found: Difference) -> tuple[TableCe
 
 
 def _withheld(lines: Sequence[TableRow]) -> str:
-    """What `at worst` is, where it stands."""
+    """What `at worst` means, if the table has it."""
     if not any(line.entries[-1].below for line in lines):
         return ""
     return " At worst: with every unscored cell counted against it; what does not survive that is not claimed."
@@ -95,12 +95,12 @@ def _comparison_record(found: Difference) -> tuple[CsvValue, ...]:
     tests = (found.p, found.smallest_p, found.holm, found.mcnemar)
     outcomes = (found.both, found.method_only, found.reference_only, found.neither)
     what = (found.family, found.method, found.reference, found.round)
-    stands = (found.points.known, found.points.tasks)
+    basis = (found.points.known, found.points.tasks)
     verdict = (found.verdict, found.says)
     return (
         *what,
         *interval_values(found.points),
-        *stands,
+        *basis,
         *outcomes,
         *tests,
         *interval_values(found.tokens),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dense.report.measures import MEASURES, Measure
 from dense.report.model import MeanEstimate, RecipientReport, Report, TaskRow
 from dense.report.numbers import count_of, format_interval, format_number, known_of
+from dense.report.statistics.measures import MEASURES, Measure
 from dense.report.table import CsvValue, ReportTable, TableCell, TableRow
 from dense.report.tables.layout import (
     KEY,

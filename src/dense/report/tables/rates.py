@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dense.report.build import ablation_table
-from dense.report.comparisons import OURS
-from dense.report.metrics import with_ranks
 from dense.report.model import Difference, MeanEstimate, MethodRow, RecipientReport, Report
 from dense.report.numbers import count_of, format_interval, format_number, format_p, known_of
+from dense.report.statistics.comparisons import OURS
+from dense.report.statistics.metrics import with_ranks
 from dense.report.table import CsvValue, ReportTable, TableCell, TableRow
 from dense.report.tables.layout import (
     DAGGER,

@@ -1,7 +1,7 @@
 """Codex's event streams: `codex exec --json` (`item.completed`) and logs with `{"msg": {…}}`, which have no response
 items.
 
-Events do not tell which calls a response made together: each call is a step, with what was said and thought before it.
+Events do not say which calls a response made together: each call is a step, with what was said and thought before it.
 A call that was running when the stream ended is the last step, without an observation.
 """
 
@@ -21,7 +21,7 @@ from dense.readers.task import task_of
 from dense.trajectory import Source, Step, ToolCall, Usage
 
 PASSED = frozenset({"turn.started", "item.updated", "error"})
-"""Lines of `codex exec --json` that tell nothing which another does not."""
+"""Lines of `codex exec --json` that add nothing to others."""
 
 
 def is_event(line: dict[str, Any]) -> bool:

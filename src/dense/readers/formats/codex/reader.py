@@ -2,7 +2,7 @@
 streams.
 
 A rollout has a line `{timestamp, type, payload}` each. `response_item` lines are what model and tools said, `event_msg`
-lines tell the user interface the same again and are passed over. Early rollouts have the items without an envelope. One
+lines repeat the same for the user interface and are ignored. Early rollouts have the items without an envelope. One
 response of the model (reasoning, message, calls) is one action: it ends where an output or a count of its tokens
 stands.
 
@@ -73,7 +73,7 @@ class Codex:
     def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         head = list(islice(records, HEAD_RECORDS))
         lines = [obj(record.value) for record in head]
-        # The first line that tells: what stands before it may be damaged.
+        # The first line that says so: what is before it may be damaged.
         of_events = next((is_event(line) for line in lines if is_event(line) or _is_rollout(line)), False)
         reading = EventStream(place) if of_events else _Rollout(place)
         if stream := reading.stream(chain(head, records)):
@@ -164,7 +164,7 @@ class _Rollout:
             self.count(usage_of_codex(info.get("last_token_usage")), usage_of_codex(info.get("total_token_usage")))
 
     def count(self, last: Usage | None, total: Usage | None) -> None:
-        """A response's tokens stand behind its last item."""
+        """A response's tokens come after its last item."""
         self.usage = total or self.usage
         if self.draft is not None and last is not None and (self.draft.calls or self.draft.message):
             self.draft.usage = self.draft.usage or last
@@ -268,7 +268,7 @@ class _Rollout:
         return max(named, key=lambda child: len(child.name), default=None)  # one name may begin another
 
     def subagent(self, child: _Child, asked: str | None) -> Iterator[Trajectory]:
-        """A sub-agent from its own rollout, once. What it was asked stands in the call; the rollout has it
+        """A sub-agent from its own rollout, once. What it was asked is in the call; the rollout has it
         encrypted."""
         self.children().remove(child)
         file = self.place.beside(child.path)

@@ -18,7 +18,7 @@ GRADING_SPANS = frozenset({"scorer", "scorers"})
 
 @dataclass(frozen=True)
 class InspectModelCall:
-    """One call of a model, as an event tells it."""
+    """One call of a model, as an event records it."""
 
     index: int
     message: dict[str, Any] | None
@@ -48,7 +48,7 @@ class InspectModelCall:
 
 @dataclass(frozen=True)
 class InspectToolEvent:
-    """One tool call, as an event tells it."""
+    """One tool call, as an event records it."""
 
     id: str
     function: str
@@ -60,7 +60,7 @@ class InspectToolEvent:
 
 @dataclass(frozen=True)
 class InspectEvents:
-    """What the events tell beyond the conversation."""
+    """What the events add to the conversation."""
 
     calls: list[InspectModelCall]
     tools: dict[str, InspectToolEvent]

@@ -1,6 +1,6 @@
 """`inspect`: the logs of Inspect AI, `logs/*.eval` or `logs/*.json`. A log holds many samples, each an attempt.
 
-An `.eval` file is a ZIP archive: `header.json` (or `_journal/start.json` while a run is under way) tells of the run;
+An `.eval` file is a ZIP archive: `header.json` (or `_journal/start.json` while a run is under way) describes the run;
 each sample is one member `samples/<id>_epoch_<n>.json` or, in newer logs, a folder `samples/<id>_epoch_<n>/` with
 `sample.json` and its messages, events and attachments in chunks. Since 0.3.206 the members are compressed with zstd
 (method 93), which the ZIP module of Python 3.12 cannot undo. A `.json` log is the header with `samples` in it. Two
@@ -9,7 +9,7 @@ samples are in memory at a time, the one that is read and the one before it.
 Traps, and what we decided:
 - Long texts are `attachment://` references into the sample's attachments (by hash, or by index where chunked).
 - `messages` is the conversation as it stood at the end. Where it was compacted on the way, or where a solver kept it to
-  itself, the model calls among the `events` tell what happened.
+  itself, the model calls among the `events` show what happened.
 - The totals of a sample (`model_usage`) count what its scorers spent, so the events are added up instead where there
   are any.
 - `target`, `scores`, `metadata`, `store` and what scorers did are never looked at. A multiple-choice task is taken from

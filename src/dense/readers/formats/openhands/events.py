@@ -32,7 +32,7 @@ def is_event(value: Any) -> bool:
     kind, action, observation = event.get("kind"), event.get("action"), event.get("observation")
     if isinstance(kind, str) and (kind in V1_TURNS or kind in V1_NO_TURNS):
         return True
-    # "extras" alone tells nothing: other programs have source and action, but never these pairs.
+    # "extras" alone shows nothing: other programs have source and action, but never these pairs.
     return (isinstance(action, str) and is_obj(event.get("args"))) or (
         isinstance(observation, str) and "content" in event and is_obj(event.get("extras"))
     )

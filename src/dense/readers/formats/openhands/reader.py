@@ -1,7 +1,7 @@
 """`openhands`: what OpenHands keeps of a conversation. Two generations, each in several wrappings.
 
 V1 (the software-agent SDK): `<conversations>/<id>/events/event-00000-<id>.json`, one file for each event, with
-`base_state.json` beside the folder; or the same events as a list in `events.json`. An event tells its `kind`:
+`base_state.json` beside the folder; or the same events as a list in `events.json`. An event has a `kind`:
 MessageEvent, ActionEvent, ObservationEvent, …. V0: a flat list (`trajectories/*.json`, `save_trajectory_path`) of
 events that have either `action` and `args`, or `observation` and `content`, and `cause`, the ID of the action that
 they answer. Evaluations of both write `output.jsonl`: a row for each instance, with the events in `history`; the
@@ -9,7 +9,7 @@ oldest rows have pairs of an action and an observation there.
 
 Decided here:
 - One answer of the model is one step: ActionEvents with one `llm_response_id` (V0:
-  `tool_call_metadata.model_response.id`) belong together, whether their observations stand between them or after
+  `tool_call_metadata.model_response.id`) belong together, whether their observations are between them or after
   them. V0 actions without that are a step each.
 - A call has the name and the arguments that the model wrote (`tool_call`), not the action that OpenHands made of
   them.
@@ -17,10 +17,10 @@ Decided here:
   and condensations are no turns. A late word of the user is an observation, and so is an error of the conversation.
 - ACP agents (another program inside OpenHands) repeat a tool call as it goes on: the last word on each call ID
   counts, and calls that ran at the same time share a step.
-- The task is the user's first message. In evaluations a prompt stands around it: the instance's own problem statement
+- The task is the user's first message. In evaluations a prompt surrounds it: the instance's own problem statement
   is taken where the message quotes it, else what the well-known tags enclose.
 - Of a row only `history`, `instance_id`, `metadata`, `metrics` and `instance.problem_statement` are looked at: the
-  rest grades it or tells how it ended (`test_result`, `git_patch`, `report`, `error`, …). `critic_result` of an event
+  rest grades it or says how it ended (`test_result`, `git_patch`, `report`, `error`, …). `critic_result` of an event
   is a grade too.
 - Prompt tokens include cached ones, which are taken out. A price of 0 means that none was known. An exit code of -1
   means that there was none.
@@ -55,7 +55,7 @@ class OpenHands:
         return any(is_event(record) or has_events(record) for record in head)
 
     def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        # Rows and events do not mix in one file, but damaged records may stand before the first good one.
+        # Rows and events do not mix in one file, but damaged records may come before the first good one.
         first = next(_known(records, place.notices), None)
         if first is None:
             return
@@ -120,7 +120,7 @@ def _conversation_id(place: TraceLocation) -> str:
 
 
 def _base_state(place: TraceLocation) -> dict[str, Any]:
-    """The conversation's state, which stands beside the folder of its events."""
+    """The conversation's state, which is beside the folder of its events."""
     folder = place.path if place.path.is_dir() else place.path.parent
     for path in (folder.parent / "base_state.json", folder / "base_state.json"):
         if place.path.is_dir() and path.is_file():

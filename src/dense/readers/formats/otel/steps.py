@@ -18,7 +18,7 @@ from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajecto
 TOOL_REPLIES = TOOL_ROLES | {"tool-response"}
 TASK_KEYS = ("task", "input", "query", "question", "prompt", "content")
 MAX_AGENT_DEPTH = 16
-"""Sub-agents deeper than this stand among the steps of the one above: what is nested deeper, nobody can read."""
+"""Sub-agents deeper than this are put among the steps of the one above: what is nested deeper, nobody can read."""
 STEP_SPAN = re.compile(r"Step \d+")
 RUN_SUFFIX = re.compile(r"\.(?:run|invoke|ainvoke|arun|__call__)$")
 
@@ -54,7 +54,7 @@ def user_words(messages: list[dict[str, Any]]) -> str | None:
 
 @dataclass
 class _Turn:
-    """A step that is being built, and what may tell what it observed."""
+    """A step that is being built, and what may show what it observed."""
 
     draft: StepDraft
     given: int
@@ -76,7 +76,7 @@ class AgentScope:
     turns: list[_Turn] = field(default_factory=list[_Turn])
     who: list[str | None] = field(default_factory=lambda: [None])
     inside: int = 0
-    """How many agents are being visited whose steps stand in this scope."""
+    """How many agents are being visited whose steps are in this scope."""
     depth: int = 0
 
     def visit(self, root: TraceSpan) -> None:
@@ -192,7 +192,7 @@ def _beyond(given: list[dict[str, Any]], before: int) -> list[dict[str, Any]]:
 
 
 def _observe(turn: _Turn) -> None:
-    """Tell the step what it observed, from the best record there is."""
+    """Give the step what it observed, from the best record there is."""
     draft = turn.draft
     written = bool(draft.calls)
     if not written:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.errors import DenseError
-from dense.report.bootstrap import POINTS, RATE, TaskSample, weights
+from dense.report.statistics.bootstrap import POINTS, RATE, TaskSample, weights
 
 TASKS = [f"t{number}" for number in range(20)]
 
@@ -117,6 +117,7 @@ def test_an_interval_holds_its_rate_and_stays_possible(values: list[float]) -> N
 
 
 def test_without_numpy_people_are_told_what_to_install() -> None:
-    code = "import sys; sys.modules['numpy'] = None; from dense.report.bootstrap import TaskSample; TaskSample(['a'])"
+    block = "import sys; sys.modules['numpy'] = None"
+    code = f"{block}; from dense.report.statistics.bootstrap import TaskSample; TaskSample(['a'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "DenseError" in done.stderr and "pip install 'dense-feedback[report]'" in done.stderr

@@ -15,11 +15,11 @@ from math import log2
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.report.bootstrap import POINTS, Pair, TaskSample
 from dense.report.grid import FIRST, Condition, ResultGrid, values
 from dense.report.model import Difference, Interval, MeanEstimate, MethodName, Verdict, WorstCase
 from dense.report.numbers import count_of, format_fixed, format_range, p_in_words
-from dense.report.significance import holm, mcnemar, sign_flip
+from dense.report.statistics.bootstrap import POINTS, Pair, TaskSample
+from dense.report.statistics.significance import holm, mcnemar, sign_flip
 from dense.results import RUN0, Result
 
 LEVEL = 0.05

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dense.report import build
-from dense.report.measures import MEASURES, Measure
 from dense.report.model import MethodRow
+from dense.report.statistics.measures import MEASURES, Measure
 from dense.report.tables import outcomes
 from dense.results import RUN0, Cell, Experiment, Result
 from dense.trajectory import Usage

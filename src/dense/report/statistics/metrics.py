@@ -1,7 +1,7 @@
 """One method in one round, for one recipient: every number of its row.
 
-All of a row stands on the same pairs: those that are graded now and were graded in round 0. What is unknown of them is
-left out of a mean, and the mean says of how many it is; nothing unknown becomes a zero."""
+All numbers of a row are over the same pairs: those that are graded now and were graded in round 0. What is unknown of
+them is left out of a mean, and the mean says of how many it is; nothing unknown becomes a zero."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.report.bootstrap import POINTS, RATE, Pair, TaskSample
 from dense.report.grid import FIRST, Condition, ResultGrid, values
-from dense.report.measures import MEASURES, feedback_tokens
 from dense.report.model import MeanEstimate, MethodName, MethodRow, Ranks, RecordedCost, StandardCost, Transition
 from dense.report.prices import usd
+from dense.report.statistics.bootstrap import POINTS, RATE, Pair, TaskSample
+from dense.report.statistics.measures import MEASURES, feedback_tokens
 from dense.results import Prices, Result
 
 type Results = dict[Pair, Result]

@@ -18,9 +18,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dense.errors import DenseError
-from dense.report.libraries import numpy
 from dense.report.model import Interval, MeanEstimate
-from dense.report.significance import expanded_risk, share_above
+from dense.report.statistics.libraries import numpy
+from dense.report.statistics.significance import expanded_risk, share_above
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -62,7 +62,7 @@ class TaskSample:
         return MeanEstimate(_mean(means.values()), interval, len(means), len(values), len(values) if of is None else of)
 
     def change(self, values: Mapping[Pair, float], base: Mapping[Pair, float], of: int | None = None) -> MeanEstimate:
-        """Ratio of two means, less one, in percent. Each mean stands on the pairs that it has."""
+        """Ratio of two means, less one, in percent. Each mean is over the pairs that it has."""
         if not values or not base:
             return MeanEstimate(of=len(values) if of is None else of)
         top, bottom = task_means(values), task_means(base)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.report.significance import expanded_risk, holm, mcnemar, share_above, sign_flip
+from dense.report.statistics.significance import expanded_risk, holm, mcnemar, share_above, sign_flip
 
 THIRDS = st.lists(st.integers(-3, 3).map(lambda n: Fraction(n, 3)), max_size=9)
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from dense.report.bootstrap import Pair, TaskSample
-from dense.report.comparisons import OURS, MethodNames, PossibleOutcome, adjust_family, contrast, worst_case
 from dense.report.grid import FIRST, Condition, ResultGrid
 from dense.report.model import CumulativeLine, CumulativePoint, Difference
+from dense.report.statistics.bootstrap import Pair, TaskSample
+from dense.report.statistics.comparisons import OURS, MethodNames, PossibleOutcome, adjust_family, contrast, worst_case
 from dense.results import RUN0
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from loopback import said
 
 from dense.model import PROVIDERS, ChatRequest, Message, ModelSpec, resolve
-from dense.model.failures import error_text, retry_after
 from dense.model.http import WIRES
-from dense.model.openai_wire import usage as openai_usage
 from dense.model.providers import Key, Provider
-from dense.model.schemas import close_objects, describe_keywords, is_strict
-from dense.model.wire import RequestForm, WireFailure, WireReply, strip_wrapping
+from dense.model.wires.failures import error_text, retry_after
+from dense.model.wires.openai import usage as openai_usage
+from dense.model.wires.schemas import close_objects, describe_keywords, is_strict
+from dense.model.wires.wire import RequestForm, WireFailure, WireReply, strip_wrapping
 from dense.trajectory import Usage
 
 SCHEMA: dict[str, Any] = {

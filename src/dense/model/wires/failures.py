@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from dense.model.providers import JsonMode
-from dense.model.wire import RequestForm, WireFailure, WireReply
+from dense.model.wires.wire import RequestForm, WireFailure, WireReply
 from dense.trajectory import Usage
 
 TOO_LONG = re.compile(

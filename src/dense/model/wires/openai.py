@@ -9,10 +9,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from dense.model.chat import ChatRequest, Finish, Message
-from dense.model.failures import failure_of
 from dense.model.providers import Key, ModelSpec
-from dense.model.schemas import close_objects, describe_keywords, is_strict
-from dense.model.wire import RequestForm, WireFailure, WireReply, strip_wrapping, system_prompt
+from dense.model.wires.failures import failure_of
+from dense.model.wires.schemas import close_objects, describe_keywords, is_strict
+from dense.model.wires.wire import RequestForm, WireFailure, WireReply, strip_wrapping, system_prompt
 from dense.trajectory import Usage
 
 VERSION = 1

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
-from dense.report.libraries import numpy, scipy_special
+from dense.report.statistics.libraries import numpy, scipy_special
 
 GRID = 2520
 """The finest step, as a part of one, for tasks' differences: exact for up to ten repetitions, however uneven."""
