@@ -62,9 +62,7 @@ INTERVALS = (
     f" {RESAMPLES} resamples of the runs with a fixed seed, the difference paired by run"
 )
 
-_KEY = re.compile(r'<report(?: [a-z-]+="[^"]*")* end="([0-9a-f]+)-\d+">')
-_ACTION = re.compile(r' *<key-action id="n\d+" action="a(\d+)"((?: [a-z-]+="[^"]*")*) end="([0-9a-f]+)-\d+">')
-_ROLE = re.compile(r' role="([^"]*)"')
+_ACTION = re.compile(r"([0-9a-f]{8})\| key-action a(\d+)(.*)")
 
 
 class Label(Struct, frozen=True):
@@ -96,20 +94,11 @@ class Case(Struct, frozen=True):
     shown: Shown
 
 
-def shown_actions(report: str) -> Shown:
-    """The key actions of a report. Only openers with the report's own key count: no text in it can forge one."""
-    opener = _KEY.match(report)
-    key = opener[1] if opener else None
-    everything: set[int] = set()
-    evidence: set[int] = set()
-    for line in report.split("\n") if key else ():
-        found = _ACTION.match(line)
-        if found and found[3] == key:
-            everything.add(int(found[1]))
-            role = _ROLE.search(found[2])
-            if role and "issue" in role[1].split():
-                evidence.add(int(found[1]))
-    return Shown(frozenset(everything), frozenset(evidence))
+def shown_actions(report: str, key: str) -> Shown:
+    """The key actions of a report. Only lines with the report's own key count: no text in it can forge one."""
+    found = [match for line in report.split("\n") if (match := _ACTION.fullmatch(line)) and match[1] == key]
+    everything = frozenset(int(match[2]) for match in found)
+    return Shown(everything, frozenset(int(match[2]) for match in found if match[3].startswith(", shows issue")))
 
 
 def labelled_step(trajectory: Trajectory, label: Label, records: int) -> int | None:
@@ -220,7 +209,7 @@ def examined(format: str, run: Labelled, analyst: NewAnalyst) -> Case | LeftOut:
         return LeftOut(NOT_MAPPED)
     agent = run.trajectory.steps[number - 1].agent or ""
     is_speaker = bool(run.label.agent) and agent.casefold() == run.label.agent.casefold()
-    return Case(format, len(run.trajectory.steps), number, is_speaker, shown_actions(feedback.report))
+    return Case(format, len(run.trajectory.steps), number, is_speaker, shown_actions(feedback.report, feedback.key))
 
 
 def cases(rows: Sequence[Row], folder: Path, analyst: NewAnalyst = built_in) -> Iterator[Case | LeftOut]:

@@ -15,8 +15,8 @@ from made_trajectory import trajectory
 
 from dense.analyst import Profile
 from dense.analyst.assembly import state_of
-from dense.deliver.budget import Budgets
-from dense.deliver.delivery import deliver
+from dense.deliver.report import tree_report
+from dense.evidence.actions import effects
 from dense.service import Distillation, distill
 from dense.service.analysts import ModelSettings
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory
@@ -26,9 +26,7 @@ SMALL_LOOK = ModelSettings(look_tokens=4_000)
 PROFILES: tuple[Profile, ...] = ("fast", "paper")
 
 
-def run(
-    count: int, seed: int, profile: Profile, *, honesty: float = 0.6, budgets: Budgets | None = None
-) -> Distillation:
+def run(count: int, seed: int, profile: Profile, *, honesty: float = 0.6, budget: int | None = None) -> Distillation:
     """Every other trajectory is shown in windows, where there are enough actions for several."""
     liar = Liar(seed, honesty=honesty)
     settings = SMALL_LOOK if seed % 2 else ModelSettings()
@@ -38,7 +36,7 @@ def run(
             liar,
             profile=profile,
             settings=settings,
-            budgets=budgets or Budgets(),
+            budget=budget,
             redacted=False,
         )
     )
@@ -114,12 +112,12 @@ def test_every_state_follows_from_verdict_and_open_issues(case: tuple[int, int, 
 @settings(max_examples=120, deadline=None)
 def test_the_budget_holds_for_any_analyst(case: tuple[int, int, Profile, float], budget: int) -> None:
     count, seed, profile, honesty = case
-    done = run(count, seed, profile, honesty=honesty, budgets=Budgets(budget, budget + 4000))
-    assert len(done.feedback.report.encode()) <= budget
+    done = run(count, seed, profile, honesty=honesty, budget=budget)
+    assert len(done.feedback.report.encode()) < budget
     task = trajectory(count, seed).task
     assert task is not None
     assert done.feedback.message.endswith(task.instruction)
-    assert len(done.feedback.message.encode()) <= budget + 4000 + len(task.instruction.encode()) + 200
+    assert len(done.feedback.message.encode()) <= budget + len(task.instruction.encode())
 
 
 @given(cases)
@@ -142,7 +140,7 @@ def test_a_tree_that_was_read_back_renders_to_the_same_bytes(case: tuple[int, in
     done = run(count, seed, profile, honesty=honesty)
     again = msgspec.json.decode(msgspec.json.encode(done.reconciled), type=ReconciledTree)
     assert again == done.reconciled
-    assert deliver(again) == done.feedback
+    assert tree_report(again, effects=effects)(5_000) == tree_report(done.reconciled, effects=effects)(5_000)
     assert msgspec.json.decode(msgspec.json.encode(done.source), type=SourceTree) == done.source
 
 
@@ -161,8 +159,7 @@ def test_what_was_redacted_is_said_and_nothing_else_changes() -> None:
     done = asyncio.run(distill(run_, Liar(1, honesty=1.0)))
     everything = msgspec.json.encode((done.source, done.reconciled, done.feedback)).decode()
     assert token not in everything
-    assert 'redacted="1 GitHub token"' in done.feedback.report
-    assert deliver(done.reconciled) == done.feedback
+    assert "redacted: 1 GitHub token" in done.feedback.report
     open_ = asyncio.run(distill(run_, Liar(1, honesty=1.0), redacted=False))
     assert token in open_.feedback.message
 

@@ -19,7 +19,7 @@ from made_feedback import made_feedback
 import dense
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.errors import MissingInput
-from dense.methods import METHODS, FeedbackDraft, MethodContext, list_report, text_blocks
+from dense.methods import METHODS, FeedbackDraft, MethodContext, list_report, text_items
 from dense.outcome import Outcome
 from dense.trajectory import Trajectory
 
@@ -130,7 +130,7 @@ class Curious:
 
     async def feedback(self, *given: object) -> FeedbackDraft:
         self.given += given
-        return FeedbackDraft(list_report(text_blocks("summary", ["done"])))
+        return FeedbackDraft(list_report(text_items("summary", ["done"])))
 
 
 def test_the_runner_hands_no_outcome_to_an_ordinary_method(trajectory: Trajectory) -> None:

@@ -74,7 +74,7 @@ def compose(
     them, and its key, which occurs in none of `unsafe` either. The reading guide goes if there is no room for it."""
     instruction = encodable(task.instruction) if task else ""
     texts = [text for report in reports for text in item_texts(report.items)]
-    key = choose_key([*texts, instruction, *unsafe])
+    key = choose_key([*texts, instruction], unsafe)
     count = len(reports)
     head, tail = _ends(key, frame.about(environment), task)
     if count > 1:

@@ -161,14 +161,15 @@ def fit_items(items: Sequence[Item], room: int) -> tuple[list[Item], list[Item]]
     return kept, [items[place] for place in sorted(dropped)]
 
 
-def choose_key(texts: Iterable[str]) -> str:
-    """A key that occurs in none of these texts, the same one every time. There are more keys than places in 4 GB.
+def choose_key(texts: Iterable[str], others: Sequence[str] = ()) -> str:
+    """A key that occurs in none of these texts nor in `others`; the same texts give the same one if others lack it.
+    There are more keys than places in 4 GB.
 
     A checksum is enough to begin with: whoever writes the key into a trace only makes us take another."""
     everything = "\n".join(texts)
     start = crc32(everything.encode("utf-8", "replace"))
     candidates = (sha256(f"{start}-{attempt}".encode()).hexdigest()[:KEY_LENGTH] for attempt in count())
-    return next(key for key in candidates if key not in everything)
+    return next(key for key in candidates if key not in everything and not any(key in other for other in others))
 
 
 def item_texts(items: Iterable[Item]) -> Iterator[str]:
