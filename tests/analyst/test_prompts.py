@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.analyst.prompt import FOLDER, kinds, marker_for, prompt_hashes, prompt_size, render
-from dense.analyst.questions import Boundary, Correction, Judgement
+from dense.analyst.questions import Boundary, Correction, Judgement, Score
 from dense.analyst.views import FULL, PRESETS, SMALL, TAGS, Limits, safe_text
 from dense.model.chat import ChatRequest
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
@@ -140,9 +140,24 @@ def test_the_target_is_marked_once() -> None:
     assert "6 rows, total 30" in text
 
 
-def test_labels_are_no_evidence_for_a_verdict() -> None:
-    assert "label=" not in render(QUESTIONS["reconciliation"]).messages[1].text
-    assert 'label="-1"' in render(QUESTIONS["compression"]).messages[1].text
+def test_labels_reasons_and_own_facets_are_shown_as_hints() -> None:
+    request = render(QUESTIONS["compression"])
+    assert 'label="-1"' in request.messages[1].text
+    assert "<reason>pandas is not installed; nothing was read.</reason>" in request.messages[1].text
+    assert "<key-values>total = 30 over 6 rows; delimiter ';'</key-values>" in request.messages[1].text
+    unjudged = msgspec.structs.replace(QUESTIONS["reconciliation"], subtree=QUESTIONS["compression"].parent)
+    assert 'label="-1"' in render(unjudged).messages[1].text
+    assert "labels only hint where to look" in render(unjudged).system
+
+
+@pytest.mark.parametrize("count", [3, 400])
+@pytest.mark.parametrize("context", [4_000, 32_000])
+def test_the_action_in_question_is_always_shown(count: int, context: int) -> None:
+    queue = long_queue(count, 3_000)
+    for target in (queue[0], queue[count // 2], queue[-1]):
+        question = Score(task=Task("t" * 100_000), subtask="n999", members=queue, target=target)
+        text = render(question, context_tokens=context, max_output_tokens=700).messages[1].text
+        assert re.findall(r'<action id="(\w+)" focus="TARGET">', text) == [target.id]
 
 
 def test_an_unknown_task_is_told() -> None:
@@ -219,7 +234,10 @@ def test_any_queue_fits_the_window(context: int, count: int, size: int) -> None:
     question = Boundary(task=Task("t" * 100_000), level=1, queue=queue, head=1, is_last=False)
     request = render(question, limits=FULL, context_tokens=context, max_output_tokens=700)
     assert prompt_size(request) <= 2 * (context - 700)
-    assert f"to ordinal {count}" in request.messages[1].text
+    shown = [int(number) for number in re.findall(r'<entry n="(\d+)">', request.messages[1].text)]
+    assert shown == list(range(1, len(shown) + 1))
+    assert len(shown) >= min(count, 10)
+    assert f"to ordinal {shown[-1]}" in request.messages[1].text
     assert len(queue[0].step.message) == size
 
 

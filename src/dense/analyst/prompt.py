@@ -95,10 +95,11 @@ def _fitted(
 def _without_middle(messages: tuple[Message, ...], over: int) -> tuple[Message, ...]:
     """The material ends with the question, so that head and tail of its message are what must stay."""
     task, material, *rest = messages
-    note = "\n[…the middle was left out…]\n"
     data = material.text.encode()
-    half = max(200, len(data) - over - len(note.encode())) // 2
-    text = data[:half].decode(errors="ignore") + note + data[-half:].decode(errors="ignore")
+    half = max(200, len(data) - over - 60) // 2
+    front, back = data[:half].decode(errors="ignore"), data[-half:].decode(errors="ignore")
+    missing = len(material.text) - len(front) - len(back)
+    text = f"{front}\n[… {missing:,} characters left out …]\n{back}"
     return (task, Message(material.role, text), *rest)
 
 

@@ -18,7 +18,7 @@ from dense.methods.asking.model import MethodModelAnswerer
 from dense.model import DEFAULT_CONTEXT_WINDOW, ChatModel, OpenModel, TalliedModel, context_window, resolve
 
 OUTPUT_TOKENS = 8_192
-SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS = 8_000, 450
+SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS = 8_000, 1_500
 """The context window of a small local model, and the limit of its answers."""
 
 
@@ -37,8 +37,9 @@ class ModelSettings(Struct, frozen=True):
 
     @property
     def look(self) -> int:
-        """`look_tokens`, or what the context window leaves for a prompt."""
-        return max(min(self.look_tokens, self.context_tokens - self.max_output_tokens), 1_000)
+        """`look_tokens`, or what the context window leaves for a prompt. Prompts are counted at four bytes a token;
+        logs and code may have only three, so a quarter of the window's room stays free."""
+        return max(min(self.look_tokens, (self.context_tokens - self.max_output_tokens) * 3 // 4), 1_000)
 
     @property
     def prompt_bytes(self) -> int:
