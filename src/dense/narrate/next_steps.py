@@ -89,9 +89,14 @@ def _ended_without_handover(finding: Finding) -> str:
     return f"Hand over before the limit: this attempt broke off after a{finding.opened}."
 
 
+def _program_never_run(finding: Finding) -> str:
+    return f"Run `{one_line(finding.subject, 100)}` as the task uses it, before handing over."
+
+
 ADVICE: dict[str, Advise] = {
     "check_failed": _check_failed,
     "program_failed": _program_failed,
+    "program_never_run": _program_never_run,
     "output_doubted": _output_doubted,
     "last_action_failed": _last_action_failed,
     "message_rejected": _message_rejected,

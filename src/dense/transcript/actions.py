@@ -196,6 +196,8 @@ def _only_looks(words: Sequence[str]) -> bool:
 
 def _background_results(steps: Sequence[Step]) -> dict[tuple[int, str], str]:
     """What to write behind a call that asks for the result of an earlier command: which command that was."""
+    if not any(POLL_KEYS & call.arguments.keys() for step in steps for call in step.calls):
+        return {}
     started: dict[str, tuple[int, str]] = {}
     notes: dict[tuple[int, str], str] = {}
     for number, step in enumerate(steps, 1):

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from dense.text.search import contains_any
+
 ESCAPE_CODE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
@@ -33,7 +35,11 @@ TAGS = re.compile(r"</?(?:output|output_head|output_tail|stdout|stderr|system)>\
 ENVELOPE_START = re.compile(r'\{"(?:stdout|output|text|content)": ?"')
 NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*", re.IGNORECASE)
 PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,120}[#$]|bash-[\d.]+[#$]|\$|#) ")
+PROMPT_SIGNS = ("$ ", "# ", "$\n", "#\n")
+"""Without one of these there is no prompt."""
 BAR = re.compile(r"\d{1,3} ?%|[━█▏▎▍▌▋▊▉#=>-]{5,}|\b\d+(?:\.\d+)? ?[kKMG]i?B\b")
+BAR_SIGNS = ("━", "█", "▌", "[=", "[#")
+"""What bars are drawn with, if they show no percentage."""
 MAX_ECHO_CHARS = 60
 """Of a command that is shown above already."""
 MIN_WRAPPED_CHARS = 60
@@ -73,8 +79,10 @@ def clean(text: str, commands: Sequence[str] = ()) -> str:
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
     text = INVISIBLE.sub("\ufffd", text)
     lines = [line.rstrip() for line in text.split("\n")]
-    lines = _without_echo(lines, commands)
-    lines = _without_bars(lines)
+    if contains_any(text, PROMPT_SIGNS):
+        lines = _without_echo(lines, commands)
+    if text.count("%") >= MIN_BARS or contains_any(text, BAR_SIGNS):
+        lines = _without_bars(lines)
     text = re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip("\n")
     return "" if len(text) < 90 and NO_OUTPUT.fullmatch(text) else text
 
