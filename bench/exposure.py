@@ -62,7 +62,9 @@ INTERVALS = (
     f" {RESAMPLES} resamples of the runs with a fixed seed, the difference paired by run"
 )
 
-_ACTION = re.compile(r"([0-9a-f]{8})\| key-action a(\d+)(.*)")
+_ACTION = re.compile(r"key-action a(\d+)(?:, (shows))?")
+_CITED = re.compile(r"(?:open-issue|next-step| evidence) .*")
+_NUMBERS = re.compile(r"\ba(\d+)\b")
 
 
 class Label(Struct, frozen=True):
@@ -95,10 +97,22 @@ class Case(Struct, frozen=True):
 
 
 def shown_actions(report: str, key: str) -> Shown:
-    """The key actions of a report. Only lines with the report's own key count: no text in it can forge one."""
-    found = [match for line in report.split("\n") if (match := _ACTION.fullmatch(line)) and match[1] == key]
-    everything = frozenset(int(match[2]) for match in found)
-    return Shown(everything, frozenset(int(match[2]) for match in found if match[3].startswith(", shows issue")))
+    """The actions that a report quotes or cites. Only its own lines count: no quoted text can forge one."""
+    everything: set[int] = set()
+    evidence: set[int] = set()
+    is_quoted = False
+    for line in report.split("\n"):
+        if line.startswith(f"{key}| "):
+            is_quoted = line != f"{key}| end"
+            if found := _ACTION.match(line, len(key) + 2):
+                everything.add(int(found[1]))
+                evidence |= {int(found[1])} if found[2] else set()
+        elif not is_quoted and _CITED.match(line):
+            text = line if line.startswith(" evidence") else line.rpartition(" [")[2]
+            cited = {int(number) for number in _NUMBERS.findall(text.partition(":")[0])}
+            everything |= cited
+            evidence |= cited if not line.startswith("next-step") else set()
+    return Shown(frozenset(everything), frozenset(evidence))
 
 
 def labelled_step(trajectory: Trajectory, label: Label, records: int) -> int | None:

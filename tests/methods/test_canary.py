@@ -100,7 +100,7 @@ def test_what_the_privileged_one_says(trial: Path, tmp_path: Path) -> None:
     (folder,) = (tmp_path / "out").iterdir()
     assert done.stdout == f"{folder}: not passed\n"
     report = (folder / "feedback.txt").read_text()
-    assert f">{REWARD}<" in report
+    assert f"grade: reward {REWARD}" in report
     assert f"1 failed: {OUTPUT}" in report
     assert sorted(path.name for path in folder.iterdir()) == ["feedback.txt", "message.txt", "run.json"]
 

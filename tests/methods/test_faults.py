@@ -88,7 +88,7 @@ def distill(folder: Path, *arguments: object, **env: str) -> subprocess.Complete
 @pytest.mark.parametrize(
     ("name", "line", "left"),
     [
-        ("Raises", r"csv-report\S*: raises: KeyError: 'missing\\x1b\[31m' \(own\.py:12, in feedback\)", 2),
+        ("Raises", r"csv-report\S*: raises: KeyError: 'missing\\x1b\[31m' \(own\.py:11, in feedback\)", 2),
         ("Dead", r"csv-report\S*: raises: no answer", 2),
         ("Text", r"csv-report\S*: raises must return a `FeedbackDraft` or None, not str", 0),
         ("Long", r"csv-report\S*: raises made a report of [\d,]+ bytes, and there is room for [\d,]+", 0),
