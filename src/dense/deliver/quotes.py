@@ -76,7 +76,7 @@ def _with_few_gaps(parts: list[str], focus: str) -> list[str]:
         ]
         if not between:
             break
-        place, before, part, after = min(between, key=lambda one: (len(TELLING.findall(one[2])), len(one[2])))
+        place, before, part, after = min(between, key=lambda one: (_count_telling(one[2]), len(one[2])))
         gap = Gap(
             before.lines + part.count("\n") + 1 + after.lines, before.characters + len(part) + 1 + after.characters
         )
@@ -97,3 +97,8 @@ def mark_of(block: Block) -> str:
     if block.kind == "body":
         return f"argument {head}"
     return CALL + (f" {head.removesuffix('$').rstrip()}" if head not in {"", "$"} else "")
+
+
+def _count_telling(text: str) -> int:
+    lower = text.lower()
+    return sum(word in lower for word in TELLING)

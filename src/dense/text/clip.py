@@ -5,16 +5,29 @@ Every count is true. For any text that `clip_lines` clips to whole lines:
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import Self
 
+from dense.text.search import contains_any
+
 ELLIPSIS = "…"
-TELLING = re.compile(
-    r"error|exception|traceback|fail|fatal|panic|denied|not found|no such|cannot|can't|could not|unable|invalid"
-    r"|unexpected|missing|time[d ]*out|killed|warning|assert|mismatch|expected|passed|\bok\b|success|\btests?\b|exit"
-    r"|return ?code|refused|undefined|conflict|differ|\bwrong\b|\bsegmentation\b|\babort",
-    re.IGNORECASE,
+TELLING = (
+    *("error", "exception", "traceback", "fail", "fatal", "panic", "denied", "not found", "no such", "cannot", "can't"),
+    *("could not", "unable", "invalid", "unexpected", "missing", "timeout", "timed out", "killed", "warning", "assert"),
+    *(
+        "mismatch",
+        "expected",
+        "passed",
+        " ok",
+        "ok ",
+        "success",
+        "test",
+        "exit",
+        "return code",
+        "returncode",
+        "refused",
+    ),
+    *("undefined", "conflict", "differ", "wrong", "segmentation", "abort"),
 )
 """Words of lines that report something."""
 MAX_LINE_CHARS = 300
@@ -113,7 +126,7 @@ def _choose(lines: list[str], limit: int, is_listing: bool, focus: str) -> set[i
         near = min(place, 2 * (last - place)) if centre is None else abs(place - centre)
         value = 9 if centre is not None and near < 5 else 0
         if not is_listing:
-            value += 3 if TELLING.search(line) else 0
+            value += 3 if contains_any(line.lower(), TELLING) else 0
             value += 1 if any(map(str.isdigit, line)) else 0
             value += 2 if place < 3 or place > last - 4 else 0
         return -value, near

@@ -66,7 +66,7 @@ def unwrap(text: str) -> Unwrapped:
         code = _code(found, code)
         text = text[found.end() :]
     text = TAGS.sub("", text)
-    while (found := FOOTER.search(text, max(0, len(text) - 400))) is not None:
+    while (found := FOOTER.fullmatch(text, _last_line_start(text))) is not None:
         code = _code(found, code)
         text = text[: found.start()]
     return Unwrapped(text, code)
@@ -83,13 +83,20 @@ def clean(text: str, commands: Sequence[str] = ()) -> str:
         lines = _without_echo(lines, commands)
     if text.count("%") >= MIN_BARS or contains_any(text, BAR_SIGNS):
         lines = _without_bars(lines)
-    text = re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip("\n")
+    text = "\n".join(lines).strip("\n")
+    if "\n\n\n\n" in text:
+        text = re.sub(r"\n{4,}", "\n\n\n", text)
     return "" if len(text) < 90 and NO_OUTPUT.fullmatch(text) else text
 
 
 def visible(text: str) -> str:
     """The text without escape codes, other invisible characters replaced: it can be sent and printed anywhere."""
     return INVISIBLE.sub("\ufffd", ESCAPE_CODE.sub("", text))
+
+
+def _last_line_start(text: str) -> int:
+    """Where the last line that is not blank begins."""
+    return text.rstrip().rfind("\n") + 1
 
 
 def _code(found: re.Match[str], before: int | None) -> int | None:
