@@ -27,6 +27,7 @@ from dense.analyst.one_call.windows import split_windows
 from dense.cli.text import printable
 from dense.service.drafting import clean
 from dense.text.clip import TELLING
+from dense.text.search import contains_any
 from dense.trajectory import Trajectory
 from dense.transcript import TranscriptAction, transcript_actions
 
@@ -63,7 +64,7 @@ def telling_lines(action: TranscriptAction) -> list[str]:
     own = "\n".join(calls) if calls else action.says
     outputs = [block.text for block in action.blocks if block.kind == "output"]
     lines = own.split("\n")
-    lines += [line for text in outputs for line in text.split("\n") if TELLING.search(line)]
+    lines += [line for text in outputs for line in text.split("\n") if contains_any(line.lower(), TELLING)]
     return [squeezed for line in lines if (squeezed := " ".join(line.split()))]
 
 

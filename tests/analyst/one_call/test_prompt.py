@@ -9,7 +9,6 @@ from collections.abc import Callable
 import msgspec
 import pytest
 from csv_questions import EXAMPLE, one_call_questions
-from dense.model.schemas import is_strict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -20,6 +19,7 @@ from dense.analyst.one_call.stand_in import outlined_answer
 from dense.analyst.prompt import prompt_size
 from dense.analyst.questions import Correction
 from dense.model.chat import ChatRequest
+from dense.model.wires.schemas import is_strict
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.transcript import transcript_actions
 
