@@ -164,7 +164,7 @@ def plain_tree(text: str) -> ReconciledTree:
     )
 
 
-@pytest.mark.parametrize("room", range(150, 2_000, 75))
+@pytest.mark.parametrize("room", range(300, 2_000, 75))
 def test_open_issues_and_their_evidence_go_last(room: int) -> None:
     kinds = [item.kind for item in tree_report(plain_tree("x" * 500), effects=effects)(room).items]
     kept = [kind for kind in kinds if kind in IMPORTANCE]

@@ -64,7 +64,7 @@ NOTE_SHARE, MAX_NOTE_BYTES = 6, 600
 """The line on what is left out may take one in so many parts of the room, and at most so many bytes."""
 MAX_EVIDENCE_CHARS = 240
 SHINGLE = 8
-MAX_REPEATED = 0.5
+MAX_REPEATED = 0.2
 """A clause of which a larger part was said is not said again."""
 MIN_CLAUSE_WORDS = 4
 """A shorter clause may be said again."""
@@ -238,7 +238,7 @@ def _head(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator
     limits = f", {unchecked} of {len(tree.requirements)} requirements unchecked" if unchecked else ""
     count = actions[-1].last if actions else 0
     text = (
-        f"{state_of(tree.root)}{limits} (trajectory_local: judged from its {count} actions, ungraded)."
+        f"{state_of(tree.root)}{limits} (trajectory_local: judged from its actions a1-a{count}, ungraded)."
         f" {ending_sentence(actions)}"
     )
     yield Item("state", ALWAYS, "state: ", text)
@@ -363,12 +363,15 @@ def _once(items: Sequence[Item]) -> list[Item]:
     for place in sorted(range(len(items)), key=lambda place: (-items[place].value, place)):
         item = items[place]
         clauses = _clauses(item.text) if item.value <= ESSENTIAL else [item.text]
-        fresh = [clause for clause in clauses if not _is_said(clause, said)]
+        fresh: list[str] = []
+        for clause in clauses:
+            if not _is_said(clause, said):
+                fresh.append(clause)
+                said |= {*_shingles(clause), tuple(_words(clause))}
         if fresh or item.value >= ALWAYS:
             text = item.text if len(fresh) == len(clauses) else " ".join(fresh).rstrip(";. ")
             kept[place] = Item(item.kind, item.value, item.label, text)
         said |= _shingles(item.text)
-        said |= {tuple(_words(clause)) for clause in clauses}
     return [kept[place] for place in sorted(kept)]
 
 

@@ -30,7 +30,7 @@ class NoHierarchy:
         if answer is None:
             answer = OverviewAnswer(status="unknown", summary="No usable report on the attempt came back.")
         count = len(trajectory.steps)
-        state = f"{answer.status} (trajectory_local: judged from its {count} actions, ungraded)"
+        state = f"{answer.status} (trajectory_local: judged from its actions a1-a{count}, ungraded)"
         items = [
             Item("state", ALWAYS, "state: ", state),
             *text_items("summary", [answer.summary]),
