@@ -197,19 +197,29 @@ def _fit_by_paper(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -
 
 def _left_out_note(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Item | None:
     """One line on what is left out, with its size: products first."""
-    parts = [f"a{key.action} {key.purpose} ({key.size:,} bytes)".replace("  ", " ") for key in keys]
+    by_purpose: dict[str, list[KeyAction]] = {}
+    for key in keys:
+        by_purpose.setdefault(key.purpose or f"a{key.action}", []).append(key)
+    parts = [_named(group) for group in by_purpose.values()]
     if lines:
         size = sum(item.size for item in lines)
-        parts.insert(
-            sum(key.role == "final" for key in keys),
-            f"{len(lines)} less useful {'line' if len(lines) == 1 else 'lines'} ({size:,} bytes)",
-        )
+        finals = sum(group[0].role == "final" for group in by_purpose.values())
+        parts.insert(finals, f"{len(lines)} less useful {'line' if len(lines) == 1 else 'lines'} ({size:,} bytes)")
+    total = len(parts)
     note = Item("left-out", ALWAYS, "left out: ", "; ".join(parts))
     while len(parts) > 1 and note.size > room:
         parts.pop()
-        rest = len(keys) + bool(lines) - len(parts)
+        rest = total - len(parts)
         note = Item("left-out", ALWAYS, note.label, f"{'; '.join(parts)}; {rest} more")
     return note if note.size <= room else shortened(note, room)
+
+
+def _named(keys: Sequence[KeyAction]) -> str:
+    """Key actions of one purpose that are left out, with their size."""
+    size = sum(key.size for key in keys)
+    if len(keys) == 1:
+        return f"a{keys[0].action} {keys[0].purpose} ({size:,} bytes)".replace("  ", " ")
+    return f"{keys[0].purpose}: {len(keys)} actions up to a{max(key.action for key in keys)} ({size:,} bytes)"
 
 
 def _item(kind: str, label: str, text: str) -> Item:
