@@ -98,7 +98,7 @@ FAULTS: dict[str, Spoil] = {
     "null everywhere": dict.fromkeys,
     "texts everywhere": lambda answer: dict.fromkeys(answer, "text"),
     "numbers everywhere": lambda answer: dict.fromkeys(answer, 7),
-    "lists of nonsense": lambda answer: {key: [None, 3, ["x"], {"a": {}}, True] for key in answer},
+    "lists of nonsense": lambda answer: {key: json.loads('[null, 3, ["x"], {"a": {}}, true]') for key in answer},
     "subtasks nested 200 deep": _nested,
 }
 

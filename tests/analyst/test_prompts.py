@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.analyst.prompt import FOLDER, kinds, marker_for, prompt_hashes, prompt_size, render
-from dense.analyst.questions import Boundary, Correction, Judgement, Score
+from dense.analyst.questions import Boundary, Compression, Correction, Judgement, Score
 from dense.analyst.views import FULL, PRESETS, SMALL, TAGS, Limits, safe_text
 from dense.model.chat import ChatRequest
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
@@ -145,7 +145,9 @@ def test_labels_reasons_and_own_facets_are_shown_as_hints() -> None:
     assert 'label="-1"' in request.messages[1].text
     assert "<reason>pandas is not installed; nothing was read.</reason>" in request.messages[1].text
     assert "<key-values>total = 30 over 6 rows; delimiter ';'</key-values>" in request.messages[1].text
-    unjudged = msgspec.structs.replace(QUESTIONS["reconciliation"], subtree=QUESTIONS["compression"].parent)
+    compression = QUESTIONS["compression"]
+    assert isinstance(compression, Compression)
+    unjudged = msgspec.structs.replace(QUESTIONS["reconciliation"], subtree=compression.parent)
     assert 'label="-1"' in render(unjudged).messages[1].text
     assert "labels only hint where to look" in render(unjudged).system
 
