@@ -268,3 +268,20 @@ def test_a_trace_without_a_task_is_distilled_with_a_warning(tmp_path: Path) -> N
     assert "no task in the trace; give it with --task" in done.stderr
     assert "fell back" in done.stdout
     assert (only(tmp_path) / "message.txt").read_text()
+
+
+def test_without_a_folder_the_message_is_printed_and_a_trace_can_come_from_the_input() -> None:
+    trace = ROOT / "examples" / "clean-success" / "session.jsonl"
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "dense", "distill", *arguments]
+        return subprocess.run(command, input=trace.read_text(), capture_output=True, text=True, check=False)
+
+    message, report = run(str(trace)).stdout, run("-", "--report").stdout
+    assert message.startswith("[dense-feedback-")
+    assert "Nothing it made exists here" in message
+    assert report.startswith("state: complete")
+    assert "are as it left them" in run("-", "--environment", "same").stdout
+    several = run(str(ROOT / "examples"))
+    assert (several.returncode, several.stdout) == (1, "")
+    assert "--out" in several.stderr
