@@ -42,9 +42,8 @@ def test_a_trace_from_end_to_end(llama: str, tmp_path: Path, trace: str, actions
     tree = read_reconciled(folder / "reconciled.json")
     assert [leaf.action for leaf in leaves(tree.root)] == list(range(1, actions + 1))
     assert [asked.key for asked in run.asked] == [f"whole a1 to a{actions}"]
-    assert 1 <= run.totals.calls <= 2
-    assert run.totals.failed == 0
+    assert 1 <= run.totals.calls <= 4  # a cut answer is asked for once more with twice the room
     assert (run.totals.usage.output or 0) > 20
-    assert (run.totals.usage.input or 0) < 2 * 8_000
+    assert (run.totals.usage.input or 0) < 4 * 8_000
     assert {call.model for call in run.calls if call.error is None} == {"local"}
     assert (folder / "message.txt").read_text().strip().endswith(task)

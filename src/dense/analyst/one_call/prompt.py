@@ -21,6 +21,7 @@ BYTES_PER_TOKEN = 4
 """How tokens are counted where nobody can be asked."""
 MAX_TASK_CHARS = 16_000
 MAX_REPLY_CHARS = 24_000
+"""Of the first answer in a correction; with a small window a quarter of it."""
 MAX_DIGEST_CHARS = 420
 """Of a summary in the closing call."""
 FRAME_BYTES = 800
@@ -67,7 +68,8 @@ def render_one_call(
     """What a model is asked. Pure: the same question gives the same request. `look_tokens` in the place of the
     question's own shows less."""
     kind = question.kind
-    room = record_room(question.task, look_tokens or question.look_tokens)
+    look = look_tokens or question.look_tokens
+    room = record_room(question.task, look)
     body = _closing_text(question, room) if isinstance(question, Closing) else _fitted(question.actions, room)
     task = clip_lines(_task_text(question.task), MAX_TASK_CHARS, is_listing=True)
     marker = _marker(task, body)
@@ -86,7 +88,9 @@ def render_one_call(
     messages: list[Message] = [Message("user", record, is_stable=True)]
     if correction is not None:
         messages += [
-            Message("assistant", visible(clip_middle(correction.reply.strip(), MAX_REPLY_CHARS)) or "(no answer)"),
+            Message(
+                "assistant", visible(clip_middle(correction.reply.strip(), min(MAX_REPLY_CHARS, look))) or "(no answer)"
+            ),
             Message("user", CORRECTION.format(problems=visible(correction.error))),
         ]
     return ChatRequest(
