@@ -31,7 +31,7 @@ from dense.analyst.scripted import ScriptedAnswerer
 from dense.deliver.budget import budgets_for, raw_size
 from dense.deliver.delivery import fit_report
 from dense.deliver.message import compose
-from dense.deliver.page import Item, Report
+from dense.deliver.page import Item, ReportPage
 from dense.deliver.report import evidence_lines, open_issues, tree_report
 from dense.evidence.actions import effects
 from dense.readers import Stream, read_streams
@@ -124,7 +124,7 @@ def _shingles(text: str) -> list[tuple[str, ...]]:
     return [tuple(words[place : place + SHINGLE]) for place in range(len(words) - SHINGLE + 1)]
 
 
-def _is_accounted(action: int, path: str, report: Report) -> bool:
+def _is_accounted(action: int, path: str, report: ReportPage) -> bool:
     """Whether the action that made a product's final version is quoted, or named in the line on what is left out."""
     quoted = any(re.match(rf"a{action}\b", item.text) for item in report.items if item.kind == "key-action")
     named = any(re.search(rf"\ba{action}\b", item.text) for item in report.items if item.kind == "left-out")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 import dense
 from dense.deliver.injected_feedback import without_injected
 from dense.deliver.memory import MemoryItem, compose_memory
-from dense.deliver.page import Item, Report, safe_item
+from dense.deliver.page import Item, ReportPage, safe_item
 from dense.trajectory import Task, Trajectory
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -72,7 +72,7 @@ def test_the_budget_holds_for_any_number_of_items(budget: int, name: str) -> Non
 def test_what_a_run_was_told_is_cut_out_again(texts: list[str], task: str) -> None:
     """Whatever reports and task say: a trace that begins with the message is as if it had begun with the task."""
     items = [
-        MemoryItem((Report((safe_item(Item("x", 1, "x: ", text, (("tool-call", text),))),)),) * 3, 200_000)
+        MemoryItem((ReportPage((safe_item(Item("x", 1, "x: ", text, (("tool-call", text),))),)),) * 3, 200_000)
         for text in texts
     ]
     source = trajectories()[0]

@@ -263,4 +263,4 @@ def test_any_analyst_serves_the_pipeline() -> None:
     done = distill_sync(trajectory(5, 1), OneCall())
     assert done.reconciled.problems == ()
     assert done.record.analyst == "one-call"
-    assert 'title="first"' in done.feedback.report
+    assert "first. what it did" in done.feedback.report

@@ -19,7 +19,7 @@ from made_feedback import made_feedback
 from msgspec import Struct
 
 from dense.errors import DenseError, UnknownMethod, describe_exception
-from dense.methods import AnyMethod, FeedbackDraft, Item, MethodContext, Report, list_report, method, text_items
+from dense.methods import AnyMethod, FeedbackDraft, Item, MethodContext, ReportPage, list_report, method, text_items
 from dense.model import ChatRequest, GivenPrices, Message
 from dense.service.analysts import SMALL_CONTEXT_TOKENS, ModelSettings, model_settings
 from dense.service.estimate import estimate
@@ -32,7 +32,7 @@ TASKLESS = ROOT / "tests" / "fixtures" / "claude-code" / "stream-json" / "looks.
 
 OWN = """
 from dense.errors import CallFailed
-from dense.methods import FeedbackDraft, Item, Report, list_report, text_items
+from dense.methods import FeedbackDraft, Item, ReportPage, list_report, text_items
 
 
 class Raises:
@@ -58,7 +58,7 @@ class Text(Raises):
 
 class Long(Raises):
     async def feedback(self, trajectory, context):
-        return FeedbackDraft(lambda room: Report((Item("x", 1, "", "y" * room),)))
+        return FeedbackDraft(lambda room: ReportPage((Item("x", 1, "", "y" * room),)))
 
 
 class Parses(Raises):
@@ -261,10 +261,10 @@ FIT = list_report(text_items("summary", ["fine"]))
             FeedbackDraft(FIT, cast("Any", "frame"), cast("Any", 3), cast("Any", [])),
             "the wrong type in frame, state, files",
         ),
-        (FeedbackDraft(cast("Any", lambda _: "report")), "`fit` of giving must return a `Report`"),
-        (FeedbackDraft(cast("Any", lambda room: FIT(room).items)), "`fit` of giving must return a `Report`"),
-        (FeedbackDraft(cast("Any", lambda room: Report(("x",)))), "`fit` of giving must return a `Report`"),
-        (FeedbackDraft(lambda room: Report((Item("x", 1, "", "x" * room),))), "and there is room for"),
+        (FeedbackDraft(cast("Any", lambda _: "report")), "`fit` of giving must return a `ReportPage`"),
+        (FeedbackDraft(cast("Any", lambda room: FIT(room).items)), "`fit` of giving must return a `ReportPage`"),
+        (FeedbackDraft(cast("Any", lambda room: ReportPage(("x",)))), "`fit` of giving must return a `ReportPage`"),
+        (FeedbackDraft(lambda room: ReportPage((Item("x", 1, "", "x" * room),))), "and there is room for"),
     ],
 )
 def test_what_is_no_draft_is_told(trajectory: Trajectory, draft: Any, words: str) -> None:

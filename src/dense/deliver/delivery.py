@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from dense.deliver.budget import MIN_GUIDED_BUDGET, Budgets
 from dense.deliver.message import REPORT, Environment, MessageFrame, compose, frame_size, guide_size
-from dense.deliver.page import Fit, Report, safe_item, write_items
+from dense.deliver.page import Fit, ReportPage, safe_item, write_items
 from dense.deliver.report import tree_report
 from dense.evidence.actions import EffectsOf
 from dense.evidence.actions import effects as effects_of
@@ -49,10 +49,10 @@ def fit_report(
     budgets: Budgets,
     frame: MessageFrame = REPORT,
     environment: Environment = "fresh",
-) -> Report:
+) -> ReportPage:
     """The report within its budgets, its lines safe to write."""
     room = budgets.complete - frame_size(task, frame, environment)
     if budgets.complete >= MIN_GUIDED_BUDGET:
         room -= guide_size(frame)
     found = fit(min(room, budgets.report) if budgets.report is not None else room)
-    return Report(tuple([safe_item(item) for item in found.items]), found.dropped)
+    return ReportPage(tuple([safe_item(item) for item in found.items]), found.dropped)

@@ -8,14 +8,14 @@ from msgspec import Struct
 
 from dense.deliver.budget import Budgets
 from dense.deliver.message import REPORT, MessageFrame, compose, overhead_of
-from dense.deliver.page import Report
+from dense.deliver.page import ReportPage
 from dense.trajectory import Task
 
 
 class MemoryItem(Struct, frozen=True):
     """The feedback on one attempt, as it is kept for the messages of later rounds."""
 
-    reports: tuple[Report, ...]
+    reports: tuple[ReportPage, ...]
     """The report for a message of one, of two, of three …: each fitted into its share."""
     budget: int
     """Bytes of a message that carries it alone."""

@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.deliver.page import KEY_LENGTH, Item, Report, byte_size, choose_key, encodable, item_texts, write_items
+from dense.deliver.page import KEY_LENGTH, Item, ReportPage, byte_size, choose_key, encodable, item_texts, write_items
 from dense.trajectory import Task
 
 type Environment = Literal["fresh", "same"]
@@ -60,7 +60,7 @@ def overhead_of(count: int) -> int:
 
 
 def compose(
-    reports: Sequence[Report],
+    reports: Sequence[ReportPage],
     task: Task | None,
     budget: int,
     *,

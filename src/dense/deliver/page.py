@@ -65,7 +65,7 @@ class Item(Struct, frozen=True, omit_defaults=True):
         return byte_size(self.label) + 1 + (marks + 1 + KEY_LENGTH + len("| end\n") if self.quotes else 0)
 
 
-class Report(Struct, frozen=True, omit_defaults=True):
+class ReportPage(Struct, frozen=True, omit_defaults=True):
     """A report, and what became of its parts."""
 
     items: tuple[Item, ...]
@@ -79,7 +79,7 @@ class Report(Struct, frozen=True, omit_defaults=True):
         return total_size(self.items)
 
 
-type Fit = Callable[[int], Report]
+type Fit = Callable[[int], ReportPage]
 """Makes a report of at most so many bytes, and names what it left out."""
 
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
-from dense.deliver.page import ALWAYS, Fit, Item, Report, one_line, shortened, total_size
+from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
 from dense.evidence.actions import EffectsOf
 from dense.text.clip import clip_middle
 from dense.transcript import TranscriptAction, transcript_actions
@@ -78,13 +78,13 @@ def tree_report(tree: ReconciledTree, *, effects: EffectsOf, follows_paper: bool
     lines = _once(list(_lines(tree, actions)))
     keys = rank_key_actions(tree, actions, effects)
 
-    def fit(room: int) -> Report:
+    def fit(room: int) -> ReportPage:
         return _fit_by_paper(lines, keys, room) if follows_paper else _fit_by_value(lines, keys, room)
 
     return fit
 
 
-def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Report:
+def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> ReportPage:
     """Everything, or the most useful of it and a line on what is left out."""
     chosen = _Choice(lines, room)
     chosen.fill(keys)
@@ -93,8 +93,8 @@ def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -
         chosen = _Choice(lines, room - reserve)
         chosen.fill(keys)
         note = _left_out_note(chosen.missing_lines, chosen.missing_keys(keys), reserve)
-        return Report((*chosen.items, *([note] if note else [])), chosen.dropped(keys))
-    return Report(tuple(chosen.items))
+        return ReportPage((*chosen.items, *([note] if note else [])), chosen.dropped(keys))
+    return ReportPage(tuple(chosen.items))
 
 
 class _Choice:
@@ -175,7 +175,7 @@ def _names(lines: Sequence[Item], keys: Sequence[KeyAction]) -> tuple[str, ...]:
     )
 
 
-def _fit_by_paper(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Report:
+def _fit_by_paper(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> ReportPage:
     """The paper's order: condense shortcuts that succeeded, fold what is below the root's parts, drop whole key actions
     from the end, and at last keep a compact record of the root."""
     kept = list(lines)
@@ -192,7 +192,7 @@ def _fit_by_paper(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -
         dropped.append(f"key-action a{number} ({item.size} bytes)")
     if total_size(kept) > room:
         return _fit_by_value(lines, (), room)
-    return Report((*kept, *quoted.values()), tuple(dropped))
+    return ReportPage((*kept, *quoted.values()), tuple(dropped))
 
 
 def _left_out_note(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Item | None:

@@ -7,7 +7,7 @@ out: a `FeedbackDraft`. `dense.service` runs methods; nothing here imports it, w
 from __future__ import annotations
 
 from dense.deliver.message import MessageFrame
-from dense.deliver.page import Item, Report
+from dense.deliver.page import Item, ReportPage
 from dense.methods.catalogue import METHODS, method, method_names
 from dense.methods.list_report import list_report, text_items
 from dense.methods.method import AnyMethod, FeedbackDraft, Method, MethodContext, PrivilegedMethod, TaskMethod
@@ -21,7 +21,7 @@ __all__ = [
     "Method",
     "MethodContext",
     "PrivilegedMethod",
-    "Report",
+    "ReportPage",
     "TaskMethod",
     "list_report",
     "method",

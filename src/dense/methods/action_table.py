@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from dense.deliver.page import ALWAYS, Fit, Item, Report, one_line, shortened, total_size
+from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
 from dense.deliver.quotes import Quotes, quote_block, quote_text, quote_whole, quotes_size
 from dense.methods.truncation import describe_gap, keep_ends
 from dense.trajectory import Trajectory
@@ -41,10 +41,10 @@ def action_table(rows: Sequence[ActionRow], *, head: TableHead = lambda _: (), r
     remarks = {row.leaf.action: row.remark for row in rows if row.remark}
     first = [Item("redacted", ALWAYS, "redacted: ", one_line(redacted))] if redacted else []
 
-    def fit(room: int) -> Report:
+    def fit(room: int) -> ReportPage:
         whole = [*first, *head(room), *(_row(action, remarks) for action in actions)]
         if total_size(whole) <= room:
-            return Report(tuple(whole))
+            return ReportPage(tuple(whole))
         top = [*first, *head((room - total_size(first)) // 2)]
         if total_size(top) > room:
             top = [item for one in head(room)[:1] if (item := shortened(one, room))]
@@ -53,7 +53,9 @@ def action_table(rows: Sequence[ActionRow], *, head: TableHead = lambda _: (), r
     return fit
 
 
-def _shortened(top: Sequence[Item], actions: Sequence[TranscriptAction], remarks: dict[int, str], room: int) -> Report:
+def _shortened(
+    top: Sequence[Item], actions: Sequence[TranscriptAction], remarks: dict[int, str], room: int
+) -> ReportPage:
     """As many rows as there is room for, from both ends, large ones with clipped texts, and a line for the gap."""
     rows = [_row(action, remarks, room // MAX_ROW_SHARE) for action in actions]
     sizes = [row.size for row in rows]
@@ -67,13 +69,13 @@ def _shortened(top: Sequence[Item], actions: Sequence[TranscriptAction], remarks
         found = [*rows[:first], *gap, *rows[last:]]
         if total_size(found) <= room:
             names = tuple(item.text for item in gap) or ("parts of long texts",)
-            return Report((*top, *found), names)
+            return ReportPage((*top, *found), names)
         if last < len(rows):  # the room was planned too tightly, or the last row alone is larger than all of it
             last += 1
         elif first:
             first -= 1
         else:
-            return Report(tuple(top), ("all actions",))
+            return ReportPage(tuple(top), ("all actions",))
 
 
 def _row(action: TranscriptAction, remarks: dict[int, str], limit: int | None = None) -> Item:

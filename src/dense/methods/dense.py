@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from dense.deliver.message import MessageFrame
-from dense.deliver.page import Fit, Report
+from dense.deliver.page import Fit, ReportPage
 from dense.deliver.report import state_of, tree_report
 from dense.distillation import Accepted, distill_trees
 from dense.methods.method import FeedbackDraft, MethodContext
@@ -43,7 +43,7 @@ class Flat:
         trees = await _trees(trajectory, context)
         nested = _fit(trees, context)
 
-        def fit(room: int) -> Report:
+        def fit(room: int) -> ReportPage:
             report = nested(room)
             return replace(report, items=tuple([replace(one, label=one.label.lstrip()) for one in report.items]))
 

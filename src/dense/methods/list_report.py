@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dense.deliver.page import ALWAYS, Fit, Item, Report, fit_items, one_line, shortened, total_size
+from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, fit_items, one_line, shortened, total_size
 
 LEFT_OUT = "left out: "
 
@@ -14,16 +14,16 @@ def list_report(items: Sequence[Item], *, redacted: str = "") -> Fit:
     head = [Item("redacted", ALWAYS, "redacted: ", one_line(redacted))] if redacted else []
     every = [*head, *items]
 
-    def fit(room: int) -> Report:
+    def fit(room: int) -> ReportPage:
         if total_size(every) <= room:
-            return Report(tuple(every))
+            return ReportPage(tuple(every))
         reserve = left_out_line(len(every), total_size(every)).size
         kept, dropped = fit_items(every, room - reserve)
         if not kept and (first := shortened(every[0], room - reserve)):
             kept, dropped = [first], dropped[1:]
         note = left_out_line(len(dropped), total_size(dropped))
         items = [*kept, *([note] if total_size(kept) + note.size <= room else [])]
-        return Report(tuple(items), tuple(item.kind for item in reversed(dropped)))
+        return ReportPage(tuple(items), tuple(item.kind for item in reversed(dropped)))
 
     return fit
 

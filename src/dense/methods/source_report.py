@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dense.deliver.key_actions import KeyAction, quote_action
-from dense.deliver.page import ALWAYS, Fit, Item, Report, fit_items, one_line, shortened, total_size
+from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, fit_items, one_line, shortened, total_size
 from dense.evidence.actions import EffectsOf
 from dense.methods.list_report import left_out_line
 from dense.transcript import TranscriptAction, transcript_actions
@@ -27,7 +27,7 @@ def source_report(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -
     actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
     keys = list(_key_actions(tree.root, actions, effects))
 
-    def fit(room: int) -> Report:
+    def fit(room: int) -> ReportPage:
         reserve = 0 if total_size(items) <= room else left_out_line(len(items), total_size(items)).size
         kept, dropped = fit_items(items, room - reserve)
         if not kept and (first := shortened(items[-1] if len(items) == 1 else items[0], room - reserve)):
@@ -44,7 +44,7 @@ def source_report(tree: SourceTree, *, effects: EffectsOf, redacted: str = "") -
         shown = {item.text for item in quoted}
         names = [f"key-action a{key.action} ({key.size} bytes)" for key in keys if f"a{key.action}" not in shown]
         names = [f"{item.kind} ({item.size} bytes)" for item in dropped] + names
-        return Report((*kept, *reversed(quoted), *notes), tuple(names))
+        return ReportPage((*kept, *reversed(quoted), *notes), tuple(names))
 
     return fit
 

@@ -15,7 +15,7 @@ from dense.deliver.delivery import fit_report
 from dense.deliver.injected_feedback import without_injected
 from dense.deliver.memory import MemoryItem, share_of
 from dense.deliver.message import Environment, MessageFrame, compose
-from dense.deliver.page import Fit, Item, Report, encodable, write_items
+from dense.deliver.page import Fit, Item, ReportPage, encodable, write_items
 from dense.errors import DenseError, MissingInput
 from dense.feedback import Feedback
 from dense.methods.method import AnyMethod, FeedbackDraft, MethodContext
@@ -129,11 +129,11 @@ def _checked(found: Any, method: str) -> FeedbackDraft | None:
 def _checked_fit(fit: Fit, method: str) -> Fit:
     """The same, checked: a method need not be typed, and a report that is longer than its room is an error."""
 
-    def checked(room: int) -> Report:
+    def checked(room: int) -> ReportPage:
         found: Any = fit(room)
-        items: Any = found.items if isinstance(found, Report) else None
-        if not isinstance(found, Report) or not all(isinstance(item, Item) for item in items):
-            raise DenseError(f"`fit` of {method} must return a `Report` of items; see {METHOD_DOCS}")
+        items: Any = found.items if isinstance(found, ReportPage) else None
+        if not isinstance(found, ReportPage) or not all(isinstance(item, Item) for item in items):
+            raise DenseError(f"`fit` of {method} must return a `ReportPage` of items; see {METHOD_DOCS}")
         if found.size > max(room, 0):
             raise DenseError(f"{method} made a report of {found.size:,} bytes, and there is room for {max(room, 0):,}")
         return found
