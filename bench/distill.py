@@ -24,6 +24,7 @@ from dense.analyst import Profile
 from dense.analyst.model import ModelAnswerer
 from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Correction, Question
+from dense.evidence.actions import EffectsCache
 from dense.model import open_model
 from dense.readers import Stream, read_streams
 from dense.service import distill
@@ -35,7 +36,9 @@ ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"
 LATENCY = 0.5
 PROFILES: tuple[Profile, ...] = ("fast", "paper")
-MOST_WALL, MOST_TRIPS, MOST_TOKENS, MOST_CPU = 1.15, 12, 0.25, 3.0
+MOST_WALL, MOST_TOKENS, MOST_CPU = 1.15, 0.25, {"fast": 100.0, "paper": 3.0}
+MOST_TRIPS = {60: 1, 900: 2, 20_000: 3}
+"""Round trips in a row of the fast profile, by the number of steps."""
 
 
 def trajectory(count: int) -> Trajectory:
@@ -182,7 +185,7 @@ def measure_tokens() -> dict[str, float]:
             continue
         count += 1
         for profile in PROFILES:
-            measuring = MeasuringAnalyst(ModelSettings())
+            measuring = MeasuringAnalyst(ModelSettings(), found, EffectsCache())
             asyncio.run(distill(found, measuring, profile=profile))
             totals[profile] += measuring.usage.input or 0
     return {"traces": count, **totals, "ratio": totals["fast"] / totals["paper"]}
@@ -195,26 +198,29 @@ def main() -> None:
     for profile in PROFILES:  # grammars and templates are loaded once, and belong to no measurement
         measure(20, profile, 0.0)
     wall = {f"{profile} {count}": measure(count, profile, LATENCY) for profile in PROFILES for count in (20, 60, 250)}
-    trips = measure(1000, "fast", 0.05)
+    trips = {count: measure(count, "fast", 0.05)["chain"] for count in MOST_TRIPS}
     client = {profile: measure(60, profile, 0.0) for profile in PROFILES}
     tokens = measure_tokens()
     if options.json:
-        print(json.dumps({"wall": wall, "trips_1000": trips, "client": client, "tokens": tokens}, indent=2))
+        print(json.dumps({"wall": wall, "trips": trips, "client": client, "tokens": tokens}, indent=2))
     else:
         print(f"{'profile, steps':<16}{'calls':>7}{'chain':>7}{'wall':>9}{'wall / chain':>14}   (limit {MOST_WALL})")
         for name, row in wall.items():
             print(f"{name:<16}{row['calls']:>7}{row['chain']:>7}{row['wall']:>8.2f}s{row['ratio']:>14.3f}")
-        print(f"\nfast, 1,000 steps: {trips['chain']:.0f} round trips in a row (limit {MOST_TRIPS})")
+        for count, chain in trips.items():
+            print(f"fast, {count:,} steps: {chain:.0f} round trips in a row (limit {MOST_TRIPS[count]})")
         for profile, row in client.items():
-            beyond = f"beyond plain aiohttp's {row['raw']:.2f} (limit {MOST_CPU})"
+            beyond = f"beyond plain aiohttp's {row['raw']:.2f} (limit {MOST_CPU[profile]})"
             print(f"{profile}: {row['cpu']:.2f} ms CPU of ours a call {beyond}")
         print(
             f"input tokens over {tokens['traces']} traces: fast {tokens['fast']:,}, paper {tokens['paper']:,},", end=" "
         )
         print(f"ratio {tokens['ratio']:.3f} (limit {MOST_TOKENS})")
     over = [name for name, row in wall.items() if row["ratio"] > MOST_WALL]
-    over += ["round trips"] * (trips["chain"] > MOST_TRIPS) + ["tokens"] * (tokens["ratio"] > MOST_TOKENS)
-    over += [f"CPU {profile}" for profile, row in client.items() if row["cpu"] > MOST_CPU]
+    over += ["round trips"] * any(chain > MOST_TRIPS[count] for count, chain in trips.items()) + ["tokens"] * (
+        tokens["ratio"] > MOST_TOKENS
+    )
+    over += [f"CPU {profile}" for profile, row in client.items() if row["cpu"] > MOST_CPU[profile]]
     if over:
         sys.exit(f"over the limit: {', '.join(over)}")
 

@@ -62,9 +62,9 @@ INTERVALS = (
     f" {RESAMPLES} resamples of the runs with a fixed seed, the difference paired by run"
 )
 
-_KEY = re.compile(r'<report(?: [a-z-]+="[^"]*")* end="([0-9a-f]+)-\d+">')
-_ACTION = re.compile(r' *<key-action id="n\d+" action="a(\d+)"((?: [a-z-]+="[^"]*")*) end="([0-9a-f]+)-\d+">')
-_ROLE = re.compile(r' role="([^"]*)"')
+_ACTION = re.compile(r"key-action a(\d+)(?:, (shows))?")
+_CITED = re.compile(r"(?:open-issue|next-step| evidence) .*")
+_NUMBERS = re.compile(r"\ba(\d+)\b")
 
 
 class Label(Struct, frozen=True):
@@ -96,19 +96,22 @@ class Case(Struct, frozen=True):
     shown: Shown
 
 
-def shown_actions(report: str) -> Shown:
-    """The key actions of a report. Only openers with the report's own key count: no text in it can forge one."""
-    opener = _KEY.match(report)
-    key = opener[1] if opener else None
+def shown_actions(report: str, key: str) -> Shown:
+    """The actions that a report quotes or cites. Only its own lines count: no quoted text can forge one."""
     everything: set[int] = set()
     evidence: set[int] = set()
-    for line in report.split("\n") if key else ():
-        found = _ACTION.match(line)
-        if found and found[3] == key:
-            everything.add(int(found[1]))
-            role = _ROLE.search(found[2])
-            if role and "issue" in role[1].split():
-                evidence.add(int(found[1]))
+    is_quoted = False
+    for line in report.split("\n"):
+        if line.startswith(f"{key}| "):
+            is_quoted = line != f"{key}| end"
+            if found := _ACTION.match(line, len(key) + 2):
+                everything.add(int(found[1]))
+                evidence |= {int(found[1])} if found[2] else set()
+        elif not is_quoted and _CITED.match(line):
+            text = line if line.startswith(" evidence") else line.rpartition(" [")[2]
+            cited = {int(number) for number in _NUMBERS.findall(text.partition(":")[0])}
+            everything |= cited
+            evidence |= cited if not line.startswith("next-step") else set()
     return Shown(frozenset(everything), frozenset(evidence))
 
 
@@ -220,7 +223,7 @@ def examined(format: str, run: Labelled, analyst: NewAnalyst) -> Case | LeftOut:
         return LeftOut(NOT_MAPPED)
     agent = run.trajectory.steps[number - 1].agent or ""
     is_speaker = bool(run.label.agent) and agent.casefold() == run.label.agent.casefold()
-    return Case(format, len(run.trajectory.steps), number, is_speaker, shown_actions(feedback.report))
+    return Case(format, len(run.trajectory.steps), number, is_speaker, shown_actions(feedback.report, feedback.key))
 
 
 def cases(rows: Sequence[Row], folder: Path, analyst: NewAnalyst = built_in) -> Iterator[Case | LeftOut]:

@@ -132,7 +132,7 @@ def llama() -> Iterator[str]:
     xllamacpp: Any = importlib.import_module("xllamacpp")
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
-    params.n_ctx, params.n_parallel, params.port = 4096, 1, 0
+    params.n_ctx, params.n_parallel, params.port = 8192, 1, 0
     params.hostnames, params.api_keys, params.model_alias = ["127.0.0.1"], ["local-test"], {"local"}
     params.offline = True
     # Several threads wait for each other by spinning: where another test takes a core, they stand nearly still.

@@ -22,6 +22,7 @@ LAYERS = [
     "distillation",
     "deliver",
     "analyst",
+    "transcript",
     "narrate",
     "detectors",
     "evidence",

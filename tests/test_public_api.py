@@ -29,8 +29,8 @@ PUBLIC = {
         describe_exception install_hint
     """,
     "dense.methods": """
-        AnyMethod FeedbackDraft METHODS Method MethodContext PrivilegedMethod TaskMethod list_report markup
-        method method_names text_blocks
+        AnyMethod FeedbackDraft Item METHODS MessageFrame Method MethodContext PrivilegedMethod ReportPage TaskMethod
+        list_report method method_names text_items
     """,
     "dense.model": """
         CallAttempt CallLedger CallTotals ChatModel ChatReply ChatRequest DEFAULT_CONTEXT_WINDOW GivenPrices

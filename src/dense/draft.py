@@ -13,7 +13,16 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from dense.tree import Coherence, Completion, Facets, Label, ShortcutOutcome
+from dense.tree import (
+    Coherence,
+    Completion,
+    Facets,
+    Label,
+    NextStep,
+    Product,
+    RequirementStatus,
+    ShortcutOutcome,
+)
 
 
 class LeafDraft(Struct, frozen=True):
@@ -50,6 +59,10 @@ class IssueDraft(Struct, frozen=True):
     """The kind of finding, for analysts that have codes."""
     key: str = ""
     """How a resolution refers to it."""
+    quote: str = ""
+    """A line of the trace that shows it; empty for none."""
+    resolution: tuple[str, ...] = ()
+    """References to later nodes that show the recovery, if the part that raises it also closes it."""
 
 
 class GroupDraft(Struct, frozen=True):
@@ -151,6 +164,12 @@ class TreeDraft(Struct, frozen=True):
     """The root, with everything below it."""
     asked: tuple[Asked, ...] = ()
     """Every question that was asked for it; empty for an analyst that asks nobody."""
+    requirements: tuple[RequirementStatus, ...] = ()
+    """What the task demands, each met, not met or unchecked."""
+    next_steps: tuple[NextStep, ...] = ()
+    """What the next attempt should do, the most important first."""
+    products: tuple[Product, ...] = ()
+    """What the task wants delivered."""
 
 
 def leaf_reference(action: int) -> str:

@@ -50,6 +50,7 @@ ShortcutOutcome = Literal["succeeded", "failed", "partial", "unknown"]
 Coherence = Literal["coherent", "inconsistent", "insufficient_evidence"]
 Completion = Literal["complete", "incomplete", "failed", "unknown"]
 State = Literal["complete", "incomplete", "broken", "unknown"]
+Met = Literal["yes", "no", "unchecked"]
 
 
 class Facets(Struct, frozen=True, omit_defaults=True):
@@ -153,6 +154,41 @@ class Issue(Struct, frozen=True, omit_defaults=True):
     """Nodes that show the recovery: later than the issue's own evidence."""
     code: str = ""
     """The kind of finding, for analysts that have codes."""
+    quote: str = ""
+    """The line of the trace that shows it best; empty if there is none, as for something that was never done."""
+
+
+class RequirementStatus(Struct, frozen=True, omit_defaults=True):
+    """Something that the task demands, and whether the attempt shows it."""
+
+    text: str
+    """What is demanded."""
+    met: Met
+    """Whether an output shows it, shows the opposite, or nobody checked."""
+    evidence: tuple[str, ...] = ()
+    """The actions that show it: `a7`."""
+
+
+class NextStep(Struct, frozen=True, omit_defaults=True):
+    """Something that the next attempt should do."""
+
+    text: str
+    """What to do."""
+    evidence: tuple[str, ...] = ()
+    """The actions that it rests on: `a7`."""
+    is_untested: bool = False
+    """Whether the attempt did not try it."""
+
+
+class Product(Struct, frozen=True, omit_defaults=True):
+    """Something that the task wants delivered."""
+
+    path: str
+    """The file, or what else it is called."""
+    action: int
+    """The action that wrote its final version."""
+    check: int | None = None
+    """The action that verified it; None if none did."""
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):
@@ -198,6 +234,12 @@ class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     """What credentials were replaced before anybody saw the trajectory, in words; empty for none."""
     problems: tuple[str, ...] = ()
     """The pieces of the analyst's draft that were not valid, each with the reason."""
+    requirements: tuple[RequirementStatus, ...] = ()
+    """What the task demands, in its order."""
+    next_steps: tuple[NextStep, ...] = ()
+    """What the next attempt should do, the most important first."""
+    products: tuple[Product, ...] = ()
+    """What the task wants delivered, with the actions that made its final versions."""
 
 
 def leaves(*within: Node) -> list[Leaf]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import dense
+from dense.analyst.one_call import Closing, OneCallQuestion, Whole, Window
+from dense.analyst.one_call.answer import IssuePiece, NodePiece, Pieces, ProductPiece, ShortcutPiece, ValuePiece
+from dense.analyst.one_call.questions import WindowDigest
 from dense.analyst.questions import (
     Boundary,
     Compression,
-    Cuts,
-    Digest,
     Judgement,
-    Labels,
     Reconciliation,
     Score,
-    Settlement,
     Summary,
     TopLevel,
 )
 from dense.trajectory import Task, Trajectory
+from dense.transcript import transcript_actions
 from dense.tree import Facets, Issue, Label, Leaf, Shortcut, Subtask, Verdict
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "csv-report"
@@ -140,20 +140,51 @@ def questions(trajectory: Trajectory | None = None, task: Task | None = None) ->
     tail = all_leaves[12:]
     made: tuple[Judgement, ...] = (
         Boundary(task=task, level=1, queue=all_leaves[8:], head=9, is_last=True),
-        Cuts(task=task, level=1, queue=all_leaves, head=1, may_stop=False),
         Score(task=task, subtask="n16", members=all_leaves[2:8], target=all_leaves[6]),
-        Labels(task=task, targets=tail),
         Summary(task=task, subtask="n16", level=1, members=scored),
-        Digest(task=task, subtask="n16", level=1, members=all_leaves[2:8], targets=tuple(f"n{n}" for n in range(2, 8))),
         TopLevel(task=task, level=1, candidates=(*top, *tail), before=14),
         Compression(task=task, parent=summing, issues=(), key_actions=("n4", "n6", "n7")),
         Reconciliation(task=task, subtree=whole, issues=ISSUES, key_actions=KEPT),
-        Settlement(task=task, parent=whole, issues=ISSUES, key_actions=KEPT),
     )
-    more: tuple[Judgement, ...] = (
-        Boundary(task=task, level=2, queue=(*top, *tail), head=1, is_last=False),
-        Cuts(task=task, level=2, queue=(*top, *tail), head=1, may_stop=True),
-        Digest(task=task, subtask="n18", level=2, members=top, targets=()),
-    )
+    more: tuple[Judgement, ...] = (Boundary(task=task, level=2, queue=(*top, *tail), head=1, is_last=False),)
     found: dict[str, Judgement] = {question.kind: question for question in made}
     return found | {f"{question.kind}-more": question for question in more}
+
+
+def one_call_questions() -> dict[str, OneCallQuestion]:
+    """The questions of the fast profile: the example in one call, and in two windows with a closing call."""
+    trajectory = example()
+    task, actions = trajectory.task, tuple(transcript_actions(trajectory.steps))
+    summing = NodePiece(
+        1,
+        8,
+        "Write summary.json",
+        "summarise.py sums the column amount and writes the total of 30; reading it back printed 30.",
+        ("sales.csv is separated by semicolons",),
+        values=(ValuePiece("total = 30", 8),),
+        completion="complete",
+    )
+    drawing = NodePiece(
+        9, 14, "Draw chart.png", "No drawing program is installed; there is no chart.", completion="failed"
+    )
+    pieces = (
+        Pieces(
+            NodePiece(1, 8, "", parts=(summing,)),
+            shortcuts=(ShortcutPiece(5, 7, "the default comma", "delimiter=';'", "succeeded"),),
+            issues=(IssuePiece("the column amount was not found", (5,), "KeyError: 'amount'", (7,)),),
+            products=(ProductPiece("/app/summary.json", 7, 8),),
+        ),
+        Pieces(
+            NodePiece(9, 14, "", parts=(drawing,)),
+            issues=(IssuePiece("/app/chart.png was not made", (12,), "cannot open `chart.png'"),),
+        ),
+    )
+    digests = (WindowDigest(1, 8, pieces[0]), WindowDigest(9, 14, pieces[1]))
+    evidence = tuple((issue.evidence[-1], issue.quote) for piece in pieces for issue in piece.issues)
+    return {
+        "whole": Whole(task=task, look_tokens=24_000, actions=actions),
+        "window": Window(task=task, look_tokens=24_000, actions=actions[8:], number=2, count=2, total=14),
+        "closing": Closing(
+            task=task, look_tokens=24_000, digests=digests, ending=actions[-4:], evidence=evidence, total=14
+        ),
+    }

@@ -88,8 +88,8 @@ def test_a_refused_key_ends_the_run(serve: Callable[..., Loopback]) -> None:
 
 def test_a_prompt_found_too_long_is_put_again_at_half_the_length(serve: Callable[..., Loopback]) -> None:
     too_long = failing(400, "This model's maximum context length is 10 tokens", "context_length_exceeded")
-    server = serve(too_long, ok('{"groups": []}'))
-    ask(server, QUESTIONS["settlement"])
+    server = serve(too_long, ok("{}"))
+    ask(server, QUESTIONS["reconciliation"])
     first, second = (sum(len(m["content"]) for m in received.body["messages"]) for received in server.received)
     assert second < 0.6 * first
 
@@ -105,7 +105,7 @@ def test_a_spending_limit_passes_through() -> None:
 
 def test_limits_are_kept(serve: Callable[..., Loopback]) -> None:
     server = serve(ok(ANSWER))
-    ask(server, QUESTIONS["settlement"], limits=SMALL, context_tokens=8_000, max_output_tokens=300)
+    ask(server, QUESTIONS["reconciliation"], limits=SMALL, context_tokens=8_000, max_output_tokens=300)
     body = server.received[0].body
     assert sum(len(message["content"].encode()) for message in body["messages"]) <= 5_610
     assert 300 in (body.get("max_tokens"), body.get("max_completion_tokens"))

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from dense.analyst.answers import parse
-from dense.analyst.questions import Boundary, Cuts
-from dense.analyst.questions.fast import CutsAnswer, SettlementAnswer
+from dense.analyst.questions import Boundary
+from dense.analyst.questions.paper import BoundaryAnswer, CompressionAnswer, ReconciliationAnswer
 from dense.analyst.schemas import MAX_ENUM_VALUES
 from dense.analyst.views import FULL, SMALL
 from dense.model.wires.schemas import is_strict
@@ -56,20 +56,11 @@ def keep(child: str) -> dict[str, Any]:
     return GROUP | {"source_node_ids": [child]}
 
 
-def label(leaf: str) -> dict[str, Any]:
-    return {"id": leaf, "reasoning": "", "label": -1}
-
-
 RIGHT: dict[str, dict[str, Any]] = {
     "boundary": {"reasoning": "", "action_index": 12},
     "boundary-more": {"reasoning": "", "action_index": -1},
-    "cuts": {"reasoning": "", "ends": [2, 8, 12, 14]},
-    "cuts-more": {"reasoning": "", "can_mount_all": True, "ends": [5]},
     "score": {"reasoning": "", "label": 0},
-    "labels": {"labels": [label("n12"), label("n13")]},
     "summary": SUMMARY,
-    "digest": {"labels": [label(f"n{number}") for number in range(2, 8)], **SUMMARY},
-    "digest-more": {"labels": [], **SUMMARY},
     "toplevel": {"reasoning": "", "can_mount_all": False},
     "compression": {
         "groups": [
@@ -78,24 +69,16 @@ RIGHT: dict[str, dict[str, Any]] = {
         ]
     },
     "reconciliation": VERDICT,
-    "settlement": {"groups": [keep(name) for name in ("n15", "n16", "n17", "n12", "n13")], "verdict": VERDICT},
 }
 
 WRONG: list[tuple[str, list[str | int], Any]] = [
     ("boundary", ["action_index"], -1),
     ("boundary", ["action_index"], 8),
     ("boundary-more", ["action_index"], 6),
-    ("cuts", ["ends"], [2, 15]),
-    ("cuts", ["ends"], []),
-    ("cuts", ["can_mount_all"], True),
     ("score", ["label"], 1),
     ("score", ["label"], "0"),
-    ("labels", ["labels", 0, "id"], "n11"),
-    ("labels", ["labels"], []),
     ("summary", ["summary"], ""),
     ("summary", ["extra"], "x"),
-    ("digest", ["labels", 0, "id"], "n8"),
-    ("digest-more", ["labels"], [label("n2")]),
     ("compression", ["groups", 0, "source_node_ids", 0], "n8"),
     ("compression", ["groups", 0, "mode"], "merge"),
     ("compression", ["groups", 0, "evidence_node_ids"], ["a3"]),
@@ -105,8 +88,7 @@ WRONG: list[tuple[str, list[str | int], Any]] = [
     ("reconciliation", ["resolution_evidence", "issue_0"], ["n14"]),
     ("reconciliation", ["resolution_evidence", "issue_9"], ["n7"]),
     ("reconciliation", ["key_action_ids"], ["n5"]),
-    ("settlement", ["verdict", "open_issues"], [{"issue": "", "evidence_node_ids": []}]),
-    ("settlement", ["groups", 0, "source_node_ids", 0], "n0"),
+    ("reconciliation", ["open_issues"], [{"issue": "", "evidence_node_ids": []}]),
 ]
 
 
@@ -160,13 +142,10 @@ def test_schemas_are_strict_and_closed(name: str) -> None:
     ("name", "order"),
     [
         ("boundary", ["reasoning", "action_index"]),
-        ("cuts-more", ["reasoning", "can_mount_all", "ends"]),
         ("score", ["reasoning", "label"]),
         ("toplevel", ["reasoning", "can_mount_all"]),
         ("summary", list(SUMMARY)),
-        ("digest", ["labels", *SUMMARY]),
         ("reconciliation", list(VERDICT)),
-        ("settlement", ["groups", "verdict"]),
     ],
 )
 def test_reasons_come_before_verdicts(name: str, order: list[str]) -> None:
@@ -204,8 +183,6 @@ def test_whatever_fits_a_schema_parses(data: st.DataObject, name: str) -> None:
 
 def test_long_queues_are_bounded_instead_of_listed() -> None:
     queue = tuple(Leaf(f"n{number}", number + 1, Step(Source("a"), "x")) for number in range(MAX_ENUM_VALUES + 1))
-    ends = Cuts(task=None, level=1, queue=queue, head=7, may_stop=False).schema(FULL)["properties"]["ends"]
-    assert ends["items"] == {"type": "integer", "minimum": 7, "maximum": MAX_ENUM_VALUES + 7}
     first = Boundary(task=None, level=1, queue=queue, head=7, is_last=False).schema(FULL)["properties"]["action_index"]
     assert first == {"type": "integer", "minimum": -1, "maximum": MAX_ENUM_VALUES + 7}
 
@@ -213,29 +190,28 @@ def test_long_queues_are_bounded_instead_of_listed() -> None:
 def test_many_nodes_are_not_listed() -> None:
     """Providers refuse schemas with very long enums."""
     children = tuple(Leaf(f"n{number}", number + 1, Step(Source("a"), "x")) for number in range(MAX_ENUM_VALUES + 1))
-    question = msgspec.structs.replace(QUESTIONS["settlement"], parent=Subtask("n999", 1, "t", "s", children))
+    question = msgspec.structs.replace(QUESTIONS["compression"], parent=Subtask("n999", 1, "t", "s", children))
     schema = question.schema(FULL)
     assert len(json.dumps(schema)) < 6_000
-    answer = {"groups": [keep("n5")], "verdict": VERDICT}
-    Draft202012Validator(schema).validate(answer)
+    Draft202012Validator(schema).validate({"groups": [keep("n5")]})
 
 
 REPLIES = {
     "plain": "{}",
     "fenced": "```json\n{}\n```",
     "fenced without a name": "Here it is:\n```\n{}\n```\nDone.",
-    "thought before": '<think>Is it {{1}}? {{"ends": []}} no.</think>\n{}',
+    "thought before": '<think>Is it {{1}}? {{"action_index": 0}} no.</think>\n{}',
     "words around": "Sure! The answer is {} I hope that helps.",
 }
 
 
 @pytest.mark.parametrize("form", REPLIES)
 def test_what_models_really_write_is_parsed(form: str) -> None:
-    reply = REPLIES[form].replace("{}", '{"reasoning": "tabs\tand\nlines", "ends": [2, 14]}').replace("{{", "{")
-    assert parse(reply.replace("}}", "}"), CutsAnswer).ends == [2, 14]
+    reply = REPLIES[form].replace("{}", '{"reasoning": "tabs\tand\nlines", "action_index": 2}').replace("{{", "{")
+    assert parse(reply.replace("}}", "}"), BoundaryAnswer).action_index == 2
 
 
-def test_a_settlement_is_parsed_with_additions() -> None:
-    answer = parse(json.dumps(RIGHT["settlement"] | {"confidence": 0.9}), SettlementAnswer)
-    assert answer.verdict.resolution_evidence["issue_0"] == ["n7"]
-    assert answer.groups[0].source_node_ids == ["n15"]
+def test_answers_are_parsed_with_additions() -> None:
+    answer = parse(json.dumps(RIGHT["reconciliation"] | {"confidence": 0.9}), ReconciliationAnswer)
+    assert answer.resolution_evidence["issue_0"] == ["n7"]
+    assert parse(json.dumps(RIGHT["compression"]), CompressionAnswer).groups[1].source_node_ids == ["n7"]

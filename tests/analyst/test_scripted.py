@@ -9,14 +9,12 @@ import re
 from pathlib import Path
 
 import pytest
-from csv_questions import questions
+from csv_questions import one_call_questions, questions
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dense.analyst.answers import BadAnswer, parse
 from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Answerer, Correction, Question
-from dense.analyst.questions.fast import CutsAnswer, SettlementAnswer
 from dense.analyst.scripted import RecordingAnswerer, ScriptedAnswerer, load
 from dense.errors import AnalystFailed, BadScript
 
@@ -107,12 +105,12 @@ def test_corrections_and_failures_play_back(tmp_path: Path) -> None:
     assert ask(recording) == "```json\n{}\n```"
     ask(recording, correction=AGAIN)
     with pytest.raises(AnalystFailed, match="gone"):
-        ask(recording, QUESTIONS["cuts"])
+        ask(recording, QUESTIONS["boundary"])
     played = ScriptedAnswerer(path)
     assert ask(played) == "```json\n{}\n```"
     assert json.loads(ask(played, correction=AGAIN)) == {"label": 0}
     with pytest.raises(AnalystFailed, match="no reply"):
-        ask(played, QUESTIONS["cuts"])
+        ask(played, QUESTIONS["boundary"])
 
 
 @given(replies=st.lists(st.text(), min_size=1, max_size=4))
@@ -135,14 +133,14 @@ def test_any_reply_plays_back(replies: list[str], tmp_path_factory: pytest.TempP
 def test_a_cut_line_is_no_reply_and_does_not_spoil_the_next(tmp_path: Path) -> None:
     path = tmp_path / "recording.jsonl"
     ask(RecordingAnswerer(Says('{"label": 0}'), path))
-    ask(RecordingAnswerer(Says('{"ends": [14]}'), path), QUESTIONS["cuts"])
+    ask(RecordingAnswerer(Says('{"action_index": 14}'), path), QUESTIONS["boundary"])
     path.write_bytes(path.read_bytes()[:-9])
     ask(RecordingAnswerer(Says('{"can_mount_all": true}'), path), QUESTIONS["toplevel"])
     played = ScriptedAnswerer(path)
     assert json.loads(ask(played)) == {"label": 0}
     assert json.loads(ask(played, QUESTIONS["toplevel"])) == {"can_mount_all": True}
-    with pytest.raises(AnalystFailed, match="cuts level 1"):
-        ask(played, QUESTIONS["cuts"])
+    with pytest.raises(AnalystFailed, match="boundary level 1"):
+        ask(played, QUESTIONS["boundary"])
 
 
 def _write(path: str, reply: str) -> None:
@@ -170,12 +168,11 @@ def test_the_documented_script_is_one(tmp_path: Path) -> None:
     path = tmp_path / "answers.json"
     path.write_text(script)
     analyst = ScriptedAnswerer(path)
-    assert parse(ask(analyst, QUESTIONS["cuts"]), CutsAnswer).ends == [2, 8, 12, 14]
-    with pytest.raises(BadAnswer):
-        parse(ask(analyst, QUESTIONS["settlement"]), SettlementAnswer)
-    assert parse(ask(analyst, QUESTIONS["settlement"], AGAIN), SettlementAnswer).verdict.completion == "incomplete"
+    whole = one_call_questions()["whole"]
+    assert ask(analyst, whole) == "this is no JSON, so it will be asked again"
+    assert json.loads(ask(analyst, whole, AGAIN))["subtasks"][-1]["to"] == 14
     (line,) = re.findall(r"^```\n(\{.*?\})\n```", page, re.DOTALL | re.MULTILINE)
     path.write_text(line)
     assert json.loads(ask(ScriptedAnswerer(path)))["label"] == 0
-    for question in QUESTIONS.values():
+    for question in (*QUESTIONS.values(), *one_call_questions().values()):
         assert re.search(rf"`{question.kind} [^`]*`", page), f"the page does not tell the key of {question.kind}"

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.analyst.views import FULL, LEAN, SMALL, action_view, observation_view, safe_text, shares, tag
+from dense.analyst.views import FULL, SMALL, action_view, observation_view, safe_text, shares, tag
 from dense.trajectory import Observation, Source, Step, ToolCall
 
 texts = st.builds(lambda text, times: text * times, st.text(max_size=30), st.integers(1, 90))
@@ -86,6 +86,6 @@ def test_attributes_cannot_be_left() -> None:
 
 def test_presets_shrink_in_order() -> None:
     for field in ("task", "queued", "member", "child", "summary", "facet"):
-        assert getattr(SMALL, field) <= getattr(LEAN, field) <= getattr(FULL, field)
+        assert getattr(SMALL, field) < getattr(FULL, field)
     shrunk = FULL.shrunk(0.001)
     assert (shrunk.task, shrunk.retained, shrunk.prompt) == (FULL.least, 0, FULL.prompt)

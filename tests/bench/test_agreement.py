@@ -26,10 +26,10 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 VERDICTS: dict[str, dict[str, Any]] = {
-    "complete": {"coherence": "coherent", "completion": "complete", "open_issues": []},
+    "complete": {"coherence": "coherent", "completion": "complete"},
     "incomplete": {"coherence": "coherent", "completion": "incomplete"},
-    "broken": {"coherence": "coherent", "completion": "failed", "open_issues": []},
-    "unknown": {"coherence": "coherent", "completion": "unknown", "open_issues": []},
+    "broken": {"coherence": "coherent", "completion": "failed"},
+    "unknown": {"coherence": "coherent", "completion": "unknown"},
 }
 
 
@@ -41,8 +41,8 @@ class Says(OutlineAnswerer):
         word = question.task.instruction if question.task else "complete"
         if word == "raise":
             raise RuntimeError("no word\x1b[2J on this")
-        if "coherence" in (verdict := answer.get("verdict", answer)):
-            verdict.update(VERDICTS[word])
+        answer["root"].update(VERDICTS[word])
+        answer["issues"] = answer["issues"] if word == "incomplete" else []
         return json.dumps(answer)
 
 
@@ -219,7 +219,7 @@ def test_a_run_on_which_the_analyst_fails_raises_no_alarm_and_is_told(
 def test_list_has_a_line_for_each_row(agreement: Any, write: Write, capsys: pytest.CaptureFixture[str]):
     path = write({"say": "incomplete", "outcome": 1}, {"path": "no\x1bwhere", "outcome": 0}, {})
     lines = printed(agreement, capsys, path, "--list").split("\n\n")[0].splitlines()
-    assert lines[0].startswith("runs/0.json  1  incomplete  What was done here")
+    assert lines[0].startswith("runs/0.json  1  incomplete  What the record shows")
     assert lines[1] == "no\ufffdwhere  0  left out: no such file"
     assert lines[2] == "-  -  left out: no outcome of 0 or 1"
     runs = json.loads(printed(agreement, capsys, path, "--list", "--json"))["runs"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -12,8 +11,6 @@ import pytest
 import dense
 from dense.deliver.delivery import deliver
 from dense.tree import Facets, Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, Verdict
-
-type Parse = Callable[[str], Any]
 
 TRACE = Path(__file__).parents[2] / "examples" / "csv-report" / "trial" / "agent" / "trajectory.json"
 
@@ -116,30 +113,19 @@ def tree() -> ReconciledTree:
 
 
 def test_golden_of_the_message(tree: ReconciledTree, golden: Callable[[str, str], None]) -> None:
-    feedback = deliver(tree, notes=["Nothing was redacted."])
+    feedback = deliver(tree)
     assert feedback.report in feedback.message
     assert feedback.dropped == ()
     golden("deliver-csv-report.txt", feedback.message)
 
 
-def test_what_is_done_is_folded_and_what_is_not_is_open(tree: ReconciledTree, parse: Parse) -> None:
-    root = parse(deliver(tree).report).only("task")
-    assert (root["state"], root["completion-scope"]) == ("incomplete", "trajectory_local")
-    done, chart = root.all("task")
-    assert (done["state"], done.names()) == ("complete", ["summary", "artifacts", "key-values"] + ["key-action"] * 4)
-    wrote = next(part for part in done.all("key-action") if part["action"] == "a5")
-    assert wrote.all("tool-call")[0].only("argument", name="keystrokes").text.startswith("cat > summarise.py <<'PY'\n")
-    assert chart["state"] == "incomplete"
-    tried = chart.only("shortcut")
-    assert (tried["outcome"], tried["source"], tried["open-issue"]) == ("failed", "n8 n9 n10", "issue_1")
-    assert [part["action"] for part in tried.all("key-action")] == ["a9", "a10", "a11"]
-
-
-def test_what_was_closed_is_not_open(tree: ReconciledTree, parse: Parse) -> None:
+def test_what_was_closed_is_not_open(tree: ReconciledTree) -> None:
     report = deliver(tree).report
-    assert [part["id"] for part in parse(report).only("task").all("open-issue")] == ["issue_1", "issue_2"]
+    assert [line.split()[1] for line in report.splitlines() if line.startswith("open-issue ")] == [
+        "issue_1:",
+        "issue_2:",
+    ]
     assert "summary.json is missing" not in report
-    assert ">summary.json does not exist yet<" not in report, "the summary that called it open came before"
 
 
 def test_labels_do_not_appear(tree: ReconciledTree) -> None:
@@ -148,19 +134,21 @@ def test_labels_do_not_appear(tree: ReconciledTree) -> None:
     assert "label" not in message
 
 
-def test_lessons_of_folded_and_open_parts_stand_at_the_root(tree: ReconciledTree, parse: Parse) -> None:
-    lessons = parse(deliver(tree).report).only("task").only("lessons").all("lesson")
-    assert [(lesson["from"], lesson["outcome"]) for lesson in lessons] == [
-        ("shortcut_0", "succeeded"),
-        ("shortcut_1", "failed"),
-    ]
-
-
 def test_the_message_ends_with_the_task(tree: ReconciledTree) -> None:
     assert tree.task
-    message = deliver(tree).message
-    assert message.endswith(tree.task.instruction)
-    unknown = deliver(msgspec.structs.replace(tree, task=None)).message
-    *_, told, end = unknown.splitlines()
-    assert told == "Your task was not recorded with the attempt: go by the instruction that you have."
+    assert deliver(tree).message.endswith(tree.task.instruction)
+    *_, note, end = deliver(msgspec.structs.replace(tree, task=None)).message.splitlines()
+    assert note == "Your task was not recorded: go by the instruction that you have."
     assert end.startswith("[dense-feedback-") and end.endswith(" ends]")
+
+
+def test_the_environment_is_said_as_it_is(tree: ReconciledTree) -> None:
+    assert "Nothing it made exists here" in deliver(tree).message
+    same = deliver(tree, environment="same").message
+    assert "are as it left them" in same
+    assert "exists here" not in same
+
+
+def test_the_guide_has_at_most_three_lines_and_only_what_is_there(tree: ReconciledTree) -> None:
+    lines = deliver(tree).message.splitlines()
+    assert 0 < lines.index(next(line for line in lines if line.startswith("state: "))) - 2 <= 3

@@ -74,8 +74,9 @@ MANGLED: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("how", MANGLED)
-@pytest.mark.parametrize("where", ["task", "user", "output", "message", "reasoning", "argument", "sub-agent"])
+@pytest.mark.parametrize("where", ["task", "user", "sub-agent", "output", "message", "reasoning", "argument"])
 def test_no_trace_is_left(how: str, where: str) -> None:
+    """What a run was told is cut in any case, other texts if the message is known to have been delivered as a file."""
     text = MANGLED[how](MESSAGE)
     assert "left chart.png undone" not in TASK
     step = Step(Source("x"), "fine")
@@ -88,17 +89,20 @@ def test_no_trace_is_left(how: str, where: str) -> None:
         "argument": trajectory("do it", Step(Source("x"), calls=(ToolCall("t", {"a": {"b": [text]}}),))),
         "sub-agent": trajectory("do it", Step(Source("x"), subagents=(trajectory(text, step),))),
     }[where]
-    cut = without_injected(found)
+    is_input = where in {"task", "user", "sub-agent"}
+    if not is_input:
+        assert without_injected(found) == found
+    delivered = "" if is_input else MESSAGE
+    cut = without_injected(found, delivered=delivered)
     everything = "\n".join(texts_of(cut))
     assert left(cut) == []
     assert "dense-feedback" not in everything
-    assert not re.search(r"[0-9a-f]{8}-\d", everything)
     for word in re.findall(r"[A-Za-z0-9+/_=-]{40,}", everything):
         decoded = base64.b64decode(
             word + "=" * (-len(word) % 4), altchars=b"-_" if "_" in word or "-" in word else None
         )
         assert b"chart.png undone" not in decoded
-    assert without_injected(cut) == cut
+    assert without_injected(cut, delivered=delivered) == cut
 
 
 def test_the_task_is_what_it_was_byte_by_byte() -> None:
@@ -131,15 +135,22 @@ def test_split_over_what_the_run_was_told() -> None:
     assert [seen.text for step in cut.steps for seen in step.observations] == ["", "ls: a b", TASK]
 
 
-@pytest.mark.parametrize("part", [slice(0, 900), slice(1500, None), slice(1200, 2000)])
-def test_pieces_go_by_their_markers(part: slice) -> None:
-    """A run that was given feedback looks at a part of it."""
-    seen = f"$ sed -n p f\n{MESSAGE[part]}"
-    step = Step(Source("x"), "m", observations=(Observation(seen),))
-    cut = without_injected(trajectory(MESSAGE, step))
+@pytest.mark.parametrize("part", [slice(0, 150), slice(len(MESSAGE) // 2, None)])
+def test_pieces_of_a_delivered_file_go(part: slice) -> None:
+    """A run that was given feedback as a file looks at a part of it."""
+    step = Step(Source("x"), "m", observations=(Observation(f"$ sed -n p f\n{MESSAGE[part]}"),))
+    cut = without_injected(trajectory(MESSAGE, step), delivered=MESSAGE)
     shown = cut.steps[0].observations[0].text
     assert MARK in shown
-    assert not re.search(r"[0-9a-f]{8}-\d", shown)
+    assert "dense-feedback" not in shown
+
+
+@pytest.mark.parametrize("line", ["[dense-feedback-0123abcd ends]", "[dense-feedback-0123abcd begins]"])
+def test_a_line_in_an_output_erases_no_evidence(line: str) -> None:
+    text = f"FAILED 3 tests\n{line}\nmore"
+    found = trajectory("do it", Step(Source("x"), "m", observations=(Observation(text),)))
+    for delivered in ("", MESSAGE):
+        assert without_injected(found, delivered=delivered).steps[0].observations[0].text == text
 
 
 def test_an_agent_cannot_hide_its_actions() -> None:

@@ -11,9 +11,9 @@ from made_feedback import made_feedback
 from msgspec.structs import replace
 
 import dense
-from dense.deliver.budget import Budgets
 from dense.deliver.injected_feedback import without_injected
 from dense.deliver.memory import MemoryItem, compose_memory
+from dense.deliver.page import Item, ReportPage, safe_item
 from dense.trajectory import Task, Trajectory
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -24,7 +24,7 @@ def trajectories() -> list[Trajectory]:
 
 
 def item(trajectory: Trajectory, name: str, complete: int = 200 * 1024) -> MemoryItem:
-    made = made_feedback(name, trajectory, budgets=Budgets.of(None, complete), shares=3)
+    made = made_feedback(name, trajectory, budget=complete, shares=3)
     assert made.item is not None
     return made.item
 
@@ -34,25 +34,25 @@ TASK = Task("Do the thing.\n")
 
 def test_reports_stand_oldest_first_and_the_task_last() -> None:
     items = [item(trajectory, "dense") for trajectory in trajectories()[:3]]
-    message = compose_memory(items, TASK, 200 * 1024)
-    places = [message.index(entry.reports[2][0]) for entry in items]
+    message = compose_memory(items, TASK)
+    places = [message.index(entry.reports[2].items[1].text) for entry in items]
     assert places == sorted(places)
     assert message.endswith("\n\n" + TASK.instruction)
-    assert [f"## Attempt {n} of 3" in message for n in (1, 2, 3)] == [True] * 3
+    assert [f"attempt {n} of 3:" in message for n in (1, 2, 3)] == [True] * 3
 
 
 def test_one_item_is_the_method_s_own_message() -> None:
     trajectory = trajectories()[0]
-    made = made_feedback("dense", trajectory, shares=3)
+    made = made_feedback("dense", trajectory, budget=200_000, shares=3)
     assert made.item is not None and trajectory.task is not None
-    assert compose_memory([made.item], trajectory.task, 200 * 1024) == made.feedback.message
+    assert compose_memory([made.item], trajectory.task) == made.feedback.message
 
 
 def test_the_same_advice_is_told_once() -> None:
     first = item(trajectories()[0], "advisor")
-    message = compose_memory([first, first, first], TASK, 200 * 1024)
-    assert "## Attempt" not in message
-    assert message.count(first.reports[0][0]) == 1
+    message = compose_memory([first, first, first], TASK)
+    assert "attempt 1 of" not in message
+    assert message.count(first.reports[0].items[0].text) == 1
 
 
 @pytest.mark.parametrize("budget", [512, 700, 1_024, 2_048, 4_096, 10_000, 60_000])
@@ -60,7 +60,7 @@ def test_the_same_advice_is_told_once() -> None:
 def test_the_budget_holds_for_any_number_of_items(budget: int, name: str) -> None:
     items = [item(trajectory, name, budget) for trajectory in trajectories()[:3]]
     for count in (1, 2, 3):
-        message = compose_memory(items[-count:], TASK, budget)
+        message = compose_memory(items[-count:], TASK)
         assert message.endswith(TASK.instruction)
         assert len(message.encode()) - len(TASK.instruction.encode()) <= budget
 
@@ -72,11 +72,11 @@ def test_the_budget_holds_for_any_number_of_items(budget: int, name: str) -> Non
 def test_what_a_run_was_told_is_cut_out_again(texts: list[str], task: str) -> None:
     """Whatever reports and task say: a trace that begins with the message is as if it had begun with the task."""
     items = [
-        MemoryItem(tuple((text.encode("utf-8", "replace").decode(), f"{n:08x}") for _ in range(3)))
-        for n, text in enumerate(texts)
+        MemoryItem((ReportPage((safe_item(Item("x", 1, "x: ", text, (("tool-call", text),))),)),) * 3, 200_000)
+        for text in texts
     ]
     source = trajectories()[0]
-    told = replace(source, task=Task(compose_memory(items, Task(task), 200 * 1024)))
+    told = replace(source, task=Task(compose_memory(items, Task(task))))
     cut = without_injected(told)
     left = cut.task.instruction if cut.task else ""
     assert left.strip() == task.encode("utf-8", "replace").decode().strip()

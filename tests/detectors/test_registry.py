@@ -84,7 +84,7 @@ def test_every_code_has_a_wording_and_a_meaning() -> None:
 def test_a_new_detector_needs_a_module_and_a_wording() -> None:
     run = attempt(None, ("ls", "a"), ("printenv", "KEY=1"), "Done.")
     report = distill_sync(run, RulesAnalyst()).feedback.report
-    assert "`printenv` leaks a secret." in report
+    assert "`printenv` leaks a secret" in report
     assert state(run) == "broken"
 
 

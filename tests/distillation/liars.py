@@ -7,8 +7,9 @@ import json
 import random
 from typing import Any
 
+from dense.analyst.one_call import Closing, Whole, Window
 from dense.analyst.outline import OutlineAnswerer
-from dense.analyst.questions import Compression, Correction, Digest, Labels, Question, Reconciliation, Settlement
+from dense.analyst.questions import Compression, Correction, Question, Reconciliation
 from dense.errors import AnalystFailed
 from dense.tree import Node, leaves, nodes
 
@@ -53,20 +54,68 @@ def _bent(question: Question, answer: dict[str, Any], chance: random.Random) -> 
     """An answer of the right form with invented content."""
     if "action_index" in answer:
         answer["action_index"] = chance.randint(-2, 40)
-    if "ends" in answer:
-        answer["ends"] = [chance.randint(-5, 60) for _ in range(chance.randint(0, 12))]
-        answer["can_mount_all"] = chance.random() < 0.3
-    if "can_mount_all" in answer and "ends" not in answer:
+    if "can_mount_all" in answer:
         answer["can_mount_all"] = chance.random() < 0.4
-    if isinstance(question, Digest | Labels):
-        for label in answer["labels"]:
-            label["label"] = chance.choice((0, -1, -2))
-    if isinstance(question, Compression | Settlement):
+    if isinstance(question, Whole | Window | Closing):
+        answer = _invented(question, answer, chance)
+    if isinstance(question, Compression):
         answer["groups"] = _groups(list(question.parent.children), chance)
     if isinstance(question, Reconciliation):
         answer = _verdict(question.subtree, [issue.id for issue in question.issues], chance)
-    if isinstance(question, Settlement):
-        answer["verdict"] = _verdict(question.parent, [issue.id for issue in question.issues], chance)
+    return answer
+
+
+def _invented(question: Whole | Window | Closing, answer: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """The answer about a stretch of actions with references, quotes and verdicts made up."""
+    first, last = (
+        (question.digests[0].first, question.digests[-1].last)
+        if isinstance(question, Closing)
+        else (question.actions[0].first, question.actions[-1].last)
+    )
+
+    def some(most: int = 3) -> list[Any]:
+        numbers = [chance.randint(first - 2, last + 2) for _ in range(chance.randint(0, most))]
+        return [chance.choice((number, f"a{number}", str(number))) for number in numbers]
+
+    def verdict() -> dict[str, Any]:
+        return {
+            "coherence": chance.choice(("coherent", "coherent", "inconsistent", "?", None)),
+            "completion": chance.choice(("complete", "complete", "incomplete", "failed", "unknown", "Done")),
+        }
+
+    ends = [chance.randint(first - 1, last + 3) for _ in range(chance.randint(0, 9))]
+    subtasks = [{"to": end, "title": "t", "values": [{"value": "v", "check": end}], **verdict()} for end in ends]
+    issues = [
+        {
+            "text": "wrong",
+            "evidence": some(),
+            "fixed_by": some(),
+            "quote": chance.choice(("", "x", "not there")),
+            "fatal": chance.random() < 0.2,
+        }
+        for _ in range(chance.randint(0, 4))
+    ]
+    answer |= {
+        "requirements": [{"text": "all of it", "met": chance.choice(("yes", "no", "?")), "by": some()}],
+        "subtasks": [*subtasks[:2], {"title": "g", "parts": subtasks[2:4], **verdict()}, *subtasks[4:]],
+        "shortcuts": [
+            {"from": a, "to": b, "dead_end": "it failed", "outcome": "partial"}
+            for a, b in zip(some(), some(), strict=False)
+        ],
+        "issues": issues,
+        "known_issues": [
+            {"id": f"i{chance.randint(0, 9)}", "same_as": f"i{chance.randint(0, 9)}", "fixed_by": some()}
+            for _ in issues
+        ],
+        "phases": [{"to": f"s{chance.randint(0, 40)}", "title": "p", **verdict()} for _ in range(4)],
+        "products": [{"path": "out.txt", "action": number, "check": number} for number in some()],
+        "next_steps": [{"do": "run it", "because": some(), "untested": "no"}],
+        "key_actions": some(),
+        "labels": [{"action": number, "label": chance.choice((-1, -2, "-1", 7))} for number in some()],
+        "root": {"summary": "what came of it", **verdict()},
+    }
+    for name in chance.sample(sorted(answer), chance.randint(0, 4)):
+        answer[name] = chance.choice((None, [], {}, "", 7, [None, 3, ["x"]], "text", True))
     return answer
 
 

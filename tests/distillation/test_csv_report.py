@@ -13,7 +13,7 @@ import pytest
 import dense
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.service import Distillation, distill
-from dense.tree import Leaf, Shortcut, Subtask, nodes
+from dense.tree import Shortcut, Subtask, nodes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "csv-report"
 
@@ -33,53 +33,47 @@ def state(node: Subtask) -> str:
     return node.verdict.state
 
 
-def block(report: str, identifier: str) -> str:
-    """A task's block, from its opener to the end that it names."""
-    start = report.index(f'<task id="{identifier}"')
-    marker = report[report.index('end="', start) + 5 :].partition('"')[0]
-    return report[start : report.index(f"</task {marker}>")]
-
-
 def test_every_question_was_answered(done: Distillation) -> None:
     assert [asked.key for asked in done.record.asked if asked.fell_back or asked.problems] == []
     assert len(done.record.asked) == len(json.loads((EXAMPLE / "answers.json").read_text()))
 
 
-def test_the_summary_is_complete_and_folded_with_its_write_kept(done: Distillation) -> None:
-    node = subtask(done, "summary.json")
+def test_the_summary_is_complete_with_its_path_and_value(done: Distillation) -> None:
+    node = subtask(done, "Write summary.json")
     assert state(node) == "complete"
-    shown = block(done.feedback.report, node.id)
-    assert "<shortcut" not in shown
-    assert shown.count("<task") == 1
-    assert "delimiter=';'" in shown
-    write = next(leaf for leaf in nodes(node) if isinstance(leaf, Leaf) and leaf.id == "n6")
-    assert all(str(call.arguments["keystrokes"]) in shown for call in write.step.calls)
+    assert node.facets.artifacts == "/app/summary.json (a7)"
+    assert node.facets.key_values == "total = 30 (a8)"
+    shortcut = next(n for n in nodes(node) if isinstance(n, Shortcut))
+    assert (shortcut.outcome, [child.id for child in shortcut.children]) == ("succeeded", ["n4", "n5", "n6"])
 
 
-def test_the_chart_is_incomplete_and_expanded_with_the_three_missing_tools(done: Distillation) -> None:
-    node = subtask(done, "chart.png")
-    assert state(node) == "incomplete"
-    shown = block(done.feedback.report, node.id)
-    assert "<shortcut" in shown
-    for seen in ("No module named 'matplotlib'", "gnuplot: command not found", "convert: command not found"):
-        assert seen in shown
+def test_the_chart_failed_with_the_three_missing_tools(done: Distillation) -> None:
+    node = subtask(done, "Draw chart.png")
+    assert state(node) == "broken"
     shortcut = next(n for n in nodes(node) if isinstance(n, Shortcut))
     assert (shortcut.outcome, [child.id for child in shortcut.children]) == ("failed", ["n8", "n9", "n10"])
+    assert all(tool in shortcut.dead_end for tool in ("matplotlib", "gnuplot", "convert"))
 
 
 def test_the_early_issue_is_closed_with_evidence(done: Distillation) -> None:
-    issue = done.reconciled.issues[0]
-    assert issue.text == "summary.json is missing"
-    assert (issue.evidence, issue.resolution) == (("n0",), ("n7",))
-    assert issue.resolved_at == subtask(done, "summary.json").id
-    assert "summary.json is missing" not in done.feedback.report.replace("the earlier", "").split("<key-action")[0]
+    closed, left = done.reconciled.issues
+    assert (closed.evidence, closed.resolution, closed.quote) == (("n4",), ("n6",), "KeyError: 'amount'")
+    assert closed.resolved_at == subtask(done, "Write summary.json").id
+    assert left.resolved_at is None
+    assert left.evidence == ("n8", "n9", "n10", "n11")
 
 
 def test_the_root_is_incomplete_and_says_what_is_left(done: Distillation) -> None:
     assert state(done.reconciled.root) == "incomplete"
-    root = done.feedback.report.partition('<task id="n19"')[0]
-    assert "trajectory_local" in root
-    assert "Make /app/chart.png" in root
+    assert [(one.met, one.evidence) for one in done.reconciled.requirements] == [
+        ("yes", ("a8",)),
+        ("no", ("a12",)),
+        ("no", ("a12",)),
+        ("yes", ("a12",)),
+    ]
+    first = done.reconciled.next_steps[0]
+    assert first.text.startswith("Write chart.png with the standard library alone")
+    assert first.is_untested
 
 
 def test_golden_message(done: Distillation, golden: Callable[[str, str], None]) -> None:

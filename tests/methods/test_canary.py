@@ -19,7 +19,7 @@ from made_feedback import made_feedback
 import dense
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.errors import MissingInput
-from dense.methods import METHODS, FeedbackDraft, MethodContext, list_report, text_blocks
+from dense.methods import METHODS, FeedbackDraft, MethodContext, list_report, text_items
 from dense.outcome import Outcome
 from dense.trajectory import Trajectory
 
@@ -100,7 +100,7 @@ def test_what_the_privileged_one_says(trial: Path, tmp_path: Path) -> None:
     (folder,) = (tmp_path / "out").iterdir()
     assert done.stdout == f"{folder}: not passed\n"
     report = (folder / "feedback.txt").read_text()
-    assert f">{REWARD}<" in report
+    assert f"grade: reward {REWARD}" in report
     assert f"1 failed: {OUTPUT}" in report
     assert sorted(path.name for path in folder.iterdir()) == ["feedback.txt", "message.txt", "run.json"]
 
@@ -130,7 +130,7 @@ class Curious:
 
     async def feedback(self, *given: object) -> FeedbackDraft:
         self.given += given
-        return FeedbackDraft(list_report(text_blocks("summary", ["done"])))
+        return FeedbackDraft(list_report(text_items("summary", ["done"])))
 
 
 def test_the_runner_hands_no_outcome_to_an_ordinary_method(trajectory: Trajectory) -> None:

@@ -55,7 +55,7 @@ def test_the_example_in_the_docs_works(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (folder,) = (tmp_path / "out").iterdir()
     assert done.stdout == f"{folder.relative_to(tmp_path)}: failures\n"
-    assert re.search(r">\d+ of 14 actions failed\.<", (folder / "feedback.txt").read_text())
+    assert re.search(r"^summary: \d+ of 14 actions failed\n", (folder / "feedback.txt").read_text())
 
 
 def test_its_calls_are_counted(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_its_calls_are_counted(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "1 calls" in done.stdout
     (folder,) = (path for path in (tmp_path / "out").iterdir() if path.is_dir())
-    assert ">Nothing is installed.<" in (folder / "feedback.txt").read_text()
+    assert "summary: Nothing is installed\n" in (folder / "feedback.txt").read_text()
     assert '"method": "failures"' in (folder / "run.json").read_text()
 
 

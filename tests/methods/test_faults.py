@@ -18,9 +18,8 @@ from loopback import Loopback, said
 from made_feedback import made_feedback
 from msgspec import Struct
 
-from dense.deliver import markup
 from dense.errors import DenseError, UnknownMethod, describe_exception
-from dense.methods import AnyMethod, FeedbackDraft, MethodContext, list_report, method
+from dense.methods import AnyMethod, FeedbackDraft, Item, MethodContext, ReportPage, list_report, method, text_items
 from dense.model import ChatRequest, GivenPrices, Message
 from dense.service.analysts import SMALL_CONTEXT_TOKENS, ModelSettings, model_settings
 from dense.service.estimate import estimate
@@ -32,9 +31,8 @@ ROOT = Path(__file__).parents[2]
 TASKLESS = ROOT / "tests" / "fixtures" / "claude-code" / "stream-json" / "looks.jsonl"
 
 OWN = """
-from dense.deliver import markup
 from dense.errors import CallFailed
-from dense.methods import FeedbackDraft, list_report
+from dense.methods import FeedbackDraft, Item, ReportPage, list_report, text_items
 
 
 class Raises:
@@ -43,7 +41,7 @@ class Raises:
     async def feedback(self, trajectory, context):
         if len(trajectory.steps) == 14:
             return {}["missing\\x1b[31m"]
-        return FeedbackDraft(list_report([markup.text("summary", "fine")]))
+        return FeedbackDraft(list_report(text_items("summary", ["fine"])))
 
 
 class Dead(Raises):
@@ -60,7 +58,7 @@ class Text(Raises):
 
 class Long(Raises):
     async def feedback(self, trajectory, context):
-        return FeedbackDraft(lambda room: (markup.group("report", [markup.text("x", "y" * room)]), ()))
+        return FeedbackDraft(lambda room: ReportPage((Item("x", 1, "", "y" * room),)))
 
 
 class Parses(Raises):
@@ -90,7 +88,7 @@ def distill(folder: Path, *arguments: object, **env: str) -> subprocess.Complete
 @pytest.mark.parametrize(
     ("name", "line", "left"),
     [
-        ("Raises", r"csv-report\S*: raises: KeyError: 'missing\\x1b\[31m' \(own\.py:12, in feedback\)", 2),
+        ("Raises", r"csv-report\S*: raises: KeyError: 'missing\\x1b\[31m' \(own\.py:11, in feedback\)", 2),
         ("Dead", r"csv-report\S*: raises: no answer", 2),
         ("Text", r"csv-report\S*: raises must return a `FeedbackDraft` or None, not str", 0),
         ("Long", r"csv-report\S*: raises made a report of [\d,]+ bytes, and there is room for [\d,]+", 0),
@@ -251,7 +249,7 @@ def given(draft: Any, trajectory: Trajectory) -> FeedbackRun:
     return made_feedback(cast("AnyMethod", Giving(draft)), trajectory)
 
 
-FIT = list_report([markup.text("summary", "fine")])
+FIT = list_report(text_items("summary", ["fine"]))
 
 
 @pytest.mark.parametrize(
@@ -263,10 +261,10 @@ FIT = list_report([markup.text("summary", "fine")])
             FeedbackDraft(FIT, cast("Any", "frame"), cast("Any", 3), cast("Any", [])),
             "the wrong type in frame, state, files",
         ),
-        (FeedbackDraft(cast("Any", lambda _: "report")), "`fit` of giving must return a block"),
-        (FeedbackDraft(cast("Any", lambda room: FIT(room)[0])), "`fit` of giving must return a block"),
-        (FeedbackDraft(cast("Any", lambda room: (FIT(room)[0], [3]))), "`fit` of giving must return a block"),
-        (FeedbackDraft(lambda room: (markup.text("report", "x" * room), ())), "and there is room for"),
+        (FeedbackDraft(cast("Any", lambda _: "report")), "`fit` of giving must return a `ReportPage`"),
+        (FeedbackDraft(cast("Any", lambda room: FIT(room).items)), "`fit` of giving must return a `ReportPage`"),
+        (FeedbackDraft(cast("Any", lambda room: ReportPage(("x",)))), "`fit` of giving must return a `ReportPage`"),
+        (FeedbackDraft(lambda room: ReportPage((Item("x", 1, "", "x" * room),))), "and there is room for"),
     ],
 )
 def test_what_is_no_draft_is_told(trajectory: Trajectory, draft: Any, words: str) -> None:

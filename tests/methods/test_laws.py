@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_feedback import made_feedback
 
-from dense.deliver import markup
-from dense.deliver.budget import Budgets
-from dense.methods import METHODS, list_report, method, text_blocks
+from dense.methods import METHODS, list_report, method, text_items
 from dense.outcome import Outcome
 from dense.service import FeedbackRun
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
@@ -43,7 +41,7 @@ def made(name: str, trajectory: Trajectory, **options: Any) -> FeedbackRun:
 @given(trajectory=TRAJECTORIES, size=st.sampled_from([512, 900, 4_000, 20_000]))
 @settings(max_examples=15, deadline=None)
 def test_any_trajectory_any_budget(name: str, trajectory: Trajectory, size: int) -> None:
-    feedback = made(name, trajectory, budgets=Budgets(size, size)).feedback
+    feedback = made(name, trajectory, budget=size).feedback
     assert trajectory.task is not None
     task = trajectory.task.instruction.encode("utf-8", "replace")
     assert feedback.message.encode().endswith(task)
@@ -53,12 +51,12 @@ def test_any_trajectory_any_budget(name: str, trajectory: Trajectory, size: int)
 @given(st.lists(WORDS, max_size=30), st.integers(60, 9_000))
 @settings(deadline=None)
 def test_a_listing_keeps_what_fits(words: list[str], room: int) -> None:
-    blocks = text_blocks("summary", words)
-    report, dropped = list_report(blocks, state="é")(room)
-    shown = report.content if isinstance(report.content, tuple) else ()
-    assert list(shown) == blocks[: len(shown)]
-    assert len(shown) + len(dropped) == len(blocks)
-    assert markup.size(report) <= room or not shown
+    items = text_items("summary", words)
+    report = list_report(items)(room)
+    shown = [item for item in report.items if item.kind == "summary"]
+    assert [item.label for item in shown] == ["summary: "] * len(shown)
+    assert len(shown) + len(report.dropped) == len(items)
+    assert report.size <= room
 
 
 @pytest.mark.parametrize("name", ["self-reflection", "all-at-once", "step-by-step"])

@@ -26,8 +26,7 @@ from dense.results import Result
 from dense.service.record import RunRecord
 
 OWN = """
-from dense.deliver import markup
-from dense.methods import FeedbackDraft, list_report
+from dense.methods import FeedbackDraft, list_report, text_items
 from dense.model.chat import ChatRequest, Message
 
 class Mine:
@@ -35,7 +34,7 @@ class Mine:
 
     async def feedback(self, trajectory, context):
         reply = await context.model.complete(ChatRequest("", (Message("user", "How many?"),)))
-        return FeedbackDraft(list_report([markup.text("number", str(int(reply.text)))]))
+        return FeedbackDraft(list_report(text_items("number", [str(int(reply.text))])))
 """
 ADVICE = json.dumps({"strategy": ["Count."], "risks": ["None."], "checklist": ["Look."]})
 

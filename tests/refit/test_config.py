@@ -19,7 +19,7 @@ analyst: {model: gemini/gemini-3-flash-preview, profile: paper}
 repetitions: 3
 rounds: 1
 memory: 3
-budget: {tree: 180 KiB, complete: 200 KiB}
+budget: 180 KiB
 concurrency: 4
 """
 
@@ -32,7 +32,7 @@ def written(folder: Path, text: str) -> Path:
 
 def test_the_file_of_the_issue(tmp_path: Path) -> None:
     config = read_config(written(tmp_path, ISSUE))
-    assert config.budget.tree == 180 * 1024 and config.budget.complete == 200 * 1024
+    assert config.budget == 180 * 1024
     assert config.analyst.profile == "paper" and config.environment.type == "sandbox"
     assert len(config.methods) == 7 and config.repetitions == 3
 
@@ -45,14 +45,10 @@ def test_short_forms(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "tree", "complete"),
-    [("{}", 180, 200), ("{complete: 100 KiB}", 100, 100), ("{complete: 300 KiB}", 180, 300), ("{tree: 9 KiB}", 9, 200)],
+    ("given", "budget"), [("100 KiB", 102_400), ("paper", "paper"), ("5000", 5_000), ("null", None)]
 )
-def test_the_report_s_budget_follows_the_whole_unless_it_is_given(
-    tmp_path: Path, given: str, tree: int, complete: int
-) -> None:
-    config = read_config(written(tmp_path, ISSUE.replace("{tree: 180 KiB, complete: 200 KiB}", given)))
-    assert (config.budgets.tree, config.budgets.complete) == (tree * 1024, complete * 1024)
+def test_a_budget_is_bytes_the_paper_s_or_the_default(tmp_path: Path, given: str, budget: object) -> None:
+    assert read_config(written(tmp_path, ISSUE.replace("180 KiB", given))).budget == budget
 
 
 @pytest.mark.parametrize(
@@ -66,12 +62,8 @@ def test_the_report_s_budget_follows_the_whole_unless_it_is_given(
         (("dense, verifier", "dence, verifier"), "methods: unknown method 'dence'"),
         (("dense, verifier", "dense, dense, verifier"), "methods: method 'dense' is there twice"),
         (("[none,", "[run0,"), "methods: `run0` is the shared round 0"),
-        (("180 KiB", "180 furlongs"), "budget.tree: Input should be a valid integer"),
-        (("180 KiB", "100"), "budget.tree: Input should be greater than or equal to 512"),
-        (
-            ("180 KiB", "201 KiB"),
-            "budget: the report's budget of 205824 bytes exceeds the whole budget of 204800 bytes",
-        ),
+        (("180 KiB", "180 furlongs"), "budget"),
+        (("180 KiB", "100"), "greater than or equal to 512"),
         (("recipients: [", "recipients: [{name: kimi, agent: nop}, "), "recipients: recipient 'kimi' is there twice"),
         (("tasks: {path: tasks/}", "tasks: {dataset: terminal-bench@2.1}"), "say `environment: {type: sandbox, force"),
         (("name: demo", "name: [demo"), "no YAML"),

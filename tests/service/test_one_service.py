@@ -121,7 +121,7 @@ DEAD_WORDS = r"(\d+) of (\d+) calls to \S+ failed for good; the last error: .*ba
 
 def test_failed_calls_fail_the_command(tmp_path: Path) -> None:
     with Loopback(answer, default=failing(400, "bad param")) as server:
-        options = ("--model", f"{server.url}#m", "--yes", "--concurrency", 1)
+        options = ("--model", f"{server.url}#m", "--yes", "--concurrency", 1, "--profile", "paper")
         done = command(tmp_path, *options)
         assert done.returncode == 1
         assert "Traceback" not in done.stderr
@@ -141,7 +141,7 @@ def test_what_was_answered_before_calls_failed_is_not_asked_again(tmp_path: Path
         return await (failing(400, "bad param") if fails and len(server.received) > 1 else answer)(request)
 
     with Loopback(default=moody) as server:
-        options = ("--model", f"{server.url}#m", "--yes", "--concurrency", 1)
+        options = ("--model", f"{server.url}#m", "--yes", "--concurrency", 1, "--profile", "paper")
         assert command(tmp_path, *options).returncode == 1
         fails = False
         done = command(tmp_path, *options)
@@ -154,7 +154,7 @@ def test_what_was_answered_before_calls_failed_is_not_asked_again(tmp_path: Path
 def test_failed_calls_raise_in_python() -> None:
     async def go(address: str) -> None:
         async with open_model(address) as model:
-            await dense.distill(trajectory(), model=model)
+            await dense.distill(trajectory(), model=model, profile="paper")
 
     with (
         Loopback(answer, default=failing(400, "bad param")) as server,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dense.text.clip import ELLIPSIS, clip_end, clip_middle
 
-COUNT = re.compile(r" \[…([\d,]+) characters cut…\] ")
+COUNT = re.compile(r"\[… ([\d,]+) characters left out …\]")
 texts = st.text("ab \n", max_size=300)
 limits = st.integers(0, 320)
 
@@ -37,4 +37,4 @@ def test_the_count_is_what_is_missing(text: str, limit: int, head: float) -> Non
 
 
 def test_a_long_text_shows_its_count() -> None:
-    assert clip_middle("a" * 50 + "b" * 50, 40) == "aaaaaaaaa […84 characters cut…] bbbbbbb"
+    assert clip_middle("a" * 50 + "b" * 50, 40) == "aaaaaa[… 89 characters left out …]bbbbb"

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from scripted.screen import HERE, PROMPT, TROUBLE, Exchange, exchanges
+from scripted.screen import ENDED, HERE, MARK, PROMPT, TROUBLE, Exchange, exchanges
 
 HEAD, TAIL = 6_000, 3_000
 """So many bytes are read at the beginning and at the end, blank lines not counted."""
@@ -56,6 +56,8 @@ MAKES = re.compile(
 COMMON = frozenset(
     "a an and app are at be but by for from has in is it must not of on or py python than the to".split()
 )
+QUOTE = re.compile(r"^[0-9a-f]{8}\| (.*)$")
+"""A line around quoted text: what follows, or `end`."""
 READ_FIRST = re.compile(r"\b[Rr]ead\b[^.]{0,60}\bfile\b")
 FILE = re.compile(r"\bfile (/[\w./-]+\.\w+)")
 
@@ -105,7 +107,7 @@ def _passages(text: str) -> Iterator[str]:
     """Cut before each prompt and each tag: a command is noticed with what came back, or not at all."""
     passage = list[str]()
     for line in text.splitlines():
-        if passage and (PROMPT.match(line.strip()) or line.lstrip().startswith("<")):
+        if passage and (PROMPT.match(line.strip()) or line.lstrip().startswith("<") or _begins_action(line)):
             yield "\n".join(passage)
             passage = []
         passage.append(line)
@@ -121,7 +123,7 @@ def absent(text: str) -> frozenset[str]:
 def read(text: str, chance: Callable[[str], float]) -> Reading:
     """What a reader takes from a text. One without commands and complaints, as a bare task, gives nothing."""
     text = attended(text, chance)
-    shown, prose = list(exchanges(text)), _prose(text)
+    shown, prose = [*exchanges(text), *_quoted(text)], _prose(text)
     spans, sentences = list(_spans(prose)), SENTENCE.split(prose)
     missing = [sentence.strip() for sentence in sentences if MISSING.search(sentence)]
     wrong = [sentence.strip() for sentence in sentences if WRONG.search(sentence) and sentence.strip() not in missing]
@@ -148,9 +150,42 @@ def _prose(text: str) -> str:
             in_screen = True
         elif stripped.startswith(("<", "#", "---")):
             in_screen = False
-        if not in_screen and stripped:
+        if quote := QUOTE.match(line):
+            in_screen = quote[1] != "end"
+        elif not in_screen and stripped:
             lines.append(stripped)
     return "\n".join(lines)
+
+
+def _begins_action(line: str) -> bool:
+    """Whether a line around quoted text begins with another action."""
+    quote = QUOTE.match(line)
+    return quote is not None and re.search(r"action a\d+", quote[1]) is not None
+
+
+def _quoted(text: str) -> Iterator[Exchange]:
+    """Commands that are quoted without a screen, each with what is quoted below it. What is called final worked."""
+    head, command, answer = "", list[str](), list[str]()
+    is_answer = is_open = False
+    for line in [*text.splitlines(), "00000000| end"]:
+        quote = QUOTE.match(line)
+        if quote is None:
+            (answer if is_answer else command).extend([line] if is_open else [])
+            continue
+        if quote[1].startswith(("observation", "…")):
+            is_answer = is_answer or quote[1].startswith("observation")
+            continue
+        if command:
+            yield _exchange("\n".join(command), "\n".join(answer), head)
+        command, answer, is_answer = [], [], False
+        head = quote[1] if "action a" in quote[1] else head
+        is_open = quote[1] != "end"
+
+
+def _exchange(command: str, answer: str, head: str) -> Exchange:
+    ended = ENDED.search(answer)
+    code = int(ended[1]) if ended else 0 if ", final " in head else None
+    return Exchange(MARK.sub("", command).strip("\n"), answer, code)
 
 
 def _spans(prose: str) -> Iterator[tuple[str, bool]]:

@@ -3,9 +3,10 @@
 Comes in: a clean trajectory. Goes out: a `TreeDraft` (`dense.draft`), which `dense.distillation.accept` checks.
 
     rules/                      the built-in analyst: drafts from the evidence alone, asks nobody
-    paper.py, fast.py           the two profiles of a language model: ask `questions/` through an `Asker`
+    one_call/                   the profile `fast` of a language model: the whole tree in one call
+    paper.py                    the profile `paper`: asks `questions/`, one judgement a call
     model.py, scripted.py       who answers questions: a chat model, a file
-    assembly.py, validate.py    what the profiles and `accept` share: numbers, states, checks
+    assembly.py, validate.py    what the paper profile and `accept` share: numbers, states, checks
 
 Must never import `distillation`, `deliver`, `methods` or anything above them."""
 

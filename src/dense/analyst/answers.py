@@ -65,6 +65,12 @@ def _text(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
+def _free_text(value: Any) -> Any:
+    """A field that decides nothing must not cost the answer, whatever a model puts there."""
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+type FreeText = Annotated[str, BeforeValidator(_free_text)]
 type OptionalText = Annotated[str, BeforeValidator(_text)]
 type RequiredText = Annotated[str, Field(min_length=1)]
 

@@ -51,6 +51,10 @@ class Asker:
         self.asked.append(Asked(question.key, attempts, seconds, tuple(problems), fell_back, is_unanswered))
         return answer
 
+    async def reply(self, question: Question, correction: Correction | None = None) -> str:
+        """The reply as it is, for a caller that reads it itself and adds to `asked`."""
+        return await self._answerer.ask(question, correction)
+
     def record(self) -> tuple[Asked, ...]:
         """All questions, sorted by key, because the order in which replies arrive is chance."""
         return tuple(sorted(self.asked, key=lambda asked: asked.key))

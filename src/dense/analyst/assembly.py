@@ -136,8 +136,17 @@ class Assembly:
         identifier = f"issue_{len(self.issues)}"
         self.issue_names[issue.key] = identifier
         self._raised.setdefault(raised_at, []).append(identifier)
+        closed_at = raised_at if issue.resolution else None
         self.issues[identifier] = Issue(
-            identifier, issue.text.strip(), raised_at, evidence, issue.is_fatal, code=issue.code
+            identifier,
+            issue.text.strip(),
+            raised_at,
+            evidence,
+            issue.is_fatal,
+            closed_at,
+            issue.resolution,
+            issue.code,
+            issue.quote,
         )
         return identifier
 
@@ -150,8 +159,8 @@ class Assembly:
         state = state_of(
             verdict.coherence,
             verdict.completion,
-            open_issues=any(not issue.is_fatal for issue in verdict.issues),
-            fatal_issues=any(issue.is_fatal for issue in verdict.issues),
+            open_issues=any(not issue.is_fatal and not issue.resolution for issue in verdict.issues),
+            fatal_issues=any(issue.is_fatal and not issue.resolution for issue in verdict.issues),
         )
         resolved = tuple(verdict.resolved)
         found = Verdict(verdict.coherence, verdict.completion, state, raised, resolved, verdict.key_actions)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from dense.analyst.one_call import Closing, Whole, Window, render_one_call
 from dense.analyst.prompt import prompt_hashes, prompt_size, render
-from dense.analyst.questions import Correction, Judgement, Question, as_judgement
+from dense.analyst.questions import Correction, Question, as_judgement
 from dense.analyst.views import FULL, Limits
 from dense.errors import AnalystFailed, CallFailed
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
+
+BYTES_PER_TOKEN = 4
 
 __all__ = ["ModelAnswerer", "prompt_hashes", "render"]
 
@@ -38,17 +41,16 @@ class ModelAnswerer:
 
     async def ask(self, question: Question, correction: Correction | None = None) -> str:
         """The model's reply."""
-        judgement = as_judgement(question)
-        request = self.render(judgement, correction)
+        request = self.render(question, correction)
         try:
-            reply = await self._complete(judgement, correction, request)
+            reply = await self._complete(question, correction, request)
         except CallFailed as error:
             raise AnalystFailed(f"{question.key}: {error}") from error
         if reply.finish == "refusal":
             raise AnalystFailed(f"{question.key}: the model declined to answer: {reply.text[:200]}")
         return reply.text
 
-    async def _complete(self, question: Judgement, correction: Correction | None, request: ChatRequest) -> ChatReply:
+    async def _complete(self, question: Question, correction: Correction | None, request: ChatRequest) -> ChatReply:
         """The reply. A prompt that the model finds too long after all is put once more, half as long."""
         try:
             return await self._model.complete(request)
@@ -58,12 +60,20 @@ class ModelAnswerer:
             return await self._model.complete(self.render(question, correction, prompt=prompt_size(request) // 2))
 
     def render(
-        self, question: Judgement, correction: Correction | None = None, *, prompt: int | None = None
+        self, question: Question, correction: Correction | None = None, *, prompt: int | None = None
     ) -> ChatRequest:
         """What the model is asked, for whoever wants to measure it. `prompt` limits the whole, in bytes."""
+        if isinstance(question, Whole | Window | Closing):
+            return render_one_call(
+                question,
+                correction,
+                look_tokens=prompt // BYTES_PER_TOKEN if prompt is not None else None,
+                max_output_tokens=self._max_output_tokens,
+                temperature=self._temperature,
+            )
         limits = self._limits if prompt is None else replace(self._limits, prompt=min(prompt, self._limits.prompt))
         return render(
-            question,
+            as_judgement(question),
             correction,
             limits,
             context_tokens=self._context_tokens,

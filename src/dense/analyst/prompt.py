@@ -82,8 +82,6 @@ def _size(system: str, messages: Iterable[Message]) -> int:
 def _fitted(
     question: Judgement, correction: Correction | None, limits: Limits, room: int
 ) -> tuple[str, tuple[Message, ...]]:
-    if limits.lean and question.is_lean:
-        limits = limits.lean
     system, messages = _prompt(question, correction, limits)
     for _ in range(MAX_SHRINKS):
         if _size(system, messages) <= room:
@@ -97,10 +95,11 @@ def _fitted(
 def _without_middle(messages: tuple[Message, ...], over: int) -> tuple[Message, ...]:
     """The material ends with the question, so that head and tail of its message are what must stay."""
     task, material, *rest = messages
-    note = "\n[…the middle was left out…]\n"
     data = material.text.encode()
-    half = max(200, len(data) - over - len(note.encode())) // 2
-    text = data[:half].decode(errors="ignore") + note + data[-half:].decode(errors="ignore")
+    half = max(200, len(data) - over - 60) // 2
+    front, back = data[:half].decode(errors="ignore"), data[-half:].decode(errors="ignore")
+    missing = len(material.text) - len(front) - len(back)
+    text = f"{front}\n[… {missing:,} characters left out …]\n{back}"
     return (task, Message(material.role, text), *rest)
 
 
@@ -136,7 +135,8 @@ def marker_for(task: str, texts: Iterable[str]) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates of all prompts, strict about undefined names."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     # The prompts are plain text for a model, not markup for a browser: what must be defused, the views defuse.
@@ -148,13 +148,13 @@ def _templates(kind: str) -> Templates:
     system, separator, user = (FOLDER / f"{kind}.md.j2").read_text(encoding="utf-8").partition(SEPARATOR)
     if not separator:
         raise AssertionError(f"the prompt {kind} has no user part")
-    environment = _environment()
-    return Templates(environment.from_string(system).render(), environment.from_string(user))
+    templates = environment()
+    return Templates(templates.from_string(system).render(), templates.from_string(user))
 
 
 @cache
 def _task_template() -> Template:
-    return _environment().get_template("parts/task.md.j2")
+    return environment().get_template("parts/task.md.j2")
 
 
 def kinds() -> list[str]:
@@ -171,6 +171,6 @@ def _sources(name: str) -> list[str]:
     from jinja2 import meta
 
     source = (FOLDER / name).read_text(encoding="utf-8")
-    included = sorted(part for part in meta.find_referenced_templates(_environment().parse(source)) if part)
+    included = sorted(part for part in meta.find_referenced_templates(environment().parse(source)) if part)
     texts = [text for part in included for text in _sources(part)]
     return [source, *texts] if "/" in name else [source, *texts, (FOLDER / "parts/task.md.j2").read_text("utf-8")]

@@ -106,7 +106,11 @@ def _valid_issues(issues: Iterable[IssueDraft], known: Known, problems: list[str
             problems.append(f"{name}: the issue has no description")
             continue
         evidence = _references(issue.evidence, known.nodes, f"{name}: evidence_node_ids", problems)
-        yield msgspec.structs.replace(issue, evidence=evidence)
+        resolution = _references(issue.resolution, known.nodes, f"{name}: resolution", problems)
+        if resolution and known.position(resolution) <= known.position(evidence):
+            problems.append(f"{name}: its resolution must lie later than its evidence")
+            resolution = ()
+        yield msgspec.structs.replace(issue, evidence=evidence, resolution=resolution)
 
 
 def _references(given: Iterable[str], allowed: Collection[str], name: str, problems: list[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from dense.text.clip import clip_middle
+from dense.text.clip import clip_end, clip_middle
 from dense.trajectory import Observation, Step, ToolCall
 from dense.tree import NONE, Facets, Issue, Leaf, Node, Shortcut, Subtask, leaves, nodes
 
@@ -54,12 +54,10 @@ class Limits(Struct, frozen=True):
     """The whole prompt, in bytes."""
     least: int = 24
     """No view is shrunk below this."""
-    lean: Limits | None = None
-    """Other limits for the questions of the fast profile; None for the same."""
 
     def shrunk(self, factor: float) -> Limits:
         """The same with all views shorter; what is not a view stays."""
-        kept, numbers = ("answer", "prompt", "least", "lean"), ("retained", "facets")
+        kept, numbers = ("answer", "prompt", "least"), ("retained", "facets")
         return msgspec.structs.replace(
             self,
             **{
@@ -69,25 +67,6 @@ class Limits(Struct, frozen=True):
             },
         )
 
-
-LEAN = Limits(
-    task=6_000,
-    queued=300,
-    queue=160_000,
-    target=1_000,
-    neighbour=300,
-    member=640,
-    child=220,
-    evidence=140,
-    retained=1,
-    facets=3,
-    summary=500,
-    facet=200,
-    reply=12_000,
-    answer=1_600,
-    prompt=600_000,
-)
-"""For the questions that the fast profile draws together: fewer tokens is what it is for."""
 
 FULL = Limits(
     task=12_000,
@@ -105,7 +84,6 @@ FULL = Limits(
     reply=12_000,
     answer=1_600,
     prompt=600_000,
-    lean=LEAN,
 )
 """For ordinary models."""
 
@@ -133,6 +111,11 @@ PRESETS: dict[str, Limits] = {"full": FULL, "small": SMALL}
 TAGS = "entry task action observation subtask shortcut summary reason issue material dead-end working-path".split()
 """The tags that views and prompts use, besides those of the facets."""
 
+ENTRY_CHARS = 40
+"""What the tags of an entry take."""
+MAX_NEIGHBOURS = 40
+"""So many actions before and behind the one in question are shown."""
+
 _FACETS = "open_issues dead_ends key_values critical_order artifacts key_mechanisms final_state".split()
 """All facets, the most useful first."""
 _TAG_NAMES = "|".join([*TAGS, *(name.replace("_", "-") for name in _FACETS)])
@@ -150,10 +133,20 @@ _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
 def safe_text(text: str, limit: int) -> str:
     """A text from a trajectory or an analyst as a prompt may show it: clipped, on visible characters, without anything
     that reads as a tag of ours. Never longer than `limit`."""
-    if "\x1b" in text:
-        text = _ANSI.sub("", text)
-    text = clip_middle(text.strip().replace("\r\n", "\n").replace("\r", "\n"), limit)
+    return clip_middle(_safe(text), limit)
+
+
+def _safe(text: str) -> str:
+    text = _ANSI.sub("", text).strip().replace("\r\n", "\n").replace("\r", "\n")
     return _LOOKALIKE.sub("‹", _INVISIBLE.sub("\ufffd", _GAP.sub("\n\n", text)))
+
+
+def _joined(parts: Iterable[str], limit: int) -> str:
+    """The parts below each other in at most `limit` characters; each is clipped once, from the original."""
+    safe = [_safe(part) for part in parts]
+    granted = shares([len(part) for part in safe], max(0, limit - len(safe) + 1))
+    text = "\n".join(clip_middle(part, share) for part, share in zip(safe, granted, strict=True))
+    return clip_end(text, limit)  # the breaks between very many parts
 
 
 def shares(lengths: Sequence[int], limit: int) -> list[int]:
@@ -170,28 +163,26 @@ def shares(lengths: Sequence[int], limit: int) -> list[int]:
 def action_view(step: Step, limit: int) -> str:
     """What the agent said and called; what it thought if it said nothing."""
     said = step.message.strip() or step.reasoning.strip()
-    parts = [said] * bool(said) + [_call(call, limit) for call in step.calls]
+    parts = [said] * bool(said) + [_call(call) for call in step.calls]
     if step.subagents:
         parts.append(f"(started {len(step.subagents)} sub-agents: {sum(len(t.steps) for t in step.subagents)} steps)")
     if not parts:
         return "(nothing recorded)"
-    room = limit - len(parts) + 1
-    granted = shares([len(part) for part in parts], max(0, room))
-    return safe_text("\n".join(clip_middle(part, share) for part, share in zip(parts, granted, strict=True)), limit)
+    return _joined(parts, limit)
 
 
-def _call(call: ToolCall, limit: int) -> str:
-    texts = {name: clip_middle(value, limit) for name, value in call.arguments.items() if isinstance(value, str)}
+def _call(call: ToolCall) -> str:
+    texts = {name: value for name, value in call.arguments.items() if isinstance(value, str)}
     rest = {name: value for name, value in call.arguments.items() if name not in texts}
     if len(texts) == 1:
         parts = [f"→ {call.name}: {next(iter(texts.values())).strip()}"]
     else:
         parts = [f"→ {call.name}", *(f"{name}: {value}" for name, value in texts.items())]
-    return "\n".join(parts) + (f" {_json(rest, limit)}" if rest else "")
+    return "\n".join(parts) + (f" {_json(rest)}" if rest else "")
 
 
-def _json(value: Any, limit: int) -> str:
-    return clip_middle(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str), limit)
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def observation_view(step: Step, limit: int) -> str:
@@ -199,14 +190,11 @@ def observation_view(step: Step, limit: int) -> str:
     seen = step.observations
     if not seen:
         return "(nothing came back)"
-    texts = [observation.text.strip() for observation in seen]
     parts = [
-        _marks(observation, number if len(seen) > 1 else None) + clip_middle(text, share)
-        for number, (observation, text, share) in enumerate(
-            zip(seen, texts, shares([len(text) for text in texts], limit), strict=True), 1
-        )
+        _marks(observation, number if len(seen) > 1 else None) + observation.text.strip()
+        for number, observation in enumerate(seen, 1)
     ]
-    return safe_text("\n".join(parts), limit) or "(empty)"
+    return _joined(parts, limit) or "(empty)"
 
 
 def _marks(observation: Observation, number: int | None) -> str:
@@ -230,6 +218,11 @@ def tag(name: str, body: str, /, **attributes: str | int | None) -> str:
 
 def _attribute(value: str | int) -> str:
     return " ".join(str(value).split()).replace('"', "'").replace("<", "‹").replace(">", "›")
+
+
+def visible_queue(queue: Sequence[Node], limits: Limits) -> Sequence[Node]:
+    """The nodes of a queue that a prompt has room for, from its head on."""
+    return queue[: max(2, limits.queue // (limits.least + ENTRY_CHARS))]
 
 
 def queue_view(queue: Sequence[Node], head: int, limits: Limits) -> str:
@@ -256,7 +249,15 @@ def covers(node: Node) -> str:
 
 def subtask_view(subtask: str, members: Sequence[Node], target: Leaf, limits: Limits) -> str:
     """The small tree in which one action is scored."""
-    inner = [_scored(node, target, limits) for node in members]
+    centre = next((place for place, node in enumerate(members) if target in leaves(node)), 0)
+    reach = min(MAX_NEIGHBOURS, max(1, limits.queue // 100))
+    first, last = max(0, centre - reach), min(len(members), centre + reach + 1)
+    inner = [_scored(node, target, limits) for node in members[first:last]]
+    inner = (
+        [f"({first} more before)"] * (first > 0)
+        + inner
+        + [f"({len(members) - last} more behind)"] * (last < len(members))
+    )
     return tag("subtask", "\n".join(inner), id=subtask, focus="current-subtask")
 
 
@@ -281,7 +282,7 @@ def members_view(members: Sequence[Node], limits: Limits) -> str:
 
 def _action(leaf: Leaf, limit: int, limits: Limits, *, is_labelled: bool, kept: str | None = None) -> str:
     parts = [action_view(leaf.step, limit), tag("observation", observation_view(leaf.step, limit))]
-    if is_labelled and leaf.reason and leaf.label:
+    if is_labelled and leaf.reason:
         parts.append(tag("reason", safe_text(leaf.reason, limits.facet)))
     return tag("action", "\n".join(parts), id=leaf.id, label=leaf.label if is_labelled else None, kept=kept)
 
@@ -296,6 +297,11 @@ def _described(node: Subtask | Shortcut, limits: Limits) -> str:
 def _facets(facets: Facets, limits: Limits) -> list[str]:
     filled = [(name, getattr(facets, name)) for name in _FACETS if getattr(facets, name) not in ("", NONE)]
     return [tag(name.replace("_", "-"), safe_text(text, limits.facet)) for name, text in filled[: limits.facets]]
+
+
+def facets_view(node: Subtask, limits: Limits) -> str:
+    """What was said of a node besides its title and summary."""
+    return "\n".join(_facets(node.facets, limits))
 
 
 def candidates_view(candidates: Sequence[Node], limits: Limits) -> str:
@@ -322,16 +328,16 @@ def _values(facets: Facets) -> Facets:
     return Facets(key_values=facets.key_values, open_issues=facets.open_issues)
 
 
-def branch_view(children: Sequence[Node], kept: Collection[str], limits: Limits, *, is_labelled: bool) -> str:
-    """The children of a parent with verdicts and evidence. `kept` are the actions that are kept by rule."""
-    return "\n".join(_branch(child, frozenset(kept), limits, is_labelled=is_labelled) for child in children)
+def branch_view(children: Sequence[Node], kept: Collection[str], limits: Limits) -> str:
+    """The children of a parent with labels, verdicts and evidence. `kept` are the actions that are kept by rule."""
+    return "\n".join(_branch(child, frozenset(kept), limits) for child in children)
 
 
-def _branch(node: Node, kept: frozenset[str], limits: Limits, *, is_labelled: bool) -> str:
+def _branch(node: Node, kept: frozenset[str], limits: Limits) -> str:
     match node:
         case Leaf():
             mark = "by rule" if node.id in kept else None
-            return _action(node, limits.child, limits, is_labelled=is_labelled, kept=mark)
+            return _action(node, limits.child, limits, is_labelled=True, kept=mark)
         case Shortcut():
             return _shortcut(node, kept, limits)
         case Subtask():

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from dense.cli.read import given_task
-from dense.deliver.budget import Budgets
+from dense.deliver.budget import parse_budget
 from dense.errors import DenseError
 
 MIN_CONTEXT_TOKENS = 2_000
@@ -18,8 +18,20 @@ MIN_CONTEXT_TOKENS = 2_000
 
 
 def distill(
-    paths: Annotated[list[Path], typer.Argument(help="Files or folders with traces.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", help="The folder to write to: a folder in it for each trajectory.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Files or folders with traces; - reads one from the input.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Write a folder for each trajectory in this one. [default: print the message of the only one]"
+        ),
+    ] = None,
+    report: Annotated[bool, typer.Option("--report", help="Without --out: print the report alone.")] = False,
+    environment: Annotated[
+        Literal["fresh", "same"],
+        typer.Option("--environment", help="same: the next attempt works where this one left its files."),
+    ] = "fresh",
     model: Annotated[
         str | None, typer.Option("--model", help="The analyst: PROVIDER/NAME, or http://host:port/v1#NAME.")
     ] = None,
@@ -50,48 +62,61 @@ def distill(
             "--context", metavar="TOKENS", help="The model's window. [default: as its provider's models have]"
         ),
     ] = None,
+    look: Annotated[
+        int,
+        typer.Option("--look", metavar="TOKENS", help="What one call of the fast profile sees of a trace.", min=4_000),
+    ] = 24_000,
     cache: Annotated[
         Path | None,
-        typer.Option("--cache", help="The file of answers that were paid for. [default: OUT/answers.sqlite]"),
-    ] = None,
-    tree_budget: Annotated[
-        int | None,
-        typer.Option("--tree-budget", help=f"Bytes of the report. [default: {Budgets().tree}, or as many as --budget]"),
+        typer.Option("--cache", help="The file of answers that were paid for. [default: OUT/answers.sqlite, or none]"),
     ] = None,
     budget: Annotated[
-        int, typer.Option("--budget", help="Bytes of the report with what is around it.")
-    ] = Budgets().complete,
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="BYTES|paper",
+            help="Bytes of the message without the task. [default: a quarter of the trace's text, 3,000 to 24,000]",
+        ),
+    ] = None,
     format: Annotated[str | None, typer.Option("--format", help="Read as this format.")] = None,
     task: Annotated[
         str | None, typer.Option("--task", help="The task's instruction; @FILE reads it from a file.")
     ] = None,
 ) -> None:
-    """Distill traces into feedback for the next attempt."""
+    """Distill traces into feedback for the next attempt.
+
+    Without --out, the message for the next attempt is printed, and everything else goes to the error stream."""
     if model is not None and answers is not None:
         raise DenseError("--model and --answers exclude each other: choose one")
     if context is not None and context < MIN_CONTEXT_TOKENS:
         raise DenseError(f"--context {context}: a window of at least {MIN_CONTEXT_TOKENS:,} tokens is needed")
+    if out is None and record:
+        raise DenseError("--record keeps answers in the folder of --out: give one")
+    if report and out is not None:
+        raise DenseError("--report prints the report, and --out writes it: choose one")
     try:
-        budgets = Budgets.of(tree_budget, budget)
+        budget_choice = parse_budget(budget)
     except ValueError as error:
-        raise DenseError(f"--tree-budget, --budget: {error}") from None
+        raise DenseError(f"--budget: {error}") from None
     if ":" in method or ":" in (format or ""):
         sys.path.insert(0, str(Path.cwd()))  # a method or a reader of the user's own is most likely here
     from dense.cli.distill_estimate import confirm_cost, print_estimate
     from dense.cli.distill_run import DistillSettings, TraceInputs, run
+    from dense.cli.distill_text import print_feedback
     from dense.service.feedback import FeedbackOptions
 
     settings = DistillSettings(
         out,
         method,
-        FeedbackOptions(profile, budgets, redacted=not no_redact),
+        FeedbackOptions(profile, budget_choice, redacted=not no_redact, environment=environment),
         model,
         base_url,
         context_tokens=context,
+        look_tokens=look,
         is_small=small,
         answers=answers,
         record=record,
-        cache=cache or out / "answers.sqlite",
+        cache=cache or (out / "answers.sqlite" if out else None),
         max_usd=max_usd,
         concurrency=concurrency,
         jobs=jobs,
@@ -105,6 +130,9 @@ def distill(
     if model is not None and not yes:
         confirm_cost(traces, settings)
     summary = asyncio.run(run(traces, settings))
-    summary.show()
+    if out is None:
+        print_feedback(summary, is_report=report)
+    else:
+        summary.show()
     if summary.failures:
         raise typer.Exit(1)

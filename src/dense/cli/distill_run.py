@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
+import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO
 
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.cli.distill_text import DistillSummary, FinishedTrace, progress_bar
 from dense.errors import CallFailed, DenseError, ModelError
+from dense.feedback import Feedback
 from dense.methods import AnyMethod, method
 from dense.model import OpenModel, open_model
 from dense.readers import UnreadFile, files_of, read_file
@@ -23,6 +28,7 @@ from dense.service.files import write_failure, write_run
 from dense.service.outcomes import trial_outcome
 from dense.trajectory import Trajectory
 
+STANDARD_INPUT = Path("-")
 ANSWERS = "answers.jsonl"
 """Recorded answers, in the folder of their trajectory: the keys of questions are unique within a trajectory."""
 
@@ -31,12 +37,14 @@ ANSWERS = "answers.jsonl"
 class DistillSettings:
     """The options of the command."""
 
-    out: Path
+    out: Path | None = None
+    """None keeps the feedback in memory, to be printed."""
     method: str = "dense"
     options: FeedbackOptions = FeedbackOptions()  # noqa: RUF009 - immutable
     model: str | None = None
     base_url: str | None = None
     context_tokens: int | None = None
+    look_tokens: int | None = None
     is_small: bool = False
     answers: Path | None = None
     record: bool = False
@@ -49,15 +57,19 @@ class DistillSettings:
     def model_settings(self) -> ModelSettings:
         """How the model is asked."""
         return model_settings(
-            self.model, base_url=self.base_url, context_tokens=self.context_tokens, is_small=self.is_small
+            self.model,
+            base_url=self.base_url,
+            context_tokens=self.context_tokens,
+            look_tokens=self.look_tokens,
+            is_small=self.is_small,
         )
 
-    def choice(self, model: OpenModel | None, folder: Path) -> AnalystChoice:
-        """Who answers the questions about the trajectory of this folder: a model, a script, or the rules."""
-        recording = folder / ANSWERS if self.record else None
+    def choice(self, model: OpenModel | None, name: str) -> AnalystChoice:
+        """Who answers the questions about the trajectory of this name: a model, a script, or the rules."""
+        recording = self.out / name / ANSWERS if self.record and self.out else None
         if model is not None or self.answers is None:
             return AnalystChoice(model, settings=self.model_settings, answers=recording)
-        script = self.answers / folder.name / ANSWERS if self.answers.is_dir() else self.answers
+        script = self.answers / name / ANSWERS if self.answers.is_dir() else self.answers
         return AnalystChoice(
             None, ScriptedAnswerer(script), f"scripted:{self.answers}", self.model_settings, answers=recording
         )
@@ -72,15 +84,26 @@ class TraceInputs:
     task: str | None = None
     problems: list[str] = field(default_factory=list[str])
     warnings: list[str] = field(default_factory=list[str])
+    _input: IO[bytes] | None = None
 
     def __iter__(self) -> Iterator[Trajectory]:
         self.problems, self.warnings = [], []
         for path in self.paths:
+            if path == STANDARD_INPUT:
+                path = self._stored_input()
             try:
                 for file in files_of(path):
                     yield from self._trajectories(file, is_alone=not path.is_dir())
             except DenseError as error:
                 self.problems.append(str(error))
+
+    def _stored_input(self) -> Path:
+        """The standard input as a file: it is read once, and formats are detected from the beginning."""
+        if self._input is None:
+            self._input = NamedTemporaryFile(prefix="dense-", suffix="-input")  # noqa: SIM115 - lives as long as this
+            shutil.copyfileobj(sys.stdin.buffer, self._input)
+            self._input.flush()
+        return Path(self._input.name)
 
     def _trajectories(self, file: TraceFile | EventFolder, is_alone: bool) -> Iterator[Trajectory]:
         for item in read_file(file, format=self.format, task=self.task):
@@ -117,9 +140,8 @@ async def run(traces: TraceInputs, settings: DistillSettings) -> DistillSummary:
                 chosen, names, waiting = method(settings.method), FolderNames(), asyncio.Semaphore(settings.jobs)
 
                 async def one(trajectory: Trajectory) -> None:
-                    folder = settings.out / names.of(trajectory)
                     try:
-                        summary.done.append(await _distill(chosen, trajectory, settings, model, folder))
+                        summary.done.append(await _distill(chosen, trajectory, settings, model, names.of(trajectory)))
                     except Exception as error:
                         summary.failures.append(failure_line(error, chosen, trajectory))
                     finally:
@@ -140,18 +162,22 @@ async def run(traces: TraceInputs, settings: DistillSettings) -> DistillSummary:
 
 
 async def _distill(
-    chosen: AnyMethod, trajectory: Trajectory, settings: DistillSettings, model: OpenModel | None, folder: Path
+    chosen: AnyMethod, trajectory: Trajectory, settings: DistillSettings, model: OpenModel | None, name: str
 ) -> FinishedTrace:
     """One trajectory, from reading to its files. A run that failed leaves its record and raises its error."""
-    choice = settings.choice(model, folder)
+    choice = settings.choice(model, name)
     # Only here is an outcome ever read, and only for a method that is privileged by its type.
     outcome = trial_outcome(trajectory) if chosen.sees == "outcome" else None
     run = await make_feedback(chosen, trajectory, choice, outcome=outcome, options=settings.options)
+    folder = settings.out / name if settings.out else None
     if isinstance(run, FailedRun):
-        write_failure(folder, run.record)
+        if folder:
+            write_failure(folder, run.record)
         raise run.error
-    write_run(folder, run)
-    return FinishedTrace(folder.name, run.state or run.method, run.record.fallbacks, str(trajectory.source))
+    if folder:
+        write_run(folder, run)
+    feedback = run.feedback if folder is None else Feedback("", "")
+    return FinishedTrace(name, run.state or run.method, run.record.fallbacks, str(trajectory.source), feedback)
 
 
 def failure_line(error: Exception, chosen: AnyMethod, trajectory: Trajectory) -> str:
@@ -169,7 +195,8 @@ async def _model(settings: DistillSettings) -> AsyncGenerator[OpenModel | None]:
     if settings.model is None:
         yield None
         return
-    settings.out.mkdir(parents=True, exist_ok=True)
+    if settings.out is not None:
+        settings.out.mkdir(parents=True, exist_ok=True)
     async with open_model(
         settings.model,
         base_url=settings.base_url,

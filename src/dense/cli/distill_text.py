@@ -16,6 +16,7 @@ from rich.text import Text
 
 from dense.cli.outline import outline
 from dense.cli.text import format_bytes, printable
+from dense.feedback import Feedback
 from dense.model import CallLedger
 from dense.service.files import RECONCILED, REPORT, read_reconciled
 
@@ -34,13 +35,15 @@ class FinishedTrace(NamedTuple):
     """How many questions had no usable answer."""
     source: str
     """Where the trace was read."""
+    feedback: Feedback = Feedback("", "")
+    """The feedback, if it is not in a folder."""
 
 
 @dataclass
 class DistillSummary:
     """What the command prints at the end."""
 
-    out: Path
+    out: Path | None
     done: list[FinishedTrace] = field(default_factory=list[FinishedTrace])
     failures: list[str] = field(default_factory=list[str])
     warnings: list[str] = field(default_factory=list[str])
@@ -48,33 +51,71 @@ class DistillSummary:
 
     def show(self) -> None:
         """Print results to the output, warnings and errors to the error stream."""
-        out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
+        out = Console(highlight=False, soft_wrap=True)
         for trace in self.done:
-            fallbacks = f", {trace.fallbacks} judgements fell back" if trace.fallbacks else ""
-            out.print(f"{self.out / trace.folder}: {printable(trace.state)}{fallbacks}", markup=False)
+            place = self.out / trace.folder if self.out else trace.source
+            out.print(f"{place}: {self._state(trace)}", markup=False)
             self._show_tree(out, trace)
-        if self.ledger is not None:
-            totals = self.ledger.totals
-            usd = "price unknown" if totals.usd is None else f"{totals.usd:.4f} USD"
-            spent = f"{totals.usage.input or 0:,} tokens in, {totals.usage.output or 0:,} out, {usd}"
-            out.print(
-                f"{totals.calls} calls ({totals.cached} from the cache, {totals.failed} failed), {spent}", markup=False
-            )
+        self._show_cost(out)
+        self.show_problems()
+
+    def show_problems(self) -> None:
+        """Print warnings and errors to the error stream."""
+        err = Console(stderr=True, highlight=False, soft_wrap=True)
         for warning in self.warnings:
             err.print(f"warning: {printable(warning)}", markup=False)
         for failure in self.failures:
             err.print(f"error: {printable(failure)}", markup=False)
 
+    @staticmethod
+    def _state(trace: FinishedTrace) -> str:
+        fallbacks = f", {trace.fallbacks} judgements fell back" if trace.fallbacks else ""
+        return f"{printable(trace.state)}{fallbacks}"
+
+    def _show_cost(self, out: Console) -> None:
+        if self.ledger is None:
+            return
+        totals = self.ledger.totals
+        usd = "price unknown" if totals.usd is None else f"{totals.usd:.4f} USD"
+        spent = f"{totals.usage.input or 0:,} tokens in, {totals.usage.output or 0:,} out, {usd}"
+        out.print(
+            f"{totals.calls} calls ({totals.cached} from the cache, {totals.failed} failed), {spent}", markup=False
+        )
+
+    def show_result_aside(self) -> None:
+        """Print the state and the cost of what is printed itself to the error stream."""
+        err = Console(stderr=True, highlight=False, soft_wrap=True)
+        for trace in self.done:
+            size = format_bytes(len(trace.feedback.message.encode()))
+            err.print(f"{printable(trace.source)}: {self._state(trace)}, message of {size}", markup=False)
+        self._show_cost(err)
+
     def _show_tree(self, out: Console, trace: FinishedTrace) -> None:
         """The tree of a trajectory, if there are only a few, and where its feedback is."""
-        path = self.out / trace.folder
-        if len(self.done) > MAX_TREES or not (path / RECONCILED).exists():
+        if self.out is None or len(self.done) > MAX_TREES or not (self.out / trace.folder / RECONCILED).exists():
             return
+        path = self.out / trace.folder
         out.print(outline(read_reconciled(path / RECONCILED), trace.source), soft_wrap=False)
         feedback = path / REPORT
         out.print(
             f"feedback for the next attempt ({format_bytes(feedback.stat().st_size)}): {feedback}\n", markup=False
         )
+
+
+def print_feedback(summary: DistillSummary, *, is_report: bool) -> None:
+    """Print the message, or the report alone, of the only trajectory; several are an error."""
+    count = len(summary.done)
+    if count > 1:
+        summary.failures.append(f"{count} trajectories: only one can be printed; write them to a folder with --out")
+    elif count == 0 and not summary.failures:
+        summary.failures.append("no trajectory found")
+    summary.show_result_aside()
+    summary.show_problems()
+    if count == 1 and not summary.failures:
+        (trace,) = summary.done
+        text = trace.feedback.report if is_report else trace.feedback.message
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.flush()
 
 
 class SpendingColumn(ProgressColumn):

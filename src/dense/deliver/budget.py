@@ -2,48 +2,85 @@
 
 from __future__ import annotations
 
-from typing import Self
+import json
+from typing import Literal, Self
 
 from msgspec import Struct
 
+from dense.trajectory import Trajectory
+
 MIN_BUDGET = 512
 """The smallest budget that can be kept, in bytes."""
-TERSE_BUDGET = 4 * MIN_BUDGET
-"""Below this, the text around a report is short."""
-MEMORY_OVERHEAD = 256
-"""Bytes of a message of several reports that belong to none of them, its head apart."""
+RAW_SHARE = 4
+"""By default, feedback may have one in so many bytes of the attempt's raw text …"""
+MIN_DEFAULT_BUDGET = 3_000
+"""… but at least so many …"""
+MAX_DEFAULT_BUDGET = 24_000
+"""… and at most so many."""
+MIN_GUIDED_BUDGET = 1_200
+"""From here on room is kept for the reading guide."""
+PAPER_REPORT, PAPER_COMPLETE = 180 * 1024, 200 * 1024
+"""The paper's budgets: of the report, and of the report with what is around it."""
+
+type BudgetChoice = int | Literal["paper"] | None
+"""What a user asks for: so many bytes, the paper's budgets, or the default."""
 
 
-class Budgets(Struct, frozen=True):
-    """How many bytes of UTF-8 feedback may have."""
+class Budgets(Struct, frozen=True, omit_defaults=True):
+    """How many bytes of UTF-8 feedback on one attempt may have."""
 
-    tree: int = 180 * 1024
-    """The report."""
-    complete: int = 200 * 1024
+    complete: int = MAX_DEFAULT_BUDGET
     """The report with everything around it, the task's own text apart."""
+    report: int | None = None
+    """The report alone, if it has a limit of its own."""
 
-    @classmethod
-    def of(cls, tree: int | None = None, complete: int | None = None) -> Self:
-        """Checked budgets. Without its own, the report gets the default, or the whole budget if that is smaller.
-
-        Raises `ValueError` if a budget is too small, or the report's is larger than the whole."""
-        default = cls()
-        complete = default.complete if complete is None else complete
-        tree = min(default.tree, complete) if tree is None else tree
-        if min(tree, complete) < MIN_BUDGET:
-            raise ValueError(f"a budget of {min(tree, complete)} bytes is too small: at least {MIN_BUDGET} are needed")
-        if tree > complete:
-            raise ValueError(f"the report's budget of {tree} bytes exceeds the whole budget of {complete} bytes")
-        return cls(tree, complete)
-
-    def share(self, count: int, head: int) -> Self:
-        """The budgets of one report in a message of so many that begins with `head` bytes."""
+    def share(self, count: int, overhead: int) -> Self:
+        """The budgets of one report in a message of so many, which has `overhead` bytes of its own."""
         if count < 2:
             return self
-        each = max(MIN_BUDGET, (self.complete - head - MEMORY_OVERHEAD) // count)
-        return type(self)(min(self.tree, each), each)
+        each = max(0, (self.complete - overhead) // count)
+        return type(self)(each, None if self.report is None else min(self.report, each))
 
 
-def is_terse(budget: int, reports: int = 1) -> bool:
-    """Whether the text around so many reports must be short."""
-    return budget < TERSE_BUDGET * reports
+def budgets_for(choice: BudgetChoice, trajectory: Trajectory) -> Budgets:
+    """The budgets for feedback on this attempt. Raises `ValueError` for a budget that is too small."""
+    if choice == "paper":
+        return Budgets(PAPER_COMPLETE, PAPER_REPORT)
+    if choice is not None:
+        return Budgets(checked_budget(choice))
+    return Budgets(min(max(raw_size(trajectory) // RAW_SHARE, MIN_DEFAULT_BUDGET), MAX_DEFAULT_BUDGET))
+
+
+def parse_budget(text: str | None) -> BudgetChoice:
+    """A budget as a user writes it: bytes, or `paper`. Raises `ValueError`."""
+    if text is None or text == "paper":
+        return text
+    if not text.isdecimal():
+        raise ValueError(f"{text!r} is neither a number of bytes nor `paper`")
+    return checked_budget(int(text))
+
+
+def checked_budget(size: int) -> int:
+    """The budget. Raises `ValueError` if it is too small."""
+    if size < MIN_BUDGET:
+        raise ValueError(f"a budget of {size} bytes is too small: at least {MIN_BUDGET} are needed")
+    return size
+
+
+def raw_size(trajectory: Trajectory) -> int:
+    """Bytes of an attempt's raw text: what the agent said, the arguments of its calls, what came back."""
+    return sum(
+        _bytes(step.message)
+        + sum(_bytes(_text(value)) for call in step.calls for value in call.arguments.values())
+        + sum(_bytes(seen.text) for seen in step.observations)
+        + sum(raw_size(subagent) for subagent in step.subagents)
+        for step in trajectory.steps
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -4,48 +4,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from dense.deliver import fit as fitting
-from dense.deliver import markup, message, selection
-from dense.deliver.budget import MIN_BUDGET, Budgets
-from dense.deliver.markup import MarkupBlock
-from dense.deliver.message import MessageFrame
-from dense.deliver.render import Renderer
+from dense.deliver.budget import MIN_GUIDED_BUDGET, Budgets
+from dense.deliver.message import REPORT, Environment, MessageFrame, compose, frame_size, guide_size
+from dense.deliver.page import Fit, ReportPage, safe_item, write_items
+from dense.deliver.report import tree_report
 from dense.evidence.actions import EffectsOf
 from dense.evidence.actions import effects as effects_of
 from dense.feedback import Feedback
 from dense.trajectory import Task
 from dense.tree import ReconciledTree
 
-type Fit = Callable[[int], tuple[MarkupBlock, tuple[str, ...]]]
-"""Makes a report of at most so many bytes, out of whole blocks, and names what it left out."""
-
 
 def deliver(
     tree: ReconciledTree,
     budgets: Budgets = Budgets(),  # noqa: B008 - immutable
     *,
-    notes: Sequence[str] = (),
+    environment: Environment = "fresh",
     effects: EffectsOf = effects_of,
 ) -> Feedback:
-    """The feedback on one attempt: the same bytes for the same tree, every time.
-
-    `notes` are sections before the report, if there is room. `effects` returns what an action did."""
-    return deliver_report(lambda room: fit_tree(tree, room, effects=effects), tree.task, budgets, notes=notes)
-
-
-def fit_tree(
-    tree: ReconciledTree, room: int, *, effects: EffectsOf = effects_of
-) -> tuple[MarkupBlock, tuple[str, ...]]:
-    """The report on a tree in at most so many bytes."""
-    renderer = Renderer(tree)
-    structure = markup.size(renderer.report({}), 0, selection.NUMBER_WIDTH)
-    # If the structure alone takes too much it will be folded: plan with half, fitting does the rest.
-    planned = max(room - structure, room // 2)
-    chosen = selection.select(tree, effects=effects, room=planned, layout=renderer.layout)
-    report, dropped = fitting.fit(renderer, chosen.blocks, room)
-    return report, (*chosen.left_out, *dropped)
+    """The feedback on one attempt: the same bytes for the same tree, every time."""
+    return deliver_report(tree_report(tree, effects=effects), tree.task, budgets, environment=environment)
 
 
 def deliver_report(
@@ -53,15 +33,26 @@ def deliver_report(
     task: Task | None,
     budgets: Budgets = Budgets(),  # noqa: B008 - immutable
     *,
-    notes: Sequence[str] = (),
-    frame: MessageFrame = message.REPORT,
+    frame: MessageFrame = REPORT,
+    environment: Environment = "fresh",
+    unsafe: Sequence[str] = (),
 ) -> Feedback:
-    """Any report in its frame, within the same budgets."""
-    if min(budgets.tree, budgets.complete) < MIN_BUDGET:
-        raise ValueError(f"a budget of less than {MIN_BUDGET} bytes cannot be kept")
-    room = min(budgets.tree, budgets.complete - message.essential_size(task, budgets.complete, frame))
-    report, dropped = fit(room)
-    key = markup.choose_key([*markup.strings(report), *notes, task.instruction if task else ""])
-    written = markup.write(report, key)
-    whole, gone = message.compose(written, markup.size(report), key, task, notes, budgets.complete, frame)
-    return Feedback(written, whole, (*dropped, *gone), key)
+    """Any report in its frame, within the same budgets. The key occurs in none of `unsafe`."""
+    report = fit_report(fit, task, budgets, frame, environment)
+    message, key = compose((report,), task, budgets.complete, frame=frame, environment=environment, unsafe=unsafe)
+    return Feedback(write_items(report.items, key), message, report.dropped, key)
+
+
+def fit_report(
+    fit: Fit,
+    task: Task | None,
+    budgets: Budgets,
+    frame: MessageFrame = REPORT,
+    environment: Environment = "fresh",
+) -> ReportPage:
+    """The report within its budgets, its lines safe to write."""
+    room = budgets.complete - frame_size(task, frame, environment)
+    if budgets.complete >= MIN_GUIDED_BUDGET:
+        room -= guide_size(frame)
+    found = fit(min(room, budgets.report) if budgets.report is not None else room)
+    return ReportPage(tuple([safe_item(item) for item in found.items]), found.dropped)

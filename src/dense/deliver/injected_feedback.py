@@ -1,12 +1,12 @@
-"""Feedback that a run was given, out of the record of that run, whatever the record's format did to it.
+"""Feedback that a run was given, cut out of the record of that run, whatever the record's format did to it.
 
-A message of ours is between two lines that name its key (`message.py`). They are found in any text of a trajectory:
-wrapped into another prompt, escaped, indented, broken into lines, in base64, or split over several messages. Where a
-text holds only a piece of the message (an output that was cut, a file shown in part), what carries the key's markers
-goes.
+A message of ours is between two lines that name its key (`message`). They are looked for in what a run was told: its
+task, and what users and the harness said, wrapped into another prompt, escaped, indented, broken into lines, in base64,
+or split over several messages. What an agent did, printed or said is evidence and stays, whatever lines are in it: a
+tool's output that shows such a line hides nothing.
 
-Only what a run was given may be cut over several texts: an agent that prints such lines cannot make its own actions, or
-what came of them, disappear."""
+Only an experiment that keeps a record of the message that it delivered as a file can have it cut out of outputs too
+(`delivered`): what is between its lines and what is around its markers, by its own keys alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.deliver import markup
 from dense.deliver.message import BEGINS
 from dense.redact.texts import Texts
 from dense.redact.walk import rewrite_trajectory, texts_of
@@ -27,9 +26,6 @@ from dense.trajectory import Observation, Step, Trajectory
 
 MARK = "[feedback that this run was given is left out]"
 """The text in place of what was cut, except in the task: an output that showed it was not empty."""
-
-MAX_KEYS = 16
-"""How many messages are looked for in pieces: more than any run is given."""
 
 _NAME = BEGINS.partition("{")[0].strip("[")
 _BREAK = r"(?:[\s\"'+|>*#]|\\[nrt]){0,16}"
@@ -60,18 +56,21 @@ class _Limit(Struct, frozen=True):
     end: int
 
 
-def without_injected(trajectory: Trajectory, texts: Texts | None = None) -> Trajectory:
-    """The trajectory as if the run had not been given any feedback; the same one if there is none. `texts` are the
-    trajectory's, in the order of `texts_of`, if they are at hand."""
+def without_injected(trajectory: Trajectory, texts: Texts | None = None, *, delivered: str = "") -> Trajectory:
+    """The trajectory as if the run had not been given any feedback; the same one if there is none.
+
+    `texts` are the trajectory's, in the order of `texts_of`, if somebody has them at hand. `delivered` is the message
+    that the run was given as a file, by the record of whoever gave it."""
     texts = texts or Texts(texts_of(trajectory))
     if not any(map(_may_hold, [group.plain for group in texts.groups])):
         return trajectory
-    keys = dict.fromkeys(limit.key for text in texts.each for limit in _limits(_plain(text)))
-    return _cut_pieces(_cut_given(trajectory), list(keys)[:MAX_KEYS])
+    cut = _cut_given(trajectory)
+    keys = dict.fromkeys(limit.key for limit in _limits(delivered))
+    return _cut_delivered(cut, list(keys)) if keys else cut
 
 
 def _cut_given(trajectory: Trajectory) -> Trajectory:
-    """What the run was given, as one text in parts: the task, then what users and the harness said."""
+    """What the run was told, as one text in parts: the task, then what users and the harness said."""
     said = [seen for step in trajectory.steps for seen in step.observations if seen.origin != "tool"]
     instruction = trajectory.task.instruction if trajectory.task else ""
     first, *rest = _cut_parts([instruction, *(seen.text for seen in said)])
@@ -129,24 +128,16 @@ def _matches(limits: list[_Limit]) -> list[int | None]:
     return found
 
 
-def _cut_pieces(trajectory: Trajectory, keys: list[str]) -> Trajectory:
-    """The rest, text by text: messages in it, and pieces of messages with these keys."""
-    markers = markup.marker_pattern(keys)
-
-    def cut(text: str) -> str:
-        return _without_pieces(_plain(text), markers)
-
-    task = trajectory.task
-    rewritten = rewrite_trajectory(trajectory, cut)
-    if task is None or rewritten.task is None:
-        return rewritten
-    instruction = rewritten.task.instruction.replace(MARK, "") if MARK not in task.instruction else task.instruction
-    return replace(rewritten, task=replace(rewritten.task, instruction=instruction) if instruction.strip() else None)
+def _cut_delivered(trajectory: Trajectory, keys: list[str]) -> Trajectory:
+    """All texts without messages with these keys, and without pieces of them."""
+    marker = re.compile(rf"(?:{'|'.join(keys)})\|")
+    return rewrite_trajectory(trajectory, lambda text: _without_pieces(_plain(text), keys, marker))
 
 
-def _without_pieces(text: str, markers: re.Pattern[str]) -> str:
-    """A text without whole messages, then without what begins or ends in it, then without lines that carry a marker."""
-    limits = list(_limits(text))
+def _without_pieces(text: str, keys: list[str], marker: re.Pattern[str]) -> str:
+    """A text without whole messages, then without what begins or ends in it, then without what is between the first and
+    the last line that carry a marker."""
+    limits = [limit for limit in _limits(text) if limit.key in keys]
     matches = _matches(limits)
     cuts: list[tuple[int, int]] = []
     done = 0
@@ -161,7 +152,7 @@ def _without_pieces(text: str, markers: re.Pattern[str]) -> str:
             cuts.append((done, limit.end))
         done = cuts[-1][1]
     text = _without(text, cuts, MARK)
-    pieces = list(markers.finditer(text))
+    pieces = list(marker.finditer(text))
     if not pieces:
         return text
     start = text.rfind("\n", 0, pieces[0].start()) + 1

@@ -18,7 +18,17 @@ from dense.analyst.validate import valid_groups, valid_verdict
 from dense.draft import GroupDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.evidence.actions import EffectsOf
 from dense.trajectory import Trajectory
-from dense.tree import Leaf, Node, ReconciledTree, SourceTree, Subtask, leaves
+from dense.tree import (
+    Leaf,
+    NextStep,
+    Node,
+    Product,
+    ReconciledTree,
+    RequirementStatus,
+    SourceTree,
+    Subtask,
+    leaves,
+)
 
 
 class Accepted(Struct, frozen=True):
@@ -42,9 +52,53 @@ def accept(trajectory: Trajectory, draft: TreeDraft, effects: EffectsOf, redacte
     acceptance = _Acceptance(pieces, root, effects, problems)
     reconciled = acceptance.reconciled(root)
     issues = tuple(acceptance.assembly.issues.values())
+    requirements, next_steps, products = _overview(draft, len(trajectory.steps), problems)
     return Accepted(
         SourceTree(trajectory.id, trajectory.task, root),
-        ReconciledTree(trajectory.id, trajectory.task, reconciled, issues, redacted, tuple(problems)),
+        ReconciledTree(
+            trajectory.id,
+            trajectory.task,
+            reconciled,
+            issues,
+            redacted,
+            tuple(problems),
+            requirements,
+            next_steps,
+            products,
+        ),
+    )
+
+
+def _overview(
+    draft: TreeDraft, count: int, problems: list[str]
+) -> tuple[tuple[RequirementStatus, ...], tuple[NextStep, ...], tuple[Product, ...]]:
+    """Requirements, next steps and products that refer to actions of the trajectory. A requirement that is met by no
+    action is unchecked, a step that rests on none is untested."""
+    names = {f"a{number}" for number in range(1, count + 1)}
+
+    def known(evidence: Iterable[str], place: str) -> tuple[str, ...]:
+        if unknown := [name for name in evidence if name not in names]:
+            problems.append(f"{place}: no such action: {', '.join(unknown)}")
+        return tuple(name for name in evidence if name in names)
+
+    requirements = [msgspec.structs.replace(one, evidence=known(one.evidence, one.text)) for one in draft.requirements]
+    steps = [msgspec.structs.replace(one, evidence=known(one.evidence, one.text)) for one in draft.next_steps]
+    products = [one for one in draft.products if 1 <= one.action <= count]
+    return (
+        tuple(
+            msgspec.structs.replace(one, met="unchecked") if one.met == "yes" and not one.evidence else one
+            for one in requirements
+            if one.text.strip()
+        ),
+        tuple(
+            msgspec.structs.replace(one, is_untested=one.is_untested or not one.evidence)
+            for one in steps
+            if one.text.strip()
+        ),
+        tuple(
+            one if one.check is None or one.action <= one.check <= count else msgspec.structs.replace(one, check=None)
+            for one in products
+        ),
     )
 
 
@@ -179,7 +233,12 @@ class _Acceptance:
         )
 
     def _translated_verdict(self, verdict: VerdictDraft) -> VerdictDraft:
-        issues = [msgspec.structs.replace(one, evidence=self._translated(one.evidence)) for one in verdict.issues]
+        issues = [
+            msgspec.structs.replace(
+                one, evidence=self._translated(one.evidence), resolution=self._translated(one.resolution)
+            )
+            for one in verdict.issues
+        ]
         names = self.assembly.issue_names
         resolved = {names.get(key, f"?{key}"): self._translated(found) for key, found in verdict.resolved.items()}
         keys = self._translated(verdict.key_actions)

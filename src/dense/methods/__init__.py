@@ -6,22 +6,25 @@ out: a `FeedbackDraft`. `dense.service` runs methods; nothing here imports it, w
 
 from __future__ import annotations
 
-from dense.deliver import markup
+from dense.deliver.message import MessageFrame
+from dense.deliver.page import Item, ReportPage
 from dense.methods.catalogue import METHODS, method, method_names
-from dense.methods.list_report import list_report, text_blocks
+from dense.methods.list_report import list_report, text_items
 from dense.methods.method import AnyMethod, FeedbackDraft, Method, MethodContext, PrivilegedMethod, TaskMethod
 
 __all__ = [
     "METHODS",
     "AnyMethod",
     "FeedbackDraft",
+    "Item",
+    "MessageFrame",
     "Method",
     "MethodContext",
     "PrivilegedMethod",
+    "ReportPage",
     "TaskMethod",
     "list_report",
-    "markup",
     "method",
     "method_names",
-    "text_blocks",
+    "text_items",
 ]

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Literal
 
-from dense.deliver.delivery import Fit, fit_tree
-from dense.deliver.markup import MarkupBlock
+from msgspec.structs import replace
+
 from dense.deliver.message import MessageFrame
-from dense.deliver.render import state_of
+from dense.deliver.page import Fit, ReportPage
+from dense.deliver.report import state_of, tree_report
 from dense.distillation import Accepted, distill_trees
-from dense.methods.flat_report import GUIDE as FLAT_GUIDE
-from dense.methods.flat_report import flat_report
 from dense.methods.method import FeedbackDraft, MethodContext
-from dense.methods.source_report import GUIDE as SCORED_GUIDE
 from dense.methods.source_report import source_report
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree, SourceTree
+
+SOURCE_FRAME = MessageFrame(guide={"label": "label 0 helped, -1 did not help, -2 harmed: hints."})
 
 
 class Dense:
@@ -29,9 +28,7 @@ class Dense:
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """Build, compress, reconcile."""
         trees = await _trees(trajectory, context)
-        tree, effects = trees.reconciled, context.effects
-        fit: Fit = partial(fit_tree, tree, effects=effects)
-        return FeedbackDraft(fit, state=state_of(tree.root), files=_files(trees))
+        return FeedbackDraft(_fit(trees, context), state=state_of(trees.reconciled.root), files=_files(trees))
 
 
 class Flat:
@@ -42,15 +39,15 @@ class Flat:
     calls = "as dense"
 
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
-        """The same report, its blocks side by side."""
+        """The same lines without nesting."""
         trees = await _trees(trajectory, context)
-        tree = trees.reconciled
+        nested = _fit(trees, context)
 
-        def fit(room: int) -> tuple[MarkupBlock, tuple[str, ...]]:
-            report, dropped = fit_tree(tree, room, effects=context.effects)
-            return flat_report(report), dropped
+        def fit(room: int) -> ReportPage:
+            report = nested(room)
+            return replace(report, items=tuple([replace(one, label=one.label.lstrip()) for one in report.items]))
 
-        return FeedbackDraft(fit, MessageFrame(guide=FLAT_GUIDE), state_of(tree.root), _files(trees))
+        return FeedbackDraft(fit, state=state_of(trees.reconciled.root), files=_files(trees))
 
 
 class NoShortcuts:
@@ -64,7 +61,11 @@ class NoShortcuts:
         """The source tree alone."""
         source = (await distill_trees(trajectory, context.analyst, context.effects, with_verdicts=False)).source
         fit = source_report(source, effects=context.effects, redacted=context.redacted)
-        return FeedbackDraft(fit, MessageFrame(guide=SCORED_GUIDE), files={"tree.json": source})
+        return FeedbackDraft(fit, SOURCE_FRAME, files={"tree.json": source})
+
+
+def _fit(trees: Accepted, context: MethodContext) -> Fit:
+    return tree_report(trees.reconciled, effects=context.effects, follows_paper=context.follows_paper)
 
 
 async def _trees(trajectory: Trajectory, context: MethodContext) -> Accepted:

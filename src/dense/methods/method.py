@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from dense.analyst import Analyst
 from dense.analyst.asker import Asker
-from dense.deliver.delivery import Fit
 from dense.deliver.message import REPORT, MessageFrame
+from dense.deliver.page import Fit
 from dense.evidence.actions import EffectsOf
 from dense.model.chat import ChatModel
 from dense.outcome import Outcome
@@ -32,7 +32,7 @@ class FeedbackDraft(Struct, frozen=True):
     """Feedback before it is fitted into its budget and put into its frame."""
 
     fit: Fit
-    """Makes the report of at most so many bytes, out of whole blocks."""
+    """Makes the report of at most so many bytes."""
     frame: MessageFrame = REPORT
     """The text around it."""
     state: str = ""
@@ -56,6 +56,8 @@ class MethodContext(Struct, frozen=True):
     """How many bytes of a trajectory one question may show."""
     redacted: str = ""
     """What credentials were replaced in the trajectory, in words; empty for none."""
+    follows_paper: bool = False
+    """Whether the budget is the paper's: what does not fit then goes in the paper's order."""
 
 
 class TaskMethod(Protocol):

@@ -6,12 +6,12 @@ import hashlib
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from dense.analyst import Profile
-from dense.deliver.budget import Budgets
+from dense.deliver.budget import MIN_BUDGET
 from dense.errors import BadConfig, UnknownMethod
 from dense.harness import Recipient
 from dense.harness.secrets import is_secret_option
@@ -32,7 +32,7 @@ def _bytes(value: Any) -> Any:
     return value
 
 
-type Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=512)]
+type Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=MIN_BUDGET)]
 type Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\S([^\x00-\x1f\x7f]*\S)?$")]
 
 
@@ -142,20 +142,6 @@ class AnalystConfig(StrictConfig):
     """USD for a million tokens, where no table knows them."""
 
 
-class BudgetConfig(StrictConfig):
-    """How long feedback may be, the same for all methods."""
-
-    complete: Bytes = Budgets().complete
-    """Of the report with what is around it, the task's own text apart."""
-    tree: Bytes = Field(default_factory=lambda given: Budgets.of(None, given.get("complete")).tree)
-    """Of the report; by default as much of its usual size as the whole allows."""
-
-    @model_validator(mode="after")
-    def _a_part_of_the_whole(self) -> BudgetConfig:
-        Budgets.of(self.tree, self.complete)  # raises ValueError
-        return self
-
-
 class ExperimentConfig(StrictConfig):
     """An experiment."""
 
@@ -172,7 +158,8 @@ class ExperimentConfig(StrictConfig):
     """1 for a single rerun, more for iterative refinement."""
     memory: int = Field(default=3, ge=1)
     """Of how many preceding attempts a message carries the feedback."""
-    budget: BudgetConfig = BudgetConfig()
+    budget: Bytes | Literal["paper"] | None = None
+    """Bytes of a message without the task; `paper` for 180/200 KiB; left out: a quarter of the attempt's raw text."""
     concurrency: int = Field(default=4, ge=1)
     """Attempts at once."""
     retries: int = Field(default=2, ge=0)
@@ -233,11 +220,6 @@ class ExperimentConfig(StrictConfig):
                 "tasks need their images: take docker, or say `environment: {type: sandbox, force: true}`"
             )
         return self
-
-    @property
-    def budgets(self) -> Budgets:
-        """For methods."""
-        return Budgets(tree=self.budget.tree, complete=self.budget.complete)
 
 
 def _unique(names: tuple[str, ...] | list[str], what: str) -> None:

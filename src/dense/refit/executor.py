@@ -25,7 +25,7 @@ from dense.errors import (
 )
 from dense.harness import AttemptOrder, AttemptResult, Harness
 from dense.model import ModelCall
-from dense.refit.feedback import FeedbackMaker, Prepared, SourceAttempt
+from dense.refit.feedback import FeedbackMaker, Prepared, SourceAttempt, delivered_as_file
 from dense.refit.plan import Plan, seed_of
 from dense.refit.priority_slots import PrioritySlots
 from dense.refit.store.events import (
@@ -243,10 +243,11 @@ class CellExecutor:
 
     def _source(self, source: Result) -> SourceAttempt:
         known = self.state.of(source.cell)
-        folder = self.plan.place(source.cell) / f"try-{known.scored}"
+        place = self.plan.place(source.cell)
+        folder = place / f"try-{known.scored}"
         attempted = known.attempted or AttemptResult("")
         trace = folder / attempted.trace if attempted.trace else None
-        return SourceAttempt(folder / attempted.trial, trace)
+        return SourceAttempt(folder / attempted.trial, trace, delivered_as_file(attempted, place))
 
     def _order(self, cell: Cell, number: int, message: str | None) -> AttemptOrder:
         return AttemptOrder(

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from dense.deliver.memory import MemoryItem, compose_memory
 from dense.errors import MissingInput
+from dense.harness.harness import AttemptResult
 from dense.methods import AnyMethod, method
 from dense.model import CallTotals, GivenPrices, ModelCall, OpenModel, open_model
 from dense.readers import read
@@ -45,6 +46,8 @@ class SourceAttempt(Struct, frozen=True):
     """Its folder."""
     trace: Path | None
     """Its trajectory's file; None if it left none."""
+    delivered: str = ""
+    """The message that its agent was given as a file; empty if there was none, or as its instruction."""
 
 
 class Prepared(Struct, frozen=True):
@@ -68,7 +71,7 @@ class FeedbackMaker:
         settings = model_settings(analyst.model, base_url=analyst.base_url, context_tokens=analyst.context)
         self._choice = AnalystChoice(model, settings=settings)
         shares = config.memory if config.rounds > 1 else 1
-        self._options = FeedbackOptions(analyst.profile, config.budgets, config.redact, shares)
+        self._options = FeedbackOptions(analyst.profile, config.budget, config.redact, shares)
 
     async def make(
         self, name: str, source: SourceAttempt, task: TaskFolder, place: Path, earlier: Sequence[MemoryItem]
@@ -79,12 +82,14 @@ class FeedbackMaker:
         chosen = self._methods[name]
         outcome = next(read_outcomes(source.trial)) if chosen.sees == "outcome" else None
         trajectory = _trajectory(chosen, source, task)
-        run = await make_feedback(chosen, trajectory, self._choice, outcome=outcome, options=self._options)
+        run = await make_feedback(
+            chosen, trajectory, self._choice, outcome=outcome, options=self._options, delivered=source.delivered
+        )
         if isinstance(run, FailedRun):
             write_failure(_free_folder(place), run.record)
             raise run.error
         items = self._remembered(earlier, run.item)
-        message = compose_memory(items, Task(task.instruction), self._config.budget.complete) if items else None
+        message = compose_memory(items, Task(task.instruction)) if items else None
         _write(place, run, message)
         return Prepared(message, items, _event(run, message))
 
@@ -113,6 +118,13 @@ class FeedbackMaker:
 
     def _remembered(self, earlier: Sequence[MemoryItem], item: MemoryItem | None) -> tuple[MemoryItem, ...]:
         return (*earlier, item)[-self._config.memory :] if item is not None else tuple(earlier)
+
+
+def delivered_as_file(attempted: AttemptResult, place: Path) -> str:
+    """The message in a cell's folder, if the record of its attempt says that the agent was given it as a file."""
+    if attempted.delivered != "file":
+        return ""
+    return (place / MESSAGE).read_text(encoding="utf-8")
 
 
 def _write(place: Path, run: FeedbackRun, message: str | None) -> None:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from dense.analyst import Analyst
 from dense.analyst.model import ModelAnswerer
+from dense.analyst.one_call import DEFAULT_LOOK_TOKENS
 from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.scripted import RecordingAnswerer
@@ -17,7 +18,7 @@ from dense.methods.asking.model import MethodModelAnswerer
 from dense.model import DEFAULT_CONTEXT_WINDOW, ChatModel, OpenModel, TalliedModel, context_window, resolve
 
 OUTPUT_TOKENS = 8_192
-SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS = 8_000, 450
+SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS = 8_000, 1_500
 """The context window of a small local model, and the limit of its answers."""
 
 
@@ -31,6 +32,14 @@ class ModelSettings(Struct, frozen=True):
     limits: Limits = FULL
     """How much of each part of a trajectory DENSE's prompts show."""
     temperature: float | None = None
+    look_tokens: int = DEFAULT_LOOK_TOKENS
+    """How many tokens of a trajectory one call of the fast profile shows; never more than the window holds."""
+
+    @property
+    def look(self) -> int:
+        """`look_tokens`, or what the context window leaves for a prompt. Prompts are counted at four bytes a token;
+        logs and code may have only three, so a quarter of the window's room stays free."""
+        return max(min(self.look_tokens, (self.context_tokens - self.max_output_tokens) * 3 // 4), 1_000)
 
     @property
     def prompt_bytes(self) -> int:
@@ -61,14 +70,20 @@ class ModelSettings(Struct, frozen=True):
 
 
 def model_settings(
-    model: str | None, *, base_url: str | None = None, context_tokens: int | None = None, is_small: bool = False
+    model: str | None,
+    *,
+    base_url: str | None = None,
+    context_tokens: int | None = None,
+    look_tokens: int | None = None,
+    is_small: bool = False,
 ) -> ModelSettings:
     """The settings for a model by its name. Without `context_tokens`, its known context window counts."""
+    look = look_tokens or DEFAULT_LOOK_TOKENS
     if is_small:
-        return ModelSettings(context_tokens or SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS, SMALL, 0)
+        return ModelSettings(context_tokens or SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS, SMALL, 0, look)
     if context_tokens is None and model is not None:
         context_tokens = context_window(resolve(model, base_url=base_url, environment=os.environ))
-    return ModelSettings(context_tokens or DEFAULT_CONTEXT_WINDOW)
+    return ModelSettings(context_tokens or DEFAULT_CONTEXT_WINDOW, look_tokens=look)
 
 
 class AnalystChoice(Struct, frozen=True):

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from dense.analyst import Analyst, Profile
 from dense.analyst.questions import Answerer
-from dense.deliver.budget import Budgets
+from dense.deliver.budget import BudgetChoice
+from dense.deliver.message import Environment
 from dense.feedback import Feedback
 from dense.methods.catalogue import method
 from dense.model import OpenModel
@@ -42,7 +43,8 @@ async def distill(
     model: OpenModel | None = None,
     settings: ModelSettings = ModelSettings(),  # noqa: B008 - immutable
     profile: Profile = "fast",
-    budgets: Budgets = Budgets(),  # noqa: B008 - immutable
+    budget: BudgetChoice = None,
+    environment: Environment = "fresh",
     redacted: bool = True,
 ) -> Distillation:
     """Distill a trajectory into feedback for the next attempt, as `dense distill` does.
@@ -52,7 +54,7 @@ async def distill(
     calls overlapped. Raises `UnansweredCalls` if calls failed for good, `ModelError` if the model cannot be used at
     all, other kinds of `DenseError` if the trajectory has nothing to learn from."""
     choice = AnalystChoice(model, analyst, settings=settings)
-    options = FeedbackOptions(profile, budgets, redacted=redacted)
+    options = FeedbackOptions(profile, budget, redacted=redacted, environment=environment)
     run = (await make_feedback(method("dense"), trajectory, choice, options=options)).require()
     source, reconciled = cast("SourceTree", run.files[TREE]), cast("ReconciledTree", run.files[RECONCILED])
     return Distillation(source, reconciled, run.feedback, run.record)
@@ -63,7 +65,8 @@ def distill_sync(
     analyst: Analyst | Answerer | None = None,
     *,
     profile: Profile = "fast",
-    budgets: Budgets = Budgets(),  # noqa: B008 - immutable
+    budget: BudgetChoice = None,
+    environment: Environment = "fresh",
     redacted: bool = True,
 ) -> Distillation:
     """`distill` for callers that do not await it. In a running event loop, as in a notebook, it runs in a thread."""
@@ -71,7 +74,11 @@ def distill_sync(
 
     async def run() -> None:
         # Not as the task's result: on its way out `asyncio.run` formats all of that, for a message nobody reads.
-        done.append(await distill(trajectory, analyst, profile=profile, budgets=budgets, redacted=redacted))
+        done.append(
+            await distill(
+                trajectory, analyst, profile=profile, budget=budget, environment=environment, redacted=redacted
+            )
+        )
 
     try:
         asyncio.get_running_loop()

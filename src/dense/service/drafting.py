@@ -10,20 +10,19 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.deliver import markup
 from dense.deliver.budget import Budgets
-from dense.deliver.delivery import Fit, deliver_report
+from dense.deliver.delivery import fit_report
 from dense.deliver.injected_feedback import without_injected
-from dense.deliver.markup import MarkupBlock, encodable
 from dense.deliver.memory import MemoryItem, share_of
-from dense.deliver.message import MessageFrame
+from dense.deliver.message import Environment, MessageFrame, compose
+from dense.deliver.page import Fit, Item, ReportPage, encodable, write_items
 from dense.errors import DenseError, MissingInput
 from dense.feedback import Feedback
 from dense.methods.method import AnyMethod, FeedbackDraft, MethodContext
 from dense.outcome import Outcome
 from dense.redact import Redactions, Texts, redact, redact_text
 from dense.redact.walk import texts_of
-from dense.trajectory import Task, Trajectory
+from dense.trajectory import Trajectory
 
 METHOD_DOCS = "docs/add-a-method.md"
 DRAFT_FIELDS: dict[str, Any] = {"fit": Callable, "frame": MessageFrame, "state": str, "files": Mapping}
@@ -43,10 +42,12 @@ class Delivered(Struct, frozen=True):
     """The feedback as later rounds remember it; None for the task alone."""
 
 
-def clean(trajectory: Trajectory, *, redacted: bool = True) -> tuple[Trajectory, Redactions]:
-    """The trajectory as methods see it: without feedback that the run was given and, if asked, without credentials."""
+def clean(trajectory: Trajectory, *, redacted: bool = True, delivered: str = "") -> tuple[Trajectory, Redactions]:
+    """The trajectory as methods see it: without feedback that the run was given and, if asked, without credentials.
+
+    `delivered` is feedback that the run was given as a file, by the record of whoever gave it."""
     texts = Texts(texts_of(trajectory))
-    own = without_injected(trajectory, texts)
+    own = without_injected(trajectory, texts, delivered=delivered)
     return redact(own, texts=texts if own is trajectory else None) if redacted else (own, Redactions())
 
 
@@ -63,22 +64,28 @@ async def draft(
 
 
 def deliver_draft(
-    found: FeedbackDraft | None, task: Task | None, budgets: Budgets, method: str, *, shares: int = 1
+    found: FeedbackDraft | None,
+    trajectory: Trajectory,
+    budgets: Budgets,
+    method: str,
+    *,
+    environment: Environment = "fresh",
+    shares: int = 1,
 ) -> Delivered:
-    """The feedback of a draft. With several `shares`, its report is also fitted for messages that carry so many."""
+    """The feedback of a draft on a clean trajectory. With several `shares`, its report is also fitted for messages that
+    carry so many."""
+    task = trajectory.task
     if found is None:
         return Delivered(Feedback("", encodable(task.instruction) if task else ""))
-    fit = _within_budget(found.fit, method)
-
-    def fitted(limits: Budgets) -> Feedback:
-        return deliver_report(fit, task, limits, frame=found.frame)
-
-    feedback = fitted(budgets)
-    reports = [(feedback.report, feedback.key)]
-    for count in range(2, shares + 1):
-        part = fitted(share_of(budgets, count))
-        reports.append((part.report, part.key))
-    return Delivered(feedback, found.state, found.files, MemoryItem(tuple(reports), found.frame))
+    fit = _checked_fit(found.fit, method)
+    parts = [share_of(budgets, count) for count in range(1, shares + 1)]
+    reports = tuple([fit_report(fit, task, part, found.frame, environment) for part in parts])
+    unsafe = tuple(texts_of(trajectory))
+    message, key = compose(
+        reports[:1], task, budgets.complete, frame=found.frame, environment=environment, unsafe=unsafe
+    )
+    feedback = Feedback(write_items(reports[0].items, key), message, reports[0].dropped, key)
+    return Delivered(feedback, found.state, found.files, MemoryItem(reports, budgets.complete, found.frame))
 
 
 def first_error(error: BaseException) -> BaseException:
@@ -119,20 +126,16 @@ def _checked(found: Any, method: str) -> FeedbackDraft | None:
     return found
 
 
-def _within_budget(fit: Fit, method: str) -> Fit:
-    """The same, checked: a report that is longer than its budget is an error."""
+def _checked_fit(fit: Fit, method: str) -> Fit:
+    """The same, checked: a method need not be typed, and a report that is longer than its room is an error."""
 
-    def checked(room: int) -> tuple[MarkupBlock, tuple[str, ...]]:
+    def checked(room: int) -> ReportPage:
         found: Any = fit(room)
-        match found:
-            case (MarkupBlock() as report, [*dropped]) if all(isinstance(entry, str) for entry in dropped):
-                size = markup.size(report)
-            case _:
-                raise DenseError(
-                    f"`fit` of {method} must return a block and the names of what it left out; see {METHOD_DOCS}"
-                )
-        if size > room:
-            raise DenseError(f"{method} made a report of {size:,} bytes, and there is room for {max(room, 0):,}")
-        return report, tuple(cast("list[str]", dropped))
+        items: Any = found.items if isinstance(found, ReportPage) else None
+        if not isinstance(found, ReportPage) or not all(isinstance(item, Item) for item in items):
+            raise DenseError(f"`fit` of {method} must return a `ReportPage` of items; see {METHOD_DOCS}")
+        if found.size > max(room, 0):
+            raise DenseError(f"{method} made a report of {found.size:,} bytes, and there is room for {max(room, 0):,}")
+        return found
 
     return checked

@@ -10,9 +10,13 @@ from msgspec import Struct
 from dense.analyst import Profile
 from dense.analyst.asker import Asker
 from dense.analyst.choice import analyst_for
+from dense.analyst.one_call import Closing, Whole, Window
+from dense.analyst.one_call.stand_in import answer_from_draft
 from dense.analyst.questions import Correction, Question, as_judgement
 from dense.analyst.questions.outlines import SENTENCE
-from dense.evidence.actions import EffectsCache
+from dense.analyst.rules import RulesAnalyst
+from dense.draft import TreeDraft
+from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.methods.asking.model import MethodModelAnswerer
 from dense.methods.asking.questions import BASELINE_QUESTIONS, Advice, Assessment, BaselineQuestion, Decision, Overview
 from dense.methods.asking.requests import shown_actions
@@ -39,10 +43,13 @@ class CostEstimate(Struct, frozen=True):
 
 
 class MeasuringAnalyst:
-    """An analyst that renders every question as a model would get it, measures it, and answers by outline."""
+    """Renders every question as a model would get it, measures it, and gives an answer of ordinary size: the fast
+    profile gets what the rules draft, the others an outline."""
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: ModelSettings, trajectory: Trajectory, effects: EffectsOf) -> None:
         self.name = "estimate"
+        self._trajectory, self._rules = trajectory, RulesAnalyst(effects)
+        self._draft: TreeDraft | None = None
         self.calls, self.usage = 0, Usage(0, None, None, 0)
         self._dense = settings.analyst(UnaskedModel())
         self._baselines = settings.method_analyst(UnaskedModel())
@@ -52,10 +59,13 @@ class MeasuringAnalyst:
         if isinstance(question, BASELINE_QUESTIONS):
             reply = json.dumps(_outlined(question, self._baselines))
             request = self._baselines.render(question, correction)
+        elif isinstance(question, Whole | Window | Closing):
+            self._draft = self._draft or await self._rules.analyse(self._trajectory)
+            reply = json.dumps(answer_from_draft(question, self._draft), ensure_ascii=False)
+            request = self._dense.render(question, correction)
         else:
-            known = as_judgement(question)
-            reply = json.dumps(known.outline())
-            request = self._dense.render(known, correction)
+            reply = json.dumps(as_judgement(question).outline())
+            request = self._dense.render(question, correction)
         self.calls += 1
         self.usage += _usage(request, reply)
         return reply
@@ -99,11 +109,12 @@ async def estimate(
 
     A privileged method gets an empty outcome. Raises what the method raises: `MissingInput`, or any error that the
     outlined replies lead to."""
-    measuring, model = MeasuringAnalyst(settings), MeasuringModel()
     outcome = Outcome("") if method.sees == "outcome" else None
     cleaned, redactions = clean(trajectory)
-    asker, effects = Asker(measuring), EffectsCache()
-    analyst = analyst_for(measuring, asker, profile, effects)
+    effects = EffectsCache()
+    measuring, model = MeasuringAnalyst(settings, cleaned, effects), MeasuringModel()
+    asker = Asker(measuring)
+    analyst = analyst_for(measuring, asker, profile, effects, settings.look)
     redacted = redactions.describe() if redactions else ""
     context = MethodContext(asker, analyst, effects, model, settings.prompt_bytes, redacted)
     await draft(method, cleaned, outcome, context)

@@ -14,8 +14,9 @@ from msgspec import Struct
 from dense.analyst import Analyst, Profile
 from dense.analyst.asker import Asker
 from dense.analyst.choice import analyst_for
-from dense.deliver.budget import Budgets
+from dense.deliver.budget import BudgetChoice, Budgets, budgets_for
 from dense.deliver.memory import MemoryItem
+from dense.deliver.message import Environment
 from dense.draft import Asked
 from dense.errors import DenseError, ModelError, UnansweredCalls, describe_exception
 from dense.evidence.actions import EffectsCache
@@ -36,12 +37,14 @@ class FeedbackOptions(Struct, frozen=True):
 
     profile: Profile = "fast"
     """Which calls DENSE makes; `paper` makes exactly the paper's."""
-    budgets: Budgets = Budgets()
-    """How many bytes the feedback may have."""
+    budget: BudgetChoice = None
+    """How many bytes the feedback may have, the task's own text apart: so many, the paper's, or by the attempt's."""
     redacted: bool = True
     """Whether credentials are replaced before anybody sees the trajectory."""
     shares: int = 1
     """How many rounds one message may carry: the report is also fitted for messages of two, three … reports."""
+    environment: Environment = "fresh"
+    """Whether what the attempt made exists where the recipient works."""
 
 
 class FeedbackRun(Struct, frozen=True):
@@ -85,15 +88,17 @@ async def make_feedback(
     *,
     outcome: Outcome | None = None,
     options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
+    delivered: str = "",
 ) -> FeedbackRun | FailedRun:
     """Run one method on one trajectory. An outcome reaches only a method that is privileged by its type.
+    `delivered` is the message that the run of the trajectory was given as a file, by the record of whoever gave it.
 
     A question without a usable answer is the method's to handle, and the record says so. A call that failed for good
     fails the run: what a fallback would make of it is not the method's feedback. After a failure, unusable answers are
     removed from the model's cache, so that the next try asks again; all others stay and are not paid for twice."""
     start = time.perf_counter()
     given, tally = choice.open()
-    redactions, asker = Redactions(), None
+    redactions, asker, budgets = Redactions(), None, Budgets()
 
     def record(feedback: Feedback, failure: str = "") -> RunRecord:
         asked = asker.record() if asker is not None else ()
@@ -104,7 +109,7 @@ async def make_feedback(
             trajectory.format,
             choice.recorded_name,
             options.profile,
-            options.budgets,
+            budgets,
             asked,
             sum(question.fell_back for question in asked),
             tuple(sorted(calls, key=lambda call: (call.label, call.at))),
@@ -120,20 +125,24 @@ async def make_feedback(
         )
 
     try:
-        cleaned, redactions = clean(trajectory, redacted=options.redacted)
+        cleaned, redactions = clean(trajectory, redacted=options.redacted, delivered=delivered)
+        budgets = budgets_for(options.budget, cleaned)
         effects = EffectsCache()
         asker = Asker(RulesAnswerer(cleaned, effects) if given is None or isinstance(given, Analyst) else given)
         context = MethodContext(
             asker,
-            analyst_for(given, asker, options.profile, effects),
+            analyst_for(given, asker, options.profile, effects, choice.settings.look),
             effects,
             tally,
             choice.settings.prompt_bytes,
             redactions.describe() if redactions else "",
+            options.budget == "paper",
         )
         found = await draft(method, cleaned, outcome, context, redacted=options.redacted)
         _refuse_failed_calls(asker, tally, choice.recorded_name)
-        delivered = deliver_draft(found, cleaned.task, options.budgets, method.name, shares=options.shares)
+        made = deliver_draft(
+            found, cleaned, budgets, method.name, environment=options.environment, shares=options.shares
+        )
     except Exception as error:
         asked = asker.record() if asker is not None else ()
         reason = _reason(error, asker, tally, choice.recorded_name)
@@ -142,11 +151,11 @@ async def make_feedback(
         return FailedRun(reason, record(Feedback("", ""), describe_failure(reason, method)))
     return FeedbackRun(
         method.name,
-        delivered.feedback,
-        record(delivered.feedback),
-        delivered.state,
-        delivered.files,
-        delivered.item,
+        made.feedback,
+        record(made.feedback),
+        made.state,
+        made.files,
+        made.item,
     )
 
 

@@ -1,8 +1,39 @@
-"""Clip a text to a length. The only place where DENSE shortens text of a trace."""
+"""Clip a text to a length. The only place where DENSE shortens text of a trace.
+
+Every count is true. For any text that `clip_lines` clips to whole lines:
+`len(text) + 1 == sum(len(line) + 1 for each line kept) + sum(characters of each gap)`."""
 
 from __future__ import annotations
 
+from itertools import groupby
+from typing import Self
+
+from dense.text.search import contains_any
+
 ELLIPSIS = "…"
+TELLING = (
+    *("error", "exception", "traceback", "fail", "fatal", "panic", "denied", "not found", "no such", "cannot", "can't"),
+    *("could not", "unable", "invalid", "unexpected", "missing", "timeout", "timed out", "killed", "warning", "assert"),
+    *(
+        "mismatch",
+        "expected",
+        "passed",
+        " ok",
+        "ok ",
+        "success",
+        "test",
+        "exit",
+        "return code",
+        "returncode",
+        "refused",
+    ),
+    *("undefined", "conflict", "differ", "wrong", "segmentation", "abort"),
+)
+"""Words of lines that report something."""
+MAX_LINE_CHARS = 300
+MAX_TRIES = 6
+GAP_CHARS = 60
+"""What a gap's own line costs, about."""
 
 
 def clip_end(text: str, limit: int) -> str:
@@ -27,4 +58,88 @@ def clip_middle(text: str, limit: int, *, head: float = 0.6) -> str:
 
 
 def _left_out(count: int) -> str:
-    return f" [{ELLIPSIS}{count:,} characters cut{ELLIPSIS}] "
+    return f"[{ELLIPSIS} {count:,} characters left out {ELLIPSIS}]"
+
+
+def clip_lines(text: str, limit: int, *, is_listing: bool = False, focus: str = "") -> str:
+    """At most `limit` characters: the whole text, or the lines of it that tell most, in order.
+
+    An output keeps its first and last lines and those that report errors, results and numbers. A listing (a file, code,
+    a diff) keeps its beginning and its end: which of its other lines tell, nobody knows, and code with holes is worth
+    nothing. With `focus`, the lines around the first one that holds it come first."""
+    return "\n".join(
+        f"[{part}]" if isinstance(part, Gap) else part
+        for part in clip_to_parts(text, limit, is_listing=is_listing, focus=focus)
+    )
+
+
+class Gap(str):
+    """What says how much is left out at this place, as apart from a line of the text that says the same."""
+
+    lines: int
+    characters: int
+    """Of the lines with their line feeds."""
+
+    def __new__(cls, lines: int, characters: int) -> Self:
+        """The text, with its numbers at hand."""
+        words = "line" if lines == 1 else "lines"
+        gap = super().__new__(cls, f"… {lines:,} {words}, {characters:,} characters left out …")
+        gap.lines, gap.characters = lines, characters
+        return gap
+
+
+def clip_to_parts(text: str, limit: int, *, is_listing: bool = False, focus: str = "") -> list[str]:
+    """What `clip_lines` keeps: stretches of whole lines, and a `Gap` for what is missing between them."""
+    if len(text) <= limit:
+        return [text]
+    lines = text.split("\n")
+    if len(lines) == 1:
+        return [clip_middle(text, limit)]
+    room = limit
+    for _ in range(MAX_TRIES):
+        parts = _parts(lines, _choose(lines, room, is_listing, focus), limit, focus)
+        size = sum(len(part) + 1 + 2 * isinstance(part, Gap) for part in parts) - 1
+        if size <= limit:
+            return parts
+        room -= size - limit  # what the gaps themselves take
+    return [clip_middle(text, limit)]
+
+
+def _parts(lines: list[str], kept: set[int], limit: int, focus: str) -> list[str]:
+    out: list[str] = []
+    for is_kept, group in groupby(range(len(lines)), key=lambda place: place in kept):
+        places = list(group)
+        if is_kept:
+            shown = [clip_middle(lines[p], limit if focus and focus in lines[p] else MAX_LINE_CHARS) for p in places]
+            out.append("\n".join(shown))
+        else:
+            out.append(Gap(len(places), sum(len(lines[place]) + 1 for place in places)))
+    return out
+
+
+def _choose(lines: list[str], limit: int, is_listing: bool, focus: str) -> set[int]:
+    last = len(lines) - 1
+    centre = next((place for place, line in enumerate(lines) if focus and focus in line), None)
+
+    def rank(place: int) -> tuple[int, int]:
+        line = lines[place]
+        near = min(place, 2 * (last - place)) if centre is None else abs(place - centre)
+        value = 9 if centre is not None and near < 5 else 0
+        if not is_listing:
+            value += 3 if contains_any(line.lower(), TELLING) else 0
+            value += 1 if any(map(str.isdigit, line)) else 0
+            value += 2 if place < 3 or place > last - 4 else 0
+        return -value, near
+
+    kept: set[int] = set()
+    room = limit - GAP_CHARS
+    for place in sorted(range(len(lines)), key=rank):
+        cost = min(len(lines[place]), MAX_LINE_CHARS) + 1
+        if cost <= room:
+            kept.add(place)
+            room -= cost
+        elif is_listing:
+            break  # no crumbs of a listing
+    # A gap of one short line costs as much as the line.
+    kept |= {p for p in range(1, last) if p - 1 in kept and p + 1 in kept and len(lines[p]) < GAP_CHARS}
+    return kept

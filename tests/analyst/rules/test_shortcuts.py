@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from made_attempt import Action, attempt
 
 from dense.analyst.rules.analyst import RulesAnalyst
 from dense.service import distill_sync
+from dense.tree import NONE, nodes
 
 FAILED = (
     "F...\nE       assert total([1, 2]) == 3\nFAILED t.py::test_total - assert -1 == 3\n1 failed, 3 passed in 0.1s\n"
@@ -17,9 +16,10 @@ KEY_ERROR = "Traceback (most recent call last):\n  File \"<stdin>\", line 1, in 
 
 
 def parts(name: str, *actions: Action) -> list[str]:
-    """All parts of one name in the report on an attempt."""
-    report = distill_sync(attempt("Make the tests pass.", *actions), RulesAnalyst()).feedback.report
-    return re.findall(rf"<{name}(?: [^>]*)?>(.*?)</{name}", report, re.DOTALL)
+    """All texts of one name in the tree of an attempt: of shortcuts, facets and subtasks."""
+    root = distill_sync(attempt("Make the tests pass.", *actions), RulesAnalyst()).reconciled.root
+    found = [getattr(node, name, "") or getattr(getattr(node, "facets", None), f"{name}s", "") for node in nodes(root)]
+    return [text for text in found if text and text != NONE]
 
 
 def test_a_dead_end_is_what_was_tried_and_not_the_check() -> None:
@@ -29,7 +29,7 @@ def test_a_dead_end_is_what_was_tried_and_not_the_check() -> None:
         ("sed -i 's/a [*] b/a + b/' shop.py", ""),
         ("pytest -q", PASSED),
     ]
-    (told, *_) = parts("dead-end", *actions)
+    (told, *_) = parts("dead_end", *actions)
     assert told == (
         "changed `a - b` to `a * b` in `shop.py`: 1 of 4 tests fail: `test_total` (`assert total([1, 2]) == 3`)"
     )
@@ -44,8 +44,8 @@ def test_no_change_is_to_blame_for_a_tool_that_is_not_there() -> None:
         ("python3 -m pytest -q", missing, 1),
         ("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK\n"),
     ]
-    assert all(told.startswith("ran `python3 -m pytest -q`") for told in parts("dead-end", *actions))
-    assert parts("dead-end", *actions)
+    assert all(told.startswith("ran `python3 -m pytest -q`") for told in parts("dead_end", *actions))
+    assert parts("dead_end", *actions)
 
 
 def test_no_name_of_ours_stands_for_a_text_that_was_typed_in() -> None:
@@ -66,6 +66,6 @@ def test_a_package_that_is_not_to_be_had_is_no_module() -> None:
 
 
 def test_a_folder_is_no_file_that_was_made() -> None:
-    told = parts("artifacts", ("git checkout -q main", ""), ("echo 1 > /app/a.txt", ""), ("pytest -q", PASSED))
+    told = parts("artifact", ("git checkout -q main", ""), ("echo 1 > /app/a.txt", ""), ("pytest -q", PASSED))
     assert told
     assert all("`.`" not in one for one in told)

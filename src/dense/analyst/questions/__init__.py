@@ -3,14 +3,13 @@
 In: a task and nodes of its tree. Out: the slots of a prompt, a JSON schema, an answer type. Never imports a profile or
 a model.
 
-To add one: its class in `paper` or `fast`, its template in `prompts/`, and whoever asks it."""
+To add one: its class in `paper`, its template in `prompts/`, and whoever asks it."""
 
-from dense.analyst.questions import fast, paper
-from dense.analyst.questions.fast import Cuts, Digest, Labels, Settlement
+from dense.analyst.questions import paper
 from dense.analyst.questions.paper import Boundary, Compression, Reconciliation, Score, Summary, TopLevel
 from dense.analyst.questions.question import Answerer, Correction, Judgement, Question, as_judgement
 
-JUDGEMENTS: tuple[type[Judgement], ...] = (*paper.JUDGEMENTS, *fast.JUDGEMENTS)
+JUDGEMENTS = paper.JUDGEMENTS
 """All of them."""
 
 __all__ = [
@@ -19,14 +18,10 @@ __all__ = [
     "Boundary",
     "Compression",
     "Correction",
-    "Cuts",
-    "Digest",
     "Judgement",
-    "Labels",
     "Question",
     "Reconciliation",
     "Score",
-    "Settlement",
     "Summary",
     "TopLevel",
     "as_judgement",

@@ -30,25 +30,12 @@ def first_end(queue: Sequence[Node]) -> int:
     return len(queue) - 1
 
 
-def ends(queue: Sequence[Node]) -> list[int]:
-    """How many nodes each stretch and those before it hold."""
-    found: list[int] = []
-    while not found or found[-1] < len(queue):
-        start = found[-1] if found else 0
-        found.append(start + first_end(queue[start:]) + 1)
-    return found
-
-
 def _failed(node: Node) -> bool:
     return isinstance(node, Leaf) and any(seen.is_error or seen.exit_code for seen in node.step.observations)
 
 
 def label(leaf: Leaf) -> int:
     return -1 if _failed(leaf) else 0
-
-
-def labelled(leaf: Leaf) -> dict[str, Any]:
-    return {"id": leaf.id, "reasoning": SENTENCE, "label": label(leaf)}
 
 
 def summary(members: Sequence[Node]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
-from dense.analyst.answers import Answer, OptionalText, RequiredText
+from dense.analyst.answers import Answer, FreeText, OptionalText, RequiredText
 from dense.analyst.questions import outlines
 from dense.analyst.questions.question import Judgement
 from dense.analyst.schemas import Schema, SubtreeSchema, enum_of, object_of, ordinals, short_length, text_of
@@ -13,12 +13,14 @@ from dense.analyst.views import (
     Limits,
     branch_view,
     candidates_view,
+    facets_view,
     issues_view,
     members_view,
     observation_view,
     queue_view,
     safe_text,
     subtask_view,
+    visible_queue,
 )
 from dense.tree import NONE, Coherence, Completion, Facets, Issue, Label, Leaf, Node, ShortcutOutcome, Subtask
 
@@ -26,7 +28,7 @@ from dense.tree import NONE, Coherence, Completion, Facets, Issue, Label, Leaf, 
 class BoundaryAnswer(Answer, frozen=True, kw_only=True):
     """`action_index`: an ordinal, 0 for the head alone, -1 for more."""
 
-    reasoning: str = ""
+    reasoning: FreeText = ""
     action_index: int
 
 
@@ -49,11 +51,14 @@ class Boundary(Judgement, frozen=True, kw_only=True):
         return queue_subject(self.level, self.queue, self.head)
 
     def slots(self, limits: Limits) -> dict[str, Any]:
-        return {**queue_slots(self.level, self.queue, self.head, limits), "is_last": self.is_last}
+        shown = visible_queue(self.queue, limits)
+        is_last = self.is_last or len(shown) < len(self.queue)  # what there is no room for cannot be asked about
+        return {**queue_slots(self.level, shown, self.head, limits), "is_last": is_last}
 
     def schema(self, limits: Limits) -> Schema:
-        specials = [0] if self.is_last else [-1, 0]
-        index = ordinals(self.head, len(self.queue), specials)
+        shown = visible_queue(self.queue, limits)
+        specials = [0] if self.is_last or len(shown) < len(self.queue) else [-1, 0]
+        index = ordinals(self.head, len(shown), specials)
         return object_of(reasoning=text_of(limits.answer), action_index=index)
 
     def outline(self) -> dict[str, Any]:
@@ -61,7 +66,7 @@ class Boundary(Judgement, frozen=True, kw_only=True):
 
 
 class ScoreAnswer(Answer, frozen=True, kw_only=True):
-    reasoning: str = ""
+    reasoning: FreeText = ""
     label: Label
 
 
@@ -134,7 +139,7 @@ class Summary(Judgement, frozen=True, kw_only=True):
 
 
 class TopLevelAnswer(Answer, frozen=True, kw_only=True):
-    reasoning: str = ""
+    reasoning: FreeText = ""
     can_mount_all: bool
 
 
@@ -202,7 +207,7 @@ class Compression(Judgement, frozen=True, kw_only=True):
         return self.parent.id
 
     def slots(self, limits: Limits) -> dict[str, Any]:
-        return branch_slots(self.parent, self.issues, self.key_actions, limits, is_labelled=True)
+        return branch_slots(self.parent, self.issues, self.key_actions, limits)
 
     def schema(self, limits: Limits) -> Schema:
         tree = SubtreeSchema(self.parent, (), self.key_actions, limits)
@@ -245,7 +250,7 @@ class Reconciliation(Judgement, frozen=True, kw_only=True):
         return self.subtree.id
 
     def slots(self, limits: Limits) -> dict[str, Any]:
-        return branch_slots(self.subtree, self.issues, self.key_actions, limits, is_labelled=False)
+        return branch_slots(self.subtree, self.issues, self.key_actions, limits)
 
     def schema(self, limits: Limits) -> Schema:
         tree = SubtreeSchema(self.subtree, self.issues, self.key_actions, limits)
@@ -282,14 +287,13 @@ def summary_schema(limits: Limits) -> dict[str, Schema]:
     return {"subtitle": text_of(min(short, 120), least=1), "summary": text_of(long, least=1), **facets}
 
 
-def branch_slots(
-    parent: Subtask, issues: Sequence[Issue], kept: Sequence[str], limits: Limits, *, is_labelled: bool
-) -> dict[str, Any]:
+def branch_slots(parent: Subtask, issues: Sequence[Issue], kept: Sequence[str], limits: Limits) -> dict[str, Any]:
     return {
         "parent": parent.id,
         "title": safe_text(parent.title, limits.facet),
         "summary": safe_text(parent.summary, limits.summary),
-        "children": branch_view(parent.children, kept, limits, is_labelled=is_labelled),
+        "children": branch_view(parent.children, kept, limits),
+        "facets": facets_view(parent, limits),
         "ids": ", ".join(child.id for child in parent.children),
         "issues": issues_view(issues, limits),
         "issue_ids": ", ".join(issue.id for issue in issues),

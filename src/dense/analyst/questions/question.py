@@ -40,8 +40,6 @@ class Judgement(Question, frozen=True, kw_only=True):
 
     answer: ClassVar[type[Answer]]
     """What a reply must look like."""
-    is_lean: ClassVar[bool] = False
-    """Whether its views are short: for questions that draw several judgements together."""
 
     @abstractmethod
     def slots(self, limits: Limits) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import msgspec
 
 from dense.analyst.rules import boundaries
 from dense.analyst.rules.labels import label
+from dense.analyst.rules.overview import next_steps, products, requirement_statuses
 from dense.analyst.rules.shortcuts import shortcuts
 from dense.analyst.rules.verdicts import Verdicts
 from dense.detectors.assessment import TraceAssessment
@@ -57,7 +58,12 @@ class RulesAnalyst:
             groups = shortcuts(children, assessment, narrator)
             return msgspec.structs.replace(part, groups=tuple(groups), verdict=verdicts.verdict(part, groups))
 
-        return TreeDraft(judged(SubtaskDraft(0, top)))
+        return TreeDraft(
+            judged(SubtaskDraft(0, top)),
+            requirements=requirement_statuses(assessment),
+            next_steps=next_steps(assessment),
+            products=products(assessment),
+        )
 
 
 def narrator_of(assessment: TraceAssessment) -> Narrator:

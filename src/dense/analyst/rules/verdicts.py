@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from dense.analyst.rules.overview import quote_of
 from dense.detectors.assessment import TraceAssessment
 from dense.detectors.finding import Finding
 from dense.detectors.registry import codes
@@ -60,8 +61,15 @@ class Verdicts:
         )
 
     def _issue(self, one: Finding) -> IssueDraft:
-        text = describe_finding(one, self._assessment.evidence)
-        return IssueDraft(text, tuple(map(leaf_reference, one.evidence)), one.severity == "fatal", one.code, one.key)
+        evidence = self._assessment.evidence
+        return IssueDraft(
+            describe_finding(one, evidence),
+            tuple(map(leaf_reference, one.evidence)),
+            one.severity == "fatal",
+            one.code,
+            one.key,
+            quote_of(one, evidence),
+        )
 
     def _completion(self, first: int, last: int, still_open: Sequence[Finding], is_root: bool) -> Completion:
         if still_open:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dense.deliver import markup
-from dense.deliver.markup import MARKER_GUIDE
 from dense.deliver.message import MessageFrame
-from dense.methods.action_table import GUIDE_ROWS, ActionRow, action_table, numbered_actions
+from dense.methods.action_table import ActionRow, action_table, numbered_actions
 from dense.methods.asking.answers import ActionAssessment, AssessmentAnswer, check_complete
 from dense.methods.asking.model import ask_question
 from dense.methods.asking.questions import Assessment
@@ -17,14 +15,10 @@ from dense.trajectory import Trajectory
 from dense.tree import Leaf
 
 FRAME = MessageFrame(
-    guide="""\
-How to read it:
-- `label` is how an action was judged, seen from the end of the attempt: 0 helped, -1 was idle or failed without harm,
-  -2 was a grave mistake; `assessment` says why. An action without a label was not judged. No grader was asked: a row
-  of good labels does not say that the task was done.
-"""
-    + GUIDE_ROWS
-    + MARKER_GUIDE
+    guide={
+        "action": "The number after an action: 0 helped, -1 was idle or failed without harm, -2 was a grave mistake, "
+        "judged from the end; none: not judged. No grader was asked."
+    }
 )
 
 
@@ -54,4 +48,4 @@ def _row(leaf: Leaf, given: dict[int, ActionAssessment]) -> ActionRow:
     entry = given.get(leaf.action)
     if entry is None:
         return ActionRow(leaf)
-    return ActionRow(leaf, (markup.text("assessment", entry.reasoning.strip()),), str(entry.label))
+    return ActionRow(leaf, f"{entry.label} {entry.reasoning.strip()}")

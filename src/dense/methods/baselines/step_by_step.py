@@ -8,10 +8,8 @@ from typing import Literal
 from msgspec.structs import replace
 
 from dense.analyst.asker import together
-from dense.deliver import markup
-from dense.deliver.markup import MARKER_GUIDE
 from dense.deliver.message import MessageFrame
-from dense.methods.action_table import GUIDE_ROWS, ActionRow, action_table, numbered_actions
+from dense.methods.action_table import ActionRow, action_table, numbered_actions
 from dense.methods.asking.answers import DecisionAnswer
 from dense.methods.asking.model import ask_question
 from dense.methods.asking.questions import Decision
@@ -23,15 +21,10 @@ AT_ONCE = 32
 """How many questions are held at the same time: each shows all that came before, so that many would fill the memory."""
 
 FRAME = MessageFrame(
-    guide="""\
-How to read it:
-- `label` is how the decision for an action was judged by what was known before it, without its result: 0 was well
-  founded, -1 was badly founded, -2 was gravely mistaken. `known-at-the-time` says what it rested on, or what should
-  have been checked first; `assessment` says why. An action without a label was not judged.
-- A good decision may have failed, and a bad one may have come out well: what came of each stands in its `observation`.
-"""
-    + GUIDE_ROWS
-    + MARKER_GUIDE
+    guide={
+        "action": "The number after an action: its decision, judged by what was known before it: 0 well founded, -1 "
+        "badly founded, -2 gravely mistaken; none: not judged. A good decision may have failed."
+    }
 )
 
 
@@ -63,8 +56,6 @@ def decision(task: Task | None, actions: tuple[Leaf, ...], target: Leaf) -> Deci
 
 
 def _row(leaf: Leaf, answer: DecisionAnswer) -> ActionRow:
-    remarks = (
-        markup.text("known-at-the-time", answer.known_basis.strip()),
-        markup.text("assessment", answer.reasoning.strip()),
-    )
-    return ActionRow(leaf, remarks, str(answer.label))
+    known = answer.known_basis.strip()
+    basis = f" (known at the time: {known})" if known else ""
+    return ActionRow(leaf, f"{answer.label} {answer.reasoning.strip()}{basis}")

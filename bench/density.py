@@ -1,0 +1,223 @@
+"""How dense the feedback is: its size, its structure, its repetition, and what it keeps, on the traces of a manifest.
+
+    python bench/density.py [MANIFEST] [--every N] [--json]
+
+MANIFEST has a JSON line for each trace with its `path`, as the corpus's has; by default that of the corpus, if it is
+there. Traces below 1,000 bytes are left out. The rules analyse every trace; the recorded model drafts under examples/
+are measured beside them.
+
+    ratio        report ÷ raw text (agent messages, call arguments, outputs), of traces above 20 KB raw
+    structure    share of the message, the task apart, that is wrapper, guide, labels, markers or line feeds; what says
+                 how much is left out is content
+    repetition   share of the report's 8-word shingles that occur more than once, quoted bodies apart
+    evidence     open issues with a quote whose quoted line is in the report
+    products     products whose final bytes are quoted whole, or that are named as left out"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+from msgspec import Struct
+
+import dense
+from dense.analyst.scripted import ScriptedAnswerer
+from dense.deliver.budget import budgets_for, raw_size
+from dense.deliver.delivery import fit_report
+from dense.deliver.message import compose
+from dense.deliver.page import Item, ReportPage
+from dense.deliver.report import evidence_lines, open_issues, tree_report
+from dense.evidence.actions import effects
+from dense.readers import Stream, read_streams
+from dense.trajectory import Trajectory
+from dense.transcript import transcript_actions
+from dense.tree import ReconciledTree, leaves
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = ROOT.parent / "shared" / "corpus" / "MANIFEST.jsonl"
+LARGE_BYTES, SMALL_MESSAGE_BYTES = 20_000, 6_000
+MIN_RAW_BYTES = 1_000
+"""A smaller trace is a message or two: there is nothing to condense."""
+SHINGLE = 8
+SIZES = (2_000, 4_000, 8_000, 16_000, 64_000)
+CLASSES = ("evidence", "open-issue", "next-step", "final product", "dead end", "subtask", "other key action")
+TARGETS = {
+    "ratio": 0.20,
+    "structure": 0.10,
+    "small structure": 0.15,
+    "large structure": 0.10,
+    "repetition": 0.03,
+    "evidence": 0.98,
+    "products": 0.98,
+}
+
+
+class Density(Struct, frozen=True):
+    """The figures of one report."""
+
+    trace: str
+    raw: int
+    report: int
+    message: int
+    content: int
+    shingles: int
+    repeated: int
+    quoted_issues: int
+    shown_issues: int
+    products: int
+    shown_products: int
+
+
+def trajectories(manifest: Path, every: int) -> Iterator[tuple[str, Trajectory]]:
+    """Every n-th trace of a manifest."""
+    for line in manifest.read_text(encoding="utf-8").splitlines()[::every]:
+        path = manifest.parent / json.loads(line)["path"]
+        for item in read_streams(path):
+            if isinstance(item, Stream):
+                found = item.collect()
+                if raw_size(found) >= MIN_RAW_BYTES:
+                    yield str(path), found
+
+
+def measure(name: str, trajectory: Trajectory, tree: ReconciledTree) -> Density:
+    """The figures of the report on a tree, with the default budget."""
+    budgets = budgets_for(None, trajectory)
+    report = fit_report(tree_report(tree, effects=effects), tree.task, budgets)
+    message, _ = compose((report,), tree.task, budgets.complete)
+    task = len((tree.task.instruction if tree.task else "").encode("utf-8", "replace"))
+    shingles = Counter(shingle for item in report.items for shingle in _shingles(item.text))
+    actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
+    written = " ".join(" ".join(text.split()) for item in report.items for text in _texts(item))
+    lines = [line for issue in open_issues(tree) for _, line in evidence_lines(issue, tree, actions)]
+    shown_lines = sum(" ".join(line.split()) in written for line in lines)
+    return Density(
+        name,
+        raw_size(trajectory),
+        report.size,
+        len(message.encode()) - task,
+        sum(
+            item.content_size + sum(len(mark.encode()) for mark, _ in item.quotes if mark.startswith("…"))
+            for item in report.items
+        ),
+        sum(shingles.values()),
+        sum(count - 1 for count in shingles.values()),
+        len(lines),
+        shown_lines,
+        len(tree.products),
+        sum(_is_accounted(product.action, product.path, report) for product in tree.products),
+    )
+
+
+def _texts(item: Item) -> Iterator[str]:
+    yield item.text
+    yield from (text for _, text in item.quotes)
+
+
+def _shingles(text: str) -> list[tuple[str, ...]]:
+    words = re.findall(r"[\w./-]+", text.lower())
+    return [tuple(words[place : place + SHINGLE]) for place in range(len(words) - SHINGLE + 1)]
+
+
+def _is_accounted(action: int, path: str, report: ReportPage) -> bool:
+    """Whether the action that made a product's final version is quoted, or named in the line on what is left out."""
+    quoted = any(re.match(rf"a{action}\b", item.text) for item in report.items if item.kind == "key-action")
+    named = any(re.search(rf"\ba{action}\b", item.text) for item in report.items if item.kind == "left-out")
+    return quoted or named or any(path in item.text for item in report.items if item.kind == "left-out")
+
+
+def recorded_drafts() -> Iterator[tuple[str, Trajectory, ReconciledTree]]:
+    """The traces under examples/ with recorded answers of a model."""
+    for answers in sorted((ROOT / "examples").glob("*/answers.json")):
+        for trajectory in dense.read(answers.parent):
+            result = dense.distill_sync(trajectory, ScriptedAnswerer(answers))
+            yield str(answers.parent.name), trajectory, result.reconciled
+
+
+def figures(rows: Sequence[Density]) -> dict[str, float | None]:
+    """The figures of many reports; None if nothing is to be measured."""
+    long = [1 - row.content / row.message for row in rows if row.message >= SMALL_MESSAGE_BYTES]
+    large = [row.report / row.raw for row in rows if row.raw > LARGE_BYTES]
+    structure = [1 - row.content / row.message for row in rows]
+    small = [1 - row.content / row.message for row in rows if row.message < SMALL_MESSAGE_BYTES]
+
+    def share(part: str, whole: str) -> float | None:
+        total = sum(getattr(row, whole) for row in rows)
+        return sum(getattr(row, part) for row in rows) / total if total else None
+
+    return {
+        "ratio": median(large) if large else None,
+        "structure": median(structure) if structure else None,
+        "small structure": median(small) if small else None,
+        "large structure": median(long) if long else None,
+        "repetition": share("repeated", "shingles"),
+        "evidence": share("shown_issues", "quoted_issues"),
+        "products": share("shown_products", "products"),
+    }
+
+
+def kept_by_class(tree: ReconciledTree) -> dict[str, list[tuple[int, int]]]:
+    """For each class, how many of its items are kept at each size, and how many there are."""
+    fit = tree_report(tree, effects=effects)
+    whole = _classes(fit(10**9).items)
+    kept = [_classes(fit(size).items) for size in SIZES]
+    return {name: [(min(one[name], whole[name]), whole[name]) for one in kept] for name in CLASSES}
+
+
+def _classes(items: Sequence[Item]) -> Counter[str]:
+    return Counter(name for item in items if (name := _class(item)))
+
+
+def _class(item: Item) -> str:
+    if item.kind == "key-action":
+        return "final product" if ", final " in item.text else "other key action"
+    names = {"solved": "dead end", "dead-end": "dead end", "not-met": "open-issue"}
+    names |= dict.fromkeys(("task", "complete-task", "part", "complete-part"), "subtask")
+    return names.get(item.kind, item.kind if item.kind in CLASSES else "")
+
+
+def print_figures(name: str, found: dict[str, float | None]) -> None:
+    """One line for each figure with its target."""
+    print(f"\n{name}")
+    for figure, value in found.items():
+        bound = TARGETS[figure]
+        relation = "at least" if figure in {"evidence", "products"} else "at most"
+        print(f"  {figure:<16} {'-' if value is None else f'{value:.3f}':>7}   {relation} {bound:.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("manifest", nargs="?", type=Path, default=CORPUS)
+    parser.add_argument("--every", type=int, default=1, help="only every n-th trace")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON lines")
+    given = parser.parse_args()
+    rows: list[Density] = []
+    kept: dict[str, list[list[int]]] = {name: [[0, 0] for _ in SIZES] for name in CLASSES}
+    for name, trajectory in trajectories(given.manifest, given.every):
+        tree = dense.distill_sync(trajectory).reconciled
+        rows.append(measure(name, trajectory, tree))
+        for kind, counts in kept_by_class(tree).items():
+            for place, (shown, whole) in enumerate(counts):
+                kept[kind][place][0] += shown
+                kept[kind][place][1] += whole
+    if given.json:
+        for row in rows:
+            sys.stdout.write(json.dumps({name: getattr(row, name) for name in Density.__struct_fields__}) + "\n")
+        return
+    print_figures(f"rules, {len(rows)} traces", figures(rows))
+    drafts = [measure(*one) for one in recorded_drafts()]
+    print_figures(f"recorded model drafts, {len(drafts)} traces", figures(drafts))
+    print("\nkept of each class, by the size of the report")
+    print(f"  {'':<18}" + "".join(f"{size // 1000:>7} KB" for size in SIZES))
+    for kind, counts in kept.items():
+        shares = "".join(f"{shown / whole if whole else 1:>10.2f}" for shown, whole in counts)
+        print(f"  {kind:<18}{shares}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""The fast profile of a language model: the whole tree in one call, or windows side by side and one closing call.
+
+Comes in: a trajectory. Goes out: a `TreeDraft`. `analyst` decides what is asked, `prompt` what the model sees, `reply`
+and `answer` read what it wrote and keep every piece that holds, `to_draft` makes the draft of it. Must never import
+`distillation`, `deliver` or `methods`."""
+
+from dense.analyst.one_call.analyst import DEFAULT_LOOK_TOKENS, OneCallAnalyst
+from dense.analyst.one_call.prompt import render_one_call
+from dense.analyst.one_call.questions import Closing, Look, OneCallQuestion, Whole, Window
+
+__all__ = [
+    "DEFAULT_LOOK_TOKENS",
+    "Closing",
+    "Look",
+    "OneCallAnalyst",
+    "OneCallQuestion",
+    "Whole",
+    "Window",
+    "render_one_call",
+]

@@ -1,0 +1,96 @@
+"""What the rules say of the whole: requirements with their evidence, what to do next, what is delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dense.detectors.assessment import TraceAssessment
+from dense.detectors.finding import Finding
+from dense.evidence.deliverables.tracking import TrackedFile
+from dense.evidence.facts.paths import is_trial_file, same_file
+from dense.evidence.trace import TraceEvidence
+from dense.narrate.next_steps import describe_next_step
+from dense.text.quoting import one_line
+from dense.tree import Met, NextStep, Product, RequirementStatus
+
+MAX_NEXT_STEPS = 7
+MAX_PRODUCTS = 12
+QUOTE_FIELDS = ("line", "printed", "quote", "complaint", "reason")
+"""Fields of findings that hold a line of the trace, the most telling first."""
+SEVERITIES = ("fatal", "serious", "doubt")
+
+
+def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus, ...]:
+    """The files and commands that the task asks for, each met, not met or unchecked by what the trace shows."""
+    evidence = assessment.evidence
+    files = [_file_status(file, assessment) for file in evidence.tracked_files]
+    return (*files, *_command_statuses(evidence))
+
+
+def _file_status(file: TrackedFile, assessment: TraceAssessment) -> RequirementStatus:
+    path = one_line(file.path, 120)
+    missing = any(
+        one.is_open and one.code.startswith("deliverable") and same_file(one.subject, file.path)
+        for one in assessment.findings
+    )
+    if missing:
+        return RequirementStatus(f"`{path}` is made", "no", _names(*file.missed[-1:], *file.tried[-1:]))
+    if file.is_shown:
+        return RequirementStatus(f"`{path}` is made", "yes", _names(file.shown[-1]))
+    return RequirementStatus(f"`{path}` is made and holds what the task asks for", "unchecked")
+
+
+def _command_statuses(evidence: TraceEvidence) -> Iterator[RequirementStatus]:
+    for command in evidence.named_checks:
+        runs = [check for check in evidence.checks if command in check.command and check.has_passed is not None]
+        text = f"`{one_line(command, 120)}` works"
+        if not runs:
+            yield RequirementStatus(text, "unchecked")
+        else:
+            met: Met = "yes" if runs[-1].has_passed else "no"
+            yield RequirementStatus(text, met, _names(runs[-1].action))
+
+
+def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:
+    """What to do about each open finding, the most severe first."""
+    still_open = [one for one in assessment.findings if one.is_open]
+    ordered = sorted(still_open, key=lambda one: SEVERITIES.index(one.severity))
+    steps = [NextStep(text, _names(*one.evidence[-2:])) for one in ordered if (text := describe_next_step(one))]
+    return tuple({step.text: step for step in steps}.values())[:MAX_NEXT_STEPS]
+
+
+def products(assessment: TraceAssessment) -> tuple[Product, ...]:
+    """What is there at the end: the submitted diff, or the files that the task asks for, or those that were changed."""
+    evidence = assessment.evidence
+    if evidence.submitted_diff is not None:
+        return (Product("the submitted diff", len(evidence.facts), _last_pass(evidence, 0)),)
+    asked = [path for path in evidence.products if any(same_file(path, one) for one in evidence.deliverables)]
+    others = [path for path in evidence.products if path not in asked and not is_trial_file(path)]
+    found = [(path, evidence.products[path]) for path in (*asked, *others)]
+    return tuple(Product(path, action, _check_of(path, action, evidence)) for path, action in found[:MAX_PRODUCTS])
+
+
+def _check_of(path: str, made: int, evidence: TraceEvidence) -> int | None:
+    """The last action that shows a product after it was made, or the last check that passed after it."""
+    shown = [file.shown[-1] for file in evidence.tracked_files if file.is_shown and same_file(file.path, path)]
+    return next((action for action in shown if action > made), None) or _last_pass(evidence, made)
+
+
+def _last_pass(evidence: TraceEvidence, after: int) -> int | None:
+    passed = [check.action for check in evidence.checks if check.has_passed and check.action > after]
+    return passed[-1] if passed else None
+
+
+def quote_of(finding: Finding, evidence: TraceEvidence) -> str:
+    """The line of the trace that shows a finding; empty for something that was never done."""
+    for name in QUOTE_FIELDS:
+        if text := finding.text(name):
+            return text
+    for action in reversed(finding.evidence):
+        if failures := evidence.fact(action).result.failures:
+            return failures[-1].line
+    return ""
+
+
+def _names(*actions: int) -> tuple[str, ...]:
+    return tuple(f"a{action}" for action in sorted(set(actions)))

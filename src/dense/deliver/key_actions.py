@@ -1,0 +1,264 @@
+"""Which actions a report quotes, in which order of worth, and how much of each.
+
+Calls are quoted in their original bytes, outputs by whole lines. Superseded versions of a file, repeated checks,
+messages and read-backs of what is quoted are not quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dense.deliver.page import Item, byte_size, one_line
+from dense.deliver.quotes import Quotes, quote_block, quote_whole, quotes_size
+from dense.evidence.actions import Effects, EffectsOf
+from dense.evidence.facts.paths import same_file
+from dense.trajectory import ToolCall
+from dense.transcript import Block, TranscriptAction
+from dense.tree import Leaf, Node, ReconciledTree, Subtask, leaves, nodes
+
+type KeyRole = Literal["final", "shows", "wrong", "checks", "needed"]
+
+ROLES: tuple[KeyRole, ...] = ("final", "shows", "wrong", "checks", "needed")
+"""The most useful first."""
+MAX_OUTPUT_BYTES = 900
+"""Of an output that only backs something: its telling lines."""
+MAX_SHOWN_BYTES = 400
+"""Of an output that shows an open issue, whose decisive line stands with the issue: the lines around it."""
+MAX_CALL_BYTES = 1_600
+"""Of a call that is no product."""
+READ_BACK_SHARE = 0.5
+"""An output of whose lines a larger part was written by the attempt itself reads back what it wrote."""
+DIFF = "diff --git "
+PATCH = re.compile(r"^(?:\*\*\* Update File|diff --git |@@ )", re.MULTILINE)
+OLD_TEXT_KEYS, NEW_TEXT_KEYS = ("old_string", "old_str", "search"), ("new_string", "new_str", "replace")
+WHOLE_TEXT_KEYS = frozenset({"content", "file_text", "contents", "new_content"})
+
+
+class KeyAction(Struct, frozen=True):
+    """An action that is worth quoting."""
+
+    action: int
+    role: KeyRole
+    purpose: str
+    """Why, in a few words: `final /app/x.py`, `shows issue_0`."""
+    blocks: tuple[Block, ...]
+    """What of it is quoted."""
+    issue: str = ""
+    """The open issue that it shows."""
+    focus: str = ""
+    """A line that must be among what is quoted of its output."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of what would be quoted at most."""
+        return sum(byte_size(block.text) for block in self.blocks)
+
+
+class _Attempt:
+    """The actions by number, and what each did to files."""
+
+    def __init__(self, root: Subtask, actions: Sequence[TranscriptAction], effects: EffectsOf) -> None:
+        self.leaves = {leaf.action: leaf for leaf in leaves(root)}
+        self.number = {leaf.id: leaf.action for leaf in self.leaves.values()}
+        self._holders = {number: action for action in actions for number in range(action.first, action.last + 1)}
+        self._effects_of = effects
+
+    def holder(self, number: int) -> TranscriptAction | None:
+        return self._holders.get(number)
+
+    def numbers(self, names: Iterable[str]) -> list[int]:
+        return [self.number[name] for name in names if name in self.number]
+
+    def effects(self, number: int) -> Effects:
+        return self._effects_of(self.leaves[number].step) if number in self.leaves else Effects()
+
+    def versions(self, path: str, until: int) -> list[int]:
+        """The actions that made the version of a file that is there after `until`: the last that wrote all of it, and
+        those that edited it since, except edits that later ones replaced."""
+        writers = [
+            number
+            for number in sorted(self.leaves)
+            if number <= until and any(same_file(path, written) for written in self.effects(number).writes)
+        ]
+        found: list[int] = []
+        removed: set[str] = set()
+        for number in reversed(writers):
+            edits = [edit for call in self.leaves[number].step.calls for edit in _edits(call)]
+            added = {line for edit in edits for line in edit.added}
+            if not added or not added <= removed:
+                found.append(number)
+            if self._writes_whole(number):
+                break
+            removed |= {line for edit in edits for line in edit.removed}
+        return found[::-1]
+
+    def _writes_whole(self, number: int) -> bool:
+        """Whether an action writes a whole file rather than edit it: its call holds the text, and no old text."""
+        calls = self.leaves[number].step.calls
+        if any(_edits(call) for call in calls):
+            return False
+        if any(WHOLE_TEXT_KEYS & call.arguments.keys() for call in calls):
+            return True
+        holder = self.holder(number)
+        text = "\n".join(block.text for block in holder.blocks if block.kind != "output") if holder else ""
+        return "<<" in text and "sed -i" not in text
+
+
+class _Edit(Struct, frozen=True):
+    """Lines that a call takes out of a file, and lines that it puts there."""
+
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+def _edits(call: ToolCall) -> list[_Edit]:
+    texts = {key: value for key, value in call.arguments.items() if isinstance(value, str)}
+    old = next((texts[key] for key in OLD_TEXT_KEYS if key in texts), None)
+    if old is not None:
+        new = next((texts[key] for key in NEW_TEXT_KEYS if key in texts), "")
+        return [_Edit(_filled_lines(old.split("\n")), _filled_lines(new.split("\n")))]
+    return [_patch_edit(text) for text in texts.values() if PATCH.search(text)]
+
+
+def _patch_edit(text: str) -> _Edit:
+    lines = [line for line in text.split("\n") if not line.startswith(("+++", "---"))]
+    removed, added = ([line[1:] for line in lines if line.startswith(sign)] for sign in "-+")
+    return _Edit(_filled_lines(removed), _filled_lines(added))
+
+
+def _filled_lines(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple([line.strip() for line in lines if line.strip()])
+
+
+def rank_key_actions(tree: ReconciledTree, actions: Sequence[TranscriptAction], effects: EffectsOf) -> list[KeyAction]:
+    """The actions to quote, the most useful first, each once: what made the final products, what shows the open issues,
+    handed-in products that an issue calls wrong, the checks of products, what the analyst wants kept."""
+    attempt = _Attempt(tree.root, actions, effects)
+    found = [*_products(tree, attempt), *_shows(tree, attempt)]
+    written = {line for key in found if key for block in key.blocks for line in block.text.split("\n")}
+    for product in tree.products:
+        if product.check:
+            key = _key(product.check, "checks", f"checks {one_line(product.path)}", attempt)
+            found.append(_without_read_backs(key, written) if key else None)
+    wanted = [name for node in nodes(tree.root) for name in _wanted(node)]
+    found += [_key(number, "needed", "", attempt) for number in attempt.numbers(wanted)]
+    by_action: dict[int, KeyAction] = {}
+    for key in sorted((key for key in found if key is not None), key=lambda key: ROLES.index(key.role)):
+        holder = attempt.holder(key.action)
+        if holder is not None and key.blocks:
+            by_action.setdefault(holder.last, key)
+    return list(by_action.values())
+
+
+def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]:
+    still_open = [issue for issue in tree.issues if issue.resolved_at is None]
+    doubtful = {number for issue in still_open if issue.is_fatal for number in attempt.numbers(issue.evidence)}
+    found: list[KeyAction | None] = []
+    for product in tree.products:
+        path = one_line(product.path)
+        role: KeyRole = "wrong" if product.action in doubtful else "final"
+        word = "final" if role == "final" else "handed in, wrong:"
+        scripts = attempt.effects(product.action).scripts
+        makers = [number for script in scripts for number in attempt.versions(script, product.action)]
+        makers += attempt.versions(product.path, product.action)
+        for number in sorted({*makers, product.action}, reverse=True):
+            found.append(_key(number, role, f"{word} {path}", attempt))
+    return found
+
+
+def _shows(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]:
+    still_open = [issue for issue in tree.issues if issue.resolved_at is None]
+    found: list[KeyAction | None] = []
+    for issue in sorted(still_open, key=lambda issue: not issue.is_fatal):
+        cited = attempt.numbers(issue.evidence)
+        if cited and (issue.quote or issue.is_fatal):
+            shown = _holding(issue.quote, cited, attempt)
+            found.append(_key(shown, "shows", f"shows {issue.id}", attempt, issue.id, issue.quote))
+    return found
+
+
+def _key(
+    number: int, role: KeyRole, purpose: str, attempt: _Attempt, issue: str = "", focus: str = ""
+) -> KeyAction | None:
+    holder = attempt.holder(number)
+    if holder is None or holder.is_message:
+        return None
+    return KeyAction(number, role, purpose, tuple(_shown_blocks(holder, role, focus)), issue, focus)
+
+
+def _shown_blocks(action: TranscriptAction, role: KeyRole, focus: str) -> list[Block]:
+    """What of an action is quoted: of a final product what was written, or the diff that was handed in; a listing of
+    files only if it holds the line that counts."""
+    if role in {"final", "wrong"}:
+        is_written = any(block.kind != "output" for block in action.blocks)
+        return [block for block in action.blocks if block.kind != "output" or DIFF in block.text or not is_written]
+    blocks = [block for block in action.blocks if block.kind != "output" or block.text]
+    wanted = " ".join(focus.split())
+    place = next((place for place, one in enumerate(blocks) if wanted and wanted in " ".join(one.text.split())), None)
+    if place is not None and blocks[place].kind == "output":
+        before = [earlier for earlier in range(place) if blocks[earlier].kind == "output"]
+        return blocks[before[-1] + 1 if before else 0 : place + 1]
+    return [block for block in blocks if block.kind != "output" or not block.is_listing or role == "checks"]
+
+
+def _without_read_backs(key: KeyAction, written: set[str]) -> KeyAction:
+    """The action without listings of what the attempt wrote itself."""
+
+    def is_read_back(block: Block) -> bool:
+        lines = [line for line in block.text.split("\n") if line.strip()]
+        known = sum(line in written for line in lines)
+        return block.is_listing and known > READ_BACK_SHARE * len(lines)
+
+    return replace(key, blocks=tuple([block for block in key.blocks if not is_read_back(block)]))
+
+
+def _wanted(node: Node) -> tuple[str, ...]:
+    if isinstance(node, Leaf):
+        return ()
+    if isinstance(node, Subtask):
+        return node.verdict.key_actions if node.verdict is not None else ()
+    return node.key_actions
+
+
+def _holding(quote: str, cited: Sequence[int], attempt: _Attempt) -> int:
+    """Of the cited actions the last whose text holds the quote, else the last."""
+    wanted = " ".join(quote.split())
+    for number in reversed(cited):
+        holder = attempt.holder(number)
+        if wanted and holder and any(wanted in " ".join(block.text.split()) for block in holder.blocks):
+            return number
+    return cited[-1]
+
+
+def quote_action(key: KeyAction, room: int, *, in_full: bool = False, may_clip: bool = True) -> Item | None:
+    """The action's bytes in at most `room`, or None if not even a part is worth it.
+
+    A call comes whole if there is room, an output by its telling lines. `may_clip=False` quotes the action whole or not
+    at all, `in_full` quotes everything whole whatever the room."""
+    text = f"a{key.action}{', ' + key.purpose if key.purpose else ''}"
+    left = room - Item("key-action", 0, "key-action ", text, (("", ""),)).size + quotes_size([("", "")])
+    quotes: Quotes = []
+    for block in key.blocks:
+        part = (
+            quote_whole(block)
+            if in_full or not may_clip
+            else quote_block(block, min(left, _most(key, block)), key.focus)
+        )
+        if not in_full and ((not part and block.kind != "output") or quotes_size(part) > left):
+            return None
+        quotes += part
+        left -= quotes_size(part)
+    return Item("key-action", 0, "key-action ", text, tuple(quotes)) if quotes else None
+
+
+def _most(key: KeyAction, block: Block) -> int:
+    """Bytes of a block that are quoted at most."""
+    if key.role == "final":
+        return byte_size(block.text) + MAX_CALL_BYTES
+    if block.kind == "output":
+        return MAX_SHOWN_BYTES if key.focus else MAX_OUTPUT_BYTES
+    return MAX_CALL_BYTES

@@ -1,0 +1,428 @@
+"""The report on an accepted tree: the most useful thing first, each fact once, within so many bytes.
+
+    state, summary        what the attempt came to, how it ended
+    next-step             what to do differently, in order
+    open-issue, evidence  with the line that shows it; then what the task demands and nobody checked
+    proven                values with the check that proved them
+    shortcut              dead ends with the way that worked, one line each
+    task                  the subtasks in order, one line each, with what a rerun needs and what must come first
+    key-action            original bytes: final products, what shows an open issue, the last verification
+
+What does not fit goes by `IMPORTANCE`, whatever its place; open issues and their evidence go last. With the paper's
+budget, what does not fit goes in the paper's order (`PAPER_STAGES`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
+from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
+from dense.evidence.actions import EffectsOf
+from dense.text.clip import clip_middle
+from dense.transcript import TranscriptAction, transcript_actions
+from dense.tree import (
+    NONE,
+    Issue,
+    Node,
+    ReconciledTree,
+    Shortcut,
+    State,
+    Subtask,
+    first_action,
+    last_action,
+    leaves,
+    nodes,
+)
+
+IMPORTANCE = (
+    "met",  # a requirement that is met: good to know, nothing to do
+    "complete-part",  # a subtask below another one
+    "complete-task",
+    "solved",  # a shortcut that succeeded
+    "part",
+    "task",  # a subtask that is not complete
+    "dead-end",
+    "unchecked",
+    "order",
+    "needs",
+    "proven",
+    "summary",
+    "not-met",
+    "next-step",
+    "open-issue",
+    "evidence",
+)
+"""Kinds of lines: what goes first if there is too little room, and what last. Final products are quoted once lines from
+`summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
+ESSENTIAL, USEFUL = IMPORTANCE.index("summary"), IMPORTANCE.index("dead-end")
+PAPER_STAGES = (("solved",), ("complete-part", "part", "needs", "order", "proven"))
+"""What goes first in the paper's order: the text of shortcuts that succeeded, then what is below the root's parts."""
+QUOTE_SHARE = 0.6
+"""Of the room, what final products may take before other lines are chosen."""
+NOTE_SHARE, MAX_NOTE_BYTES = 6, 600
+"""The line on what is left out may take one in so many parts of the room, and at most so many bytes."""
+MAX_EVIDENCE_CHARS = 240
+SHINGLE = 8
+MAX_REPEATED = 0.2
+"""A clause of which a larger part was said is not said again."""
+MIN_CLAUSE_WORDS = 4
+"""A shorter clause may be said again."""
+WORD = re.compile(r"[\w./-]+")
+CLAUSE_END = re.compile(r"[.;] ")
+
+
+def tree_report(tree: ReconciledTree, *, effects: EffectsOf, follows_paper: bool = False) -> Fit:
+    """Makes the report on a tree in so many bytes."""
+    actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
+    lines = _once(list(_lines(tree, actions)))
+    keys = rank_key_actions(tree, actions, effects)
+
+    def fit(room: int) -> ReportPage:
+        return _fit_by_paper(lines, keys, room) if follows_paper else _fit_by_value(lines, keys, room)
+
+    return fit
+
+
+def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> ReportPage:
+    """Everything, or the most useful of it and a line on what is left out."""
+    chosen = _Choice(lines, room)
+    chosen.fill(keys)
+    if not chosen.is_all(keys):
+        reserve = min(room // NOTE_SHARE, MAX_NOTE_BYTES)
+        chosen = _Choice(lines, room - reserve)
+        chosen.fill(keys)
+        note = _left_out_note(chosen.missing_lines, chosen.missing_keys(keys), reserve)
+        return ReportPage((*chosen.items, *([note] if note else [])), chosen.dropped(keys))
+    return ReportPage(tuple(chosen.items))
+
+
+class _Choice:
+    """What of a report is shown, while room is handed out."""
+
+    def __init__(self, lines: Sequence[Item], room: int) -> None:
+        self._lines, self.left, self._room = lines, room, room
+        self._shown: dict[int, Item] = {}
+        self._quoted: dict[int, Item] = {}
+
+    def fill(self, keys: Sequence[KeyAction]) -> None:
+        order = sorted(range(len(self._lines)), key=lambda place: (-self._rank(place), place))
+        for place in order:
+            if self._lines[place].value >= ESSENTIAL:
+                self._show(place, may_shorten=True)
+        floor = max(self.left - int(self._room * QUOTE_SHARE), 0)
+        for key in keys:
+            if key.role == "final":
+                self._quote(key, self.left - floor, may_clip=False)
+        for place in order:
+            if self._lines[place].value >= USEFUL:
+                self._show(place)
+        for key in keys:
+            if key.role in {"final", "shows"}:
+                self._quote(key, self.left, may_clip=key.role != "final")
+        for place in order:
+            self._show(place)
+        for key in keys:
+            self._quote(key, self.left)
+
+    def _rank(self, place: int) -> int:
+        item = self._lines[place]
+        return IMPORTANCE.index("open-issue") if item.kind == "evidence" else item.value
+
+    def _show(self, place: int, *, may_shorten: bool = False) -> None:
+        if place in self._shown:
+            return
+        whole = self._lines[place]
+        item = whole if whole.size <= self.left else shortened(whole, self.left) if may_shorten else None
+        if item is not None:
+            self._shown[place] = item
+            self.left -= item.size
+
+    def _quote(self, key: KeyAction, room: int, *, may_clip: bool = True) -> None:
+        is_known = not key.issue or any(item.text.startswith(f"{key.issue}:") for item in self._shown.values())
+        if key.action in self._quoted or not is_known:
+            return
+        item = quote_action(key, room, may_clip=may_clip)
+        if item is not None and item.size <= room:
+            self._quoted[key.action] = item
+            self.left -= item.size
+
+    @property
+    def items(self) -> list[Item]:
+        """In the order of reading."""
+        return [self._shown[place] for place in sorted(self._shown)] + [
+            self._quoted[number] for number in sorted(self._quoted)
+        ]
+
+    @property
+    def missing_lines(self) -> list[Item]:
+        return [item for place, item in enumerate(self._lines) if self._shown.get(place) is not item]
+
+    def missing_keys(self, keys: Sequence[KeyAction]) -> list[KeyAction]:
+        return [key for key in keys if key.action not in self._quoted]
+
+    def is_all(self, keys: Sequence[KeyAction]) -> bool:
+        return not self.missing_lines and not self.missing_keys(keys)
+
+    def dropped(self, keys: Sequence[KeyAction]) -> tuple[str, ...]:
+        return _names(self.missing_lines, self.missing_keys(keys))
+
+
+def _names(lines: Sequence[Item], keys: Sequence[KeyAction]) -> tuple[str, ...]:
+    return (
+        *(f"{item.kind} ({item.size} bytes)" for item in lines),
+        *(f"key-action a{key.action} ({key.size} bytes)" for key in keys),
+    )
+
+
+def _fit_by_paper(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> ReportPage:
+    """The paper's order: condense shortcuts that succeeded, fold what is below the root's parts, drop whole key actions
+    from the end, and at last keep a compact record of the root."""
+    kept = list(lines)
+    quoted = {key.action: item for key in keys if (item := quote_action(key, 0, in_full=True))}
+    quoted = dict(sorted(quoted.items()))
+    dropped: list[str] = []
+    for kinds in PAPER_STAGES:
+        if total_size(kept) + total_size(quoted.values()) <= room:
+            break
+        dropped += [f"{item.kind} ({item.size} bytes)" for item in kept if item.kind in kinds]
+        kept = [item for item in kept if item.kind not in kinds]
+    while quoted and total_size(kept) + total_size(quoted.values()) > room:
+        number, item = quoted.popitem()
+        dropped.append(f"key-action a{number} ({item.size} bytes)")
+    if total_size(kept) > room:
+        return _fit_by_value(lines, (), room)
+    return ReportPage((*kept, *quoted.values()), tuple(dropped))
+
+
+def _left_out_note(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Item | None:
+    """One line on what is left out, with its size: products first."""
+    by_purpose: dict[str, list[KeyAction]] = {}
+    for key in keys:
+        by_purpose.setdefault(key.purpose or f"a{key.action}", []).append(key)
+    parts = [_named(group) for group in by_purpose.values()]
+    if lines:
+        size = sum(item.size for item in lines)
+        finals = sum(group[0].role == "final" for group in by_purpose.values())
+        parts.insert(finals, f"{len(lines)} less useful {'line' if len(lines) == 1 else 'lines'} ({size:,} bytes)")
+    total = len(parts)
+    note = Item("left-out", ALWAYS, "left out: ", "; ".join(parts))
+    while len(parts) > 1 and note.size > room:
+        parts.pop()
+        rest = total - len(parts)
+        note = Item("left-out", ALWAYS, note.label, f"{'; '.join(parts)}; {rest} more")
+    return note if note.size <= room else shortened(note, room)
+
+
+def _named(keys: Sequence[KeyAction]) -> str:
+    """Key actions of one purpose that are left out, with their size."""
+    size = sum(key.size for key in keys)
+    if len(keys) == 1:
+        return f"a{keys[0].action} {keys[0].purpose} ({size:,} bytes)".replace("  ", " ")
+    return f"{keys[0].purpose}: {len(keys)} actions up to a{max(key.action for key in keys)} ({size:,} bytes)"
+
+
+def _item(kind: str, label: str, text: str) -> Item:
+    value = IMPORTANCE.index(kind) if kind in IMPORTANCE else ALWAYS
+    return Item(kind, value, label, text)
+
+
+def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
+    yield from _head(tree, actions)
+    yield from _next_steps(tree)
+    yield from _open_issues(tree, actions)
+    yield from _requirements(tree)
+    yield from _proven(tree)
+    yield from _dead_ends(tree)
+    for child in tree.root.children:
+        yield from _subtask(child, tree, 0)
+
+
+def state_of(node: Subtask) -> State:
+    """The state of a subtask; `unknown` if nobody judged it."""
+    return node.verdict.state if node.verdict is not None else "unknown"
+
+
+def _head(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
+    unchecked = sum(one.met == "unchecked" for one in tree.requirements)
+    limits = f", {unchecked} of {len(tree.requirements)} requirements unchecked" if unchecked else ""
+    count = actions[-1].last if actions else 0
+    text = (
+        f"{state_of(tree.root)}{limits} (trajectory_local: judged from its actions a1-a{count}, ungraded)."
+        f" {ending_sentence(actions)}"
+    )
+    yield Item("state", ALWAYS, "state: ", text)
+    if tree.redacted:
+        yield Item("redacted", ALWAYS, "redacted: ", one_line(tree.redacted))
+    if summary := one_line(tree.root.summary):
+        yield _item("summary", "summary: ", summary)
+
+
+def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
+    """How the attempt ended, as far as the record shows."""
+    if not actions:
+        return "The record is empty."
+    last = actions[-1]
+    if last.is_message:
+        return "It ended with a closing message."
+    if any(HAND_OVER.search(block.text[:400]) for block in last.blocks if block.kind == "call"):
+        return f"Handed in at a{last.last}."
+    return f"The record stops after a{last.last}."
+
+
+HAND_OVER = re.compile(
+    r"COMPLETE_TASK_AND_SUBMIT|\b(?:submit|finish|attempt_?completion|task_complete|mark_task_complete|return_result)\b",
+    re.IGNORECASE,
+)
+
+
+def _next_steps(tree: ReconciledTree) -> Iterator[Item]:
+    for number, step in enumerate(tree.next_steps, 1):
+        mark = "untested, " if step.is_untested else ""
+        yield _item("next-step", "next-step ", f"{number}: {mark}{one_line(step.text)}{_refs(step.evidence)}")
+
+
+def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
+    for issue in open_issues(tree):
+        fatal = " (fatal)" if issue.is_fatal else ""
+        refs = _refs(_action_ids(issue.evidence, tree))
+        text = one_line(issue.text)
+        yield _item("open-issue", "open-issue ", f"{issue.id}: {text}{fatal}{refs}")
+        for action, line in evidence_lines(issue, tree, actions):
+            if line not in text:
+                yield _item("evidence", " evidence ", f"a{action}: {line}")
+
+
+def open_issues(tree: ReconciledTree) -> list[Issue]:
+    """The issues that are still open, fatal ones first."""
+    return sorted((issue for issue in tree.issues if issue.resolved_at is None), key=lambda issue: not issue.is_fatal)
+
+
+def evidence_lines(issue: Issue, tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> list[tuple[int, str]]:
+    """The quoted line with its action. An issue about something that was never done has none."""
+    if not issue.quote:
+        return []
+    wanted = " ".join(issue.quote.split())
+    numbers = [int(name[1:]) for name in _action_ids(issue.evidence, tree)]
+    cited = [action for action in actions if any(action.first <= number <= action.last for number in numbers)]
+    for action in [*reversed(cited), *actions]:
+        for text in (*(block.text for block in reversed(action.blocks)), action.says):
+            for line in text.split("\n"):
+                if wanted in " ".join(line.split()):
+                    return [(action.last, one_line(clip_middle(line.strip(), MAX_EVIDENCE_CHARS)))]
+    return []
+
+
+def _requirements(tree: ReconciledTree) -> Iterator[Item]:
+    unmet = [one for one in tree.requirements if one.met == "no"]
+    unchecked = [one for one in tree.requirements if one.met == "unchecked"]
+    for one in unmet:
+        yield _item("not-met", "not met: ", one_line(one.text) + _refs(one.evidence))
+    if unchecked:
+        yield _item("unchecked", "unchecked: ", "; ".join(one_line(one.text) for one in unchecked))
+
+
+def _proven(tree: ReconciledTree) -> Iterator[Item]:
+    for node in nodes(tree.root):
+        if type(node) is Subtask and node.facets.key_values != NONE:
+            yield _item("proven", "proven: ", one_line(node.facets.key_values))
+    met = [one for one in tree.requirements if one.met == "yes"]
+    if met:
+        text = "; ".join(one_line(one.text) + _refs(one.evidence) for one in met)
+        yield _item("met", "met: ", text)
+
+
+def _dead_ends(tree: ReconciledTree) -> Iterator[Item]:
+    for node in nodes(tree.root):
+        if type(node) is Shortcut:
+            yield _shortcut(node)
+        elif type(node) is Subtask and node.facets.dead_ends != NONE:
+            yield _item("dead-end", "dead-end: ", one_line(node.facets.dead_ends))
+
+
+def _shortcut(node: Shortcut) -> Item:
+    failed = one_line(node.dead_end) or one_line(node.title)
+    way = f"; working-path: {one_line(node.working_path)}" if node.working_path else ""
+    kind = "solved" if node.outcome == "succeeded" else "dead-end"
+    return _item(kind, "shortcut ", f"{_span(node)} {node.outcome}; dead-end: {failed}{way}")
+
+
+def _subtask(node: Node, tree: ReconciledTree, depth: int) -> Iterator[Item]:
+    """A subtask and those below it. A shortcut's dead end is above; what it replaces is not shown again."""
+    if type(node) is not Subtask:
+        return
+    indent = " " * depth
+    state = state_of(node)
+    kind = ("complete-" if state == "complete" else "") + ("part" if depth else "task")
+    summary = one_line(node.summary)
+    text = f"{_span(node)} {state}: {one_line(node.title)}{'. ' + summary if summary else ''}"
+    yield _item(kind, f"{indent}task ", text)
+    if node.facets.key_mechanisms != NONE:
+        yield _item("needs", f"{indent} needs ", f"({_span(node)}): {one_line(node.facets.key_mechanisms)}")
+    if node.facets.critical_order != NONE:
+        yield _item("order", f"{indent} order ", f"({_span(node)}): {one_line(node.facets.critical_order)}")
+    for child in node.children:
+        yield from _subtask(child, tree, depth + 1)
+
+
+def _once(items: Sequence[Item]) -> list[Item]:
+    """The items without what a more valuable one, or one above of the same value, says already: whole lines, and
+    clauses of lines that describe what was done."""
+    said: set[tuple[str, ...]] = set()
+    kept: dict[int, Item] = {}
+    for place in sorted(range(len(items)), key=lambda place: (-items[place].value, place)):
+        item = items[place]
+        clauses = _clauses(item.text) if item.value <= ESSENTIAL else [item.text]
+        fresh: list[str] = []
+        for clause in clauses:
+            if not _is_said(clause, said):
+                fresh.append(clause)
+                said |= {*_shingles(clause), tuple(_words(clause))}
+        if fresh or item.value >= ALWAYS:
+            text = item.text if len(fresh) == len(clauses) else " ".join(fresh).rstrip(";. ")
+            kept[place] = Item(item.kind, item.value, item.label, text)
+        said |= _shingles(item.text)
+    return [kept[place] for place in sorted(kept)]
+
+
+def _clauses(text: str) -> list[str]:
+    """The text in pieces that end with a full stop or a semicolon outside of quoted code."""
+    ends = [end.end() for end in CLAUSE_END.finditer(text) if not any(text.count(q, 0, end.start()) % 2 for q in '`"')]
+    starts = [0, *ends]
+    return [text[start:end].rstrip() for start, end in zip(starts, [*ends, len(text)], strict=True) if start < end]
+
+
+def _is_said(text: str, said: set[tuple[str, ...]]) -> bool:
+    words = _words(text)
+    shingles = _shingles(text)
+    if not shingles:
+        return len(words) >= MIN_CLAUSE_WORDS and tuple(words) in said
+    return len(shingles & said) > MAX_REPEATED * len(shingles)
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.lower())
+
+
+def _shingles(text: str) -> set[tuple[str, ...]]:
+    words = _words(text)
+    return {tuple(words[place : place + SHINGLE]) for place in range(len(words) - SHINGLE + 1)}
+
+
+def _span(node: Node) -> str:
+    first, last = first_action(node), last_action(node)
+    return f"a{first}" if first == last else f"a{first}-a{last}"
+
+
+def _action_ids(references: Sequence[str], tree: ReconciledTree) -> tuple[str, ...]:
+    """The actions that nodes stand for: a leaf for itself, another node for its last action."""
+    by_id = {node.id: node for node in nodes(tree.root)}
+    return tuple(f"a{last_action(by_id[name])}" for name in references if name in by_id)
+
+
+def _refs(actions: Sequence[str]) -> str:
+    """Actions in brackets; of many, the first and the last three."""
+    shown = list(dict.fromkeys(actions))
+    if len(shown) > 5:
+        shown = [shown[0], "…", *shown[-3:]]
+    return f" [{' '.join(shown)}]" if shown else ""
