@@ -116,7 +116,7 @@ def test_five_files_and_what_they_say(tmp_path: Path) -> None:
     assert done.stdout.startswith(f"{folder}: incomplete\n")
     record = msgspec.json.decode((folder / "run.json").read_bytes(), type=RunRecord)
     assert (record.fallbacks, record.profile, record.format) == (0, "fast", "atif")
-    assert set(record.prompts) >= {"cuts", "digest", "settlement"}
+    assert set(record.prompts) >= {"whole", "window", "closing", "boundary"}
     assert record.versions["dense"]
     feedback = deliver(read_reconciled(folder / "reconciled.json"))
     assert feedback.report == (folder / "feedback.txt").read_text()

@@ -103,21 +103,12 @@ def test_a_method_that_fails_has_a_line_and_the_others_go_on(tmp_path: Path, nam
     assert len(done.stdout.splitlines()) == left
 
 
-@pytest.mark.parametrize("option", ["--budget", "--tree-budget"])
-def test_a_budget_that_cannot_be_kept_is_told_first(tmp_path: Path, option: str) -> None:
-    done = distill(tmp_path, ROOT / "examples", option, 511)
-    assert done.stderr == (
-        "error: --tree-budget, --budget: a budget of 511 bytes is too small: at least 512 are needed\n"
-    )
+def test_a_budget_that_cannot_be_kept_is_refused_first(tmp_path: Path) -> None:
+    done = distill(tmp_path, ROOT / "examples", "--budget", 511)
+    assert done.stderr == "error: --budget: a budget of 511 bytes is too small: at least 512 are needed\n"
     assert not (tmp_path / "out").exists()
-    assert distill(tmp_path, ROOT / "examples", "--budget", 512, "--tree-budget", 512).returncode == 0
-
-
-def test_a_report_cannot_be_longer_than_the_whole(tmp_path: Path) -> None:
-    done = distill(tmp_path, ROOT / "examples", "--tree-budget", 204_801)
-    told = "--tree-budget, --budget: the report's budget of 204801 bytes exceeds the whole budget of 204800 bytes"
-    assert done.stderr == f"error: {told}\n"
-    assert distill(tmp_path, ROOT / "examples", "--budget", 9_000).returncode == 0
+    assert distill(tmp_path, ROOT / "examples", "--budget", 512).returncode == 0
+    assert distill(tmp_path, ROOT / "examples", "--budget", "paper").returncode == 0
 
 
 def test_a_window_that_is_none_is_told_first(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "prompts"
 SEPARATOR = "\n=== user ===\n"
+FAST_KINDS = ("whole", "window", "closing")
+"""The questions of the fast profile; their templates are in `prompts/fast`."""
 SHRINK_FACTOR = 0.7
 """How much shorter views get at each try to fit."""
 MAX_SHRINKS = 16
@@ -164,7 +166,8 @@ def kinds() -> list[str]:
 
 def prompt_hashes() -> dict[str, str]:
     """The SHA-256 of each prompt, parts included, for the record of a run."""
-    return {kind: hashlib.sha256("\0".join(_sources(f"{kind}.md.j2")).encode()).hexdigest() for kind in kinds()}
+    names = {kind: f"{kind}.md.j2" for kind in kinds()} | {kind: f"fast/{kind}.md.j2" for kind in FAST_KINDS}
+    return {kind: hashlib.sha256("\0".join(_sources(name)).encode()).hexdigest() for kind, name in names.items()}
 
 
 def _sources(name: str) -> list[str]:
