@@ -118,7 +118,7 @@ def test_five_files_and_what_they_say(tmp_path: Path) -> None:
     assert (record.fallbacks, record.profile, record.format) == (0, "fast", "atif")
     assert set(record.prompts) >= {"whole", "window", "closing", "boundary"}
     assert record.versions["dense"]
-    feedback = deliver(read_reconciled(folder / "reconciled.json"))
+    feedback = deliver(read_reconciled(folder / "reconciled.json"), record.budgets)
     assert feedback.report == (folder / "feedback.txt").read_text()
     assert feedback.message == (folder / "message.txt").read_text()
     assert read_tree(folder / "tree.json").root.id == "n14"

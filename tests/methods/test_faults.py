@@ -254,7 +254,10 @@ FIT = list_report(text_items("summary", ["fine"]))
         ),
         (FeedbackDraft(cast("Any", lambda _: "report")), "`fit` of giving must return a `ReportPage`"),
         (FeedbackDraft(cast("Any", lambda room: FIT(room).items)), "`fit` of giving must return a `ReportPage`"),
-        (FeedbackDraft(cast("Any", lambda room: ReportPage(("x",)))), "`fit` of giving must return a `ReportPage`"),
+        (
+            FeedbackDraft(cast("Any", lambda room: ReportPage(cast("Any", ("x",))))),
+            "`fit` of giving must return a `ReportPage`",
+        ),
         (FeedbackDraft(lambda room: ReportPage((Item("x", 1, "", "x" * room),))), "and there is room for"),
     ],
 )
