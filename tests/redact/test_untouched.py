@@ -25,7 +25,7 @@ ID = str(uuid.UUID(bytes=DATA[:16], version=4))
 
 @pytest.mark.parametrize(
     "folder",
-    [path for path in OWN if path.is_dir() and path.name not in ("make", "refit", "test-runners")],
+    [path for path in OWN if path.is_dir() and path.name not in ("make", "refit", "recorded", "test-runners")],
     ids=lambda p: p.name,
 )
 def test_own_traces(folder: Path) -> None:

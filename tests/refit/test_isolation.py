@@ -34,6 +34,7 @@ methods: [none, self-reflection, dense, verifier-feedback]
 analyst: rules
 repetitions: 2
 rounds: 2
+budget: paper
 concurrency: 3
 """
 

@@ -60,7 +60,7 @@ def test_later_rounds_remember_the_last_three_attempts(tmp_path: Path) -> None:
     plan = made_plan(tmp_path, count=1, repetitions=1, rounds=5, methods=["self-reflection"])
     run_all(plan, harness)
     messages = {order.name.split("--")[3]: order.message or "" for order in harness.orders}
-    assert [messages[f"round{n}"].count("## Attempt") for n in range(1, 6)] == [0, 2, 3, 3, 3]
+    assert [messages[f"round{n}"].count("\nattempt ") for n in range(1, 6)] == [0, 2, 3, 3, 3]
     # What an attempt did is told in the round after it and the two after that, and never more than once in a message.
     for source in range(5):
         place = plan.place(plan.pairs[0].cell(source, RUN0 if source == 0 else "self-reflection"))
@@ -245,4 +245,4 @@ def test_rounds_can_be_added_and_remember_what_was_before(tmp_path: Path, is_los
     harness = MadeHarness()
     run_all(longer, harness)
     (order,) = harness.orders
-    assert "## Attempt 2 of 2" in (order.message or "")
+    assert "\nattempt 2 of 2:" in (order.message or "")
