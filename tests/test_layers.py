@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,3 +135,11 @@ def test_the_check_can_fail(tmp_path: Path, layer: str, code: str) -> None:
     folder.mkdir(parents=True)
     (folder / ("errors.py" if layer == "nouns" else "bad.py")).write_text(code)
     assert len(violations(package)) == 1
+
+
+def test_packages_and_modules_stay_small() -> None:
+    """At most 15 modules side by side, at most 450 lines a module."""
+    modules = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+    assert [path.name for path in modules if path.read_text().count("\n") > 450] == []
+    counts = Counter(path.parent for path in modules)
+    assert {str(folder.relative_to(PACKAGE)): count for folder, count in counts.items() if count > 15} == {}

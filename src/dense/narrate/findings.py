@@ -1,6 +1,7 @@
 """The sentences of findings: one function for each code. Nothing else makes these words, and nothing reads them back.
 
-`describe_finding(finding, evidence)` is the door; `DESCRIBERS` is its table."""
+`describe_finding(finding, evidence)` says what is wrong (`DESCRIBERS`), `describe_next_step(finding)` what to do about
+it (`ADVICE`)."""
 
 from __future__ import annotations
 
@@ -222,3 +223,110 @@ DESCRIBERS: dict[str, Describe] = {
     "ended_without_handover": _ended_without_handover,
 }
 """What makes the words, by code."""
+
+
+# What to do about a finding: refers to actions instead of describing them again
+
+type Advise = Callable[[Finding], str]
+
+
+def describe_next_step(finding: Finding) -> str:
+    """What to do about an open finding; empty if there is nothing to advise."""
+    advise = ADVICE.get(finding.code)
+    return advise(finding) if advise is not None else ""
+
+
+def _advise_check_failed(finding: Finding) -> str:
+    return f"Make `{one_line(finding.subject, 100)}` pass, and run it after the last change."
+
+
+def _advise_program_failed(finding: Finding) -> str:
+    return f"Fix what made the last program fail at a{finding.opened}, and run it again until it works."
+
+
+def _advise_output_doubted(finding: Finding) -> str:
+    return f"Do not hand over the result of a{finding.opened}: correct it, and check it again."
+
+
+def _advise_last_action_failed(finding: Finding) -> str:
+    return f"Repeat what failed last, at a{finding.opened}, or do what takes its place."
+
+
+def _advise_message_rejected(finding: Finding) -> str:
+    return f"Do what the message at a{finding.opened} was to do, in the form that the harness takes."
+
+
+def _advise_deliverable_missing(finding: Finding) -> str:
+    if candidate := finding.text("candidate"):
+        seen = finding.number("candidate_action")
+        return f"Write `{one_line(candidate, 200)}` (seen at a{seen}) to `{finding.subject}`."
+    return f"{'Change' if finding.number('is_change') else 'Make'} `{finding.subject}`."
+
+
+def _advise_only_new_files(_: Finding) -> str:
+    return "Change the files that the task is about; new files beside them are not what it asks for."
+
+
+def _advise_plan_unfinished(finding: Finding) -> str:
+    items = listed([in_quotes(words, 60) for words in finding.texts("items")], 3)
+    return f"Do what the attempt planned and never began: {items}."
+
+
+def _advise_tests_weakened(finding: Finding) -> str:
+    return f"Make `{one_line(finding.subject, 100)}` pass with the tests as they were: {_files_of_tests(finding)} must stay."
+
+
+def _files_of_tests(finding: Finding) -> str:
+    return paths_text([*finding.texts("edited"), *finding.texts("removed")]) or "they"
+
+
+def _advise_unverified_change(finding: Finding) -> str:
+    return f"Run or read back {paths_text(finding.texts('files'))} after the last change, before handing over."
+
+
+def _advise_answer_rejected(finding: Finding) -> str:
+    return f"Do not hand in the answer of a{finding.opened} again: it was rejected. Find another."
+
+
+def _advise_submission_empty(_: Finding) -> str:
+    return "Check that what is handed in is not empty."
+
+
+def _advise_unfinished(finding: Finding) -> str:
+    quote = finding.text("quote")
+    return f"Finish what the agent left undone{f': {code_span(quote, 160)}' if quote else '.'}"
+
+
+def _advise_request_unsatisfied(finding: Finding) -> str:
+    return f"Satisfy the request first: {code_span(finding.text('reason'), 160)}"
+
+
+def _advise_ended_without_handover(finding: Finding) -> str:
+    return f"Hand over before the limit: this attempt broke off after a{finding.opened}."
+
+
+def _advise_program_never_run(finding: Finding) -> str:
+    return f"Run `{one_line(finding.subject, 100)}` as the task uses it, before handing over."
+
+
+ADVICE: dict[str, Advise] = {
+    "check_failed": _advise_check_failed,
+    "program_failed": _advise_program_failed,
+    "program_never_run": _advise_program_never_run,
+    "output_doubted": _advise_output_doubted,
+    "last_action_failed": _advise_last_action_failed,
+    "message_rejected": _advise_message_rejected,
+    "deliverable_missing": _advise_deliverable_missing,
+    "deliverable_attempt_failed": _advise_deliverable_missing,
+    "only_new_files": _advise_only_new_files,
+    "plan_unfinished": _advise_plan_unfinished,
+    "tests_weakened": _advise_tests_weakened,
+    "unverified_change": _advise_unverified_change,
+    "answer_rejected": _advise_answer_rejected,
+    "submission_empty": _advise_submission_empty,
+    "submission_partial": _advise_unfinished,
+    "agent_gave_up": _advise_unfinished,
+    "request_unsatisfied": _advise_request_unsatisfied,
+    "ended_without_handover": _advise_ended_without_handover,
+}
+"""By code. A code without an entry gives no advice."""

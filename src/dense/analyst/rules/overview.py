@@ -9,7 +9,7 @@ from dense.detectors.finding import Finding
 from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.facts.paths import is_trial_file, same_file
 from dense.evidence.trace import TraceEvidence
-from dense.narrate.next_steps import describe_next_step
+from dense.narrate.findings import describe_next_step
 from dense.text.quoting import one_line
 from dense.tree import Met, NextStep, Product, RequirementStatus
 
