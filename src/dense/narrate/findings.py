@@ -273,7 +273,8 @@ def _advise_plan_unfinished(finding: Finding) -> str:
 
 
 def _advise_tests_weakened(finding: Finding) -> str:
-    return f"Make `{one_line(finding.subject, 100)}` pass with the tests as they were: {_files_of_tests(finding)} must stay."
+    command = one_line(finding.subject, 100)
+    return f"Make `{command}` pass with the tests as they were: {_files_of_tests(finding)} must stay."
 
 
 def _files_of_tests(finding: Finding) -> str:
