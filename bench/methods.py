@@ -79,17 +79,17 @@ def total(found: list[Rows], name: str) -> CostEstimate:
 def summary(found: list[Rows]) -> dict[str, dict[str, float]]:
     """Means for a trace, and the ratio of what all traces cost."""
     base = total(found, "all-at-once").usd or 1.0
-    told: dict[str, dict[str, float]] = {}
+    means: dict[str, dict[str, float]] = {}
     for name, _, _ in variants():
         row = total(found, name)
-        told[name] = {
+        means[name] = {
             "calls": row.calls / len(found),
             "input": (row.usage.input or 0) / len(found),
             "output": (row.usage.output or 0) / len(found),
             "usd": (row.usd or 0.0) / len(found),
             "ratio": (row.usd or 0.0) / base,
         }
-    return told
+    return means
 
 
 def show(title: str, rows: dict[str, dict[str, float]]) -> None:
@@ -119,18 +119,18 @@ def main() -> None:
     options = parser.parse_args()
     if options.only is not None:
         chosen[:] = [name for name in METHODS if name in {"all-at-once", "dense", *options.only}]
-    told = {
+    figures_by_window = {
         context: figures(options.path, context) for context in dict.fromkeys((options.context, DEFAULT_CONTEXT_WINDOW))
     }
     if options.json:
-        print(json.dumps(told, indent=2))
+        print(json.dumps(figures_by_window, indent=2))
     else:
-        for context, titled in told.items():
+        for context, titled in figures_by_window.items():
             for title, rows in titled.items():
                 show(f"window of {context:,} tokens, {title}", rows)
     over = [
         f"{ratio:.2f} on {title}, window {context:,}"
-        for context, titled in told.items()
+        for context, titled in figures_by_window.items()
         for (title, rows), most in zip(titled.items(), (MOST_ALL, MOST_LONG), strict=True)
         if (ratio := rows["dense"]["ratio"]) > most
     ]

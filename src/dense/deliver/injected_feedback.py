@@ -1,6 +1,6 @@
 """Feedback that a run was given, cut out of the record of that run, whatever the record's format did to it.
 
-A message of ours is between two lines that name its key (`message`). They are looked for in what a run was told: its
+A message of ours is between two lines that name its key (`message`). They are looked for in the input of a run: its
 task, and what users and the harness said, wrapped into another prompt, escaped, indented, broken into lines, in base64,
 or split over several messages. What an agent did, printed or said is evidence and stays, whatever lines are in it: a
 tool's output that shows such a line hides nothing.

@@ -17,7 +17,7 @@ MIN_QUOTE_BYTES = 80
 MAX_FITTING_TRIES = 5
 MAX_GAPS = 2
 LEFT_OUT = "characters left out …]"
-"""Ends what stands in a line of which a part is left out."""
+"""Ends a line of which a part is left out."""
 
 
 def quotes_size(quotes: Quotes) -> int:

@@ -415,7 +415,7 @@ def _span(node: Node) -> str:
 
 
 def _action_ids(references: Sequence[str], tree: ReconciledTree) -> tuple[str, ...]:
-    """The actions that nodes stand for: a leaf for itself, another node for its last action."""
+    """The actions of nodes: a leaf for itself, another node for its last action."""
     by_id = {node.id: node for node in nodes(tree.root)}
     return tuple(f"a{last_action(by_id[name])}" for name in references if name in by_id)
 

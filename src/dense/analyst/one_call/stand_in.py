@@ -1,6 +1,6 @@
 """An answer of ordinary size without a model: what the built-in rules draft, in the form of a model's answer.
 
-It stands in for a model when only the size of an answer matters (`--estimate`), and never reaches a recipient."""
+It replaces a model when only the size of an answer matters (`--estimate`), and never reaches a recipient."""
 
 from __future__ import annotations
 
