@@ -18,10 +18,10 @@ from msgspec.structs import replace
 from dense.report import build
 from dense.report.page import write_page
 from dense.report.page.cells import NOT_RUN, inline_cells
-from dense.report.page.escaping import ACTING, escape_controls, script_json
 from dense.report.page.view import MAX_PAGE_ROWS, number_in, page_table
 from dense.report.table import ReportTable, TableCell, TableRow
 from dense.results import Experiment
+from dense.text.html import ACTING, escape_controls, script_json
 
 
 class Read(HTMLParser):

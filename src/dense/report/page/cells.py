@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from dense.report.grid import is_scored, why_unscored
-from dense.report.page.escaping import escape_controls
 from dense.report.surrogates import LONE_SURROGATE
 from dense.results import Cell, Experiment, Result
+from dense.text.html import escape_controls
 
 CellLine = list[Any]
 """A cell as the page reads it; `page.js` names the places."""

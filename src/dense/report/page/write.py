@@ -7,23 +7,17 @@ runs either."""
 from __future__ import annotations
 
 import base64
-import hashlib
 import re
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dense.errors import DenseError
 from dense.report.figures import Drawing, drawings
 from dense.report.model import Report
 from dense.report.page import view
 from dense.report.page.cells import inline_cells
-from dense.report.page.escaping import escape_controls, script_json
 from dense.report.tables import tables
 from dense.results import Experiment
-
-if TYPE_CHECKING:
-    from jinja2 import Template
+from dense.text.html import page_source, page_template, policy_hash, script_json
 
 HERE = Path(__file__).parent
 NAME = "index.html"
@@ -33,12 +27,12 @@ def write_page(report: Report, experiment: Experiment, folder: Path) -> Path:
     """The page of a report whose figures have been drawn into `folder`; gives its path."""
     from markupsafe import Markup
 
-    style, script = (_source(name) for name in ("page.css", "page.js"))
+    style, script = (page_source(HERE, name) for name in ("page.css", "page.js"))
     drawn = drawings(folder)
     parts = view.parts(report)
     labels = {method.method: method.label for method in report.methods}
     cells = inline_cells(experiment, folder, view.pairs_of(parts), labels)
-    text = _template().render(
+    text = page_template(HERE).render(
         report=report,
         run=view.run(report, experiment),
         facts=view.facts(report.facts),
@@ -51,8 +45,8 @@ def write_page(report: Report, experiment: Experiment, folder: Path) -> Path:
         cells=Markup(script_json(cells)),  # `script_json` leaves nothing that a parser of HTML acts on
         style=Markup(style),
         script=Markup(script),
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=policy_hash(style),
+        script_hash=policy_hash(script),
     )
     path = folder / NAME
     try:
@@ -61,26 +55,6 @@ def write_page(report: Report, experiment: Experiment, folder: Path) -> Path:
     except OSError as error:
         raise DenseError(f"the page cannot be written to {path}: {error.strerror or error}") from None
     return path
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(HERE), undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["escape_controls"] = escape_controls
-    return environment.get_template("page.html.j2")
-
-
-@cache
-def _source(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8").strip()
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _image(folder: Path, drawing: Drawing) -> str:
