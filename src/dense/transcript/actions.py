@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import Literal, cast
 
 from msgspec import Struct
@@ -30,6 +31,8 @@ LOOKING_GIT = frozenset("log show diff status blame ls-files grep branch".split(
 STARTED = re.compile(
     r"(?:running|started|process|session|shell|background|task)\D{0,40}?\bID:?\s+[\"'`]?([\w-]{2,40})", re.IGNORECASE
 )
+FAILED_HEADS = ("> exit", "> error")
+"""How the head of an output begins that an exit code or the harness marks as a failure."""
 POLL_KEYS = frozenset("bash_id session_id shell_id task_id process_id pid".split())
 
 type BlockKind = Literal["call", "body", "output"]
@@ -50,7 +53,7 @@ class Block(Struct, frozen=True):
     """The number of the action, from 1, to which it belongs."""
 
 
-class TranscriptAction(Struct, frozen=True):
+class TranscriptAction(Struct, frozen=True, dict=True):
     """One action, with the message-only actions before it that announce it."""
 
     first: int
@@ -59,12 +62,20 @@ class TranscriptAction(Struct, frozen=True):
     """The number of its last action, by which it is known: all but the last only say something."""
     says: str
     """What the agent said, or thought where it said nothing."""
-    blocks: tuple[Block, ...] = ()
-    """Calls, bodies and outputs in order; empty for an action that only says something."""
-    has_failed: bool = False
-    """Whether an exit code or the harness marks a failure."""
+    read_blocks: Callable[[], Iterable[Block]]
+    """Makes the blocks. A report quotes few actions, so an output is cleaned only when somebody asks for it."""
     agent: str = ""
     """Who acted, where several agents share a trace."""
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Calls, bodies and outputs in order; empty for an action that only says something."""
+        return tuple(self.read_blocks())
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether an exit code or the harness marks a failure."""
+        return any(block.kind == "output" and block.head.startswith(FAILED_HEADS) for block in self.blocks)
 
     @property
     def is_message(self) -> bool:
@@ -85,12 +96,8 @@ def transcript_actions(steps: Sequence[Step]) -> list[TranscriptAction]:
         following = steps[number] if number < len(steps) else None
         if is_announcement and following is not None and following.agent == step.agent and following.calls:
             continue
-        blocks = tuple(_blocks(step, number, polls))
-        failed = any(seen.exit_code or seen.is_error for seen in step.observations) or any(
-            block.kind == "output" and block.head.startswith(("> exit", "> error")) for block in blocks
-        )
-        says = "\n".join(waiting)
-        actions.append(TranscriptAction(first, number, says, blocks, failed, step.agent or ""))
+        blocks = partial(_blocks, step, number, polls)
+        actions.append(TranscriptAction(first, number, "\n".join(waiting), blocks, step.agent or ""))
         waiting, first = [], number + 1
     return actions
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -50,7 +51,7 @@ def without_repeats(actions: Sequence[TranscriptAction]) -> list[TranscriptActio
         source = said_at.setdefault(action.says, action.last)
         is_repeated = source != action.last and len(action.says) >= MIN_REPEATED_WORDS_CHARS
         says = f"(says the same as a{source})" if is_repeated else action.says
-        result.append(replace(action, says=says, blocks=tuple(blocks)))
+        result.append(replace(action, says=says, read_blocks=partial(iter, blocks)))
     return result
 
 
