@@ -5,10 +5,9 @@ Every count is true. For any text that `clip_lines` clips to whole lines:
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import Self
-
-from dense.text.search import contains_any
 
 ELLIPSIS = "…"
 TELLING = (
@@ -30,6 +29,8 @@ TELLING = (
     *("undefined", "conflict", "differ", "wrong", "segmentation", "abort"),
 )
 """Words of lines that report something."""
+TELLING_WORD = re.compile("|".join(map(re.escape, TELLING)))
+DIGIT = re.compile(r"\d")
 MAX_LINE_CHARS = 300
 MAX_TRIES = 6
 GAP_CHARS = 60
@@ -95,9 +96,10 @@ def clip_to_parts(text: str, limit: int, *, is_listing: bool = False, focus: str
     lines = text.split("\n")
     if len(lines) == 1:
         return [clip_middle(text, limit)]
+    by_value = _by_value(lines, is_listing, focus)
     room = limit
     for _ in range(MAX_TRIES):
-        parts = _parts(lines, _choose(lines, room, is_listing, focus), limit, focus)
+        parts = _parts(lines, _choose(lines, by_value, room, is_listing), limit, focus)
         size = sum(len(part) + 1 + 2 * isinstance(part, Gap) for part in parts) - 1
         if size <= limit:
             return parts
@@ -117,23 +119,27 @@ def _parts(lines: list[str], kept: set[int], limit: int, focus: str) -> list[str
     return out
 
 
-def _choose(lines: list[str], limit: int, is_listing: bool, focus: str) -> set[int]:
+def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
+    """The places of the lines, the one to keep first at first."""
     last = len(lines) - 1
     centre = next((place for place, line in enumerate(lines) if focus and focus in line), None)
 
     def rank(place: int) -> tuple[int, int]:
-        line = lines[place]
         near = min(place, 2 * (last - place)) if centre is None else abs(place - centre)
         value = 9 if centre is not None and near < 5 else 0
         if not is_listing:
-            value += 3 if contains_any(line.lower(), TELLING) else 0
-            value += 1 if any(map(str.isdigit, line)) else 0
+            value += 3 if TELLING_WORD.search(lines[place].lower()) else 0
+            value += 1 if DIGIT.search(lines[place]) else 0
             value += 2 if place < 3 or place > last - 4 else 0
         return -value, near
 
+    return sorted(range(len(lines)), key=rank)
+
+
+def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool) -> set[int]:
     kept: set[int] = set()
     room = limit - GAP_CHARS
-    for place in sorted(range(len(lines)), key=rank):
+    for place in by_value:
         cost = min(len(lines[place]), MAX_LINE_CHARS) + 1
         if cost <= room:
             kept.add(place)
@@ -141,5 +147,6 @@ def _choose(lines: list[str], limit: int, is_listing: bool, focus: str) -> set[i
         elif is_listing:
             break  # no crumbs of a listing
     # A gap of one short line costs as much as the line.
+    last = len(lines) - 1
     kept |= {p for p in range(1, last) if p - 1 in kept and p + 1 in kept and len(lines[p]) < GAP_CHARS}
     return kept
