@@ -56,7 +56,9 @@ class TraceAssessment:
 
     def attempts_in(self, first: int, last: int) -> list[Attempt]:
         """The attempts that touch a range of actions."""
-        return [one for one in self.attempts if one.last >= first and one.first <= last]
+        start = bisect_left(self.attempts, first, key=lambda one: one.last)
+        end = bisect_right(self.attempts, last, key=lambda one: one.first)
+        return self.attempts[start:end]
 
     def edited_tests(self, failed: Sequence[int], recovery: int) -> list[str]:
         """The tests that were edited between a failed check and its pass, if nothing else was and the attempt did not

@@ -29,12 +29,15 @@ def find_reverted_checks(facts: Sequence[ActionFacts], checks: Sequence[Check]) 
     """The checks, by action and command, that ran while changes were reverted, and whether the same changes were
     restored afterwards."""
     found: dict[tuple[int, str], bool] = {}
+    by_action: dict[int, list[tuple[int, str]]] = {}
+    for check in checks:
+        by_action.setdefault(check.action, []).append((check.action, check.command))
     pending: list[tuple[int, str]] = []
     written: set[str] = set()
     reverted: _Reverted | None = None
     for fact in facts:
         text = "\n".join(fact.commands)
-        keys = [(check.action, check.command) for check in checks if check.action == fact.action]
+        keys = by_action.get(fact.action, [])
         if reverted is not None:
             restore = RESTORE.search(text)
             is_over = _restores(fact, reverted, is_restore=restore is not None)

@@ -14,8 +14,6 @@ from dense.evidence.facts.paths import base_name, is_temporary, same_file
 from dense.knowledge.test_runners import RUNNERS
 from dense.trajectory import Step
 
-"""Files that say how tests run, and little else."""
-
 
 class TestEdit(Struct, frozen=True):
     """One edit of a test or of a test setting."""
@@ -49,7 +47,8 @@ def find_test_edits(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list
                     found.append(TestEdit(path, fact.action, is_removal))
                 else:
                     own.add(name)
-            found = [one for one in found if not any(_covers(path, one.path) for path in effects.undoes)]
+            if effects.undoes:
+                found = [one for one in found if not any(_covers(path, one.path) for path in effects.undoes)]
         known.update(map(base_name, fact.effects.reads))
         known.update(base_name(test.partition("::")[0]) for run in fact.result.tests for test in run.names)
     return found
