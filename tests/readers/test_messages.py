@@ -234,3 +234,52 @@ def test_other_json_is_not_claimed(value: Any) -> None:
 
 def test_nothing_is_claimed_of_nothing() -> None:
     assert not Messages().claims([])
+
+
+def _as_chat(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages of an ATIF trajectory that keeps the raw answers, as a log of the chat has them."""
+    chat: list[dict[str, Any]] = []
+    for step in steps:
+        chat.append({"role": "assistant" if step["source"] == "agent" else "user", "content": step["message"]})
+        chat += [
+            {"role": "user", "content": result["content"]}
+            for result in step.get("observation", {"results": []})["results"]
+        ]
+    return chat
+
+
+def test_raw_answers_of_terminus_in_a_chat_log_are_calls(tmp_path: Path) -> None:
+    (path,) = FIXTURES.parent.glob("atif/jobs/raw-content/*/agent/trajectory.json")
+    (recorded,) = dense.read(path)
+    log = _as_chat(json.loads(path.read_text())["steps"])
+    read = only(tmp_path, {"messages": log})
+    assert any(step.calls for step in recorded.steps)
+    assert [step.calls for step in read.steps] == [step.calls for step in recorded.steps]
+    assert [step.message for step in read.steps] == [step.message for step in recorded.steps]
+    assert {seen.origin for step in read.steps for seen in step.observations} == {"tool"}
+    assert [[seen.text for seen in step.observations] for step in read.steps] == [
+        [seen.text for seen in step.observations] for step in recorded.steps
+    ]
+
+
+def test_an_answer_that_terminus_could_not_parse_makes_no_call(tmp_path: Path) -> None:
+    answer = json.dumps({"analysis": "a", "plan": "b", "commands": [{"keystrokes": "ls\n"}]})
+    refused = {"role": "user", "content": "Previous response had parsing errors:\nERROR: Invalid JSON"}
+    read = only(tmp_path, [ASKED, {"role": "assistant", "content": answer}, refused])
+    assert read.steps[0].calls == ()
+    assert [seen.origin for seen in read.steps[0].observations] == ["user"]
+
+
+def test_fences_in_a_chat_log_are_calls_if_a_program_answers(tmp_path: Path) -> None:
+    recorded = json.loads((FIXTURES.parent / "mini-swe-agent" / "v1-submitted.traj.json").read_text())["messages"]
+    chat = [{"role": one["role"], "content": one["content"]} for one in recorded]
+    read = only(tmp_path, {"messages": chat})
+    assert [[call.arguments["command"] for call in step.calls] for step in read.steps[:3]] == [
+        ["ls && cp ledger.py ledger.orig"],
+        [],
+        ["python3 check.py"],
+    ]
+    assert [seen.origin for step in read.steps[:3] for seen in step.observations] == ["tool", "user", "tool"]
+    advice = {"role": "assistant", "content": "Run this:\n```bash\nls\n```"}
+    read = only(tmp_path, [ASKED, advice, {"role": "user", "content": "It prints nothing."}])
+    assert (read.steps[0].calls, read.steps[0].message) == ((), advice["content"])

@@ -307,3 +307,46 @@ def test_a_fence_beside_programs_keeps_its_call_whatever_the_answer_says(tmp_pat
     said, last = speaks("shell_cmd('ls')"), user("diff --git a/a b/a")
     steps = code_run(tmp_path, said, runs("ls"), last).steps
     assert [[call.name for call in step.calls] for step in steps] == [["shell_cmd"], ["bash"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        ("1. I look:\n   ```bash\n   ls -la\n   cat a\n   ```", "ls -la\ncat a"),
+        ("I look.\n```bash\nls -la\n  ```\nThen more.", "ls -la"),
+        ("I write.\n  ```bash\ncat > a <<'EOF'\n  x\nEOF\n  ```", "cat > a <<'EOF'\n  x\nEOF"),
+    ],
+)
+def test_an_indented_fence_is_a_call_if_it_was_run(tmp_path: Path, said: str, command: str) -> None:
+    """Constructed: forks of version 1 take them; version 1 itself refuses them."""
+
+    def read(answer: str) -> dense.Step:
+        messages = [
+            {"role": "system", "content": "You work in a shell."},
+            {"role": "user", "content": "<task>\nCount.\n</task>"},
+            {"role": "assistant", "content": said},
+            {"role": "user", "content": answer},
+        ]
+        path = tmp_path / "a.traj.json"
+        path.write_text(json.dumps({"messages": messages, "info": {"mini_version": "1.15.0"}}))
+        (trajectory,) = dense.read(path)
+        return trajectory.steps[0]
+
+    assert [call.arguments for call in read("<returncode>0</returncode>\n<output>\na\n</output>").calls] == [
+        {"command": command}
+    ]
+    refused = read("Please always provide EXACTLY ONE action in triple backticks, found 0 actions.")
+    assert (refused.calls, refused.message) == ((), said)
+
+
+def test_an_indented_submission_is_answered_by_itself(tmp_path: Path) -> None:
+    said = "Done.\n  ```bash\n  echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\n  ```"
+    messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": said}]
+    path = tmp_path / "a.traj.json"
+    path.write_text(
+        json.dumps({"messages": [*messages, {"role": "user", "content": "diff"}], "info": {"mini_version": "1"}})
+    )
+    (trajectory,) = dense.read(path)
+    assert [call.arguments["command"] for call in trajectory.steps[0].calls] == [
+        "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+    ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dense.readers.content import arguments_of, compact, text_of
+from dense.readers.embedded import spoken_calls
 from dense.readers.files import TraceRecord
 from dense.readers.json_value import first_string, flag, is_obj, is_seq, obj, objs, string, timestamp, whole
 from dense.readers.notices import Notices
@@ -42,6 +43,8 @@ class Chat:
     system: list[str] = field(default_factory=list[str])
     model: str | None = None
     draft: StepDraft | None = None
+    calls_in_text: bool = False
+    """Whether messages may have calls in their text: a log of a scaffold without tool calls."""
 
     def steps(self, records: Iterable[TraceRecord]) -> Iterator[Step]:
         """The steps of these messages. The first is handed out when the second begins: by then `prompts` is
@@ -72,12 +75,15 @@ class Chat:
 
     def act(self, message: dict[str, Any], source: Source) -> Step | None:
         """The same for a message that is known to be the agent's."""
-        draft, self.draft = self.draft, self._open(message, source)
-        return None if draft is None else draft.build()
+        done = self.finish()
+        self.draft = self._open(message, source)
+        return done
 
     def finish(self) -> Step | None:
         """The step that is still open, at the end."""
         draft, self.draft = self.draft, None
+        if draft is not None and self.calls_in_text:
+            _take_spoken_calls(draft, None)
         return None if draft is None else draft.build()
 
     def _open(self, message: dict[str, Any], source: Source) -> StepDraft:
@@ -134,13 +140,25 @@ class Chat:
             else:
                 add_part(self.draft, part)
         if text := text_of(words):
-            self._said(text, "user", self.prompts)
+            is_output = self.draft is not None and self.calls_in_text and _take_spoken_calls(self.draft, text)
+            self._said(text, "tool" if is_output else "user", self.prompts)
 
     def _said(self, text: str, origin: Origin, before: list[str]) -> None:
         if self.draft is None:
             before.append(text)
         else:
             self.draft.observe(text, origin=origin)
+
+
+def _take_spoken_calls(draft: StepDraft, answer: str | None) -> bool:
+    """Takes the calls out of the text of a step that has no others and was not answered yet; whether there are any."""
+    if draft.calls or draft.observations:
+        return False
+    spoken = spoken_calls("\n\n".join(filter(None, draft.message)), answer)
+    if spoken is None:
+        return False
+    draft.message, draft.calls = [spoken.text], spoken.calls
+    return True
 
 
 def add_part(draft: StepDraft, part: dict[str, Any]) -> None:

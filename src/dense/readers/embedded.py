@@ -31,6 +31,8 @@ class MessageWithCalls(Struct, frozen=True, gc=False):
 
 _FENCE = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n")
 _FENCE_END = "\n```"
+_INDENTED_END = re.compile(r"\n[ \t]{1,40}```")
+_BLANK = re.compile(r"[ \t]*\Z")
 
 
 def bash_fence(message: str) -> MessageWithCalls | None:
@@ -49,9 +51,45 @@ def bash_fence(message: str) -> MessageWithCalls | None:
     return MessageWithCalls(said, [ToolCall("bash", {"command": message[inside:end]})])
 
 
+def indented_fence(message: str) -> MessageWithCalls | None:
+    """The same for the only shell block of a message if its end is indented, as in an item of a list. Not every version
+    of mini-swe-agent runs it: the answer shows whether this one did. An indent that all lines share is left out."""
+    fence = _FENCE.search(message)
+    found = _INDENTED_END.search(message, fence.end() - 1) if fence else None
+    if fence is None or found is None or _FENCE.search(message, found.end()):
+        return None
+    line = message.rfind("\n", 0, fence.start()) + 1
+    indent = message[line : fence.start()]
+    command = message[fence.end() : found.start()] if found.start() >= fence.end() else ""
+    lines = command.split("\n")
+    if indent and _BLANK.match(indent) and all(one.startswith(indent) for one in lines if one.strip()):
+        command = "\n".join(one.removeprefix(indent) for one in lines)
+    if not command.strip():
+        return None
+    said = (message[: fence.start()] + message[found.end() :]).strip()
+    return MessageWithCalls(said, [ToolCall("bash", {"command": command})])
+
+
 def _has_block(message: str, start: int) -> bool:
     fence = _FENCE.search(message, start)
     return fence is not None and message.find(_FENCE_END, fence.end()) >= 0
+
+
+_OUTPUT = re.compile(r"\s*(?:<returncode>|<output>|<warning>\s*The output)")
+"""How mini-swe-agent answers a command that it ran."""
+_NOT_RUN = re.compile(r"\s*Previous response had parsing errors")
+"""How Terminus-2 answers if it could not parse an action."""
+
+
+def spoken_calls(message: str, answer: str | None) -> MessageWithCalls | None:
+    """The calls in a message of a chat whose scaffold has no tool calls; None if it makes none, or if the answer shows
+    that they were not run. `answer` is what came back, None if nothing did. Fences are calls only if a program
+    answers: people and models write commands to each other too."""
+    if answer is not None and _NOT_RUN.match(answer):
+        return None
+    if spoken := terminus(message) or function_xml(message):
+        return spoken
+    return bash_fence(message) or indented_fence(message) if answer and _OUTPUT.match(answer) else None
 
 
 _XML_CALL = re.compile(r"<function=([^<>\s]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
@@ -83,11 +121,20 @@ def terminus(message: str) -> MessageWithCalls | None:
     """Terminus-2's raw answer: JSON or XML with analysis, plan, keystrokes and whether the task is complete.
 
     Terminus-2 takes no answer without analysis and plan, and others write of commands too: without them it is none."""
-    if '"commands"' in message and (start := message.find("{")) >= 0:
+    if '"commands"' in message and (start := _start_of_answer(message)) >= 0:
         return _terminus_json(message[start : message.rfind("}") + 1])
     if "<commands" in message:
         return _terminus_xml(message)
     return None
+
+
+def _start_of_answer(message: str) -> int:
+    """Where the JSON begins: thoughts before it may have braces of their own. -1 if there is none."""
+    found = _FIRST_KEY.search(message, message.rfind("</think>") + 1)
+    return found.start() if found else message.find("{")
+
+
+_FIRST_KEY = re.compile(r"\{\s{0,20}\"(?:analysis|plan|state_analysis|explanation|commands|task_complete)\"")
 
 
 def _terminus_json(text: str) -> MessageWithCalls | None:
@@ -95,12 +142,18 @@ def _terminus_json(text: str) -> MessageWithCalls | None:
         answer: Any = decode(text.encode())[0]
     except BadJson:
         return None
-    if not is_obj(answer) or not ({"analysis", "plan"} & answer.keys()) or not is_seq(answer.get("commands")):
+    if not is_obj(answer) or not (_THOUGHTS & answer.keys()) or not is_seq(answer.get("commands")):
         return None
     calls = [ToolCall("bash_command", command) for command in objs(answer["commands"])]
-    if flag(answer.get("task_complete")):
+    if flag(answer.get("task_complete"), answer.get("is_task_complete")):
         calls.append(ToolCall("mark_task_complete"))
-    return MessageWithCalls(_analysis_and_plan(text_of(answer.get("analysis")), text_of(answer.get("plan"))), calls)
+    analysis, plan = (text_of(answer.get(new)) or text_of(answer.get(old)) for new, old in _THOUGHT_KEYS)
+    return MessageWithCalls(_analysis_and_plan(analysis, plan), calls)
+
+
+_THOUGHT_KEYS = (("analysis", "state_analysis"), ("plan", "explanation"))
+"""What Terminus-2 calls its thoughts, and what Terminus-1 did."""
+_THOUGHTS = frozenset(key for keys in _THOUGHT_KEYS for key in keys)
 
 
 _KEYSTROKES = re.compile(r"<keystrokes([^<>]*)>")

@@ -23,7 +23,7 @@ import msgspec
 from dense.errors import NoTrajectory
 from dense.readers.chat import describe
 from dense.readers.content import arguments_of, text_of
-from dense.readers.embedded import function_xml, terminus
+from dense.readers.embedded import spoken_calls
 from dense.readers.files import TraceRecord
 from dense.readers.harbor import task_beside, task_name
 from dense.readers.json_value import first_string, flag, is_obj, number, obj, objs, seq, string, whole
@@ -186,7 +186,7 @@ class _Reading:
         draft.reasoning.append(text_of(value.get("reasoning_content")))
         draft.calls += map(_call, objs(value.get("tool_calls")))
         self.call_ids.update(call.id for call in draft.calls if call.id)
-        if not draft.calls and (spoken := terminus(message) or function_xml(message)):
+        if not draft.calls and (spoken := spoken_calls(message, _answer_of(value))):
             message, draft.calls = spoken.text, spoken.calls
         if not (draft.calls and _is_filler(message, draft.calls[0])):
             draft.message.append(message)
@@ -295,6 +295,12 @@ def _identities(value: dict[str, Any]) -> list[str]:
 def _call(value: dict[str, Any]) -> ToolCall:
     name = string(value.get("function_name")) or "?"
     return ToolCall(name, arguments_of(value.get("arguments")), string(value.get("tool_call_id")))
+
+
+def _answer_of(value: dict[str, Any]) -> str | None:
+    """What the first result of a step says; None if there is none."""
+    results = objs(obj(value.get("observation")).get("results"))
+    return text_of(results[0].get("content")) if results else None
 
 
 def _is_filler(message: str, call: ToolCall) -> bool:

@@ -92,7 +92,7 @@ class Messages:
     def _stream(
         self, records: Iterable[TraceRecord], place: TraceLocation, source: Source, around: dict[str, Any], name: str
     ) -> Iterator[Stream]:
-        chat = Chat(place.notices)
+        chat = Chat(place.notices, calls_in_text=True)
         steps = chat.steps(_in_one_dialect(iter(records)))
         first = next(steps, None)
         if first is None:

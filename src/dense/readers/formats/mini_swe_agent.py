@@ -19,13 +19,20 @@ from typing import Any
 
 from dense.readers.chat import AGENT_ROLES, Chat, describe, role_of, usage_of
 from dense.readers.content import text_of
-from dense.readers.embedded import Functions, bash_fence, broken_code, offered_functions, python_calls
+from dense.readers.embedded import (
+    Functions,
+    bash_fence,
+    broken_code,
+    indented_fence,
+    offered_functions,
+    python_calls,
+)
 from dense.readers.files import TraceRecord
 from dense.readers.json_value import is_obj, is_seq, number, obj, seq, string, timestamp, whole
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of
-from dense.trajectory import Observation, Source, Step, Task
+from dense.trajectory import Observation, Source, Step, Task, ToolCall
 
 _RETURN_CODE = re.compile(r"<returncode>(-?\d{1,10})</returncode>")
 
@@ -126,7 +133,8 @@ def _complete(draft: StepDraft, message: dict[str, Any]) -> None:
 
 
 class _CodeMessages:
-    """Messages that are programs. Only its answer shows whether one was run."""
+    """Messages that are programs, or have a fence that not every version takes. Only its answer shows whether one was
+    run."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
@@ -137,7 +145,11 @@ class _CodeMessages:
         """Whether its answer is still to come."""
 
     def take(self, draft: StepDraft) -> None:
-        """Takes the calls out of a message without a fence, if it is a program."""
+        """Takes the calls out of a message that is a program, or whose fence is indented."""
+        if "```" in draft.message[-1] and (spoken := indented_fence("\n".join(draft.message))):
+            self._message, self.is_open = draft.message, True
+            draft.message, draft.calls = [spoken.text], spoken.calls
+            return
         if self._functions is None:
             self._functions = offered_functions([*self._chat.system, *self._chat.prompts])
         if not self._functions:
@@ -154,8 +166,13 @@ class _CodeMessages:
         if was_run and not draft.calls:
             spoken = broken_code("\n".join(self._message))
             draft.message, draft.calls = [spoken.text], spoken.calls
-        elif not was_run and any(call.arguments for call in draft.calls):
+        elif not was_run and any(call.arguments for call in draft.calls) and not _submits(draft.calls):
             draft.message, draft.calls = self._message, []
+
+
+def _submits(calls: list[ToolCall]) -> bool:
+    """Whether a command ends the attempt: what it prints is the submission, without a return code."""
+    return any("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT" in str(call.arguments.get("command")) for call in calls)
 
 
 def _observe(draft: StepDraft, message: dict[str, Any]) -> None:
