@@ -146,7 +146,7 @@ class _CodeMessages:
 
     def take(self, draft: StepDraft) -> None:
         """Takes the calls out of a message that is a program, or whose fence is indented."""
-        if "```" in draft.message[-1] and (spoken := indented_fence("\n".join(draft.message))):
+        if spoken := indented_fence("\n".join(draft.message)):
             self._message, self.is_open = draft.message, True
             draft.message, draft.calls = [spoken.text], spoken.calls
             return
