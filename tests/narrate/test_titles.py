@@ -252,4 +252,4 @@ def test_an_attempt_at_a_check_that_timed_out_is_named_by_it() -> None:
 
 def test_why_tests_could_not_start_is_described() -> None:
     (action,) = narrated(("pytest -qq t.py", NOT_STARTED, 1))
-    assert action.output_text == "the tests could not start: `shop.Unset: no address is set`"
+    assert action.output_text == "no test could start (1 error): `shop.Unset: no address is set`"

@@ -49,6 +49,12 @@ class TestRunner(Struct, frozen=True, eq=False, kw_only=True):
     """Whether it names and counts a failed test once for each failed subtest."""
     verdict: str = ""
     """A regular expression for a summary that is complete. Without it the names of failed tests are counted."""
+    failure_lines: tuple[str, ...] = ()
+    """Regular expressions for lines, from their beginning, that no other program prints and that show that a test
+    failed, the most telling ones first: they count if a pipe or a quiet mode took the summary away."""
+    progress: str = ""
+    """A regular expression for a line of progress, from its beginning: the letters of the tests as the first group,
+    how far it got in percent as the second. They count if there is no summary."""
 
 
 def _known_by_call(language: str, calls: str) -> Iterator[TestRunner]:
@@ -65,13 +71,22 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
         config_files=("conftest.py", "pytest.ini"), is_counting=True,
         summary=rf"(?:=+ )?(?:\d+ {ABOUT_TESTS}\b.{{0,200}}|no tests (?:ran|collected).{{0,100}}) in [\d.:]+ ?s",
         passed=r"(\d+) passed", failed=r"(\d+) (?:failed|error)",
-        failed_name=r"(?:FAILED|ERROR) (?!\()(\S{1,200}(?:\[[^\n\]]{0,80}\])?)(?: - [^\n]*)?(?=\n|$)"),
+        failed_name=r"(?:FAILED|ERROR) (?!\()(\S{1,200}(?:\[[^\n\]]{0,80}\])?)(?: - [^\n]*)?(?=\n|$)",
+        failure_lines=(
+            r"(?:FAILED|ERROR) \S{1,200}\.py(?:::[^\n]{1,300})?(?: - [^\n]*)?(?=\n|$)",
+            r"\S{1,200}\.py::\S{1,200} (?:FAILED|ERROR)\b[^\n]*",
+            r"={5,} (?:FAILURES|ERRORS) ={5,}(?:\n_{3,} [^\n]{1,160} _{3,}(?=\n|$))?"),
+        progress=r"(?:\S{1,200}\.py(?:::\S{1,200})? )?([.sxXFER]{1,200}|PASSED) {1,200}\[ {0,2}(\d{1,3})%\](?=\n|$)"),
     TestRunner(
         name="unittest", calls=("python -m unittest", "python -m green", "python -m testtools.run", "python -m test"),
         language="python", is_counting=True,
         summary=r"Ran \d+ tests? in [^\n]*(?:\n{1,4}(?:OK|FAILED|NO TESTS RAN)\b[^\n]*)?", total=r"Ran (\d+)",
         failed=r"(?:(?<!expected )failures|errors|unexpected successes)=(\d+)", skipped=r"skipped=(\d+)",
-        failed_name=r"(?:FAIL|ERROR): (\w[^\n]{0,160})", names_subtests=True, verdict=r"\n(?:OK|FAILED|NO TESTS RAN)"),
+        failed_name=r"(?:FAIL|ERROR): (\w[^\n]{0,160})", names_subtests=True, verdict=r"\n(?:OK|FAILED|NO TESTS RAN)",
+        failure_lines=(
+            r"(?:FAIL|ERROR): \w{1,160} \([\w.]{1,200}\)[^\n]*",
+            r"\w{1,160} \([\w.]{1,200}\)[^\n]{0,160} \.\.\. (?:FAIL|ERROR)(?=\n|$)",
+            r"FAILED \((?:failures|errors)=\d+[^\n]*")),
     TestRunner(
         name="sympy", language="python", summary=r"=+ tests finished: \d+ passed", passed=r"(\d+) passed",
         failed=r"(\d+) (?:failed|exception)"),
@@ -82,14 +97,15 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
     TestRunner(
         name="cargo", calls=("cargo test", "cargo t", "cargo nextest", "cargo-nextest", "cargo miri"), language="rust",
         summary=r"test result: ", passed=r"(\d+) passed", failed=r"(\d+) failed",
-        failed_name=r"test (\S{1,160}) \.\.\. FAILED"),
+        failed_name=r"test (\S{1,160}) \.\.\. FAILED", failure_lines=(r"test \S{1,160} \.\.\. FAILED",)),
     TestRunner(
         name="go", calls=("go test", "gotestsum", "ginkgo"), language="go", summary=r"(?:ok  |FAIL|\?   )\t",
-        failed=r"^(FAIL)", nothing=r"\[no test", failed_name=r"[ \t]*--- FAIL: (\S{1,160})"),
+        failed=r"^(FAIL)", nothing=r"\[no test", failed_name=r"[ \t]*--- FAIL: (\S{1,160})",
+        failure_lines=(r"[ \t]*--- FAIL: \S{1,160}[^\n]*",)),
     TestRunner(
         name="jest", calls=("jest",), language="javascript", config_files=("jest.config",), is_counting=True,
         summary=r"Tests:[ \t]+[^\n]*total", passed=r"(\d+) passed", failed=r"(\d+) failed",
-        failed_name=r"[ \t]*[✕✗×✖] ([^\n]{1,160})"),
+        failed_name=r"[ \t]*[✕✗×✖] ([^\n]{1,160})", failure_lines=(r"FAIL {1,4}\S{1,200}\.[cm]?[jt]sx?\b[^\n]*",)),
     TestRunner(
         name="vitest", calls=("vitest",), language="javascript", config_files=("vitest.config",), is_counting=True,
         summary=r"[ \t]*Tests  \d", passed=r"(\d+) passed", failed=r"(\d+) failed",

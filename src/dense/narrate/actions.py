@@ -14,7 +14,7 @@ from functools import cached_property
 
 from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.tool_calls import is_shell, parse_call
-from dense.evidence.checks.aborted_runs import could_not_run, could_not_start
+from dense.evidence.checks.aborted_runs import could_not_run
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.families import command_family
 from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, program_output
@@ -32,7 +32,6 @@ from dense.narrate.messages import (
     without_query,
 )
 from dense.narrate.outputs import (
-    MAX_CAUSE_CHARS,
     MAX_LINE_CHARS,
     NOTHING,
     OutputText,
@@ -41,7 +40,6 @@ from dense.narrate.outputs import (
     describe_tests,
     describe_unstarted_run,
     main_failure,
-    pytest_error,
     quote_output,
 )
 from dense.narrate.phrases import Clause, join_clauses, paths_text
@@ -80,8 +78,6 @@ class NarratedAction:
         facts = self.facts
         if not self.is_check or self.has_passed or not (facts.result.tests or self.has_failed):
             return False
-        if facts.family == "pytest" and not facts.result.tests and could_not_start(self.output):
-            return True
         tests = facts.effects.tests
         is_named = bool(tests) and not facts.result.tests
         return could_not_run(facts.result, command_family(tests[-1]) if is_named else facts.family)
@@ -254,8 +250,6 @@ def _describe_no_run(action: NarratedAction) -> str:
     if not result.failures:
         return describe_tests(result.tests).text
     failure = main_failure(result.failures)
-    if failure.family is EXIT and (cause := pytest_error(action.output)):
-        return f"the tests could not start: {code_span(cause, MAX_CAUSE_CHARS)}"
     if failure.family.is_missing_dependency and failure.subject:
         return f"{describe_missing(failure)}: no test ran"
     return _describe_failure(failure, action)

@@ -7,9 +7,10 @@ from dense.knowledge.errors import NO_SUCH_FILE, NO_SUCH_MODULE, OTHER
 
 SHELL_PREFIXES = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
 """How a line begins in which a shell says that there is no such program."""
+NOT_LOADED = "_FailedTest"
+"""What unittest calls the test that takes the place of a module that it could not import."""
 STOPPED = ("aborted", "interrupted", "cancelled", "canceled")
 """What a line says if somebody stopped the run."""
-MAX_TAIL_CHARS = 2_000
 
 
 def is_stopped(line: str) -> bool:
@@ -29,10 +30,12 @@ def is_run_failure(failure: ObservedFailure, family: str) -> bool:
 
 
 def ran_no_tests(run: TestRun) -> bool:
-    """Whether a runner could not run the tests: pytest counts that as errors, not as failures; make reports the exit
-    code of its command."""
+    """Whether a runner could not run the tests: pytest counts that as errors, not as failures; unittest names a test of
+    its own; make reports the exit code of its command."""
     if run.passed is None:
         return run.runner == "make" and run.line.endswith(("Error 126", "Error 127"))
+    if run.runner == "unittest" and run.names and all(NOT_LOADED in name for name in run.names):
+        return not run.passed
     return not run.passed and (not run.failed or (run.runner == "pytest" and "failed" not in run.line))
 
 
@@ -41,9 +44,3 @@ def could_not_run(result: ObservedResult, family: str) -> bool:
     if result.tests:
         return all(map(ran_no_tests, result.tests))
     return any(is_run_failure(failure, family) for failure in result.failures)
-
-
-def could_not_start(output: str) -> bool:
-    """Whether pytest lists errors at the end of its output and no failure: then its tests could not start."""
-    tail = output[-MAX_TAIL_CHARS:]
-    return "\nERROR " in tail and "\nFAILED " not in tail

@@ -32,6 +32,8 @@ them: `make lint`, `npm run lint:types`."""
 TARGET_PROGRAMS = programs_that("builds", "node_packager")
 """Programs whose targets have names of the project's own."""
 NAME_PARTS = re.compile(r"[-:_./]")
+PYTHON_SYNTAX = re.compile(r"(?:E\s+)?(?:SyntaxError|IndentationError|TabError)\b")
+"""A fault in a program that keeps a test from starting, and that no environment causes."""
 COMMAND_END = re.compile(r"\s*(?:\Z|[;&|<>)\n\"'`#]|[012]>)")
 """What follows the last word of a command."""
 
@@ -139,6 +141,8 @@ def _check(action: int, commands: Sequence[str], family: str, result: ObservedRe
     if runs := [run for run in result.tests if not ran_no_tests(run)]:
         return _counted_check(action, command, checked, family, runs, step)
     unknown = Check(action, command or family, checked, family, None)
+    if fault := next((failure.line for failure in result.failures if PYTHON_SYNTAX.match(failure.line)), None):
+        return Check(action, command or family, checked, family, False, 1, line=fault)
     failures = [failure for failure in result.failures if not is_run_failure(failure, family)]
     could_not_run = bool(result.tests) or len(failures) < len(result.failures) or result.is_empty
     if could_not_run or family in RUNNERS.counting:

@@ -17,6 +17,7 @@ from dense.evidence.facts.targets import targets_of
 from dense.evidence.facts.topic_changes import TopicChange, topic_change_of
 from dense.evidence.observations.result import ObservedResult
 from dense.knowledge.programs import LASTING_COMMANDS
+from dense.knowledge.test_runners import RUNNERS
 from dense.knowledge.tools import plain_name
 from dense.trajectory import Step
 
@@ -63,8 +64,11 @@ class ActionFacts(Struct, frozen=True, kw_only=True):
 
     @property
     def has_passed(self) -> bool:
-        """Whether it ran a check and nothing that came back speaks against it."""
-        return self.is_check and self.result.is_fine
+        """Whether it ran a check and nothing that came back speaks against it. A runner that counts its tests must
+        have counted them: without a count it broke off, or its output was cut."""
+        if not self.is_check or not self.result.is_fine:
+            return False
+        return bool(self.result.tests) or self.family not in RUNNERS.counting
 
 
 def collect_facts(

@@ -11,6 +11,7 @@ from itertools import islice
 
 from dense.evidence.observations.result import TestRun
 from dense.knowledge.test_runners import RunnerTable, TestRunner
+from dense.text.search import contains_any
 
 MAX_SUMMARIES = 400
 MAX_GENERIC_LINES = 40
@@ -22,6 +23,10 @@ MAX_LINE_CHARS = 300
 MAX_GENERIC_CHARS = 400
 """A line that is longer counts nothing."""
 
+SIGNS_OF_RUN = ("FAIL", "ERROR", "%]")
+"""Without one of these no run without a summary is shown."""
+BROKEN_LETTERS = "FE"
+"""Letters of tests that failed or broke off, in lines of progress."""
 GENERIC = "tests"
 """The runner of a run by a runner that is not known."""
 NAMED_COUNTS = re.compile(r"passed: *(\d+)[^\n]{0,20}?[,;|] *(?:total |tests? )?failed: *(\d+)", re.IGNORECASE)
@@ -38,7 +43,9 @@ SUBTEST = re.compile(r"(\w+ \([\w.]+\)) [(\[]")
 
 def find_test_runs(text: str, runners: RunnerTable) -> tuple[TestRun, ...]:
     """Every test run that a text, which begins with a line feed, reports, each once: screens show things twice."""
-    runs = _known_runs(text, runners) or list(_generic_runs(text))
+    runs = _known_runs(text, runners)
+    if not any(run.passed != 0 or run.failed for run in runs):
+        runs = list(_runs_without_summary(text, runners)) or runs or list(_generic_runs(text))
     if not runs:
         return tuple(islice(_make_runs(text), 1))
     failed = {run.runner for run in runs if run.failed}
@@ -96,6 +103,48 @@ def _counted(runner: TestRunner, summary: str, above: str) -> TestRun | None:
             return TestRun(runner.name, None, max(distinct, 1), line)
         passed = max(total - failed, 0)
     return TestRun(runner.name, passed, failed, line)
+
+
+@cache
+def _traces_of_run(runner: TestRunner) -> re.Pattern[str]:
+    """A pattern for what a runner prints before its summary: one group for each kind of line."""
+    lines = [f"({line})" for line in runner.failure_lines]
+    return re.compile(rf"\n(?:{'|'.join(lines)}{f'|{runner.progress}' if runner.progress else ''})")
+
+
+def _runs_without_summary(text: str, runners: RunnerTable) -> Iterator[TestRun]:
+    """Runs whose summary a pipe or a quiet mode took away: what they printed before it shows failures, or that
+    everything ran."""
+    if not contains_any(text, SIGNS_OF_RUN):
+        return
+    for runner in runners.runners:
+        if runner.failure_lines and (run := _run_without_summary(runner, text)):
+            yield run
+
+
+def _run_without_summary(runner: TestRunner, text: str) -> TestRun | None:
+    kinds = len(runner.failure_lines)
+    failures: dict[int, str] = {}
+    """The first line of each kind that shows a failure."""
+    names: set[str] = set()
+    letters, percent, last = "", 0, ""
+    for match in islice(_traces_of_run(runner).finditer(text), MAX_CANDIDATES):
+        kind = match.lastindex or 0
+        if kind > kinds:
+            letters += "." if match[kinds + 1] == "PASSED" else match[kinds + 1]
+            percent, last = int(match[kinds + 2]), match[0]
+        elif kind:
+            failures.setdefault(kind, match[0].rpartition("\n")[2].strip())
+            names.update(_test_name(name) for name in _found(rf"^\n{runner.failed_name}", match[0]))
+    broken = sum(letters.count(letter) for letter in BROKEN_LETTERS)
+    if failures or broken:
+        line = failures[min(failures)] if failures else last.strip()
+        is_error = "F" not in letters and not any("FAIL" in one for one in failures.values())
+        passed = (letters.count(".") if percent == 100 else 0) or (0 if is_error else None)
+        return TestRun(runner.name, passed, max(len(names), broken, 1), line[:MAX_LINE_CHARS])
+    if percent == 100:
+        return TestRun(runner.name, letters.count("."), 0, " ".join(last.split())[:MAX_LINE_CHARS])
+    return None
 
 
 def _found(pattern: str, text: str) -> list[str]:
