@@ -7,7 +7,7 @@ import pytest
 from dense.evidence.actions import Effects, commands, effects
 from dense.knowledge import tools
 from dense.knowledge.program import words
-from dense.knowledge.tools import ROWS, Kind, Tool, known_tool, own_name, plain_name, tools_of_kind, tools_that
+from dense.knowledge.tools import ROWS, Kind, Tool, known_tool, own_name, plain_name, tools_of_kind
 from dense.trajectory import Source, Step, ToolCall
 
 
@@ -65,4 +65,29 @@ def test_queries() -> None:
     assert known_tool("todowrite").kind == "talk"
     assert known_tool("nothing of the kind") == Tool()
     assert "applypatch" in tools_of_kind("patch")
-    assert {"submit", "finish", "answer"} <= tools_that("hands_over")
+
+
+@pytest.mark.parametrize(
+    ("names", "trait"),
+    [
+        (
+            "TodoWrite todoWrite update_todo_list manage_todo_list todo clearTodo update_plan mcp__x__write_todos",
+            "plans",
+        ),
+        (
+            "attemptCompletion attempt_completion return_result finish submit submit_answer task_complete done"
+            " mark_task_complete report_task_completion final_answer complete_task AgentFinish provide_final_answer"
+            " functions.finish end_conversation submitFlag",
+            "hands_over",
+        ),
+    ],
+)
+def test_a_class_of_tools_is_known_by_the_shape_of_its_names(names: str, trait: str) -> None:
+    for name in names.split():
+        tool = known_tool(plain_name(name))
+        assert (tool.kind, tool.traits) == ("talk", {trait}), name
+
+
+def test_tools_that_act_on_such_things_are_no_plans_and_no_hand_overs() -> None:
+    for name in ("add_todo", "create_todo", "submit_order", "return_item", "complete_order", "return_delivered_items"):
+        assert known_tool(plain_name(name)) == Tool(), name

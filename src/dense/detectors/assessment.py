@@ -83,9 +83,7 @@ class TraceAssessment:
         shown = [action for one in self.findings for action in (*one.evidence, one.resolution) if action is not None]
         passed = [check.action for check in evidence.checks if check.has_passed]
         looks = [
-            one.shown[-1]
-            for one in evidence.tracked_files
-            if one.is_shown and self._reads_result(one.path, one.shown[-1])
+            one.seen_at for one in evidence.tracked_files if one.is_shown and self._reads_result(one.path, one.seen_at)
         ]
         return sorted({*shown, *evidence.products.values(), *passed[-1:], *looks})
 

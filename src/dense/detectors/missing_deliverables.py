@@ -28,7 +28,7 @@ WORD = re.compile(r"[^\W\d_]+")
 
 def missing_deliverables(evidence: TraceEvidence) -> Iterator[Finding]:
     for file in evidence.tracked_files:
-        if not file.is_missing or file.is_named_elsewhere:
+        if not file.is_missing or file.may_exist:
             continue
         tried = file.tried[-MAX_ATTEMPTS:]
         shown = {*tried, *file.missed[-1:]}

@@ -101,26 +101,17 @@ ROWS: tuple[Tool, ...] = (
         scrapeurl crawl exasearch browsergoto searchinternet geturl request httpget puppeteernavigate""",
     ),
     _row("talk", "task agent spawnagent delegate newtask", "delegates"),
-    _row("talk", "todowrite updateplan tasktracker taskcreate taskupdate plan", "plans"),
-    _row("", "managetodolist updatetodos writetodos", "plans"),
+    _row("talk", "updateplan tasktracker taskcreate taskupdate plan", "plans"),
     _row(
         "talk",
-        """submit finish finalanswer marktaskcomplete taskcomplete attemptcompletion reporttaskcompletion complete
-        done""",
-        "hands_over",
-    ),
-    _row(
-        "",
-        """agentfinish agentfinishaction finished completetask finishtask submitanswer submitsolution submitfinalanswer
-        finalresponse submitpatch terminate endtask taskdone giveanswer answer stop structuredoutput giveup
-        transfertohumanagents transfertohuman provideanswer returnanswer submitresult submittask finishaction
-        sendmsgtouser sendmessagetouser reportinfeasible endconversation endsession endchat endcall exit""",
+        """submit terminate answer stop structuredoutput giveup transfertohumanagents transfertohuman finalresponse
+        sendmsgtouser sendmessagetouser reportinfeasible exit""",
         "hands_over",
     ),
     _row(
         "talk",
         """think exitplanmode enterplanmode askuserquestion askuser killshell killbash toolsearch skill slashcommand
-        respond messageuser savememory waitagent closeagent switchmode condensation todoread bashoutput wait sleep
+        respond messageuser savememory waitagent closeagent switchmode condensation bashoutput wait sleep
         taskoutput tasklist taskget""",
     ),
 )
@@ -163,21 +154,38 @@ CHANGING_VERBS = words("""
 
 UNKNOWN = Tool()
 _BY_NAME = {name: row for row in ROWS for name in row.names}
+_END = r"(?:complet(?:e|ed|ion)|done|finish(?:ed)?)"
+_WORK = r"(?:task|work|job|run|goal|session|conversation|chat|call|action)"
+_RESULT = r"(?:(?:final|the|my|task)?(?:answer|result|solution|output|response|report|patch|task|work|flag)s?)"
+SHAPES: tuple[tuple[re.Pattern[str], Tool], ...] = (
+    (
+        re.compile(r"(?:manage|update|write|set|read|clear)?todos?(?:list)?(?:write|read|update|manager|tool)?$"),
+        Tool(kind="talk", traits=frozenset({"plans"})),
+    ),
+    (
+        re.compile(
+            rf"(?:agent|attempt|report|mark|signal)*{_WORK}?{_END}{_WORK}?$|end{_WORK}$|final(?:ize)?answer$"
+            rf"|(?:submit|return|give|provide|deliver){_RESULT}$"
+        ),
+        Tool(kind="talk", traits=frozenset({"hands_over"})),
+    ),
+)
+"""How to-do lists and hand-overs are named in harnesses that no row knows. Neither makes a file, whatever it names."""
 
 
 def known_tool(name: str) -> Tool:
-    """The row of a tool by its plain name; `UNKNOWN` if there is none."""
-    return _BY_NAME.get(name, UNKNOWN)
+    """The row of a tool by its plain name, or what the shape of the name shows; `UNKNOWN` if neither says anything."""
+    return _BY_NAME.get(name) or _shaped(name)
+
+
+@lru_cache(1024)
+def _shaped(name: str) -> Tool:
+    return next((tool for shape, tool in SHAPES if shape.match(name)), UNKNOWN)
 
 
 def tools_of_kind(*kinds: Kind) -> frozenset[str]:
     """The plain names of all tools of these kinds."""
     return frozenset(name for row in ROWS if row.kind in kinds for name in row.names)
-
-
-def tools_that(*traits: str) -> frozenset[str]:
-    """The plain names of all tools with one of these traits."""
-    return frozenset(name for row in ROWS if not row.traits.isdisjoint(traits) for name in row.names)
 
 
 @lru_cache(1024)
@@ -197,5 +205,8 @@ def plain_name(name: str) -> str:
 
 SHELLS = tools_of_kind("shell")
 PYTHONS = tools_of_kind("python")
-TALKERS = tools_of_kind("talk")
-HAND_OVERS = tools_that("hands_over")
+
+
+def is_talk(name: str) -> bool:
+    """Whether a tool, by its plain name, touches nothing but the conversation, or starts another agent."""
+    return known_tool(name).kind == "talk"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
-from made_attempt import Action, attempt, evidence_of, state
+from made_attempt import Action, assess, attempt, evidence_of, state, trajectory
 
 from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.deliverables.tracking import TrackedFile
+from dense.trajectory import Observation, Source, Step, ToolCall
 
 TASK = "Write the sum of `in.txt` to `/app/sum.txt`."
 MADE = ("awk '{s+=$1} END {print s}' in.txt > /app/sum.txt", "")
@@ -113,5 +115,41 @@ def test_a_pattern_or_a_folder_is_not_tracked(path: str) -> None:
 
 
 def test_a_file_of_the_same_name_elsewhere_may_be_it() -> None:
-    assert tracked(("python main.py", "Saved: output/sum.txt"), DONE).is_named_elsewhere
-    assert not tracked(("python main.py", "Saved."), DONE).is_named_elsewhere
+    assert tracked(("python main.py", "Saved: output/sum.txt"), DONE).may_exist
+    assert not tracked(("python main.py", "Saved."), DONE).may_exist
+
+
+def test_a_file_that_is_made_and_read_back_at_once_is_shown() -> None:
+    assert tracked(("wc -l < in.txt > /app/sum.txt && cat /app/sum.txt", "42"), DONE).is_shown
+    assert not tracked(("cat /app/sum.txt; wc -l < in.txt > /app/sum.txt", "41"), DONE).is_shown
+    assert not tracked(("wc -l < in.txt > /app/sum.txt && cat in.txt", "1"), DONE).is_shown
+
+
+CONFIG = "cat > /app/site.conf <<'EOF'\naccess_log /app/sum.txt;\nEOF\n"
+
+
+def test_a_file_that_is_only_named_in_another_one_is_not_made() -> None:
+    written = tracked(
+        (f"{CONFIG}chown www /app/site.conf", ""), ("cat /app/site.conf", "access_log /app/sum.txt;"), DONE
+    )
+    assert (written.made, written.shown, written.may_exist) == ((), (), False)
+    assert tracked((CONFIG, ""), ("nginx -t", "test is successful"), DONE).is_missing
+    assert tracked((CONFIG, ""), ("./serve --once", "ok"), DONE).may_exist
+    assert tracked(("cat > /app/p.py <<'EOF'\nopen('/app/sum.txt', 'w')\nEOF\npython /app/p.py", ""), DONE).made == (1,)
+
+
+@pytest.mark.parametrize(
+    "name", ["TodoWrite", "todoWrite", "attemptCompletion", "update_plan", "return_result", "finish"]
+)
+def test_to_do_lists_and_hand_overs_make_no_files(name: str) -> None:
+    """Also beside a command in the same step, and in what the tool answers."""
+    run = attempt(TASK, MADE, READ, ("ls", "in.txt"), DONE)
+    listing = run.steps[2]
+    said = ToolCall(name, {"text": "- [x] write /app/sum.txt"}, "t")
+    both = msgspec.structs.replace(listing, calls=(*listing.calls, said))
+    alone = Step(Source("made"), calls=(said,), observations=(Observation("/app/sum.txt: done", "t"),))
+    for steps in ((*run.steps[:2], both, run.steps[3]), (*run.steps[:2], alone, run.steps[3])):
+        (file,) = assess(msgspec.structs.replace(run, steps=steps)).evidence.tracked_files
+        assert (file.made, file.is_shown) == ((1,), True)
+    (file,) = assess(trajectory(TASK, alone)).evidence.tracked_files
+    assert file.is_missing

@@ -36,7 +36,7 @@ def _file_status(file: TrackedFile, assessment: TraceAssessment) -> RequirementS
     if missing:
         return RequirementStatus(f"`{path}` is made", "no", _names(*file.missed[-1:], *file.tried[-1:]))
     if file.is_shown:
-        return RequirementStatus(f"`{path}` is made", "yes", _names(file.shown[-1]))
+        return RequirementStatus(f"`{path}` is made", "yes", _names(file.seen_at))
     return RequirementStatus(f"`{path}` is made and holds what the task asks for", "unchecked")
 
 
@@ -72,7 +72,7 @@ def products(assessment: TraceAssessment) -> tuple[Product, ...]:
 
 def _check_of(path: str, made: int, evidence: TraceEvidence) -> int | None:
     """The last action that shows a product after it was made, or the last check that passed after it."""
-    shown = [file.shown[-1] for file in evidence.tracked_files if file.is_shown and same_file(file.path, path)]
+    shown = [file.seen_at for file in evidence.tracked_files if file.is_shown and same_file(file.path, path)]
     return next((action for action in shown if action > made), None) or _last_pass(evidence, made)
 
 

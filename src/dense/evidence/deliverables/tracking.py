@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
+from dense.evidence.actions.shell.heredocs import take_heredocs
+from dense.evidence.actions.shell.statements import program, statements
+from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call, shell_text
 from dense.evidence.deliverables.sightings import count_sightings, is_named
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.requirements.requirement import Requirement
+from dense.knowledge.programs import programs_that
+from dense.knowledge.tools import PATH_KEYS
 from dense.text.search import contains_any
 from dense.trajectory import Step
 
@@ -18,6 +24,10 @@ MAX_FILES = 12
 ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
 """How programs say that a file is not there."""
 MAX_TEXT_CHARS = 64 * 1024
+SHOWING_PROGRAMS = programs_that("shows", "lists")
+LISTING_PROGRAMS = programs_that("lists", "finds") | {"find", "git", "tree"}
+"""Programs whose output names files that are there."""
+WRITES_HEREDOC = re.compile(r"^\s*(?:sudo\s+)?(?:cat|tee)\b|[;&|]\s*(?:sudo\s+)?(?:cat|tee)\b")
 IN_PLACE = ("sed -i", "perl -pi", "perl -i", "git apply", "git checkout", "patch ", ">>")
 OLD_TEXT_ARGUMENTS = frozenset(["old_str", "old_string", "oldText", "old_text", "insert_line", "search", "old_code"])
 PATCH_UPDATE = "*** Update File"
@@ -36,8 +46,11 @@ class TrackedFile(Struct, frozen=True):
     """Actions whose observation shows it: its contents, or its name in a listing or a message."""
     missed: tuple[int, ...] = ()
     """Actions that looked for it and did not find it."""
-    is_named_elsewhere: bool = False
-    """Whether an observation names a file with the same name at another path: it may be this one all the same."""
+    read_back: tuple[int, ...] = ()
+    """Those that made it and showed its contents at once."""
+    may_exist: bool = False
+    """Whether it may be there although no action is known to have made it: an observation names a file of that name at
+    another path, or something ran after a file that names it was written."""
     is_old: bool = False
     """Whether it was there before the first action that changed it, or none did: to see it then shows nothing."""
 
@@ -52,8 +65,14 @@ class TrackedFile(Struct, frozen=True):
 
     @property
     def is_shown(self) -> bool:
-        """Whether it was seen after it was last made."""
-        return bool(self.shown) and self.shown[-1] > max(self.made, default=0)
+        """Whether it was seen after it was last made, or by the action that did so."""
+        last = max(self.made, default=0)
+        return (bool(self.shown) and self.shown[-1] > last) or last in self.read_back
+
+    @property
+    def seen_at(self) -> int:
+        """The last action that shows it; 0 if none does."""
+        return max((*self.shown, *self.read_back), default=0)
 
 
 def track_files(
@@ -87,29 +106,72 @@ def _track(requirement: Requirement, facts: Sequence[ActionFacts], steps: Sequen
     tried: list[int] = []
     shown: list[int] = []
     missed: list[int] = []
-    is_named_elsewhere = False
+    read_back: list[int] = []
+    may_exist = False
     programs: set[str] = set()
-    """The programs that the attempt wrote and that name the file."""
+    """The files that the attempt wrote and that name the file."""
     for fact, step in zip(facts, steps, strict=True):
-        typed = "\0".join(str(value)[:MAX_TEXT_CHARS] for call in step.calls for value in call.arguments.values())
+        calls = [parse_call(call) for call in step.calls]
+        if calls and all(call.kind == "talk" for call in calls):
+            continue  # a to-do list and a hand-over make nothing and show nothing
+        typed = "\0".join(str(value)[:MAX_TEXT_CHARS] for call in calls for value in call.arguments.values())
         texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
         named = count_sightings(typed, path)
-        is_typed = named > 0
         writes = any(same_file(written, path) for written in fact.effects.writes)
+        if named:
+            programs |= {base_name(written) for written in fact.effects.writes if not same_file(written, path)}
         runs_writer = any(base_name(script) in programs for script in fact.effects.scripts)
-        if writes or runs_writer or (is_typed and _may_make(fact)):
+        if writes or runs_writer or (named and _may_make(fact) and is_named(_acting_text(calls), path)):
             # An action that writes the file and then runs a check has written it, whatever the check says.
             has_failed = fact.has_failed and not (writes and fact.is_check)
             (tried if has_failed else made).append(fact.action)
-        if is_typed:
-            programs |= {base_name(written) for written in fact.effects.writes if not same_file(written, path)}
+            if not fact.has_failed and not fact.result.is_empty and _reads_back(fact, path):
+                read_back.append(fact.action)
+        elif programs and not fact.has_failed and (fact.phase == "run" or fact.effects.services):
+            may_exist = True  # what ran may have read the file that names it
         is_there = _is_there(fact, named, texts, path)
+        if is_there is not False and _shows_other_file(fact, path):
+            continue
         if is_there is None:
-            is_named_elsewhere = is_named_elsewhere or (not is_typed and any(base_name(path) in text for text in texts))
+            may_exist = may_exist or (not named and any(base_name(path) in text for text in texts))
         else:
             (shown if is_there else missed).append(fact.action)
     is_old = not made or _was_there(path, made[0], shown, facts, steps)
-    return TrackedFile(requirement, tuple(made), tuple(tried), tuple(shown), tuple(missed), is_named_elsewhere, is_old)
+    return TrackedFile(
+        requirement, tuple(made), tuple(tried), tuple(shown), tuple(missed), tuple(read_back), may_exist, is_old
+    )
+
+
+def _acting_text(calls: Sequence[ParsedCall]) -> str:
+    """What the calls of an action name by themselves, without the contents of the files that they write: a file that
+    is only named in another file is not made by writing that one."""
+    texts: list[str] = []
+    for call in calls:
+        if is_shell(call):
+            texts.append(_without_contents(shell_text(call) or ""))
+        elif call.kind in ("write", "editor", "patch"):
+            texts += call.texts(PATH_KEYS)
+        elif call.kind != "talk":
+            texts += [str(value)[:MAX_TEXT_CHARS] for value in call.arguments.values()]
+    return "\0".join(texts)
+
+
+def _without_contents(command: str) -> str:
+    """A shell text without the heredocs that are written to a file."""
+    text, heredocs = take_heredocs(command[:MAX_TEXT_CHARS], take_open=True)
+    for place, heredoc in heredocs.items():
+        line = next((line for line in text.splitlines() if place in line), "")
+        if not WRITES_HEREDOC.search(line):
+            text += f"\n{heredoc.body}"
+    return text
+
+
+def _reads_back(fact: ActionFacts, path: str) -> bool:
+    """Whether the last statement of an action that names a file shows its contents: `… > a.txt && cat a.txt`."""
+    if not any(same_file(path, read) for read in fact.effects.reads):
+        return False
+    parts = [part for text in fact.commands for part in statements(text)[0] if is_named(part, path)]
+    return bool(parts) and program(parts[-1]) in SHOWING_PROGRAMS and ">" not in parts[-1]
 
 
 def _is_there(fact: ActionFacts, named: int, texts: Sequence[str], path: str) -> bool | None:
@@ -121,6 +183,15 @@ def _is_there(fact: ActionFacts, named: int, texts: Sequence[str], path: str) ->
         return True
     is_look = named and _only_looks(fact) and not fact.has_failed and not fact.result.is_empty
     return True if is_look else None
+
+
+def _shows_other_file(fact: ActionFacts, path: str) -> bool:
+    """Whether an action only shows the contents of other files. These show nothing: a configuration names files that
+    nobody made."""
+    reads = fact.effects.reads
+    if not reads or not _only_looks(fact) or not LISTING_PROGRAMS.isdisjoint(fact.effects.runs):
+        return False
+    return not any(same_file(path, read) or "." not in base_name(read) for read in reads)
 
 
 def _is_absent(text: str, path: str) -> bool:

@@ -44,7 +44,7 @@ def _is_new(evidence: TraceEvidence, file: TrackedFile) -> bool:
     """Whether it means something to see a file: it was not there before, and its contents are no guess."""
     if file.is_old:
         return False
-    shown = program_output(evidence.fact(file.shown[-1]), evidence.step(file.shown[-1]))
+    shown = program_output(evidence.fact(file.seen_at), evidence.step(file.seen_at))
     return not (file.made and evidence.origins.is_guess(shown, file.made[-1]))
 
 

@@ -18,7 +18,7 @@ from dense.knowledge.programs import (
     program_name,
     programs_that,
 )
-from dense.knowledge.tools import SHELLS, TALKERS, known_tool, own_name
+from dense.knowledge.tools import SHELLS, is_talk, known_tool, own_name
 from dense.trajectory import ToolCall
 
 FILTERS = programs_that("filters")
@@ -44,7 +44,7 @@ def family_of(calls: Sequence[ToolCall], names: Sequence[str], commands: Sequenc
         if effects.writes:
             return SHELL_WRITERS.get(word, word)
     for call, plain in zip(calls, names, strict=True):
-        if plain not in SHELLS and (plain not in TALKERS or not commands):
+        if plain not in SHELLS and (not is_talk(plain) or not commands):
             verb = call.arguments.get("command") if known_tool(plain).kind == "editor" else None
             return verb if isinstance(verb, str) and len(verb) < MAX_VERB_CHARS else own_name(call.name)
     if commands:

@@ -21,10 +21,9 @@ from dense.knowledge.programs import (
 )
 from dense.knowledge.tools import (
     CHANGING_VERBS,
-    HAND_OVERS,
     LOOKING_VERBS,
     PYTHONS,
-    TALKERS,
+    is_talk,
     known_tool,
     own_name,
     tools_of_kind,
@@ -54,7 +53,7 @@ def phase_of(
 ) -> Phase:
     if _hands_over(calls, names, commands):
         return "deliver"
-    if not names or (not commands and TALKERS.issuperset(names) and effects == NO_EFFECTS):
+    if not names or (not commands and all(map(is_talk, names)) and effects == NO_EFFECTS):
         return "run" if any("delegates" in known_tool(name).traits for name in names) else "talk"
     if effects.tests:
         is_product = any(not is_temporary(path) and "test" not in path for path in effects.writes)
@@ -83,7 +82,7 @@ def _has_name(text: str, name: str) -> bool:
 
 def _hands_over(calls: Sequence[ToolCall], names: Sequence[str], commands: Sequence[str]) -> bool:
     for call, name in zip(calls, names, strict=True):
-        if name in HAND_OVERS:
+        if "hands_over" in known_tool(name).traits:
             return True
         if name in PYTHONS:
             code = next((value for value in call.arguments.values() if isinstance(value, str)), "")

@@ -8,7 +8,7 @@ from itertools import islice
 
 from dense.evidence.actions.effects import Effects
 from dense.evidence.facts.paths import NO_TARGETS, normalise_path
-from dense.knowledge.tools import PYTHONS, SHELLS, TALKERS
+from dense.knowledge.tools import PYTHONS, SHELLS, is_talk
 from dense.trajectory import ToolCall
 
 MAX_TARGETS = 24
@@ -24,7 +24,7 @@ def targets_of(calls: Sequence[ToolCall], names: Sequence[str], effects: Effects
     found += [*effects.installs[:MAX_TARGETS], *map(host_of, effects.network[:MAX_TARGETS])]
     if not found:
         for call, name in zip(calls, names, strict=True):
-            if name not in SHELLS and name not in TALKERS and name not in PYTHONS:
+            if name not in SHELLS and not is_talk(name) and name not in PYTHONS:
                 values = islice(call.arguments.values(), 4)
                 found += [value for value in values if isinstance(value, str) and 0 < len(value) <= 80]
     return tuple(dict.fromkeys(found))[:MAX_TARGETS]
