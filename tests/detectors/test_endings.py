@@ -127,8 +127,60 @@ def test_an_end_without_a_last_message(actions: tuple[Action, ...], end: str | N
 
 
 def test_work_that_is_shown_to_be_done_is_not_broken_off() -> None:
-    task = "Write hello to `out.txt`."
-    assert state(attempt(task, ("echo hello > out.txt", ""), ("cat out.txt", "hello"))) == "complete"
+    """Nor is it complete: nobody handed it over."""
+    run = attempt("Write hello to `out.txt`.", ("echo hello > out.txt", ""), ("cat out.txt", "hello"))
+    assert not found(assess(run), "ended_without_handover")
+    assert state(run) == "unknown"
+
+
+def test_a_closing_message_hands_over_even_if_another_look_follows() -> None:
+    made, closing = ("echo hello > out.txt", ""), "The greeting has been written to `out.txt`."
+    for look in [("cat out.txt", "hello"), ("ls", "out.txt")]:
+        assert analysed("Write hello to `out.txt`.", made, look, closing, look).evidence.ending.kind == "handed_over"
+    unanswered = Step(Source("made"), calls=(ToolCall("bash", {"command": "cat out.txt"}, "9"),))
+    run = attempt("Write hello to `out.txt`.", made, closing)
+    assert assess(msgspec.structs.replace(run, steps=(*run.steps, unanswered))).evidence.ending.action == 2
+    again = analysed("Write hello to `out.txt`.", made, closing, ("echo bye > out.txt", ""))
+    assert again.evidence.ending.kind == "broken_off"
+    plain = analysed("Write hello to `out.txt`.", made, "The file is empty.", ("cat out.txt", ""))
+    assert plain.evidence.ending.kind == "broken_off"
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "The parser is clear now. Let me create the solution file:",
+        "Now I'll write the tests and run them.",
+        "Found it.\n\nNext, I need to update the configuration",
+        "I see - let me check the actual state of the environment:",
+        '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>',
+    ],
+)
+def test_a_last_message_that_announces_an_action(last: str) -> None:
+    assessment = analysed("Fix the parser.", ("cat parser.c", "x"), last)
+    assert the(assessment, "action_announced").evidence == (2,)
+    assert "announces an action" in described(assessment, "action_announced")
+    assert state(attempt("Fix the parser.", ("cat parser.c", "x"), last)) == "incomplete"
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "The parser is fixed. Let me know if you want tests.",
+        "The parser is fixed. I'll be happy to explain it.",
+        "The parser is fixed. If you want, I will add tests.",
+        "Let me summarize: the parser is fixed.",
+        "First I'll read the parser. Then I fixed it. All is done.",
+    ],
+)
+def test_a_last_message_that_ends_the_work(last: str) -> None:
+    assert not found(analysed("Fix the parser.", ("cat parser.c", "x"), last), "action_announced")
+
+
+@pytest.mark.parametrize(("mark", "code"), [("failed", "agent_gave_up"), ("partial", "submission_partial")])
+def test_a_status_that_a_hand_over_tool_is_given(mark: str, code: str) -> None:
+    assert the(finish("The grammar is still wrong.", status=mark), code)
+    assert not found(finish("Fixed.", status="success"), "agent_gave_up", "submission_partial")
 
 
 def test_code_that_ran_for_an_agent_that_only_talks_is_an_end() -> None:

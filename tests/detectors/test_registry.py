@@ -37,6 +37,7 @@ POLICY = {
     "agent_gave_up": ("serious", "root", True),
     "request_unsatisfied": ("serious", "root", True),
     "ended_without_handover": ("serious", "root", True),
+    "action_announced": ("serious", "root", True),
 }
 """Severity, level, and whether findings cover failures, by code."""
 NEW_DETECTOR = """

@@ -9,7 +9,7 @@ from functools import cached_property
 from dense.detectors.finding import Finding
 from dense.detectors.registry import detect
 from dense.evidence.actions.check_commands import is_test_file
-from dense.evidence.ending.done import is_shown_done
+from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_temporary, same_file
@@ -41,6 +41,11 @@ class TraceAssessment:
         """A serious finding that is open for good when an action hands over."""
         left = (one for one in self.findings if one.is_serious and one.is_open and one.opened < action)
         return next(left, None)
+
+    @cached_property
+    def demands(self) -> list[DemandEvidence]:
+        """What the task demands, each with what the trace shows of it."""
+        return demands(self.evidence)
 
     @cached_property
     def is_shown_done(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
-from dense.evidence.ending.done import is_shown_done
+from dense.evidence.ending.done import is_work_shown
 from dense.evidence.ending.handovers import prints_work
 from dense.evidence.ending.rejections import submitted_answer
 from dense.evidence.facts.outputs import program_output
@@ -24,6 +24,9 @@ REQUEST_UNSATISFIED = FindingCode(
 )
 ENDED_WITHOUT_HANDOVER = FindingCode(
     "ended_without_handover", "The trace ends in the middle of work.", "serious", "root"
+)
+ACTION_ANNOUNCED = FindingCode(
+    "action_announced", "The last message announces an action, and no call follows.", "serious", "root"
 )
 FINISHING_FAMILIES = frozenset({"git commit", "git push", "gh pr"})
 """Commands that work may end with."""
@@ -67,6 +70,8 @@ def ending(evidence: TraceEvidence) -> Iterator[Finding]:
             quote=end.words,
             answer=end.answer,
         )
+    elif end.announced:
+        yield ACTION_ANNOUNCED.found("", end.action, quote=end.announced)
     elif end.kind == "broken_off" and not _may_be_finished(evidence):
         yield ENDED_WITHOUT_HANDOVER.found("", end.action, quote=end.words)
 
@@ -74,7 +79,7 @@ def ending(evidence: TraceEvidence) -> Iterator[Finding]:
 def _may_be_finished(evidence: TraceEvidence) -> bool:
     """Whether nothing speaks against an end without a last message, which not every agent writes: what was asked for
     is there, or the last action is one that work ends with."""
-    if is_shown_done(evidence):
+    if is_work_shown(evidence):
         return True
     last, step = evidence.facts[-1], evidence.steps[-1]
     if evidence.ending.words or last.has_failed:
@@ -101,6 +106,7 @@ DETECTOR = Detector(
         AGENT_GAVE_UP,
         REQUEST_UNSATISFIED,
         ENDED_WITHOUT_HANDOVER,
+        ACTION_ANNOUNCED,
     ),
     needs_end=False,
 )

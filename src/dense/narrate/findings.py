@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dense.detectors.finding import Finding
+from dense.evidence.ending.done import DemandEvidence
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.actions import describe_action, describe_output
 from dense.narrate.handovers import describe_rejections
@@ -194,6 +195,11 @@ def _ended_without_handover(finding: Finding, evidence: TraceEvidence) -> str:
     return f"{text} It ended with {code_span(quote, 200)}." if quote else text
 
 
+def _action_announced(finding: Finding, _: TraceEvidence) -> str:
+    quote = code_span(finding.text("quote"), 200)
+    return f"The last message, a{finding.opened}, announces an action that never follows: {quote}"
+
+
 def _action(evidence: TraceEvidence, action: int, limit: int = 120) -> str:
     return describe_action(evidence.fact(action), evidence.step(action), limit)
 
@@ -221,8 +227,24 @@ DESCRIBERS: dict[str, Describe] = {
     "agent_gave_up": _agent_gave_up,
     "request_unsatisfied": _request_unsatisfied,
     "ended_without_handover": _ended_without_handover,
+    "action_announced": _action_announced,
 }
 """What makes the words, by code."""
+
+
+def describe_demand(one: DemandEvidence) -> str:
+    """What the task demands, as a short statement that is true if the demand is met."""
+    subject = f"`{one_line(one.subject, 120)}`"
+    match one.kind:
+        case "file":
+            made = "changed" if one.is_change else "made"
+            return f"{subject} is {made}{' and holds what the task asks for' if one.met == 'unchecked' else ''}"
+        case "command":
+            return f"{subject} works"
+        case "limit":
+            return f"the limit {subject} holds"
+        case "port":
+            return f"port {subject} answers"
 
 
 # What to do about a finding: refers to actions instead of describing them again
@@ -306,6 +328,10 @@ def _advise_ended_without_handover(finding: Finding) -> str:
     return f"Hand over before the limit: this attempt broke off after a{finding.opened}."
 
 
+def _advise_action_announced(finding: Finding) -> str:
+    return f"Do what a{finding.opened} only announces: a message without a call ends the run."
+
+
 def _advise_program_never_run(finding: Finding) -> str:
     return f"Run `{one_line(finding.subject, 100)}` as the task uses it, before handing over."
 
@@ -329,5 +355,6 @@ ADVICE: dict[str, Advise] = {
     "agent_gave_up": _advise_unfinished,
     "request_unsatisfied": _advise_request_unsatisfied,
     "ended_without_handover": _advise_ended_without_handover,
+    "action_announced": _advise_action_announced,
 }
 """By code. A code without an entry gives no advice."""

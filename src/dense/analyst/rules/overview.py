@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from dense.detectors.assessment import TraceAssessment
 from dense.detectors.finding import Finding
-from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.facts.paths import is_trial_file, same_file
 from dense.evidence.trace import TraceEvidence
-from dense.narrate.findings import describe_next_step
-from dense.text.quoting import one_line
-from dense.tree import Met, NextStep, Product, RequirementStatus
+from dense.narrate.findings import describe_demand, describe_next_step
+from dense.tree import NextStep, Product, RequirementStatus
 
 MAX_NEXT_STEPS = 7
 MAX_PRODUCTS = 12
@@ -21,34 +17,9 @@ SEVERITIES = ("fatal", "serious", "doubt")
 
 
 def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus, ...]:
-    """The files and commands that the task asks for, each met, not met or unchecked by what the trace shows."""
-    evidence = assessment.evidence
-    files = [_file_status(file, assessment) for file in evidence.tracked_files]
-    return (*files, *_command_statuses(evidence))
-
-
-def _file_status(file: TrackedFile, assessment: TraceAssessment) -> RequirementStatus:
-    path = one_line(file.path, 120)
-    missing = any(
-        one.is_open and one.code.startswith("deliverable") and same_file(one.subject, file.path)
-        for one in assessment.findings
-    )
-    if missing:
-        return RequirementStatus(f"`{path}` is made", "no", _names(*file.missed[-1:], *file.tried[-1:]))
-    if file.is_shown:
-        return RequirementStatus(f"`{path}` is made", "yes", _names(file.seen_at))
-    return RequirementStatus(f"`{path}` is made and holds what the task asks for", "unchecked")
-
-
-def _command_statuses(evidence: TraceEvidence) -> Iterator[RequirementStatus]:
-    for command in evidence.named_checks:
-        runs = [check for check in evidence.checks if command in check.command and check.has_passed is not None]
-        text = f"`{one_line(command, 120)}` works"
-        if not runs:
-            yield RequirementStatus(text, "unchecked")
-        else:
-            met: Met = "yes" if runs[-1].has_passed else "no"
-            yield RequirementStatus(text, met, _names(runs[-1].action))
+    """The files, commands, limits and ports that the task asks for, each met, not met or unchecked by what the trace
+    shows."""
+    return tuple(RequirementStatus(describe_demand(one), one.met, _names(*one.actions)) for one in assessment.demands)
 
 
 def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:

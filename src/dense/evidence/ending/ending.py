@@ -14,6 +14,7 @@ from dense.evidence.ending.lead_verdicts import LeadVerdict, last_verdict
 from dense.evidence.ending.plans import plan_items
 from dense.evidence.facts.agents import team_of
 from dense.evidence.facts.facts import ActionFacts
+from dense.knowledge.words import pattern
 from dense.trajectory import Step
 
 EndingKind = Literal["handed_over", "broken_off", "given_up", "continued"]
@@ -38,9 +39,18 @@ CRASHES = re.compile(
 )
 """An error of the agent's client, at the beginning of a line."""
 FENCED = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
-VERDICT_ARGUMENTS = ("task_completed", "success", "is_successful", "completed")
+VERDICT_ARGUMENTS = ("task_completed", "success", "is_successful", "completed", "done", "finished", "status")
 """Arguments of hand-over tools by which an agent says whether it is done."""
-PARTIAL = frozenset({"partial", "partially"})
+NOT_DONE = frozenset({"false", "no", "failed", "failure", "fail", "error", "impossible", "infeasible", "blocked"})
+PARTIAL = frozenset({"partial", "partially", "incomplete"})
+ANNOUNCEMENT = pattern("announcement")
+CLOSING = pattern("closing")
+CALL_MARKUP = re.compile(r"<(?:tool_call|function_calls?|function=|invoke )|<\|tool_calls?_")
+"""A call that the harness left in the text of a message."""
+MAX_ACTIONS_AFTER_CLOSING = 3
+"""A closing message may be followed by so many actions that change nothing."""
+MAX_SENTENCE_CHARS = 400
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 EXIT_COMMANDS = frozenset(["exit", "exit 0", "logout", "quit"])
 
 
@@ -56,6 +66,8 @@ class Ending(Struct, frozen=True):
     """The answer that somebody wrote down at the end of a run that was broken off."""
     verdict: LeadVerdict | None = None
     """The last verdict of the lead of several agents, if it holds the request to be unsatisfied."""
+    announced: str = ""
+    """What the last message says is done next, if no call follows."""
     is_partial: bool = False
     """Whether the agent marks what it hands over as partly done; `words` then say what is missing."""
 
@@ -81,6 +93,8 @@ def find_ending(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> Ending:
 def _own_ending(facts: Sequence[ActionFacts], steps: Sequence[Step], harness: str, *, is_team: bool) -> Ending:
     last, step = facts[-1], steps[-1]
     said = [one.message for one in steps[-3:] if one.message.strip()]
+    if not is_team and (closing := _closing_message(facts, steps)):
+        return Ending("handed_over", closing)
     if last.phase != "deliver" and not _is_last_message(last, step):
         texts = [] if step.calls else [seen.text for seen in step.observations]
         words = _limit_line(harness) or _client_error(said) or _last_error(texts)
@@ -91,12 +105,36 @@ def _own_ending(facts: Sequence[ActionFacts], steps: Sequence[Step], harness: st
         return Ending("broken_off", last.action, said[-1])  # the lead says when the run is over
     if any(fact.is_followed_by_user for fact in facts):
         return Ending("handed_over", last.action)  # to tell a user that something is impossible may be the task
+    if not is_team and not step.calls and (announced := announced_action(step.message)):
+        return Ending("broken_off", last.action, announced=announced)
     verdict = own_verdict(step) if last.phase == "deliver" else ""
-    if verdict == "false":
+    if verdict in NOT_DONE:
         return Ending("given_up", last.action, _explanation(step) or "false")
     if verdict in PARTIAL:
         return Ending("handed_over", last.action, _explanation(step), is_partial=True)
     return Ending("handed_over", last.action)
+
+
+def _closing_message(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> int:
+    """The action that reports that the work is done, if at most a few actions follow that change nothing and show
+    nothing new: a command without an answer, another look; 0 if there is none."""
+    for fact, step in zip(reversed(facts), reversed(steps[-MAX_ACTIONS_AFTER_CLOSING - 1 :]), strict=False):
+        if step.message.strip() and not step.calls and not any(seen.origin == "tool" for seen in step.observations):
+            text = step.message[-MAX_TAIL_CHARS:]
+            return fact.action if CLOSING.search(text) and not announced_action(text) else 0
+        if step.observations and (fact.has_failed or fact.phase not in ("explore", "verify", "talk")):
+            return 0
+    return 0
+
+
+def announced_action(message: str) -> str:
+    """The last sentence of a message, if it says what is done next; a call that the harness left in its text."""
+    text = message.strip()[-MAX_TAIL_CHARS:]
+    if found := CALL_MARKUP.search(text):
+        return text[found.start() :].partition("\n")[0]
+    paragraph = text.rpartition("\n\n")[2]
+    sentence = SENTENCE_END.split(paragraph)[-1].strip()
+    return sentence if ANNOUNCEMENT.search(sentence[-MAX_SENTENCE_CHARS:]) else ""
 
 
 def own_verdict(step: Step) -> str:

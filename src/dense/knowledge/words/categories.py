@@ -76,6 +76,8 @@ PatternCategory = Literal[
     "excuse",  # a failure is ascribed to something other than the changes
     "expected",  # a failure is what was wanted
     "complaint",  # a result is wrong
+    "announcement",  # the last sentence of a message says what is done next
+    "closing",  # a message reports that the work is done
     "missing",  # something is not there or not done
 ]
 

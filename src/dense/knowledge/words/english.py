@@ -173,6 +173,22 @@ PATTERNS: Patterns = {
         | \bgives?\s+(?:the\s+|a\s+)?wrong\b | \bwhen\s+(?:it|they)\s+should(?:n['’]t|\s+not)\b
         | \bneeds?\s+to\s+(?:get|be|come)\b[^.\n]{0,30}\b(?:under|below|above|within)\s+\S*\d
     """,
+    "announcement": r"""
+        \A(?!.{0,400}\b(?:if|once|when|unless|please|would\s+you|let\s+me\s+know|next\s+time|in\s+future)\b)
+        .{0,400}?(?:^|[.!?:,;`]\s+|\s[-–—]\s+|\n\s*)
+        (?:\W{0,3}(?:now|next|then|first|finally|okay|ok|alright|so|great|perfect|good)\W{1,3}){0,2}
+        (?:let\s+(?:me|us)|let['’]s|(?:i|we)(?:['’]ll|\s+will|['’]m\s+going\s+to|\s+am\s+going\s+to|\s+need\s+to))\s+
+        (?:(?:now|then|next|also|first|just|quickly|have\s+to|proceed\s+to|go\s+ahead\s+and|start\s+by|try\s+to)\s+){0,3}
+        (?!know|be\b|wait|summari[sz]e|provide|have|see\b|keep|remember|need|assist|help|leave|stop)[a-z]+
+        [^\n]{0,300}\Z
+    """,
+    "closing": r"""
+        \b(?:has|have)\s+(?:now\s+|all\s+)?been\s+(?:successfully\s+)?\w+(?:ed|en|t)\b | \bsuccessfully\s+\w+ed\b
+        | \b(?:is|are)\s+(?:now\s+)?(?:complete|completed|done|finished|ready|in\s+place)\b
+        | \bi(?:['’]ve|\s+have)\s+(?:now\s+|successfully\s+)?(?:created|written|made|built|fixed|implemented|completed
+            |added|updated|finished|saved)\b
+        | \A\W{0,8}(?:done|summary|all\s+(?:tests|checks)\s+pass)
+    """,
     "missing": r"""
         \b(?:cannot|can't|could\ not|couldn't|unable\ to|missing|(?:does|do)\ not\ (?:exist|work|pass)|not\ yet
         |unfinished|incomplete|(?:is|are)\ not\ (?:there|available|installed|possible|done|complete|completed|finished
