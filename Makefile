@@ -38,6 +38,7 @@ bench: .venv/.ready  ## speed, as ratios to a reference measured in the same run
 	$(BIN)/python bench/methods.py
 	$(BIN)/python bench/coverage.py
 	$(BIN)/python bench/report.py
+	$(BIN)/python bench/view.py
 
 golden: .venv/.ready  ## write the expected outputs and the docs made from code anew; look at the diff before you commit it
 	DENSE_WRITE_GOLDENS=1 $(BIN)/python -m pytest -n 0 -k golden

@@ -15,6 +15,7 @@ PACKAGE = Path(package_file).parent
 
 LAYERS = [
     "cli",
+    "view",
     "refit",
     "report",
     "harness",

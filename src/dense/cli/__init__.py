@@ -17,7 +17,9 @@ from dense.cli.distill import distill
 from dense.cli.methods import methods
 from dense.cli.read import read
 from dense.cli.refit import refit
+from dense.cli.show import show
 from dense.cli.text import printable
+from dense.cli.view import view
 from dense.errors import DenseError
 
 app = typer.Typer(
@@ -44,6 +46,8 @@ def _options(
 
 app.command("read")(read)
 app.command("distill")(distill)
+app.command("show")(show)
+app.command("view")(view)
 app.command("methods")(methods)
 app.add_typer(refit, name="refit")
 

@@ -27,11 +27,23 @@ MAX_LEVELS = 2
 """How deep the tree is shown."""
 
 
+class PlainTree(Tree):
+    """A tree without drawn lines, for screen readers and simple terminals."""
+
+    TREE_GUIDES = [("  ", "  ", "  ", "  ")] * 3
+
+
 def outline(tree: ReconciledTree, source: str) -> Group:
     """The tree, two levels of it, below the name of its trace, and the issues that are open."""
-    shown = Tree(_line(source, _state(tree.root), tree.root), guide_style="dim")
+    return Group(outline_tree(tree, source), *_issues(tree))
+
+
+def outline_tree(tree: ReconciledTree, source: str, *, is_plain: bool = False) -> Tree:
+    """The tree, two levels of it, below the name of its trace; indented by blanks alone if it is to be plain."""
+    kind = PlainTree if is_plain else Tree
+    shown = kind(_line(source, _state(tree.root), tree.root), guide_style="dim")
     _add(shown, tree.root.children, MAX_LEVELS)
-    return Group(shown, *_issues(tree))
+    return shown
 
 
 def _add(shown: Tree, children: tuple[Node, ...], levels: int) -> None:

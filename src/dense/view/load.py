@@ -1,0 +1,136 @@
+"""Finds what a path holds for a page: a trace, a distilled folder, or a cell of an experiment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dense.errors import DenseError
+from dense.methods import method as named_method
+from dense.readers import read
+from dense.service.analysts import AnalystChoice
+from dense.service.drafting import clean
+from dense.service.feedback import FeedbackOptions, make_feedback
+from dense.service.files import MESSAGE, RECONCILED, REPORT, RUN, read_reconciled, read_record
+from dense.service.outcomes import trial_outcome
+from dense.service.record import RunRecord
+from dense.trajectory import Task, Trajectory
+from dense.tree import ReconciledTree, leaves
+
+FEEDBACK_FOLDER, ATTEMPT_FOLDERS = "feedback", ("trial", "trials", "attempt")
+"""In the folder of an experiment's cell: the feedback that it was given, and what it did."""
+
+
+class LoadedRun(Struct, frozen=True):
+    """One attempt with what was made of it."""
+
+    trajectory: Trajectory
+    """Without feedback of earlier rounds and, unless asked otherwise, without credentials."""
+    record: RunRecord
+    """How the feedback was made."""
+    report: str
+    """The report alone."""
+    message: str
+    """What the next attempt gets; empty for a method without feedback."""
+    tree: ReconciledTree | None = None
+    """None for a method that makes no tree."""
+    given: str = ""
+    """The message that this attempt itself was given, in an experiment."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the page must know: a trace that is no longer there."""
+
+
+def load_runs(
+    path: Path,
+    *,
+    methods: Sequence[str] = ("dense",),
+    options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
+    format: str | None = None,
+    task: str | None = None,
+) -> list[LoadedRun]:
+    """What is at a path: the one run of a distilled folder, or one for each method on the only trajectory of a trace.
+
+    Raises `DenseError` if there is nothing, or more than one trajectory."""
+    if (path / RUN).is_file():
+        return [_distilled(path, redacted=options.redacted)]
+    given = _given_message(path) if path.is_dir() else ""
+    trajectory = _only_trajectory(_attempt(path), format, task)
+    runs = [asyncio.run(_made(trajectory, name, options)) for name in methods]
+    return [replace(run, given=given) for run in runs]
+
+
+async def _made(trajectory: Trajectory, name: str, options: FeedbackOptions) -> LoadedRun:
+    chosen = named_method(name)
+    outcome = trial_outcome(trajectory) if chosen.sees == "outcome" else None
+    run = (await make_feedback(chosen, trajectory, AnalystChoice(), outcome=outcome, options=options)).require()
+    cleaned, _ = clean(trajectory, redacted=options.redacted)
+    tree = cast("ReconciledTree | None", run.files.get(RECONCILED))
+    return LoadedRun(cleaned, run.record, run.feedback.report, run.feedback.message, tree)
+
+
+def _only_trajectory(path: Path, format: str | None, task: str | None) -> Trajectory:
+    found: list[Trajectory] = []
+    for trajectory in read(path, format=format, task=task):
+        found.append(trajectory)
+        if len(found) > 1:
+            raise DenseError(
+                f"{path} holds several trajectories: name the file of one, or distill them all with"
+                " `dense distill --out DIR` and view a folder of DIR"
+            )
+    if not found:
+        raise DenseError(f"{path} holds no trace")
+    return found[0]
+
+
+def _distilled(folder: Path, *, redacted: bool) -> LoadedRun:
+    """The run in a folder that `dense distill` wrote, with its trace if that is still there."""
+    try:
+        record = read_record(folder / RUN)
+        tree = read_reconciled(folder / RECONCILED) if (folder / RECONCILED).is_file() else None
+        report, message = ((folder / name).read_text(encoding="utf-8") for name in (REPORT, MESSAGE))
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        raise DenseError(f"{folder} is not a complete result of `dense distill` ({error}): distill it again") from None
+    trajectory = _source_trajectory(folder, record)
+    if trajectory is not None:
+        cleaned, _ = clean(trajectory, redacted=redacted)
+        return LoadedRun(cleaned, record, report, message, tree)
+    steps = tuple(leaf.step for leaf in leaves(tree.root)) if tree is not None else ()
+    kept = Trajectory(record.format, record.trajectory, record.source, task=_task(tree), steps=steps)
+    note = f"The trace is no longer at {record.source.path}: steps show what the result itself holds."
+    return LoadedRun(kept, record, report, message, tree, notes=(note,))
+
+
+def _task(tree: ReconciledTree | None) -> Task | None:
+    return tree.task if tree is not None else None
+
+
+def _source_trajectory(folder: Path, record: RunRecord) -> Trajectory | None:
+    """The trajectory that a record names, by its path as given or relative to the result's folder."""
+    for base in (Path(), folder):
+        path = base / record.source.path
+        if not path.exists():
+            continue
+        try:
+            return next((found for found in read(path) if found.id == record.trajectory), None)
+        except DenseError:
+            return None
+    return None
+
+
+def _given_message(cell: Path) -> str:
+    """The message that the attempt of an experiment's cell was given; empty if this is no such folder."""
+    path = cell / MESSAGE
+    if not (cell / FEEDBACK_FOLDER).is_dir() or not path.is_file():
+        return ""
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _attempt(path: Path) -> Path:
+    """Where the trace of a cell's attempt is; any other path itself."""
+    return next((path / name for name in ATTEMPT_FOLDERS if (path / name).is_dir()), path)
