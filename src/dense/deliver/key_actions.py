@@ -17,7 +17,7 @@ from dense.deliver.quotes import Quotes, quote_block, quote_whole, quotes_size
 from dense.evidence.actions import Effects, EffectsOf
 from dense.evidence.facts.paths import same_file
 from dense.trajectory import ToolCall
-from dense.transcript import Block, TranscriptAction
+from dense.transcript import Block, TranscriptAction, command_of
 from dense.tree import Leaf, Node, ReconciledTree, Subtask, leaves, nodes
 
 type KeyRole = Literal["final", "shows", "wrong", "checks", "needed"]
@@ -103,8 +103,7 @@ class _Attempt:
             return False
         if any(WHOLE_TEXT_KEYS & call.arguments.keys() for call in calls):
             return True
-        holder = self.holder(number)
-        text = "\n".join(block.text for block in holder.blocks if block.kind != "output") if holder else ""
+        text = "\n".join(map(command_of, calls))
         return "<<" in text and "sed -i" not in text
 
 

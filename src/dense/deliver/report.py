@@ -375,13 +375,15 @@ def _once(items: Sequence[Item]) -> list[Item]:
         clauses = _clauses(item.text) if item.value <= ESSENTIAL else [item.text]
         fresh: list[str] = []
         for clause in clauses:
-            if not _is_said(clause, said):
+            words = _words(clause)
+            shingles = _shingles(words)
+            if not _is_said(words, shingles, said):
                 fresh.append(clause)
-                said |= {*_shingles(clause), tuple(_words(clause))}
+                said |= {*shingles, tuple(words)}
         if fresh or item.value >= ALWAYS:
             text = item.text if len(fresh) == len(clauses) else " ".join(fresh).rstrip(";. ")
             kept[place] = Item(item.kind, item.value, item.label, text)
-        said |= _shingles(item.text)
+        said |= _shingles(_words(item.text))
     return [kept[place] for place in sorted(kept)]
 
 
@@ -392,9 +394,7 @@ def _clauses(text: str) -> list[str]:
     return [text[start:end].rstrip() for start, end in zip(starts, [*ends, len(text)], strict=True) if start < end]
 
 
-def _is_said(text: str, said: set[tuple[str, ...]]) -> bool:
-    words = _words(text)
-    shingles = _shingles(text)
+def _is_said(words: Sequence[str], shingles: set[tuple[str, ...]], said: set[tuple[str, ...]]) -> bool:
     if not shingles:
         return len(words) >= MIN_CLAUSE_WORDS and tuple(words) in said
     return len(shingles & said) > MAX_REPEATED * len(shingles)
@@ -404,8 +404,7 @@ def _words(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
-def _shingles(text: str) -> set[tuple[str, ...]]:
-    words = _words(text)
+def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
     return {tuple(words[place : place + SHINGLE]) for place in range(len(words) - SHINGLE + 1)}
 
 

@@ -51,6 +51,7 @@ class Narrator:
         self._remains = remains
         self._submission = submission
         self._elsewhere = elsewhere
+        self._summaries: dict[Span, StretchSummary] = {}
 
     @cached_property
     def _actions(self) -> list[NarratedAction]:
@@ -88,6 +89,8 @@ class Narrator:
         return attempt_title(self._actions[attempt.first - 1 : attempt.last], is_recovered=attempt.recovery is not None)
 
     def _summary(self, first: int, last: int) -> StretchSummary:
-        actions = self._actions[first - 1 : last]
-        stretch = NarratedStretch(actions, self._links, self._origins)
-        return StretchSummary(stretch, self._remains)
+        """The summary of a stretch: made once, asked for before reconciliation and after it."""
+        if (first, last) not in self._summaries:
+            stretch = NarratedStretch(self._actions[first - 1 : last], self._links, self._origins)
+            self._summaries[first, last] = StretchSummary(stretch, self._remains)
+        return self._summaries[first, last]

@@ -5,8 +5,8 @@ a number of characters. Cleaning removes what is no evidence (harness wrappers, 
 repetition becomes a reference to the action that showed it first; clipping comes last, works on whole lines of the
 cleaned original, and says truthfully how much it left out. Never imports an analyst, a method or a renderer."""
 
-from dense.transcript.actions import Block, TranscriptAction, transcript_actions
+from dense.transcript.actions import Block, TranscriptAction, command_of, transcript_actions
 from dense.transcript.show import escape_headers, show
 from dense.transcript.wrappers import visible
 
-__all__ = ["Block", "TranscriptAction", "escape_headers", "show", "transcript_actions", "visible"]
+__all__ = ["Block", "TranscriptAction", "command_of", "escape_headers", "show", "transcript_actions", "visible"]

@@ -77,7 +77,8 @@ def clean(text: str, commands: Sequence[str] = ()) -> str:
     text = ESCAPE_CODE.sub("", text)
     if "\r" in text:
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
-    text = INVISIBLE.sub("\ufffd", text)
+    if not text.replace("\n", "").isprintable():
+        text = INVISIBLE.sub("\ufffd", text)
     lines = [line.rstrip() for line in text.split("\n")]
     if contains_any(text, PROMPT_SIGNS):
         lines = _without_echo(lines, commands)

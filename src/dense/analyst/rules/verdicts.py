@@ -37,8 +37,8 @@ class Verdicts:
         is_root = part.level == 0
         inside = {
             one.key: one
-            for one in self._assessment.findings
-            if is_root or (first <= one.evidence[0] and one.opened <= last and not _is_of_root(one))
+            for one in self._assessment.findings_in(first, last)
+            if is_root or (first <= one.evidence[0] and not _is_of_root(one))
         }
         still_open = {key: one for key, one in inside.items() if one.resolution is None or one.resolution > last}
         resolved = {key: one.resolution for key, one in inside.items() if key in self._raised and key not in still_open}
