@@ -6,7 +6,6 @@ Every count is true. For any text that `clip_lines` clips to whole lines:
 from __future__ import annotations
 
 import re
-from itertools import groupby
 from typing import Self
 
 ELLIPSIS = "…"
@@ -107,39 +106,48 @@ def clip_to_parts(text: str, limit: int, *, is_listing: bool = False, focus: str
     return [clip_middle(text, limit)]
 
 
-def _parts(lines: list[str], kept: set[int], limit: int, focus: str) -> list[str]:
+def _parts(lines: list[str], kept: list[int], limit: int, focus: str) -> list[str]:
+    """The kept lines, in order, those that follow each other as one part, with a gap for what is missing between."""
     out: list[str] = []
-    for is_kept, group in groupby(range(len(lines)), key=lambda place: place in kept):
-        places = list(group)
-        if is_kept:
-            shown = [clip_middle(lines[p], limit if focus and focus in lines[p] else MAX_LINE_CHARS) for p in places]
-            out.append("\n".join(shown))
-        else:
-            out.append(Gap(len(places), sum(len(lines[place]) + 1 for place in places)))
-    return out
+    shown: list[str] = []
+    following = 0
+    for place in [*kept, len(lines)]:
+        if place > following:
+            if shown:
+                out.append("\n".join(shown))
+                shown = []
+            missing = lines[following:place]
+            out.append(Gap(len(missing), sum(map(len, missing)) + len(missing)))
+        if place < len(lines):
+            line = lines[place]
+            shown.append(clip_middle(line, limit if focus and focus in line else MAX_LINE_CHARS))
+        following = place + 1
+    return [*out, "\n".join(shown)] if shown else out
 
 
 def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
     """The places of the lines, the one to keep first at first."""
     last = len(lines) - 1
     centre = next((place for place, line in enumerate(lines) if focus and focus in line), None)
-
-    def rank(place: int) -> tuple[int, int]:
+    ranks: list[tuple[int, int, int]] = []
+    for place, line in enumerate(lines):
         near = min(place, 2 * (last - place)) if centre is None else abs(place - centre)
         value = 9 if centre is not None and near < 5 else 0
         if not is_listing:
-            value += 3 if TELLING_WORD.search(lines[place].lower()) else 0
-            value += 1 if DIGIT.search(lines[place]) else 0
+            value += 3 if TELLING_WORD.search(line.lower()) else 0
+            value += 1 if DIGIT.search(line) else 0
             value += 2 if place < 3 or place > last - 4 else 0
-        return -value, near
+        ranks.append((-value, near, place))
+    return [place for _, _, place in sorted(ranks)]
 
-    return sorted(range(len(lines)), key=rank)
 
-
-def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool) -> set[int]:
+def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool) -> list[int]:
+    """The places of the lines that fit, in order."""
     kept: set[int] = set()
     room = limit - GAP_CHARS
     for place in by_value:
+        if room <= 0:
+            break
         cost = min(len(lines[place]), MAX_LINE_CHARS) + 1
         if cost <= room:
             kept.add(place)
@@ -147,6 +155,5 @@ def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool)
         elif is_listing:
             break  # no crumbs of a listing
     # A gap of one short line costs as much as the line.
-    last = len(lines) - 1
-    kept |= {p for p in range(1, last) if p - 1 in kept and p + 1 in kept and len(lines[p]) < GAP_CHARS}
-    return kept
+    kept |= {place + 1 for place in kept if place + 2 in kept and len(lines[place + 1]) < GAP_CHARS}
+    return sorted(kept)
