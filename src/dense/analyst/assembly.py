@@ -95,8 +95,9 @@ class Assembly:
 
     def _inherited(self, reach: Reach) -> dict[str, Issue]:
         """The open issues that were raised below a parent, in the order in which they were raised."""
-        raised = {issue for node in reach.nodes for issue in self._raised.get(node, ())}
-        return {key: issue for key, issue in self.issues.items() if key in raised and issue.resolved_at is None}
+        raised = [name for node in reach.nodes for name in self._raised.get(node, ())]
+        issues = [self.issues[name] for name in sorted(raised, key=_issue_number)]
+        return {issue.id: issue for issue in issues if issue.resolved_at is None}
 
     def compressed(self, parent: Subtask, groups: Sequence[GroupDraft]) -> Subtask:
         """The parent with a shortcut in the place of the children of each group."""
@@ -202,6 +203,10 @@ def by_height(root: Subtask) -> list[list[Subtask]]:
 def with_children(parent: Subtask, done: Mapping[str, Subtask]) -> Subtask:
     """The parent with the children that are done in the place of those that were not."""
     return msgspec.structs.replace(parent, children=tuple([done.get(child.id, child) for child in parent.children]))
+
+
+def _issue_number(name: str) -> int:
+    return int(name.removeprefix("issue_"))
 
 
 def _last(node: Node) -> str:

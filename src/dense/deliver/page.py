@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from hashlib import sha256
 from itertools import count
 from zlib import crc32
@@ -34,7 +35,7 @@ CALL = "tool-call"
 """What the marker line before a call says, unless it is the first body of its item."""
 
 
-class Item(Struct, frozen=True, omit_defaults=True):
+class Item(Struct, frozen=True, omit_defaults=True, dict=True):
     """A line of the report, with the bodies that are quoted below it."""
 
     kind: str
@@ -48,7 +49,7 @@ class Item(Struct, frozen=True, omit_defaults=True):
     quotes: tuple[tuple[str, str], ...] = ()
     """Quoted bodies: what the line of the key before each says, and the text below it, which may be empty."""
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes of UTF-8 at most, line feeds and marker lines included."""
         return self.content_size + self.structure_size
