@@ -109,6 +109,8 @@ class Program(Struct, frozen=True):
     """Options with which it only checks."""
     install_verbs: frozenset[str] = frozenset()
     """Subcommands, of one word or two, that install the packages behind them; `*`: it does nothing else."""
+    build_verbs: frozenset[str] = frozenset()
+    """Subcommands, of one word or two, and options that build what the project consists of."""
     serve_verbs: frozenset[str] = frozenset()
     """Subcommands that keep running, or start something that does."""
     setup_verbs: frozenset[str] = frozenset()

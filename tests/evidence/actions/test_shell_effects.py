@@ -253,7 +253,17 @@ def test_sub_agents_count_as_their_own() -> None:
 
 @pytest.mark.parametrize(
     ("command", "is_key"),
-    [("cat a", False), ("rm a", True), ("touch a", True), ("pytest", True), ("pip install x", False)],
+    [
+        *(("cat a", False), ("ls -la", False), ("pip list", False), ("make -n all", False), ("npm run lint", True)),
+        *(("rm a", True), ("touch a", True), ("pytest", True), ("pip install --dry-run x", False)),
+        *(("make", True), ("make -j4 all", True), ("npm run build", True), ("yarn build", True)),
+        *(("docker build -t x .", True), ("docker compose build", True), ("docker images", False)),
+        *(("pip install x", True), ("apt-get install -y gcc", True), ("npm ci", True), ("cargo build --release", True)),
+        *(("go build ./...", True), ("cmake --build build", True), ("cmake --version", False), ("npm run", False)),
+        *(("cd src && python setup.py build_ext --inplace", True), ("python setup.py --version", False)),
+        *(("make help", False), ("npm run dev", False), ("docker ps", False), ("sudo make install", True)),
+    ],
 )
-def test_key_actions(command: str, is_key: bool) -> None:
+def test_paper_key_actions(command: str, is_key: bool) -> None:
+    """Writes, edits, tests, and builds and installs, which change state too."""
     assert did(command).is_key is is_key

@@ -33,6 +33,7 @@ class EffectsBuilder(Struct, gc=False):
     network: dict[str, None] = {}
     scripts: dict[str, None] = {}
     undoes: dict[str, None] = {}
+    builds: dict[str, None] = {}
     contents: dict[str, str] = {}
     """What was written into a file during this step: a program that is written and run at once is known."""
     checks: dict[str, bool] = {}
@@ -86,7 +87,7 @@ class EffectsBuilder(Struct, gc=False):
     def build(self) -> Effects:
         return Effects(
             *map(tuple, (self.reads, self.writes, self.deletes, self.runs, self.tests)),
-            *map(tuple, (self.installs, self.services, self.network, self.scripts, self.undoes)),
+            *map(tuple, (self.installs, self.services, self.network, self.scripts, self.undoes, self.builds)),
         )
 
 

@@ -35,6 +35,8 @@ class Effects(Struct, frozen=True, omit_defaults=True, gc=False):
     """Program files that were run, by an interpreter or by themselves: `solve.py`, `./solve`."""
     undoes: tuple[str, ...] = ()
     """Those among the written files that were taken back to what a repository holds, and not written again."""
+    builds: tuple[str, ...] = ()
+    """Commands that build something: programs, pages, images."""
 
     @property
     def changes_files(self) -> bool:
@@ -43,8 +45,8 @@ class Effects(Struct, frozen=True, omit_defaults=True, gc=False):
 
     @property
     def is_key(self) -> bool:
-        """Whether it is kept by rule: it changes files or runs tests (spec, section 4)."""
-        return bool(self.writes or self.deletes or self.tests)
+        """Whether it is kept by rule: it changes files, runs tests, builds or installs something."""
+        return bool(self.writes or self.deletes or self.tests or self.installs or self.builds)
 
 
 type EffectsOf = Callable[[Step], Effects]

@@ -9,6 +9,7 @@ from dense.evidence.actions.builder import EffectsBuilder, located
 from dense.evidence.actions.check_commands import is_check
 from dense.evidence.actions.code_texts import record_code_texts
 from dense.evidence.actions.programs.files import found_by
+from dense.evidence.actions.programs.packages import is_build
 from dense.evidence.actions.programs.services import is_service
 from dense.evidence.actions.programs.table import record_program
 from dense.evidence.actions.python_code import record_python
@@ -207,6 +208,8 @@ def _run_program(
         builder.tests[command.text.strip()] = None
     elif is_service(name, words) or (is_left and "never_serves" not in row.traits):
         builder.services[command.text.strip()] = None
+    if not checks and is_build(name, row, words):
+        builder.builds[command.text.strip()] = None
 
 
 def _run_found(words: Sequence[str], command: Command, builder: EffectsBuilder, depth: int) -> None:
