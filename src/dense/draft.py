@@ -63,6 +63,8 @@ class IssueDraft(Struct, frozen=True):
     """A line of the trace that shows it; empty for none."""
     resolution: tuple[str, ...] = ()
     """References to later nodes that show the recovery, if the part that raises it also closes it."""
+    restates: str = ""
+    """The key of the inherited issue that it says again: that one stays open here too, and no new one is raised."""
 
 
 class GroupDraft(Struct, frozen=True):
@@ -99,7 +101,7 @@ class VerdictDraft(Struct, frozen=True):
     summary: str = ""
     """The final state; empty for the summary that the subtask has already."""
     issues: tuple[IssueDraft, ...] = ()
-    """What it reports itself: ordinary issues first, then fatal ones."""
+    """What it reports itself, restated issues of its parts included: ordinary issues first, then fatal ones."""
     resolved: Mapping[str, tuple[str, ...]] = {}
     """The issues of its parts that it closes, by key, each with references to the later nodes that show it."""
     key_actions: tuple[str, ...] = ()

@@ -201,11 +201,15 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     state: State
     """Derived from the fields above and the issues, never judged."""
     issues: tuple[str, ...] = ()
-    """The issues that it reports itself, ordinary and fatal, by identifier."""
+    """The issues that it raised itself, ordinary and fatal, by identifier."""
     resolved: tuple[str, ...] = ()
     """The inherited issues that it closed."""
     key_actions: tuple[str, ...] = ()
     """Leaves that the analyst wants kept."""
+    restated: tuple[str, ...] = ()
+    """The inherited issues that are open here too and count for the state."""
+    restated_fatal: tuple[str, ...] = ()
+    """Those of them that are fatal here."""
 
 
 class SourceTree(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=SOURCE_SCHEMA):

@@ -25,7 +25,7 @@ def test_by_default_a_quarter_within_limits(raw: int, budget: int) -> None:
 def test_a_given_budget_and_the_paper_s() -> None:
     assert budgets_for(5_000, trajectory(10)).complete == 5_000
     paper = budgets_for("paper", trajectory(10))
-    assert (paper.report, paper.complete) == (180 * 1024, 200 * 1024)
+    assert (paper.tree, paper.complete) == (180 * 1024, 200 * 1024)
     assert (parse_budget(None), parse_budget("paper"), parse_budget("700")) == (None, "paper", 700)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dense.deliver.budget import Budgets
 from dense.deliver.delivery import deliver
 from dense.deliver.page import Item, choose_key, encodable, safe_item, write_items
+from dense.deliver.paper_report import paper_report
 from dense.deliver.report import IMPORTANCE, tree_report
 from dense.evidence.actions import effects
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
@@ -183,7 +184,7 @@ def test_what_is_left_out_is_named_once_with_its_size() -> None:
 
 def test_the_paper_drops_in_its_own_order() -> None:
     tree = plain_tree("x" * 3_000)
-    fit = tree_report(tree, effects=effects, follows_paper=True)
+    fit = paper_report(tree, effects=effects)
     whole = fit(10**6)
     assert whole.dropped == ()
     assert [item.text.split(",")[0] for item in whole.items if item.kind == "key-action"] == ["a1", "a2", "a3"]

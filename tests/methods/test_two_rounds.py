@@ -97,14 +97,14 @@ class Listening:
         return ChatReply(json.dumps(filled(request.schema or {})), Usage(1, None, None, 1), "stop", "m", 0.0)
 
 
-def filled(schema: dict[str, Any]) -> Any:
+def filled(schema: dict[str, Any], place: int = 0) -> Any:
     if "enum" in schema:
-        return schema["enum"][0]
+        return schema["enum"][place % len(schema["enum"])]
     kind = schema.get("type")
     if kind == "object":
-        return {key: filled(value) for key, value in schema.get("properties", {}).items()}
+        return {key: filled(value, place) for key, value in schema.get("properties", {}).items()}
     if kind == "array":
-        return [filled(schema["items"]) for _ in range(schema.get("minItems", 0))]
+        return [filled(schema["items"], entry) for entry in range(schema.get("minItems", 0))]
     return {"integer": schema.get("minimum", 0), "boolean": False}.get(str(kind), "words")
 
 

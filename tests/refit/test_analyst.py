@@ -133,9 +133,9 @@ def test_a_good_answer_that_came_meanwhile_is_kept(tmp_path: Path) -> None:
 def test_feedback_that_was_made_is_made_again_from_the_same_answers(tmp_path: Path) -> None:
     """An unusable answer that a method got along without is part of what it made: nothing is asked anew for it."""
     with Loopback(default=ok("Well.")) as server:
-        plan = plan_with(tmp_path, server.url, count=1, methods=("dense-no-hierarchy",))
+        plan = plan_with(tmp_path, server.url, count=1, methods=("dense",))
         run_with_model(plan)
-        (folder,) = (plan.folder / "cells").glob("*--dense-no-hierarchy")
+        (folder,) = (plan.folder / "cells").glob("*--dense")
         message, asked = (folder / "message.txt").read_bytes(), len(server.received)
         (folder / "message.txt").unlink()
 
@@ -144,7 +144,7 @@ def test_feedback_that_was_made_is_made_again_from_the_same_answers(tmp_path: Pa
                 source = next((plan.folder / "cells").glob("*--run0/try-1/trial"))
                 attempt = SourceAttempt(source, source / "agent" / "trajectory.json")
                 await FeedbackMaker(plan.config, model).make(
-                    "dense-no-hierarchy", attempt, plan.tasks["task-1"], folder, ()
+                    "dense", attempt, plan.tasks["task-1"], folder, ()
                 )
 
         asyncio.run(go())

@@ -15,7 +15,7 @@ from msgspec import NODEFAULT, Struct
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
-from dense.tree import NONE
+from dense.tree import NONE, Label
 
 
 class BadAnswer(ValueError):
@@ -70,9 +70,20 @@ def _free_text(value: Any) -> Any:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def _number(value: Any) -> Any:
+    """Models write numbers as text, or with a sign or a point that changes nothing."""
+    try:
+        number = float(value) if isinstance(value, str | float) else value
+    except ValueError:
+        return value
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 type FreeText = Annotated[str, BeforeValidator(_free_text)]
 type OptionalText = Annotated[str, BeforeValidator(_text)]
 type RequiredText = Annotated[str, Field(min_length=1)]
+type LabelNumber = Annotated[Label, BeforeValidator(_number)]
+type WholeNumber = Annotated[int, BeforeValidator(_number)]
 
 
 _THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)

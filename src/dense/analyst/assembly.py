@@ -153,7 +153,9 @@ class Assembly:
 
     def reconciled(self, parent: Subtask, verdict: VerdictDraft) -> Subtask:
         """The parent with its verdict: its state derived, its issues numbered, what it resolves closed."""
-        raised = tuple([self._raise(issue, parent.id, issue.evidence) for issue in verdict.issues])
+        own = [issue for issue in verdict.issues if not issue.restates]
+        restated = [issue for issue in verdict.issues if issue.restates]
+        raised = tuple([self._raise(issue, parent.id, issue.evidence) for issue in own])
         for identifier, evidence in verdict.resolved.items():
             issue = self.issues[identifier]
             self.issues[identifier] = msgspec.structs.replace(issue, resolved_at=parent.id, resolution=evidence)
@@ -164,7 +166,16 @@ class Assembly:
             fatal_issues=any(issue.is_fatal and not issue.resolution for issue in verdict.issues),
         )
         resolved = tuple(verdict.resolved)
-        found = Verdict(verdict.coherence, verdict.completion, state, raised, resolved, verdict.key_actions)
+        found = Verdict(
+            verdict.coherence,
+            verdict.completion,
+            state,
+            raised,
+            resolved,
+            verdict.key_actions,
+            tuple(dict.fromkeys(issue.restates for issue in restated)),
+            tuple(dict.fromkeys(issue.restates for issue in restated if issue.is_fatal)),
+        )
         summary = verdict.summary.strip() or parent.summary or fallback_summary(parent.children)
         return msgspec.structs.replace(parent, summary=summary, verdict=found)
 

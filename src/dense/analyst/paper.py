@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -17,6 +18,7 @@ from dense.analyst.questions.paper import (
     Compression,
     CompressionAnswer,
     Group,
+    IssueAnswer,
     Reconciliation,
     ReconciliationAnswer,
     Score,
@@ -36,6 +38,7 @@ CHUNK_NODES = 999
 """How many nodes enter the queue's view at a time."""
 MAX_ROUNDS = 20
 """How many levels there may be."""
+ISSUE_NAME = re.compile(r"\W*(issue_\d+)\b")
 
 
 class PaperAnalyst:
@@ -83,10 +86,11 @@ class PaperAnalyst:
             question = Reconciliation(task=task, subtree=parent, issues=issues, key_actions=keys)
 
             def check(answer: ReconciliationAnswer) -> None:
-                require(valid_verdict(verdict_draft(answer), known)[1])
+                require(valid_verdict(verdict_draft(answer, known.inherited), known)[1])
 
             answer = await self.asker.ask(question, ReconciliationAnswer, check, tries=2)
-            return valid_verdict(verdict_draft(answer), known)[0] if answer is not None else VerdictDraft()
+            draft = verdict_draft(answer, known.inherited) if answer is not None else VerdictDraft()
+            return with_inherited(valid_verdict(draft, known)[0], known.inherited)
 
         groups = await together(compress(parent) for parent in parents)
         compressed = [assembly.compressed(parent, found) for parent, found in zip(parents, groups, strict=True)]
@@ -244,19 +248,32 @@ def group_drafts(groups: Sequence[Group], parent: Subtask) -> list[GroupDraft]:
     ]
 
 
-def verdict_draft(answer: ReconciliationAnswer) -> VerdictDraft:
-    """The verdict of an answer."""
+def verdict_draft(answer: ReconciliationAnswer, inherited: Collection[str] = ()) -> VerdictDraft:
+    """The verdict of an answer. An issue whose text begins with the identifier of an inherited one restates it."""
+
+    def draft(one: IssueAnswer, *, is_fatal: bool) -> IssueDraft:
+        found = ISSUE_NAME.match(one.issue)
+        restates = found[1] if found and found[1] in inherited else ""
+        return IssueDraft(one.issue, tuple(one.evidence_node_ids), is_fatal, restates=restates)
+
     return VerdictDraft(
         answer.coherence,
         answer.completion,
         answer.summary,
         tuple(
-            [IssueDraft(one.issue, tuple(one.evidence_node_ids)) for one in answer.open_issues]
-            + [IssueDraft(one.issue, tuple(one.evidence_node_ids), is_fatal=True) for one in answer.fatal_issues]
+            [draft(one, is_fatal=False) for one in answer.open_issues]
+            + [draft(one, is_fatal=True) for one in answer.fatal_issues]
         ),
         {name: tuple(answer.resolution_evidence.get(name) or ()) for name in answer.resolved_issue_ids},
         tuple(answer.key_action_ids),
     )
+
+
+def with_inherited(verdict: VerdictDraft, inherited: Mapping[str, Issue]) -> VerdictDraft:
+    """The verdict with every inherited issue that it neither resolves nor restates as an open one: none is lost."""
+    settled = {*verdict.resolved, *[issue.restates for issue in verdict.issues]}
+    kept = [IssueDraft(issue.text, restates=name) for name, issue in inherited.items() if name not in settled]
+    return msgspec.structs.replace(verdict, issues=(*verdict.issues, *kept)) if kept else verdict
 
 
 # From a tree to its draft
@@ -317,7 +334,13 @@ def _verdict(node: Subtask, before: str, issues: Mapping[str, Issue]) -> Verdict
         verdict.coherence,
         verdict.completion,
         node.summary if node.summary != before else "",
-        tuple([_issue(issues[name]) for name in verdict.issues]),
+        tuple(
+            [_issue(issues[name]) for name in verdict.issues]
+            + [
+                IssueDraft(issues[name].text, is_fatal=name in verdict.restated_fatal, restates=name)
+                for name in verdict.restated
+            ]
+        ),
         {name: issues[name].resolution for name in verdict.resolved},
         verdict.key_actions,
     )

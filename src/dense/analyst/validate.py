@@ -74,9 +74,12 @@ def valid_verdict(verdict: VerdictDraft, known: Known) -> tuple[VerdictDraft, li
     later than that of the issue."""
     problems: list[str] = []
     resolved: dict[str, tuple[str, ...]] = {}
+    restated = {issue.restates for issue in verdict.issues if issue.restates}
     issues = tuple(_valid_issues(verdict.issues, known, problems))
     keys = _references(verdict.key_actions, known.retained, "key_action_ids", problems)
     for identifier, evidence in verdict.resolved.items():
+        if identifier in restated:  # what is said to be open is open
+            continue
         before = len(problems)
         if identifier not in known.inherited:
             names = _listed(known.inherited)
@@ -102,6 +105,9 @@ def _valid_issues(issues: Iterable[IssueDraft], known: Known, problems: list[str
     for issue in issues:
         count[issue.is_fatal] += 1
         name = f"{'fatal' if issue.is_fatal else 'open'}_issues {count[issue.is_fatal]}"
+        if issue.restates and issue.restates not in known.inherited:
+            problems.append(f"{name}: {issue.restates!r} is none of the inherited {_listed(known.inherited)}")
+            continue
         if not issue.text.strip():
             problems.append(f"{name}: the issue has no description")
             continue

@@ -113,6 +113,10 @@ TAGS = "entry task action observation subtask shortcut summary reason issue mate
 
 ENTRY_CHARS = 40
 """What the tags of an entry take."""
+NAME_CHARS = 6
+"""What an identifier takes, about."""
+NAMES_FACTOR = 8
+"""A list of identifiers may take so many times the room of a short text."""
 MAX_NEIGHBOURS = 40
 """So many actions before and behind the one in question are shown."""
 
@@ -249,23 +253,31 @@ def covers(node: Node) -> str:
 
 def subtask_view(subtask: str, members: Sequence[Node], target: Leaf, limits: Limits) -> str:
     """The small tree in which one action is scored."""
-    centre = next((place for place, node in enumerate(members) if target in leaves(node)), 0)
+    return tag("subtask", _around(members, target, limits), id=subtask, focus="current-subtask")
+
+
+def _around(members: Sequence[Node], target: Leaf, limits: Limits) -> str:
+    """The members that are near the target, which is in one of them."""
+    centre = next((place for place, node in enumerate(members) if _holds(node, target)), 0)
     reach = min(MAX_NEIGHBOURS, max(1, limits.queue // 100))
     first, last = max(0, centre - reach), min(len(members), centre + reach + 1)
-    inner = [_scored(node, target, limits) for node in members[first:last]]
-    inner = (
+    return "\n".join(
         [f"({first} more before)"] * (first > 0)
-        + inner
+        + [_scored(node, target, limits) for node in members[first:last]]
         + [f"({len(members) - last} more behind)"] * (last < len(members))
     )
-    return tag("subtask", "\n".join(inner), id=subtask, focus="current-subtask")
+
+
+def _holds(node: Node, target: Leaf) -> bool:
+    return any(leaf.id == target.id for leaf in leaves(node))
 
 
 def _scored(node: Node, target: Leaf, limits: Limits) -> str:
     if not isinstance(node, Leaf):
-        return tag(
-            "subtask", safe_text(f"{node.title}\n{_about(node)}", limits.neighbour), id=node.id, covers=covers(node)
-        )
+        about = safe_text(f"{node.title}\n{_about(node)}", limits.neighbour)
+        if _holds(node, target):  # whoever scores an action must see it, however deep it is
+            about += "\n" + _around(node.children, target, limits)
+        return tag("subtask", about, id=node.id, covers=covers(node))
     is_target = node.id == target.id
     view = action_view(node.step, limits.target if is_target else limits.neighbour)
     return tag("action", view, id=node.id, focus="TARGET" if is_target else None)
@@ -358,7 +370,7 @@ def _subtask(node: Subtask, kept: frozenset[str], limits: Limits) -> str:
         id=node.id,
         title=safe_text(node.title, limits.facet),
         covers=covers(node),
-        kept=clip_middle(" ".join(retained(node, kept)), limits.facet) or None,
+        kept=_names(retained(node, kept), limits) or None,
         coherence=verdict.coherence if verdict else None,
         completion=verdict.completion if verdict else None,
         state=verdict.state if verdict else None,
@@ -377,11 +389,18 @@ def _shortcut(node: Shortcut, kept: frozenset[str], limits: Limits) -> str:
         title=safe_text(node.title, limits.facet),
         sources=" ".join(child.id for child in node.children),
         covers=covers(node),
-        kept=clip_middle(" ".join(retained(node, kept)), limits.facet) or None,
+        kept=_names(retained(node, kept), limits) or None,
         outcome=node.outcome,
-        evidence=clip_middle(" ".join(node.evidence), limits.facet) or None,
+        evidence=_names(node.evidence, limits) or None,
         issue=node.issue,
     )
+
+
+def _names(identifiers: Sequence[str], limits: Limits) -> str:
+    """Identifiers, whole ones only: the last are those that matter if there is no room for all."""
+    most = max(1, NAMES_FACTOR * limits.facet // NAME_CHARS)
+    left_out = len(identifiers) - most
+    return " ".join([f"({left_out} more)"] * (left_out > 0) + list(identifiers[-most:]))
 
 
 def retained(child: Node, kept: Collection[str]) -> list[str]:
@@ -421,7 +440,7 @@ def issues_view(issues: Sequence[Issue], limits: Limits) -> str:
             safe_text(issue.text, limits.facet),
             id=issue.id,
             raised_at=issue.raised_at,
-            evidence=clip_middle(" ".join(issue.evidence), limits.facet) or None,
+            evidence=_names(issue.evidence, limits) or None,
             fatal="yes" if issue.is_fatal else None,
         )
         for issue in issues

@@ -19,8 +19,8 @@ MAX_DEFAULT_BUDGET = 24_000
 """… and at most so many."""
 MIN_GUIDED_BUDGET = 1_200
 """From here on room is kept for the reading guide."""
-PAPER_REPORT, PAPER_COMPLETE = 180 * 1024, 200 * 1024
-"""The paper's budgets: of the report, and of the report with what is around it."""
+PAPER_TREE, PAPER_COMPLETE = 180 * 1024, 200 * 1024
+"""The paper's budgets: of a tree, and of any report with what is around it."""
 
 type BudgetChoice = int | Literal["paper"] | None
 """What a user asks for: so many bytes, the paper's budgets, or the default."""
@@ -31,21 +31,21 @@ class Budgets(Struct, frozen=True, omit_defaults=True):
 
     complete: int = MAX_DEFAULT_BUDGET
     """The report with everything around it, the task's own text apart."""
-    report: int | None = None
-    """The report alone, if it has a limit of its own."""
+    tree: int | None = None
+    """The report alone if it is a tree, as far as trees have a limit of their own."""
 
     def share(self, count: int, overhead: int) -> Self:
         """The budgets of one report in a message of so many, which has `overhead` bytes of its own."""
         if count < 2:
             return self
         each = max(0, (self.complete - overhead) // count)
-        return type(self)(each, None if self.report is None else min(self.report, each))
+        return type(self)(each, None if self.tree is None else min(self.tree, each))
 
 
 def budgets_for(choice: BudgetChoice, trajectory: Trajectory) -> Budgets:
     """The budgets for feedback on this attempt. Raises `ValueError` for a budget that is too small."""
     if choice == "paper":
-        return Budgets(PAPER_COMPLETE, PAPER_REPORT)
+        return Budgets(PAPER_COMPLETE, PAPER_TREE)
     if choice is not None:
         return Budgets(checked_budget(choice))
     return Budgets(min(max(raw_size(trajectory) // RAW_SHARE, MIN_DEFAULT_BUDGET), MAX_DEFAULT_BUDGET))

@@ -25,7 +25,8 @@ def deliver(
     effects: EffectsOf = effects_of,
 ) -> Feedback:
     """The feedback on one attempt: the same bytes for the same tree, every time."""
-    return deliver_report(tree_report(tree, effects=effects), tree.task, budgets, environment=environment)
+    report = tree_report(tree, effects=effects)
+    return deliver_report(report, tree.task, budgets, environment=environment, is_tree=True)
 
 
 def deliver_report(
@@ -36,9 +37,10 @@ def deliver_report(
     frame: MessageFrame = REPORT,
     environment: Environment = "fresh",
     unsafe: Sequence[str] = (),
+    is_tree: bool = False,
 ) -> Feedback:
     """Any report in its frame, within the same budgets. The key occurs in none of `unsafe`."""
-    report = fit_report(fit, task, budgets, frame, environment)
+    report = fit_report(fit, task, budgets, frame, environment, is_tree=is_tree)
     message, key = compose((report,), task, budgets.complete, frame=frame, environment=environment, unsafe=unsafe)
     return Feedback(write_items(report.items, key), message, report.dropped, key)
 
@@ -49,10 +51,12 @@ def fit_report(
     budgets: Budgets,
     frame: MessageFrame = REPORT,
     environment: Environment = "fresh",
+    *,
+    is_tree: bool = False,
 ) -> ReportPage:
-    """The report within its budgets, its lines safe to write."""
+    """The report within its budgets, its lines safe to write. Only a tree has to keep the budget of trees."""
     room = budgets.complete - frame_size(task, frame, environment)
     if budgets.complete >= MIN_GUIDED_BUDGET:
         room -= guide_size(frame)
-    found = fit(min(room, budgets.report) if budgets.report is not None else room)
+    found = fit(min(room, budgets.tree) if is_tree and budgets.tree is not None else room)
     return ReportPage(tuple([safe_item(item) for item in found.items]), found.dropped)

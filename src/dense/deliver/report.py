@@ -8,8 +8,8 @@
     task                  the subtasks in order, one line each, with what a rerun needs and what must come first
     key-action            original bytes: final products, what shows an open issue, the last verification
 
-What does not fit goes by `IMPORTANCE`, whatever its place; open issues and their evidence go last. With the paper's
-budget, what does not fit goes in the paper's order (`PAPER_STAGES`)."""
+What does not fit goes by `IMPORTANCE`, whatever its place; open issues and their evidence go last. The paper's budget
+has a report of its own: `paper_report`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
-from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
+from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened
 from dense.evidence.actions import EffectsOf
 from dense.text.clip import clip_middle
 from dense.transcript import TranscriptAction, transcript_actions
@@ -56,8 +56,6 @@ IMPORTANCE = (
 """Kinds of lines: what goes first if there is too little room, and what last. Final products are quoted once lines from
 `summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
 ESSENTIAL, USEFUL = IMPORTANCE.index("summary"), IMPORTANCE.index("dead-end")
-PAPER_STAGES = (("solved",), ("complete-part", "part", "needs", "order", "proven"))
-"""What goes first in the paper's order: the text of shortcuts that succeeded, then what is below the root's parts."""
 QUOTE_SHARE = 0.6
 """Of the room, what final products may take before other lines are chosen."""
 NOTE_SHARE, MAX_NOTE_BYTES = 6, 600
@@ -72,16 +70,13 @@ WORD = re.compile(r"[\w./-]+")
 CLAUSE_END = re.compile(r"[.;] ")
 
 
-def tree_report(tree: ReconciledTree, *, effects: EffectsOf, follows_paper: bool = False) -> Fit:
+def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
     """Makes the report on a tree in so many bytes."""
     actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
     lines = _once(list(_lines(tree, actions)))
     keys = rank_key_actions(tree, actions, effects)
 
-    def fit(room: int) -> ReportPage:
-        return _fit_by_paper(lines, keys, room) if follows_paper else _fit_by_value(lines, keys, room)
-
-    return fit
+    return lambda room: _fit_by_value(lines, keys, room)
 
 
 def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> ReportPage:
@@ -175,26 +170,6 @@ def _names(lines: Sequence[Item], keys: Sequence[KeyAction]) -> tuple[str, ...]:
     )
 
 
-def _fit_by_paper(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> ReportPage:
-    """The paper's order: condense shortcuts that succeeded, fold what is below the root's parts, drop whole key actions
-    from the end, and at last keep a compact record of the root."""
-    kept = list(lines)
-    quoted = {key.action: item for key in keys if (item := quote_action(key, 0, in_full=True))}
-    quoted = dict(sorted(quoted.items()))
-    dropped: list[str] = []
-    for kinds in PAPER_STAGES:
-        if total_size(kept) + total_size(quoted.values()) <= room:
-            break
-        dropped += [f"{item.kind} ({item.size} bytes)" for item in kept if item.kind in kinds]
-        kept = [item for item in kept if item.kind not in kinds]
-    while quoted and total_size(kept) + total_size(quoted.values()) > room:
-        number, item = quoted.popitem()
-        dropped.append(f"key-action a{number} ({item.size} bytes)")
-    if total_size(kept) > room:
-        return _fit_by_value(lines, (), room)
-    return ReportPage((*kept, *quoted.values()), tuple(dropped))
-
-
 def _left_out_note(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Item | None:
     """One line on what is left out, with its size: products first."""
     by_purpose: dict[str, list[KeyAction]] = {}
@@ -279,13 +254,13 @@ HAND_OVER = re.compile(
 def _next_steps(tree: ReconciledTree) -> Iterator[Item]:
     for number, step in enumerate(tree.next_steps, 1):
         mark = "untested, " if step.is_untested else ""
-        yield _item("next-step", "next-step ", f"{number}: {mark}{one_line(step.text)}{_refs(step.evidence)}")
+        yield _item("next-step", "next-step ", f"{number}: {mark}{one_line(step.text)}{describe_refs(step.evidence)}")
 
 
 def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
     for issue in open_issues(tree):
         fatal = " (fatal)" if issue.is_fatal else ""
-        refs = _refs(_action_ids(issue.evidence, tree))
+        refs = describe_refs(action_ids(issue.evidence, tree))
         text = one_line(issue.text)
         yield _item("open-issue", "open-issue ", f"{issue.id}: {text}{fatal}{refs}")
         for action, line in evidence_lines(issue, tree, actions):
@@ -303,7 +278,7 @@ def evidence_lines(issue: Issue, tree: ReconciledTree, actions: Sequence[Transcr
     if not issue.quote:
         return []
     wanted = " ".join(issue.quote.split())
-    numbers = [int(name[1:]) for name in _action_ids(issue.evidence, tree)]
+    numbers = [int(name[1:]) for name in action_ids(issue.evidence, tree)]
     cited = [action for action in actions if any(action.first <= number <= action.last for number in numbers)]
     for action in [*reversed(cited), *actions]:
         for text in (*(block.text for block in reversed(action.blocks)), action.says):
@@ -317,7 +292,7 @@ def _requirements(tree: ReconciledTree) -> Iterator[Item]:
     unmet = [one for one in tree.requirements if one.met == "no"]
     unchecked = [one for one in tree.requirements if one.met == "unchecked"]
     for one in unmet:
-        yield _item("not-met", "not met: ", one_line(one.text) + _refs(one.evidence))
+        yield _item("not-met", "not met: ", one_line(one.text) + describe_refs(one.evidence))
     if unchecked:
         yield _item("unchecked", "unchecked: ", "; ".join(one_line(one.text) for one in unchecked))
 
@@ -328,7 +303,7 @@ def _proven(tree: ReconciledTree) -> Iterator[Item]:
             yield _item("proven", "proven: ", one_line(node.facets.key_values))
     met = [one for one in tree.requirements if one.met == "yes"]
     if met:
-        text = "; ".join(one_line(one.text) + _refs(one.evidence) for one in met)
+        text = "; ".join(one_line(one.text) + describe_refs(one.evidence) for one in met)
         yield _item("met", "met: ", text)
 
 
@@ -413,13 +388,13 @@ def _span(node: Node) -> str:
     return f"a{first}" if first == last else f"a{first}-a{last}"
 
 
-def _action_ids(references: Sequence[str], tree: ReconciledTree) -> tuple[str, ...]:
+def action_ids(references: Sequence[str], tree: ReconciledTree) -> tuple[str, ...]:
     """The actions of nodes: a leaf for itself, another node for its last action."""
     by_id = {node.id: node for node in nodes(tree.root)}
     return tuple(f"a{last_action(by_id[name])}" for name in references if name in by_id)
 
 
-def _refs(actions: Sequence[str]) -> str:
+def describe_refs(actions: Sequence[str]) -> str:
     """Actions in brackets; of many, the first and the last three."""
     shown = list(dict.fromkeys(actions))
     if len(shown) > 5:

@@ -5,5 +5,6 @@ analyst said. `pipeline` reads as the paper's algorithm. Must never import `meth
 
 from dense.distillation.accept import Accepted, accept
 from dense.distillation.pipeline import distill_trees
+from dense.distillation.unreconciled import unreconciled
 
-__all__ = ["Accepted", "accept", "distill_trees"]
+__all__ = ["Accepted", "accept", "distill_trees", "unreconciled"]

@@ -233,13 +233,16 @@ class _Acceptance:
         )
 
     def _translated_verdict(self, verdict: VerdictDraft) -> VerdictDraft:
+        names = self.assembly.issue_names
         issues = [
             msgspec.structs.replace(
-                one, evidence=self._translated(one.evidence), resolution=self._translated(one.resolution)
+                one,
+                evidence=self._translated(one.evidence),
+                resolution=self._translated(one.resolution),
+                restates=names.get(one.restates, f"?{one.restates}") if one.restates else "",
             )
             for one in verdict.issues
         ]
-        names = self.assembly.issue_names
         resolved = {names.get(key, f"?{key}"): self._translated(found) for key, found in verdict.resolved.items()}
         keys = self._translated(verdict.key_actions)
         return msgspec.structs.replace(verdict, issues=tuple(issues), resolved=resolved, key_actions=keys)

@@ -6,16 +6,13 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from dense.deliver.message import MessageFrame
 from dense.deliver.page import Fit, ReportPage
+from dense.deliver.paper_report import paper_report
 from dense.deliver.report import state_of, tree_report
-from dense.distillation import Accepted, distill_trees
+from dense.distillation import Accepted, distill_trees, unreconciled
 from dense.methods.method import FeedbackDraft, MethodContext
-from dense.methods.source_report import source_report
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree, SourceTree
-
-SOURCE_FRAME = MessageFrame(guide={"label": "label 0 helped, -1 did not help, -2 harmed: hints."})
 
 
 class Dense:
@@ -28,7 +25,8 @@ class Dense:
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """Build, compress, reconcile."""
         trees = await _trees(trajectory, context)
-        return FeedbackDraft(_fit(trees, context), state=state_of(trees.reconciled.root), files=_files(trees))
+        fit = _fit(trees.reconciled, context)
+        return FeedbackDraft(fit, state=state_of(trees.reconciled.root), files=_files(trees), is_tree=True)
 
 
 class Flat:
@@ -41,31 +39,34 @@ class Flat:
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """The same lines without nesting."""
         trees = await _trees(trajectory, context)
-        nested = _fit(trees, context)
+        nested = _fit(trees.reconciled, context)
 
         def fit(room: int) -> ReportPage:
             report = nested(room)
             return replace(report, items=tuple([replace(one, label=one.label.lstrip()) for one in report.items]))
 
-        return FeedbackDraft(fit, state=state_of(trees.reconciled.root), files=_files(trees))
+        return FeedbackDraft(fit, state=state_of(trees.reconciled.root), files=_files(trees), is_tree=True)
 
 
 class NoShortcuts:
-    """The nested subtasks with labels and summaries, neither compressed nor reconciled."""
+    """The nested subtasks with their summaries, neither compressed nor reconciled."""
 
     name = "dense-no-shortcuts"
     sees: Literal["trajectory"] = "trajectory"
     calls = "as dense, without those that compress and reconcile"
 
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
-        """The source tree alone."""
-        source = (await distill_trees(trajectory, context.analyst, context.effects, with_verdicts=False)).source
-        fit = source_report(source, effects=context.effects, redacted=context.redacted)
-        return FeedbackDraft(fit, SOURCE_FRAME, files={"tree.json": source})
+        """Build and summarise; the same report as that of DENSE, on a tree that nobody compressed or judged."""
+        trees = await distill_trees(
+            trajectory, context.analyst, context.effects, redacted=context.redacted, with_verdicts=False
+        )
+        fit = _fit(unreconciled(trees, context.effects), context)
+        return FeedbackDraft(fit, files={"tree.json": trees.source}, is_tree=True)
 
 
-def _fit(trees: Accepted, context: MethodContext) -> Fit:
-    return tree_report(trees.reconciled, effects=context.effects, follows_paper=context.follows_paper)
+def _fit(tree: ReconciledTree, context: MethodContext) -> Fit:
+    report = paper_report if context.follows_paper else tree_report
+    return report(tree, effects=context.effects)
 
 
 async def _trees(trajectory: Trajectory, context: MethodContext) -> Accepted:

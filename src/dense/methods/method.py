@@ -39,6 +39,8 @@ class FeedbackDraft(Struct, frozen=True):
     """The method's verdict on the attempt in a word, if it gives one: for the terminal, not for the recipient."""
     files: Mapping[str, Struct] = {}
     """Further files to keep, by name; each is written as JSON."""
+    is_tree: bool = False
+    """Whether the report is a tree of subtasks: with the paper's budget, trees have a limit of their own."""
 
 
 class MethodContext(Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from dense.deliver.page import ALWAYS, Item, one_line
+from dense.errors import UnusableAnswer
 from dense.methods.action_table import numbered_actions
 from dense.methods.asking.answers import OverviewAnswer, check_cited
 from dense.methods.asking.model import ask_question
@@ -22,13 +23,13 @@ class NoHierarchy:
     calls = "1"
 
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
-        """One question. Without a usable answer the report says that nothing is known."""
+        """One question. Without a usable answer there is no report: a new try asks anew."""
         actions = numbered_actions(trajectory)
         known = [leaf.action for leaf in actions]
         question = Overview(task=trajectory.task, actions=actions)
         answer = await ask_question(context.asker, question, OverviewAnswer, lambda found: check_cited(found, known))
         if answer is None:
-            answer = OverviewAnswer(status="unknown", summary="No usable report on the attempt came back.")
+            raise UnusableAnswer(f"no usable report came back: {context.asker.asked[-1].problems[-1]}")
         count = len(trajectory.steps)
         state = f"{answer.status} (trajectory_local: judged from its actions a1-a{count}, ungraded)"
         items = [

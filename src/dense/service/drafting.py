@@ -25,7 +25,7 @@ from dense.redact.walk import texts_of
 from dense.trajectory import Trajectory
 
 METHOD_DOCS = "docs/add-a-method.md"
-DRAFT_FIELDS: dict[str, Any] = {"fit": Callable, "frame": MessageFrame, "state": str, "files": Mapping}
+DRAFT_FIELDS: dict[str, Any] = {"fit": Callable, "frame": MessageFrame, "state": str, "files": Mapping, "is_tree": bool}
 """The type of each field of a draft."""
 
 
@@ -79,7 +79,7 @@ def deliver_draft(
         return Delivered(Feedback("", encodable(task.instruction) if task else ""))
     fit = _checked_fit(found.fit, method)
     parts = [share_of(budgets, count) for count in range(1, shares + 1)]
-    reports = tuple([fit_report(fit, task, part, found.frame, environment) for part in parts])
+    reports = tuple([fit_report(fit, task, part, found.frame, environment, is_tree=found.is_tree) for part in parts])
     unsafe = tuple(texts_of(trajectory))
     message, key = compose(
         reports[:1], task, budgets.complete, frame=found.frame, environment=environment, unsafe=unsafe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
-from dense.analyst.answers import Answer, FreeText, OptionalText, RequiredText
+from dense.analyst.answers import Answer, FreeText, LabelNumber, OptionalText, RequiredText, WholeNumber
 from dense.analyst.questions import outlines
 from dense.analyst.questions.question import Judgement
 from dense.analyst.schemas import Schema, SubtreeSchema, enum_of, object_of, ordinals, short_length, text_of
@@ -29,7 +29,7 @@ class BoundaryAnswer(Answer, frozen=True, kw_only=True):
     """`action_index`: an ordinal, 0 for the head alone, -1 for more."""
 
     reasoning: FreeText = ""
-    action_index: int
+    action_index: WholeNumber
 
 
 class Boundary(Judgement, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class Boundary(Judgement, frozen=True, kw_only=True):
 
 class ScoreAnswer(Answer, frozen=True, kw_only=True):
     reasoning: FreeText = ""
-    label: Label
+    label: LabelNumber
 
 
 class Score(Judgement, frozen=True, kw_only=True):

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Self, cast
 from msgspec import field
 from pydantic import Field
 
-from dense.analyst.answers import Answer, BadAnswer, RequiredText
-from dense.tree import Completion, Label
+from dense.analyst.answers import Answer, BadAnswer, FreeText, LabelNumber, RequiredText
+from dense.tree import Completion
 
 
 class AdviceAnswer(Answer, frozen=True, kw_only=True):
@@ -23,8 +23,8 @@ class ActionAssessment(Answer, frozen=True, kw_only=True):
     """One action, by its number."""
 
     action_index: int
-    reasoning: str = ""
-    label: Label
+    reasoning: FreeText = ""
+    label: LabelNumber
 
 
 class AssessmentAnswer(Answer, frozen=True, kw_only=True):
@@ -39,8 +39,8 @@ class AssessmentAnswer(Answer, frozen=True, kw_only=True):
 class DecisionAnswer(Answer, frozen=True, kw_only=True):
     action_index: int | None = None
     known_basis: RequiredText
-    reasoning: str = ""
-    label: Label
+    reasoning: FreeText = ""
+    label: LabelNumber
 
 
 class ActionEvidence(Answer, frozen=True, kw_only=True):

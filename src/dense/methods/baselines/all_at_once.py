@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from dense.deliver.message import MessageFrame
+from dense.errors import UnusableAnswer
 from dense.methods.action_table import ActionRow, action_table, numbered_actions
 from dense.methods.asking.answers import ActionAssessment, AssessmentAnswer, check_complete
 from dense.methods.asking.model import ask_question
@@ -30,7 +31,8 @@ class AllAtOnce:
     calls = "1"
 
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
-        """One question about all actions. What a reply says that stays incomplete after its correction still counts."""
+        """One question about all actions. A reply and its correction count together; if they leave an action without
+        an assessment, there is no report: a new try asks anew."""
         actions = numbered_actions(trajectory)
         wanted = [leaf.action for leaf in shown_actions(actions, StepViews(context.prompt_bytes))]
         given: dict[int, ActionAssessment] = {}
@@ -41,11 +43,14 @@ class AllAtOnce:
 
         wanted_set = set(wanted)
         await ask_question(context.asker, Assessment(task=trajectory.task, actions=actions), AssessmentAnswer, check)
+        if len(given) < len(wanted):
+            problem = context.asker.asked[-1].problems[-1]
+            raise UnusableAnswer(f"{len(wanted) - len(given)} of {len(wanted)} actions have no assessment: {problem}")
         return FeedbackDraft(action_table([_row(leaf, given) for leaf in actions], redacted=context.redacted), FRAME)
 
 
 def _row(leaf: Leaf, given: dict[int, ActionAssessment]) -> ActionRow:
     entry = given.get(leaf.action)
-    if entry is None:
+    if entry is None:  # left out of the question for its length
         return ActionRow(leaf)
     return ActionRow(leaf, f"{entry.label} {entry.reasoning.strip()}")

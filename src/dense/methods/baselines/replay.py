@@ -19,8 +19,6 @@ REFLECTION = MessageFrame(
     }
 )
 GRADED = MessageFrame(guide={"grade": "The grade is the task's own verifier's: 1 is a full pass."})
-MAX_OUTPUT_BYTES = 48_000
-"""Of a verifier's output."""
 MAX_EXCEPTION_BYTES = 2_000
 """Of what ended the run."""
 
@@ -53,7 +51,8 @@ class VerifierFeedback:
 
 
 def grade(outcome: Outcome, room: int) -> Item:
-    """The grade in at most so many bytes: the reward in any case, of what the verifier printed the telling lines."""
+    """The grade in at most so many bytes: the reward in any case, of what the verifier printed as much as
+    there is room for, its telling lines if that is not all."""
     reward = "not graded" if outcome.reward is None else f"reward {outcome.reward:.12g}"
     others = [f"{one_line(name)} {value:.12g}" for name, value in outcome.rewards.items() if name != "reward"]
     line = Item("grade", ALWAYS, "grade: ", "; ".join([reward, *others]))
@@ -62,8 +61,7 @@ def grade(outcome: Outcome, room: int) -> Item:
     if outcome.exception:
         quotes += quote_text("ended by", outcome.exception, min(left, MAX_EXCEPTION_BYTES))
     if outcome.verifier_output:
-        rest = min(left - quotes_size(quotes), MAX_OUTPUT_BYTES)
-        quotes += quote_text("verifier output", outcome.verifier_output, rest)
+        quotes += quote_text("verifier output", outcome.verifier_output, left - quotes_size(quotes))
     if line.size > room:
         return shortened(line, room) or Item("grade", ALWAYS, line.label, reward)
     return Item("grade", ALWAYS, line.label, line.text, tuple(quotes))

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from dense.analyst.asker import together
 from dense.deliver.message import MessageFrame
+from dense.errors import UnusableAnswer
 from dense.methods.action_table import ActionRow, action_table, numbered_actions
 from dense.methods.asking.answers import DecisionAnswer
 from dense.methods.asking.model import ask_question
@@ -36,16 +37,20 @@ class StepByStep:
     calls = "one for each action"
 
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
-        """All questions together; an action whose question has no usable answer stays without a label."""
+        """All questions together. If one has no usable answer, there is no report: a new try asks that one anew."""
         actions = numbered_actions(trajectory)
         waiting = asyncio.Semaphore(AT_ONCE)
 
-        async def judged(leaf: Leaf) -> ActionRow:
+        async def judged(leaf: Leaf) -> ActionRow | None:
             async with waiting:
                 answer = await ask_question(context.asker, decision(trajectory.task, actions, leaf), DecisionAnswer)
-            return ActionRow(leaf) if answer is None else _row(leaf, answer)
+            return None if answer is None else _row(leaf, answer)
 
-        rows = await together(judged(leaf) for leaf in actions)
+        found = await together(judged(leaf) for leaf in actions)
+        rows = [row for row in found if row is not None]
+        if len(rows) < len(actions):
+            problem = next(asked.problems[-1] for asked in context.asker.record() if asked.fell_back)
+            raise UnusableAnswer(f"{len(actions) - len(rows)} of {len(actions)} actions have no assessment: {problem}")
         return FeedbackDraft(action_table(rows, redacted=context.redacted), FRAME)
 
 

@@ -1,0 +1,37 @@
+"""The tree without the stage that compresses and reconciles: the ablation `dense-no-shortcuts`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from dense.analyst.assembly import said
+from dense.analyst.fallback_text import fallback_summary
+from dense.distillation.accept import Accepted
+from dense.evidence.actions import EffectsOf
+from dense.tree import Issue, ReconciledTree, Subtask, Verdict, leaves
+
+
+def unreconciled(trees: Accepted, effects: EffectsOf) -> ReconciledTree:
+    """The source tree as a report needs it: subtasks with the summaries that they got when they were made, nobody's
+    verdict, no shortcut. The actions that are kept by rule are its key actions.
+
+    What a summary calls open is an issue that nobody closes. Of nested subtasks, the highest that says something
+    counts: its summary has drawn those below it together."""
+    source = trees.source.root
+    issues = [Issue(f"issue_{number}", text, place) for number, (place, text) in enumerate(_left_open(source))]
+    keys = tuple([leaf.id for leaf in leaves(source) if effects(leaf.step).is_key])
+    root = replace(
+        source,
+        summary=source.summary or fallback_summary(source.children),
+        verdict=Verdict("insufficient_evidence", "unknown", "unknown", key_actions=keys),
+    )
+    return replace(trees.reconciled, root=root, issues=tuple(issues), problems=())
+
+
+def _left_open(node: Subtask) -> Iterator[tuple[str, str]]:
+    for child in node.children:
+        if isinstance(child, Subtask):
+            text = said(child.facets.open_issues)
+            yield from [(child.id, text)] if text else _left_open(child)
