@@ -37,7 +37,7 @@ from dense.errors import NoTrajectory
 from dense.evidence.actions import effects
 from dense.evidence.observations import observe
 from dense.readers import Stream, read_streams
-from dense.readers.walk import is_harbor_trial
+from dense.readers.folders.harbor import is_harbor_trial
 from dense.service import distill_sync
 from dense.trajectory import Source, Step, Trajectory
 from dense.tree import ReconciledTree

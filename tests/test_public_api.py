@@ -19,7 +19,7 @@ PACKAGE = Path(package_file).parent
 PUBLIC = {
     "dense": """
         Budgets DenseError Distillation Feedback NoTrajectory Notice Observation Outcome RecordingAnswerer
-        RunRecord ScriptedAnswerer SkippedRecords Source Step Task ToolCall Trajectory UnknownFormat Usage
+        RunRecord ScriptedAnswerer SkippedRecords Source Step Task ToolCall Trajectory Turn UnknownFormat Usage
         __version__ distill distill_sync open_model read
     """,
     "dense.errors": """
@@ -38,17 +38,17 @@ PUBLIC = {
         TalliedModel context_window estimate_usage open_model prices_of resolve
     """,
     "dense.readers": """
-        READERS StepDraft Stream UnreadFile files_of obj read read_file read_streams string
+        READERS Skipped StepDraft Stream UnreadFile files_of obj read read_file read_streams string
     """,
     "dense.report": """
         DRAWS Report SEED build make
     """,
     "dense.service": """
-        AnalystChoice Distillation FailedRun FeedbackOptions FeedbackRun ModelSettings RunRecord distill
-        distill_sync make_feedback read_reconciled read_record read_tree write_failure write_run
+        AnalystChoice Distillation FailedRun FeedbackOptions FeedbackRun ModelSettings RunRecord TurnChoice distill
+        distill_sync make_feedback read_reconciled read_record read_tree select_turn write_failure write_run
     """,
     "dense.trajectory": """
-        Notice Observation Origin SCHEMA Source Step Task ToolCall Trajectory Usage
+        Notice Observation Origin SCHEMA Source Step Task ToolCall Trajectory Turn Usage
     """,
     "dense.tree": """
         Coherence Completion Facets Issue Label Leaf NONE Node RECONCILED_SCHEMA ReconciledTree

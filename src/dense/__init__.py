@@ -11,7 +11,7 @@ from dense.errors import DenseError, NoTrajectory, SkippedRecords, UnknownFormat
 from dense.feedback import Feedback
 from dense.outcome import Outcome
 from dense.readers import read
-from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, Trajectory, Usage
+from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, Trajectory, Turn, Usage
 from dense.version import __version__
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ __all__ = [
     "Task",
     "ToolCall",
     "Trajectory",
+    "Turn",
     "UnknownFormat",
     "Usage",
     "__version__",

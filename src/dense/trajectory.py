@@ -23,6 +23,7 @@ __all__ = [
     "Task",
     "ToolCall",
     "Trajectory",
+    "Turn",
     "Usage",
 ]
 
@@ -88,6 +89,8 @@ class Task(Struct, frozen=True, omit_defaults=True, gc=False):
     """A short name where the source has one: a Harbor task, an instance ID."""
     origin: Literal["trace", "file", "option"] = "trace"
     """From the trace itself, from a file beside it, or from the user."""
+    last_request: str | None = None
+    """What was asked last, if the instruction is made of several requests of a session."""
 
 
 class ToolCall(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -100,6 +103,9 @@ class ToolCall(Struct, frozen=True, omit_defaults=True, gc=False):
     too."""
     id: str | None = None
     """The ID by which observations refer to the call."""
+    continues: str | None = None
+    """The ID of an earlier call whose command went on in the background, if this one waits for it, reads its output or
+    types into it: what comes back belongs to that command."""
 
 
 class Observation(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -115,6 +121,10 @@ class Observation(Struct, frozen=True, omit_defaults=True, gc=False):
     """Whether the harness itself marked it as an error; None where it does not say."""
     exit_code: int | None = None
     """The exit code, where it was recorded as such."""
+    timestamp: str | None = None
+    """When a user or the harness said it, as recorded; None for a tool's result."""
+    is_request: bool = False
+    """Whether a person asks for something here: a turn of the session begins."""
 
 
 class Step(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -140,6 +150,17 @@ class Step(Struct, frozen=True, omit_defaults=True, gc=False):
     """What this action cost, where recorded."""
     subagents: tuple[Trajectory, ...] = ()
     """What agents that this action started did."""
+
+
+class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
+    """One request of a person in a session."""
+
+    text: str
+    """What was asked."""
+    step: int = 0
+    """How many steps were before it: the steps from this index on answer it, up to the next turn's."""
+    timestamp: str | None = None
+    """When, as recorded."""
 
 
 class Notice(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -177,3 +198,14 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
     """What the whole attempt cost, by the program's own total where it has one, else the sum over steps."""
     notices: tuple[Notice, ...] = ()
     """What the reader skipped, repaired or missed."""
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """What a person asked, one request after the other; the first is the task."""
+        later = [
+            Turn(seen.text, number, seen.timestamp)
+            for number, step in enumerate(self.steps, 1)
+            for seen in step.observations
+            if seen.is_request and seen.text.strip()
+        ]
+        return (Turn(self.task.instruction if self.task is not None else ""), *later)

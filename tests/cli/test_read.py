@@ -36,8 +36,7 @@ def test_golden_table_of_the_examples(golden: Callable[[str, str], None]) -> Non
     names = ("clean-success", "csv-report", "looks-successful", "password-recovery")
     done = run("read", *(f"examples/{name}" for name in names))
     assert done.returncode == 0, done.stderr
-    golden("read-examples.txt", done.stdout)
-    assert done.stderr == ""
+    golden("read-examples.txt", done.stdout + "\n" + done.stderr)
 
 
 def test_golden_table_of_the_fixtures(golden: Callable[[str, str], None]) -> None:

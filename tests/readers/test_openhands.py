@@ -140,7 +140,7 @@ def test_late_words_rejections_and_interleaved_observations(tmp_path: Path) -> N
     assert read.steps[0].observations[0].exit_code is None
     assert read.steps[1].observations == (
         Observation("No.", "c3", "user", True),
-        Observation("Go on.", None, "user"),
+        Observation("Go on.", None, "user", is_request=True),
     )
 
 

@@ -160,7 +160,7 @@ def test_spans_in_the_order_of_their_ends(tmp_path: Path) -> None:
     second = span("b", "LLM", "r", 3, **said("Two.", ("user", "Count."), ("assistant", "One."), ("user", "More.")))
     t, u = many(tmp_path, second, other, first, span("r", "AGENT", None, 0, input__value="Count."))
     assert (t.id, [step.message for step in t.steps]) == ("t", ["One.", "Two."])
-    assert t.steps[0].observations == (Observation("More.", origin="user"),)
+    assert t.steps[0].observations == (Observation("More.", origin="user", is_request=True),)
     assert u.task and (u.id, u.task.instruction) == ("u", "Sing.")
 
 

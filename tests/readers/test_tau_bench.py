@@ -32,7 +32,7 @@ def test_rows() -> None:
     assert [step.source.index for step in first.steps] == [2, 4, 6, 8]
     assert first.steps[0].calls == (ToolCall("get_booking", {"booking": "B1"}, "call_1"),)
     assert first.steps[0].observations[0].call_id == "call_1"
-    assert first.steps[1].observations == (Observation("Yes.", origin="user"),)
+    assert first.steps[1].observations == (Observation("Yes.", origin="user", is_request=True),)
 
 
 def test_the_customers_script_does_not_pass() -> None:
@@ -84,7 +84,7 @@ def test_calls_in_plain_text(tmp_path: Path) -> None:
     assert run.steps[0].calls == (ToolCall("get_booking", {"booking": "B1"}),)
     assert run.steps[0].observations == (Observation("it is there"),)
     assert run.steps[1].calls == ()
-    assert run.steps[1].observations == (Observation("Tomorrow.", origin="user"),)
+    assert run.steps[1].observations == (Observation("Tomorrow.", origin="user", is_request=True),)
 
 
 def simulation() -> dict[str, Any]:
@@ -123,7 +123,7 @@ def test_tau2(tmp_path: Path) -> None:
     assert run.task and (run.task.instruction, run.task.name) == ("My phone is slow.", "task telecom-1")
     assert [step.source.index for step in run.steps] == [2, 4], "the greeting is the harness's own"
     assert [(seen.call_id, seen.is_error) for seen in run.steps[0].observations] == [("c1", True), ("c2", False)]
-    assert run.steps[1].observations == (Observation("Done.", origin="user"),)
+    assert run.steps[1].observations == (Observation("Done.", origin="user", is_request=True),)
     assert run.usage == Usage(20, None, None, 4, 0.25)
     assert "HIDDEN" not in str(run)
     assert "SECRET" not in str(run)

@@ -11,7 +11,7 @@ import pytest
 
 import dense
 from dense.errors import NoTrajectory
-from dense.readers import Stream, UnreadFile, files_of, read_streams
+from dense.readers import Skipped, Stream, UnreadFile, files_of, read_streams
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLAUDE = FIXTURES / "claude-code" / "projects"
@@ -224,3 +224,57 @@ def test_a_file_is_listed_under_the_name_that_was_given(tmp_path: Path, monkeypa
 def test_an_empty_folder_says_so(tmp_path: Path) -> None:
     with pytest.raises(NoTrajectory, match="no trace in this folder"):
         list(dense.read(tmp_path))
+
+
+def moved(trial: Path, place: str) -> Path:
+    """A trial whose agent keeps its trajectory in another folder."""
+    (trial / place).parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(trial / "agent" / "trajectory.json", trial / place)
+    return trial
+
+
+@pytest.mark.parametrize(
+    "place", ["artifacts/trajectory.json", "artifacts/agent/trajectory.json", "logs/trajectory.json"]
+)
+@pytest.mark.parametrize("keeps", ["agent", "verifier", "config.json", ""])
+def test_a_trial_is_found_wherever_its_trajectory_is(tmp_path: Path, place: str, keeps: str) -> None:
+    trial = moved(copied(trial_of("basic"), tmp_path / "job" / "trial"), place)
+    (trial / "artifacts" / "app").mkdir(parents=True)
+    (trial / "artifacts" / "app" / "data.json").write_text("{}")
+    for other in ("agent", "verifier"):
+        if other != keeps and keeps:
+            shutil.rmtree(trial / other, ignore_errors=True)
+    if keeps not in ("", "config.json"):
+        for name in ("config.json", "result.json"):
+            (trial / name).unlink(missing_ok=True)
+    found = list(dense.read(tmp_path / "job"))
+    assert [Path(t.source.path).relative_to(trial) for t in found] == [Path(place)]
+
+
+def test_episodes_are_one_trace(tmp_path: Path) -> None:
+    trial = copied(trial_of("basic"), tmp_path / "trial")
+    (trial / "agent" / "trajectory.json").unlink()
+    for number in range(12):
+        episode = trial / "agent" / f"episode-{number}"
+        episode.mkdir(parents=True)
+        (episode / "prompt.txt").write_text(f"Screen {number}")
+        (episode / "response.txt").write_text("{}")
+        (episode / "debug.json").write_text('{"messages": [{"role": "assistant", "content": "x"}]}')
+    assert listed(trial) == ["agent"]
+
+
+def test_a_walk_says_what_it_passed_over(tmp_path: Path) -> None:
+    pile = tmp_path / "pile"
+    copied(trial_of("basic"), pile / "trial")
+    copied(CLAUDE, pile / "projects")
+    session(pile / "node_modules" / "hidden.jsonl")
+    (pile / "dangling.jsonl").symlink_to(pile / "nowhere")
+    (pile / "zagain").symlink_to(pile / "trial")
+    skipped = Skipped()
+    files = list(files_of(pile, skipped=skipped))
+    below = sum(path.is_file() for path in pile.rglob("*"))
+    assert skipped.counts["unsearched"] == 1
+    assert skipped.counts["broken"] == 1
+    assert skipped.counts["link"] == 1
+    assert len(files) + skipped.counts["part"] + skipped.counts["trial"] + 1 == below, "each file is accounted for"
+    assert all(str(count) in " ".join(skipped.lines()) for count in skipped.counts.values())

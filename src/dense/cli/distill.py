@@ -78,6 +78,10 @@ def distill(
             help="Bytes of the message without the task. [default: a quarter of the trace's text, 3,000 to 24,000]",
         ),
     ] = None,
+    turn: Annotated[
+        str,
+        typer.Option("--turn", metavar="last|all|N", help="Which request of a session the feedback is for."),
+    ] = "all",
     format: Annotated[str | None, typer.Option("--format", help="Read as this format.")] = None,
     task: Annotated[
         str | None, typer.Option("--task", help="The task's instruction; @FILE reads it from a file.")
@@ -104,11 +108,12 @@ def distill(
     from dense.cli.distill_run import DistillSettings, TraceInputs, run
     from dense.cli.distill_text import print_feedback
     from dense.service.feedback import FeedbackOptions
+    from dense.service.turns import parse_turn
 
     settings = DistillSettings(
         out,
         method,
-        FeedbackOptions(profile, budget_choice, redacted=not no_redact, environment=environment),
+        FeedbackOptions(profile, budget_choice, redacted=not no_redact, environment=environment, turn=parse_turn(turn)),
         model,
         base_url,
         context_tokens=context,

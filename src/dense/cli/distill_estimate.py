@@ -16,6 +16,7 @@ from dense.errors import DenseError, MissingInput
 from dense.methods import method
 from dense.model import prices_of, resolve
 from dense.service.estimate import CostEstimate, estimate
+from dense.service.turns import select_turn
 from dense.trajectory import Usage
 
 CONFIRM_ABOVE_USD = 1.0
@@ -57,6 +58,8 @@ def _estimate_all(
     total, count, failures, is_known = CostEstimate(0, Usage(0, None, None, 0), None), 0, list[str](), True
     for trajectory in traces:
         try:
+            if settings.options.turn is not None:
+                trajectory = select_turn(trajectory, settings.options.turn)
             found = asyncio.run(estimate(chosen, trajectory, asking, prices, at, profile=settings.options.profile))
         except Exception as error:
             # A run without its input fails before it costs anything. Any other failure may be due to the outlined

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,10 +17,13 @@ from rich.text import Text
 
 from dense.cli.text import format_bytes, printable, ranges, shortened
 from dense.errors import DenseError, NoTrajectory
-from dense.readers import READERS, Stream, UnreadFile, files_of, read_file
+from dense.readers import READERS, Skipped, Stream, UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
 from dense.trajectory import Notice, Source, Step
 
+UNRECOGNISED = (
+    "If there are traces of a known format, name it with --format; docs/add-a-reader.md shows how to read others"
+)
 COLUMN_GAP = 2
 """Blanks between columns."""
 MIN_NAME_WIDTH = 16
@@ -58,7 +62,7 @@ def read(
         summary.show(table=not as_json)
         raise
     if not summary.rows and not summary.failures:
-        summary.failures.append(f"no trace found in {', '.join(map(str, paths))}; {summary.others} other files skipped")
+        summary.failures.append(f"no trace found in {', '.join(map(str, paths))}. {UNRECOGNISED}")
     summary.show(table=not as_json)
     if summary.failures:
         raise typer.Exit(1)
@@ -81,7 +85,7 @@ def _read_all(
     files: list[tuple[TraceFile | EventFolder, bool]] = []
     for path in paths:
         try:
-            files += [(file, path.is_dir()) for file in files_of(path, strict=strict)]
+            files += [(file, path.is_dir()) for file in files_of(path, strict=strict, skipped=summary.skipped)]
         except DenseError as error:
             summary.failures.append(str(error))
     with _progress() as progress:
@@ -94,7 +98,7 @@ def _read_all(
                 elif item.is_trace or not in_folder:
                     (summary.unread if in_folder and not strict else summary.failures).append(item.reason)
                 else:
-                    summary.others += 1
+                    summary.skip_other(file.path)
             progress.advance(bar)
 
 
@@ -187,7 +191,12 @@ class ReadSummary:
     rows: list[TraceRow] = field(default_factory=list[TraceRow])
     unread: list[str] = field(default_factory=list[str])
     failures: list[str] = field(default_factory=list[str])
-    others: int = 0
+    others: Counter[str] = field(default_factory=Counter[str])
+    skipped: Skipped = field(default_factory=Skipped)
+
+    def skip_other(self, path: Path) -> None:
+        """Count a file of a folder that is no trace, by how its name ends."""
+        self.others[path.suffix if len(path.suffix) < 12 else ""] += 1
 
     def show(self, table: bool) -> None:
         """Print the table to the output, everything else to the error stream."""
@@ -198,6 +207,10 @@ class ReadSummary:
             for row in rows:  # plain, because there may be a hundred thousand
                 out.file.write(row + "\n")
             out.print(Text(self.summary()))
+        if self.skipped.counts or self.others:
+            lines = [*([self.recognised()] if self.rows else []), *self.skips()]
+            for line in lines:
+                err.print(Text(line))
         for line in self.warnings():
             err.print(Text(line))
         for text in self.unread:
@@ -242,9 +255,20 @@ class ReadSummary:
             f"{sum(row.steps for row in self.rows)} steps" + (f" and {nested} of sub-agents" if nested else ""),
             f"{sum(row.calls for row in self.rows)} tool calls",
         ]
-        if self.others:
-            parts.append(f"{self.others} other {'file' if self.others == 1 else 'files'} skipped")
         return ", ".join(parts)
+
+    def recognised(self) -> str:
+        """How many trajectories of each format there are."""
+        counts = Counter(row.format for row in self.rows)
+        return "recognised: " + ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+
+    def skips(self) -> Iterator[str]:
+        """What was not read below folders, one line for each kind."""
+        for line in self.skipped.lines():
+            yield f"skipped: {printable(line)}"
+        if total := sum(self.others.values()):
+            kinds = ", ".join(f"{count} {kind or 'without a suffix'}" for kind, count in self.others.most_common(6))
+            yield f"skipped: {total} {'file' if total == 1 else 'files'} of no known format ({printable(kinds)})"
 
     def warnings(self) -> Iterator[str]:
         """Every notice, with equal ones of a file in one line: each skipped line is named."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from dense.errors import DenseError, NotATrace, NoTrajectory, SkippedRecords, UnknownFormat
 from dense.readers.detect import READERS, streams
 from dense.readers.files import EventFolder, TraceFile
+from dense.readers.folders.skipped import Skipped
 from dense.readers.json_value import obj, string
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.walk import traces
@@ -23,6 +24,7 @@ from dense.trajectory import Task, Trajectory
 
 __all__ = [
     "READERS",
+    "Skipped",
     "StepDraft",
     "Stream",
     "UnreadFile",
@@ -71,7 +73,7 @@ def read(
         elif item.is_trace:
             log.warning("%s", item.reason)
     if not found:
-        raise NoTrajectory(f"{path}: no trace in this folder")
+        raise NoTrajectory(f"{path}: no trace in this folder; to read another format, see docs/add-a-reader.md")
 
 
 def read_streams(
@@ -84,9 +86,11 @@ def read_streams(
         yield from read_file(file, format=format, task=task)
 
 
-def files_of(path: str | Path, *, strict: bool = False) -> Iterator[TraceFile | EventFolder]:
-    """The files below a path that may hold traces."""
-    return traces((path if isinstance(path, Path) else Path(path)).expanduser(), strict=strict)
+def files_of(
+    path: str | Path, *, strict: bool = False, skipped: Skipped | None = None
+) -> Iterator[TraceFile | EventFolder]:
+    """The files below a path that may hold traces. `skipped` counts what the walk passes over, and why."""
+    return traces((path if isinstance(path, Path) else Path(path)).expanduser(), strict=strict, skipped=skipped)
 
 
 def read_file(

@@ -7,13 +7,16 @@ The table is the list of all formats, by short name. Its order matters where one
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from itertools import chain, islice
+from typing import Any
 
-from dense.errors import NotATrace, NoTrajectory, UnknownFormat
+from dense.errors import DenseError, NotATrace, NoTrajectory, UnknownFormat
 from dense.readers.files import HEAD_RECORDS, EventFolder, TraceFile, TraceRecord
 from dense.readers.json_value import is_seq
+from dense.readers.notices import Notices
 from dense.readers.reader import Reader, TraceLocation
 from dense.readers.stream import Stream
 from dense.trajectory import Source
@@ -37,45 +40,71 @@ READERS = {
 }
 
 
+CONTAINERS: dict[str, str] = {
+    "archive": "dense.readers.formats.inspect.reader:InspectLog",
+}
+"""Who reads files that are no JSON, by their shape: `read_container` chooses by what is in them."""
+
+
 @cache
 def reader(name: str) -> Reader:
     """The reader of a format: by its short name, or a class of the user's own as `module:Class`."""
     path = READERS.get(name, name)
-    module, colon, cls = path.partition(":")
-    if not colon:
+    if ":" not in path:
         raise UnknownFormat(f"unknown format {name!r}; known are {', '.join(READERS)}, and any `module:Class`")
+    return _load(path)
+
+
+@cache
+def _load(path: str) -> Any:
+    module, _, cls = path.partition(":")
     try:
         return getattr(import_module(module), cls)()
     except (ImportError, AttributeError, ValueError) as error:
-        raise UnknownFormat(f"the reader {name!r} cannot be loaded: {error}") from None
+        raise UnknownFormat(f"the reader {path!r} cannot be loaded: {error}") from None
 
 
 def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterator[Stream]:
     """The trajectories of one file, by the reader that claims it or the one that is forced."""
     place = TraceLocation(file.path, file.name, file.notices)
-    if isinstance(file, TraceFile) and file.shape == "archive":
-        if forced not in (None, "inspect"):
-            raise NotATrace(f"{file.name}: an archive, which can be read as inspect only")
-        from dense.readers.formats.inspect.reader import InspectLog
-
-        yield from InspectLog().read_archive(file.archive(), place)
+    if isinstance(file, TraceFile) and (container := CONTAINERS.get(file.shape)):
+        yield from _load(container).read_container(file, place, forced)
         return
-    for records in _views(file):
-        head = list(islice(records, HEAD_RECORDS))
-        values = [record.value for record in head]
-        for name in [forced] if forced else READERS:
-            chosen = reader(name)
-            if chosen.claims(values):
-                yield from chosen.read(_ahead(chain(head, records)), place)
-                return
+    if (found := _claimed(file, forced)) is not None:
+        chosen, records = found
+        yield from chosen.read(_ahead(records), place)
+        return
     if forced:
         # Not even a forced reader claims it, in any view: it gets the first one, and says what it cannot make out.
         for records in islice(_views(file), 1):
             yield from reader(forced).read(_ahead(records), place)
         return
     raise NotATrace(
-        f"{file.name}: not a trace of a known format ({', '.join(READERS)}). If it is one, name it with --format"
+        f"{file.name}: not a trace of a known format ({', '.join(READERS)}). If it is one, name it with --format, or"
+        " write a reader for it (docs/add-a-reader.md)"
     )
+
+
+def is_recognised(file: TraceFile | EventFolder) -> bool:
+    """Whether a reader claims the file, by its first records."""
+    file = replace(file, notices=Notices())  # what is met here is reported when the file is read
+    try:
+        if isinstance(file, TraceFile) and file.shape in CONTAINERS:
+            return True
+        return _claimed(file, None) is not None
+    except (DenseError, OSError, RecursionError):
+        return False
+
+
+def _claimed(file: TraceFile | EventFolder, forced: str | None) -> tuple[Reader, Iterator[TraceRecord]] | None:
+    """The reader that claims a file, and the records to give it."""
+    for records in _views(file):
+        head = list(islice(records, HEAD_RECORDS))
+        values = [record.value for record in head]
+        for name in [forced] if forced else READERS:
+            if (chosen := reader(name)).claims(values):
+                return chosen, chain(head, records)
+    return None
 
 
 def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[TraceRecord]]:

@@ -12,7 +12,7 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -38,6 +38,8 @@ DAMAGED = "the compressed data is damaged or cut off"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
+SQLITE_MAGIC = b"SQLite format 3\0"
+PARQUET_MAGIC = b"PAR1"
 _BLANK = b" \t\r\n\0"
 
 
@@ -50,25 +52,38 @@ class TraceRecord(NamedTuple):
 
 @dataclass
 class EventFolder:
-    """A folder with a file for each event (OpenHands), which together are one trace."""
+    """A folder whose files together are one trace: a file for each event (OpenHands), a folder for each episode
+    (Terminus), a message and its parts (opencode)."""
 
     path: Path
-    """The folder with the event files in it."""
+    """The folder, in which all files of the trace are, or the one that names it."""
     name: str
     """How it is called in sources and messages."""
     notices: Notices = field(default_factory=Notices)
     """What happened while it was read."""
+    load: Callable[[EventFolder], Iterator[TraceRecord]] | None = None
+    """How its records are made of its files; None for a JSON file each."""
 
     def records(self) -> Iterator[TraceRecord]:
-        """The events, in the order of their file names."""
+        """The records, in their order."""
+        if self.load is not None:
+            yield from self.load(self)
+            return
         for path in sorted(self.path.glob("*.json"), key=_event_order):
-            file = TraceFile(path, f"{self.name}/{path.name}", self.notices)
-            try:
-                yield file.document()
-            except NoTrajectory as error:
-                self.notices.skip(str(error).removeprefix(f"{file.name}: "), Source(file.name))
-            except OSError as error:
-                self.notices.skip(f"cannot be read ({error.strerror})", Source(file.name))
+            if (record := self.document(path)) is not None:
+                yield record
+
+    def document(self, path: Path) -> TraceRecord | None:
+        """A JSON file of the trace; None if it cannot be read, with a notice."""
+        name = f"{self.name}/{path.name}" if path.parent == self.path else printable_path(path)
+        file = TraceFile(path, name, self.notices)
+        try:
+            return file.document()
+        except NoTrajectory as error:
+            self.notices.skip(str(error).removeprefix(f"{file.name}: "), Source(file.name))
+        except OSError as error:
+            self.notices.skip(f"cannot be read ({error.strerror})", Source(file.name))
+        return None
 
 
 @dataclass
@@ -83,12 +98,16 @@ class TraceFile:
     """What happened while it was read."""
 
     @cached_property
-    def shape(self) -> Literal["lines", "document", "archive", "empty", "other"]:
+    def shape(self) -> Literal["lines", "document", "archive", "sqlite", "parquet", "empty", "other"]:
         """What the file looks like, from its first bytes."""
         with self.open(HEAD_BYTES) as stream:
             first = stream.readline(HEAD_BYTES)
             if first.startswith(ZIP_MAGIC):
                 return "archive"
+            if first.startswith(SQLITE_MAGIC):
+                return "sqlite"
+            if first.startswith(PARQUET_MAGIC):
+                return "parquet"
             if not first:
                 return "empty"
             start = first.removeprefix(BOM).lstrip(_BLANK) or stream.read(HEAD_BYTES - len(first)).lstrip(_BLANK)

@@ -1,7 +1,8 @@
 """JSON that may be damaged: one function for a record, one for a whole document that was cut off.
 
 The fast path is one call of msgspec. Only what it refuses is looked at again: invalid UTF-8, raw NUL bytes, lone
-surrogates, NaN and numbers beyond a float, a byte-order mark."""
+surrogates, NaN and numbers beyond a float, a byte-order mark. One bad value never makes its document unreadable: a
+number that no type holds stays text, an unknown escape stands for itself, what is nested too deeply is left out."""
 
 from __future__ import annotations
 
@@ -31,9 +32,17 @@ def decode(data: bytes | bytearray) -> tuple[Any, str]:
     try:
         return msgspec.json.decode(data), ""
     except RecursionError:
-        raise BadJson("nested too deeply") from None
+        return _decode_shallow(bytes(data))
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
         return _decode_repaired(bytes(data))
+
+
+def _decode_shallow(data: bytes) -> tuple[Any, str]:
+    shallow = _without_depth(data)
+    if shallow == data:
+        raise BadJson("nested too deeply")
+    value, repaired = decode(shallow)
+    return value, ", ".join(filter(None, ("what is nested too deeply is left out", repaired)))
 
 
 def _decode_repaired(data: bytes) -> tuple[Any, str]:
@@ -51,9 +60,12 @@ def _decode_repaired(data: bytes) -> tuple[Any, str]:
     if not text.strip():
         raise BadJson("nothing but NUL bytes" if repaired else "empty")
     try:
-        value = json.loads(text, strict=False, parse_constant=str, parse_float=_finite_or_text)
+        value = _loads(text)
+        if "\\" in text and value is _BAD_ESCAPE:
+            value = _loads(_ESCAPE.sub(_valid_escape, text))
+            repaired.append("unknown escapes kept as they are")
     except RecursionError:
-        raise BadJson("nested too deeply") from None
+        return _decode_shallow(data)
     except ValueError as error:
         place = len(text[: error.pos].encode()) if isinstance(error, json.JSONDecodeError) else None
         raise BadJson(f"not valid JSON ({error})", place) from None
@@ -63,9 +75,37 @@ def _decode_repaired(data: bytes) -> tuple[Any, str]:
     return clean, ", ".join(repaired)
 
 
+_BAD_ESCAPE = object()
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|)')
+
+
+def _loads(text: str) -> Any:
+    """The value, or `_BAD_ESCAPE` if a string holds an escape that JSON does not know."""
+    try:
+        return json.loads(
+            text, strict=False, parse_constant=str, parse_float=_finite_or_text, parse_int=_integer_or_text
+        )
+    except json.JSONDecodeError as error:
+        if "escape" not in error.msg:
+            raise
+        return _BAD_ESCAPE
+
+
+def _valid_escape(found: re.Match[str]) -> str:
+    return "\\\\" if found[0] == "\\" else found[0]
+
+
 def _finite_or_text(number: str) -> float | str:
     value = float(number)
     return value if math.isfinite(value) else number
+
+
+def _integer_or_text(number: str) -> int | str:
+    """Python converts no number of more than some thousand digits."""
+    try:
+        return int(number)
+    except ValueError:
+        return number
 
 
 def _without_surrogates(value: Any) -> Any:
@@ -85,7 +125,9 @@ def _without_surrogates(value: Any) -> Any:
 def decode_several(data: bytes) -> list[Any]:
     """Whole JSON objects or lists one after the other, with nothing but space between; else nothing."""
     text = data.removeprefix(BOM).decode("utf-8", errors="replace")
-    decoder = json.JSONDecoder(strict=False, parse_constant=str, parse_float=_finite_or_text)
+    decoder = json.JSONDecoder(
+        strict=False, parse_constant=str, parse_float=_finite_or_text, parse_int=_integer_or_text
+    )
     values: list[Any] = []
     place = 0
     while place < len(text):
@@ -101,6 +143,29 @@ def decode_several(data: bytes) -> list[Any]:
 
 
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)
+
+
+MAX_NESTING = 200
+"""What lies deeper is nobody's message, and Python's own limit is not far."""
+
+
+def _without_depth(data: bytes) -> bytes:
+    """The document with null instead of each value that is nested deeper than the limit."""
+    kept: list[bytes] = []
+    depth = place = 0
+    for token in _TOKEN.finditer(data):
+        byte = data[token.start()]
+        if byte in b"[{":
+            depth += 1
+            if depth == MAX_NESTING + 1:
+                kept += (data[place : token.start()], b"null")
+        elif byte in b"]}":
+            depth -= 1
+            if depth == MAX_NESTING:
+                place = token.end()
+    if depth > MAX_NESTING:  # cut off inside
+        return b"".join(kept)
+    return b"".join((*kept, data[place:]))
 
 
 def decode_cut_off(data: bytes) -> Any:

@@ -11,8 +11,8 @@ from pathlib import Path
 from dense.errors import NoTrajectory
 from dense.outcome import Outcome
 from dense.readers.files import TraceFile
+from dense.readers.folders.harbor import is_harbor_trial
 from dense.readers.json_value import number, obj, string
-from dense.readers.walk import is_harbor_trial
 
 
 def read_outcomes(path: str | Path) -> Iterator[Outcome]:

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from dense.readers.background import BackgroundCommands
 from dense.readers.notices import Notices
+from dense.readers.task import request_of
+from dense.readers.wrapped import WRAPPED, unwrapped_result
 from dense.trajectory import Notice, Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
 
@@ -36,9 +39,13 @@ class StepDraft(msgspec.Struct):
         origin: Origin = "tool",
         is_error: bool | None = None,
         exit_code: int | None = None,
+        timestamp: str | None = None,
     ) -> None:
-        """Add what came back."""
-        self.observations.append(Observation(text, call_id, origin, is_error, exit_code))
+        """Add what came back. A tool's result is taken out of what its harness wrapped around it."""
+        if origin == "tool" and text.endswith(WRAPPED):
+            text, exit_code = unwrapped_result(text, exit_code)
+        is_request = origin == "user" and call_id is None and bool(request_of(text))
+        self.observations.append(Observation(text, call_id, origin, is_error, exit_code, timestamp, is_request))
 
     def build(self) -> Step:
         message, reasoning, subagents = self.message, self.reasoning, self.subagents
@@ -95,13 +102,16 @@ class Stream:
 
     def counted(self) -> Iterator[Step]:
         """The steps; when they end, `usage` is known as well as it can be."""
+        if self.is_normalised:
+            yield from self.guarded()
+            return
         total: Usage | None = None
+        commands = BackgroundCommands()
         for step in self.guarded():
             if step.usage is not None:
                 total = step.usage if total is None else total + step.usage
-            yield step
-        if not self.is_normalised:
-            self.usage = self.usage or total
+            yield commands.linked(step)
+        self.usage = self.usage or total
         if self.cost_usd is not None:
             self.usage = msgspec.structs.replace(self.usage or Usage(), cost_usd=self.cost_usd)
 

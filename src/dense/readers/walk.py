@@ -1,8 +1,8 @@
 """From a path to the files that hold traces.
 
-A folder is walked once, links included, loops cut. Some folders are one thing: a Harbor trial, the events of an
-OpenHands conversation. Some files belong to another and are read with it: sub-agents of a Claude Code session,
-continuations of an ATIF trajectory."""
+A folder is walked once, links included, loops cut. Some folders are one thing: a trial, the events of an OpenHands
+conversation, the episodes of Terminus. Some files belong to another and are read with it: sub-agents of a Claude Code
+session, continuations of an ATIF trajectory. What is not listed is counted (`Skipped`)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,32 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dense.errors import NoTrajectory
+from dense.readers.detect import is_recognised
 from dense.readers.files import EventFolder, TraceFile, first_value, printable_path
+from dense.readers.folders.harbor import is_harbor_trial
+from dense.readers.folders.record_folders import record_folder
+from dense.readers.folders.skipped import Skipped
 from dense.readers.formats.codex.reader import parent_of
 from dense.readers.json_value import obj
 from dense.readers.notices import Notices
 
-PASSED_OVER = frozenset({".git", "node_modules", "__pycache__", ".venv", "tool-results"})
+PASSED_OVER = frozenset({".git", "node_modules", "__pycache__", ".venv"})
+OUTPUT_FOLDERS = frozenset({"tool-results", "tool-outputs"})
+"""Outputs that were too long for a session; they are read with it."""
 ATIF_PART = re.compile(r"trajectory\.(?:cont-\d+|summarization-.+)\.json")
-EVENT_FILE = re.compile(r"event-\d+-[\w-]+\.json")
 OPENCLAW_CHECKPOINT = re.compile(r"(?P<session>.+)\.checkpoint\..+\.jsonl")
+GRADING = frozenset({"verifier", "tests", "solution"})
+"""Folders of a trial that hold nothing of the agent's."""
+
+type Traces = Iterator[TraceFile | EventFolder]
 
 
-def traces(path: Path, *, strict: bool = False) -> Iterator[TraceFile | EventFolder]:
-    """The files below a path that may hold traces, in the order of their names."""
+def traces(path: Path, *, strict: bool = False, skipped: Skipped | None = None) -> Traces:
+    """The files below a path that may hold traces, in the order of their names. `skipped` counts all others."""
     name = printable_path(path)
     try:
         mode = path.stat().st_mode
@@ -35,84 +44,116 @@ def traces(path: Path, *, strict: bool = False) -> Iterator[TraceFile | EventFol
     except OSError as error:
         raise NoTrajectory(f"{name}: cannot be read ({error.strerror})") from None
     if stat.S_ISDIR(mode):
-        yield from _walk(path, strict, set())
+        yield from _Walk(strict, Skipped() if skipped is None else skipped).folder(path)
     elif stat.S_ISREG(mode):
         yield TraceFile(path, name, Notices(strict))
     else:
         raise NoTrajectory(f"{name}: neither a file nor a folder")
 
 
-def _walk(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | EventFolder]:
-    try:
-        real = folder.resolve()
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        yield TraceFile(folder, printable_path(folder), Notices(strict))  # which says why when it is opened
-        return
-    if real in seen:
-        return
-    seen.add(real)
-    names = {entry.name for entry in entries}
-    if any(map(EVENT_FILE.fullmatch, names)):
-        yield EventFolder(folder, printable_path(folder), Notices(strict))
-        entries = [e for e in entries if not EVENT_FILE.fullmatch(e.name) and not e.name.startswith(".eventlog")]
-    if is_harbor_trial(folder):
-        yield from _trial(folder, strict, seen)
-        return
-    for entry in entries:
+@dataclass
+class _Walk:
+    """One walk: what was met already, and what was passed over."""
+
+    strict: bool
+    skipped: Skipped
+    seen: set[Path] = field(default_factory=set[Path])
+
+    def folder(self, folder: Path) -> Traces:
+        try:
+            real = folder.resolve()
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            yield self.file(folder)  # which says why when it is opened
+            return
+        if real in self.seen:
+            self.skipped.add("link", folder)
+            return
+        self.seen.add(real)
+        if (found := record_folder(folder, [entry.name for entry in entries])) is not None:
+            for one in found.folders:
+                one.notices.strict = self.strict
+                yield one
+            entries = [entry for entry in entries if not found.holds(entry.name)]
+        if is_harbor_trial(folder):
+            yield from self.trial(folder)
+            return
+        names = {entry.name for entry in entries}
+        for entry in entries:
+            yield from self.entry(entry, names)
+
+    def entry(self, entry: os.DirEntry[str], names: set[str]) -> Traces:
         path = Path(entry.path)
         try:
             is_folder, is_file = entry.is_dir(), entry.is_file()
         except OSError:  # a link to itself
-            continue
-        if is_folder:
-            if entry.name not in PASSED_OVER and not _has_subagents(path, names):
-                yield from _walk(path, strict, seen)
-        elif is_file and not _belongs_to_another(path, names) and _first(path, seen):
-            yield TraceFile(path, printable_path(path), Notices(strict))
+            is_folder = is_file = False
+        if is_folder and entry.name in PASSED_OVER:
+            self.skipped.add("unsearched", path)
+        elif is_folder and (entry.name in OUTPUT_FOLDERS or _has_subagents(path, names)):
+            self.skipped.add("part", path, _count_files(path))
+        elif is_folder:
+            yield from self.folder(path)
+        elif not is_file:
+            self.skipped.add("broken", path)
+        elif _belongs_to_another(path, names):
+            self.skipped.add("part", path)
+        elif self.is_first(path):
+            yield self.file(path)
 
+    def file(self, path: Path) -> TraceFile:
+        return TraceFile(path, printable_path(path), Notices(self.strict))
 
-def _first(path: Path, seen: set[Path]) -> bool:
-    """Whether the path was not met before, under whichever name."""
-    real = path.resolve()
-    if real in seen:
-        return False
-    seen.add(real)
-    return True
-
-
-def is_harbor_trial(folder: Path) -> bool:
-    """Whether this is the folder of one Harbor trial: by its parts, and by what its own files say."""
-    try:
-        if not ((folder / "agent").is_dir() or (folder / "verifier").is_dir()):
+    def is_first(self, path: Path) -> bool:
+        """Whether the path was not met before, under whichever name."""
+        real = path.resolve()
+        if real in self.seen:
+            self.skipped.add("link", path)
             return False
-        return any("trial_name" in obj(_value(folder / name)) for name in ("config.json", "result.json"))
-    except OSError:
-        return False
+        self.seen.add(real)
+        return True
+
+    def trial(self, folder: Path) -> Traces:
+        """The one attempt of a trial: the trajectory that Harbor wrote, else the first place that holds a trace.
+
+        Some agents leave their trajectory among the artifacts; a run that was killed leaves the sessions of its own
+        program, and the log beside them repeats them. The verifier's folder is never one of the places."""
+        trajectory = folder / "agent" / "trajectory.json"
+        if _is_whole(trajectory):
+            if self.is_first(trajectory):
+                yield self.file(trajectory)
+                self.skipped.add("trial", folder, _count_files(folder) - 1)
+            return
+        left: list[TraceFile | EventFolder] = []
+        for place in _places(folder):
+            # An own look at each place: what is in a later one must not count as met.
+            found = list(_Walk(self.strict, Skipped(), set(self.seen)).folder(place))
+            if any(map(is_recognised, found)):
+                named = [file for file in found if file.path.name == trajectory.name]
+                taken = found if place == trajectory.parent else named or found
+                self.seen.update(file.path.resolve() for file in taken)
+                yield from taken
+                self.skipped.add("trial", folder, _count_files(folder) - len(taken))
+                return
+            left += [file for file in found if file.path not in {other.path for other in left}]
+        for file in left:
+            if self.is_first(file.path):
+                yield file
+        self.skipped.add("trial", folder, _count_files(folder) - len(left))
 
 
-def _value(path: Path) -> Any:
-    """A small JSON file, None where there is none."""
+def _places(trial: Path) -> list[Path]:
+    """Where the trace of a trial may be, the likeliest first."""
+    own = [trial / "agent" / "sessions", trial / "artifacts" / "agent", trial / "agent", trial / "artifacts"]
     try:
-        return TraceFile(path, path.name).document().value if path.is_file() else None
-    except NoTrajectory:
-        return None
+        others = sorted(path for path in trial.iterdir() if path.is_dir() and path.name not in GRADING)
+    except OSError:
+        others = []
+    return [path for path in dict.fromkeys([*own, *others]) if path.is_dir()]
 
 
-def _trial(folder: Path, strict: bool, seen: set[Path]) -> Iterator[TraceFile | EventFolder]:
-    """The trial's trajectory; only where Harbor wrote none, what the agent's own program left.
-
-    Its sessions first: the log beside them repeats them."""
-    agent = folder / "agent"
-    trajectory = agent / "trajectory.json"
-    own: list[TraceFile | EventFolder] = []
-    if agent.is_dir() and not _is_whole(trajectory):
-        sessions = list(_walk(agent / "sessions", strict, seen)) if (agent / "sessions").is_dir() else []
-        own = sessions or list(_walk(agent, strict, seen))
-    if own:
-        yield from own
-    elif trajectory.is_file() and _first(trajectory, seen):
-        yield TraceFile(trajectory, printable_path(trajectory), Notices(strict))
+def _count_files(folder: Path) -> int:
+    return sum(len(names) for _, _, names in os.walk(folder))
 
 
 def _is_whole(trajectory: Path) -> bool:

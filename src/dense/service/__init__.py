@@ -14,6 +14,7 @@ from dense.service.distill import Distillation, distill, distill_sync
 from dense.service.feedback import FailedRun, FeedbackOptions, FeedbackRun, make_feedback
 from dense.service.files import read_reconciled, read_record, read_tree, write_failure, write_run
 from dense.service.record import RunRecord
+from dense.service.turns import TurnChoice, select_turn
 
 __all__ = [
     "AnalystChoice",
@@ -23,12 +24,14 @@ __all__ = [
     "FeedbackRun",
     "ModelSettings",
     "RunRecord",
+    "TurnChoice",
     "distill",
     "distill_sync",
     "make_feedback",
     "read_reconciled",
     "read_record",
     "read_tree",
+    "select_turn",
     "write_failure",
     "write_run",
 ]

@@ -19,6 +19,7 @@ from dense.service.analysts import AnalystChoice, ModelSettings
 from dense.service.feedback import FeedbackOptions, make_feedback
 from dense.service.files import RECONCILED, TREE
 from dense.service.record import RunRecord
+from dense.service.turns import TurnChoice
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree, SourceTree
 
@@ -46,15 +47,17 @@ async def distill(
     budget: BudgetChoice = None,
     environment: Environment = "fresh",
     redacted: bool = True,
+    turn: TurnChoice = "all",
 ) -> Distillation:
     """Distill a trajectory into feedback for the next attempt, as `dense distill` does.
 
     A `model` (see `dense.model.open_model`) or any `analyst` answers the questions; with neither, the built-in rules
-    do. `settings` say how a model is asked. The same trajectory and the same answers give the same result, however the
-    calls overlapped. Raises `UnansweredCalls` if calls failed for good, `ModelError` if the model cannot be used at
-    all, other kinds of `DenseError` if the trajectory has nothing to learn from."""
+    do. `settings` say how a model is asked; `turn` chooses among the requests of a session. The same trajectory and the
+    same answers give the same result, however the calls overlapped. Raises `UnansweredCalls` if calls failed for good,
+    `ModelError` if the model cannot be used at all, other kinds of `DenseError` if the trajectory has nothing to learn
+    from."""
     choice = AnalystChoice(model, analyst, settings=settings)
-    options = FeedbackOptions(profile, budget, redacted=redacted, environment=environment)
+    options = FeedbackOptions(profile, budget, redacted=redacted, environment=environment, turn=turn)
     run = (await make_feedback(method("dense"), trajectory, choice, options=options)).require()
     source, reconciled = cast("SourceTree", run.files[TREE]), cast("ReconciledTree", run.files[RECONCILED])
     return Distillation(source, reconciled, run.feedback, run.record)
@@ -68,6 +71,7 @@ def distill_sync(
     budget: BudgetChoice = None,
     environment: Environment = "fresh",
     redacted: bool = True,
+    turn: TurnChoice = "all",
 ) -> Distillation:
     """`distill` for callers that do not await it. In a running event loop, as in a notebook, it runs in a thread."""
     done: list[Distillation] = []
@@ -76,7 +80,13 @@ def distill_sync(
         # Not as the task's result: on its way out `asyncio.run` formats all of that, for a message nobody reads.
         done.append(
             await distill(
-                trajectory, analyst, profile=profile, budget=budget, environment=environment, redacted=redacted
+                trajectory,
+                analyst,
+                profile=profile,
+                budget=budget,
+                environment=environment,
+                redacted=redacted,
+                turn=turn,
             )
         )
 

@@ -29,6 +29,7 @@ from dense.redact import Redactions
 from dense.service.analysts import AnalystChoice
 from dense.service.drafting import clean, deliver_draft, draft
 from dense.service.record import RunRecord, package_versions, prompt_hashes
+from dense.service.turns import TurnChoice, select_turn
 from dense.trajectory import Trajectory
 
 
@@ -45,6 +46,8 @@ class FeedbackOptions(Struct, frozen=True):
     """How many rounds one message may carry: the report is also fitted for messages of two, three … reports."""
     environment: Environment = "fresh"
     """Whether what the attempt made exists where the recipient works."""
+    turn: TurnChoice | None = None
+    """Which request of a session the feedback is for; None takes the trajectory as it is."""
 
 
 class FeedbackRun(Struct, frozen=True):
@@ -126,6 +129,8 @@ async def make_feedback(
 
     try:
         cleaned, redactions = clean(trajectory, redacted=options.redacted, delivered=delivered)
+        if options.turn is not None:
+            cleaned = select_turn(cleaned, options.turn)
         budgets = budgets_for(options.budget, cleaned)
         effects = EffectsCache()
         asker = Asker(RulesAnswerer(cleaned, effects) if given is None or isinstance(given, Analyst) else given)

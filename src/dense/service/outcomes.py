@@ -7,8 +7,8 @@ from pathlib import Path
 
 from dense.errors import MissingInput
 from dense.outcome import Outcome
+from dense.readers.folders.harbor import is_harbor_trial
 from dense.readers.outcomes import read_outcomes
-from dense.readers.walk import is_harbor_trial
 from dense.trajectory import Trajectory
 
 

@@ -25,7 +25,7 @@ from dense.readers.chat import describe
 from dense.readers.content import arguments_of, text_of
 from dense.readers.embedded import spoken_calls
 from dense.readers.files import TraceRecord
-from dense.readers.harbor import task_beside, task_name
+from dense.readers.folders.harbor import task_beside, task_name
 from dense.readers.json_value import first_string, flag, is_obj, number, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id

@@ -41,7 +41,12 @@ BOOKKEEPING = frozenset(
 )
 """Line types that are no turn of anybody."""
 OWN_COMMANDS = frozenset(
-    "/clear /compact /config /context /cost /exit /help /login /logout /mcp /model /resume /status".split()
+    """
+    /add-dir /agents /branch /bug /clear /compact /config /context /copy /cost /doctor /effort /exit /export /fast
+    /feedback /fork /help /hooks /ide /login /logout /mcp /memory /model /output-style /permissions /plugin
+    /privacy-settings /quit /release-notes /rename /resume /rewind /status /statusline /tasks /terminal-setup /theme
+    /todos /upgrade /usage /vim
+    """.split()
 )
 """Commands to the program itself: no instruction to the agent."""
 MAX_PERSISTED = 16 << 20
@@ -136,6 +141,7 @@ class _Session:
         self.draft: StepDraft | None = None
         self.response: str | None = None
         self.cost: float | None = None
+        self.time: str | None = None
         self.roots: dict[str, str] = {}
         self.sides: dict[str, tuple[_Session, list[Step], Source]] = {}
 
@@ -185,6 +191,7 @@ class _Session:
             self.feed_side(line, source)
             return None
         self.learn(line)
+        self.time = string(line.get("timestamp"))
         if kind == "assistant":
             return self.act(line, message, source)
         self.hear(line, message, source)
@@ -259,7 +266,9 @@ class _Session:
         elif not unwrap_prompt(text):
             return
         if self.draft is not None:
-            self.draft.observe(text, origin="system" if is_meta else "user")
+            # A command to the program itself asks the agent for nothing.
+            origin = "system" if is_meta or command in OWN_COMMANDS else "user"
+            self.draft.observe(text, origin=origin, timestamp=self.time)
         elif command:
             if command not in OWN_COMMANDS:
                 self.commands.append(text)

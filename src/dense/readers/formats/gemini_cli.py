@@ -36,12 +36,12 @@ from dense.readers.json_value import first_string, is_obj, is_seq, obj, objs, se
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation
 from dense.readers.stream import StepDraft, Stream
-from dense.readers.task import task_of
+from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Source, Step, ToolCall, Trajectory, Usage
 
 AGENT = "gemini-cli"
 SILENT = frozenset({"info", "warning"})
-COMMANDS = ("/", "?", "<session_context>", "<hook_context>")
+COMMANDS = ("/", "?", "<session_context>")
 """How a user's message begins that the program does not send to the model, or sends by itself."""
 STREAM_TYPES = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
 FILE_NAME = re.compile(r"[\w-][\w.-]*")
@@ -185,11 +185,13 @@ class _Session:
     def _user(self, message: dict[str, Any], restated: bool, drafts: list[StepDraft], prompts: list[str]) -> None:
         for result in _results(message):
             _answer(drafts, result)
-        text = _text(message.get("displayContent")) or _words(message)
+        # A hook's words come before the prompt in the same message.
+        text = unwrap_prompt(_text(message.get("displayContent")) or _words(message))
         if not text.strip() or text.lstrip().startswith(COMMANDS):
             return
         if drafts:
-            drafts[-1].observe(text, origin="system" if restated else "user")
+            origin = "system" if restated else "user"
+            drafts[-1].observe(text, origin=origin, timestamp=string(message.get("timestamp")))
         elif not restated:
             prompts.append(text)
 

@@ -8,6 +8,9 @@ stands.
 
 Streams that hold events only (`codex exec --json`, logs of the user interface) are read by `codex_events`.
 
+- The `exec` tool runs a JavaScript program: the calls inside (`tools.exec_command({cmd})`, `tools.apply_patch(…)`) are
+  the calls of the step, each with the output that the program's harness recorded for it, else with the texts that the
+  program printed of its result. A program without calls stays a call of `exec`.
 - A summary made for a compaction is an answer to the program, not an action; `replacement_history` repeats what is
   there already.
 - The rollout of a sub-agent names its parent; it nests in the step whose `spawn_agent` call started it, or in the last
@@ -30,6 +33,8 @@ from dense.errors import NoTrajectory
 from dense.readers.chat import describe, tool_call
 from dense.readers.content import text_of
 from dense.readers.files import HEAD_RECORDS, TraceRecord, first_value
+from dense.readers.formats.codex.code_mode import CodeProgram, program
+from dense.readers.formats.codex.code_results import RanCommand, observed
 from dense.readers.formats.codex.event_stream import EventStream, is_event, usage_of_codex
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, obj, seq, string, whole
@@ -37,7 +42,7 @@ from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of, unwrap_prompt
-from dense.trajectory import Source, Step, Task, ToolCall, Trajectory, Usage
+from dense.trajectory import Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
 CALLS = frozenset(
     {
@@ -103,6 +108,8 @@ class _Rollout:
         self.is_marked = False
         self.usage: Usage | None = None
         self.waiting: list[_Child] | None = None
+        self.programs: dict[str, CodeProgram] = {}
+        self.ran: list[RanCommand] = []
 
     def stream(self, records: Iterator[TraceRecord]) -> Stream | None:
         steps = self.steps(records)
@@ -162,6 +169,26 @@ class _Rollout:
         if payload.get("type") == "token_count":
             info = obj(payload.get("info"))
             self.count(usage_of_codex(info.get("last_token_usage")), usage_of_codex(info.get("total_token_usage")))
+        elif self.programs:
+            item = obj(payload.get("item")) if payload.get("type") == "item_completed" else payload
+            if item.get("type") in ("CommandExecution", "exec_command_end"):
+                words = [str(word) for word in seq(item.get("command"))]
+                self.ran.append(
+                    RanCommand(
+                        words[-1] if words else "",
+                        text_of(item.get("aggregated_output")),
+                        whole(item.get("exit_code")),
+                    )
+                )
+
+    def calls(self, call: ToolCall) -> list[ToolCall]:
+        """The calls that an item makes: one, or those of the program that it runs."""
+        code = string(call.arguments.get("input")) or string(call.arguments.get("code"))
+        if call.name != "exec" or code is None or (found := program(code, call.id)) is None:
+            return [call]
+        self.programs[call.id or ""] = found
+        self.ran = []
+        return found.calls
 
     def count(self, last: Usage | None, total: Usage | None) -> None:
         """A response's tokens come after its last item."""
@@ -184,7 +211,7 @@ class _Rollout:
             self.output(item, source)
         elif kind in CALLS:
             draft, done = self.act(source, timestamp)
-            draft.calls.append(_call(item))
+            draft.calls += self.calls(_call(item))
             return done
         elif kind == "reasoning":
             draft, done = self.act(source, timestamp)
@@ -194,7 +221,9 @@ class _Rollout:
             return self.message(item, source, timestamp)
         elif kind == "agent_message":
             self.words(
-                text_of([p for p in seq(item.get("content")) if obj(p).get("type") != "encrypted_content"]), "user"
+                text_of([p for p in seq(item.get("content")) if obj(p).get("type") != "encrypted_content"]),
+                "system",
+                timestamp,
             )
         elif kind not in PASSED_ITEMS:
             self.notices.skip(f"unknown item type {describe(kind)}", source)
@@ -216,26 +245,35 @@ class _Rollout:
             draft.message.append(text)
             return done
         if item.get("role") == "user":
-            self.words(text, "user")
+            self.words(text, "user", timestamp)
         elif item.get("role") not in ("developer", "system"):
             self.notices.skip(f"message with unknown role {describe(item.get('role'))}", source)
         return None
 
-    def words(self, text: str, origin: Any) -> None:
+    def words(self, text: str, origin: Origin, timestamp: str | None) -> None:
         if not text:
             return
         if self.draft is None:
             self.prompts.append(text)
         elif unwrap_prompt(text):
-            self.draft.observe(text, origin=origin)
+            self.draft.observe(text, origin=origin, timestamp=timestamp)
             self.ended = True
 
     def output(self, item: dict[str, Any], source: Source) -> None:
         if self.draft is None:
             self.notices.skip("output of a call before any action", source)
             return
-        text, code = _output(item.get("output") if "output" in item else item.get("tools"))
-        self.draft.observe(text, string(item.get("call_id")), exit_code=code)
+        call_id = string(item.get("call_id"))
+        if (found := self.programs.pop(call_id or "", None)) is not None:
+            calls, seen = observed(found, item.get("output"), self.ran, call_id or "exec")
+            place = self.draft.calls.index(found.calls[0]) if found.calls[0] in self.draft.calls else 0
+            self.draft.calls[place : place + len(found.calls)] = calls
+            self.draft.observations += seen
+            self.ran = []
+        else:
+            text, code = _output(item.get("output") if "output" in item else item.get("tools"))
+            is_error = True if text.startswith("Script failed\n") else None
+            self.draft.observe(text, call_id, exit_code=code, is_error=is_error)
         self.ended = self.ended or not self.is_marked
 
     def close(self, is_last: bool = False) -> Step | None:

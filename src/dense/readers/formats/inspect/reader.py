@@ -22,7 +22,6 @@ Traps, and what we decided:
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +30,7 @@ import msgspec
 
 from dense.errors import NotATrace
 from dense.readers.chat import Chat
-from dense.readers.files import TraceRecord
+from dense.readers.files import TraceFile, TraceRecord
 from dense.readers.formats.inspect.archive import SAMPLE_NAME, ArchiveMembers
 from dense.readers.formats.inspect.sample import InspectSample, id_text
 from dense.readers.json_value import is_obj, obj, objs, seq, string
@@ -58,9 +57,11 @@ class InspectLog:
                 place.notices.note(_no_sample(log), record.source)
             yield from held_back(_Log(log, self.name, place).streams(enumerate(samples), record.source), place.notices)
 
-    def read_archive(self, archive: zipfile.ZipFile, place: TraceLocation) -> Iterator[Stream]:
+    def read_container(self, file: TraceFile, place: TraceLocation, forced: str | None) -> Iterator[Stream]:
         """The samples of an `.eval` file, one after the other."""
-        with archive:
+        if forced not in (None, self.name):
+            raise NotATrace(f"{file.name}: an archive, which can be read as {self.name} only")
+        with file.archive() as archive:
             members = ArchiveMembers(archive, place)
             log = members.header()
             if log is None:
