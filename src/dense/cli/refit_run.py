@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -16,6 +18,7 @@ from dense.cli.text import printable
 from dense.errors import DenseError
 from dense.harness.harbor import EnvironmentSettings, HarborHarness
 from dense.harness.model_servers import run_servers
+from dense.harness.run_folder import run_folder
 from dense.refit.costs import describe_costs
 from dense.refit.executor import CellExecutor, RunProgress
 from dense.refit.experiment import (
@@ -65,8 +68,32 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
 
 def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> None:
     """Run what is missing, then print the results."""
-    made = _planned(file, out)
-    with writing(made.folder, f"dense refit run {file}"):
+    with _interruptible():
+        made = _planned(file, out)
+        _run_locked(made, file, extend=extend, retry_invalid=retry_invalid)
+    show_report(experiment_of(made.folder), output_console())
+
+
+def _ending_signals() -> list[signal.Signals]:
+    """Signals that end a run as Ctrl-C does. One that is ignored stays ignored, as `nohup` wants it."""
+    return [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Ends the run in good order when it is interrupted, and says how to continue."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in _ending_signals()}
+    try:
+        yield
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise DenseError("interrupted; run the same command again to continue: nothing is lost") from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _run_locked(made: Plan, file: Path, *, extend: bool, retry_invalid: bool) -> None:
+    with writing(made.folder, f"dense refit run {file}"), run_folder() as temporary:
         identity = identity_of(made.config, tuple(made.tasks.values()), made.base)
         with EventStore(made.folder) as store:
             check_same_experiment(fold_events(store), identity, made.folder, extend=extend)
@@ -78,14 +105,13 @@ def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> N
                 if retry_invalid:
                     reopen_invalid(store, state)
 
-            try:
-                asyncio.run(_run(made, store, begin))
-            except KeyboardInterrupt:
-                raise DenseError("interrupted; run the same command again to continue: nothing is lost") from None
-    show_report(experiment_of(made.folder), output_console())
+            asyncio.run(_run(made, store, temporary, begin))
 
 
-async def _run(made: Plan, store: EventStore, begin: Callable[[HarborHarness], None]) -> None:
+async def _run(made: Plan, store: EventStore, temporary: Path, begin: Callable[[HarborHarness], None]) -> None:
+    if (task := asyncio.current_task()) is not None:
+        for number in _ending_signals():  # asyncio itself does this for Ctrl-C
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     config = made.config
     recipients = list(made.recipients.values())
     place = config.environment
@@ -96,7 +122,7 @@ async def _run(made: Plan, store: EventStore, begin: Callable[[HarborHarness], N
                 settings,
                 servers=servers,
                 timeout_multiplier=config.timeout_multiplier,
-                hidden=[made.folder, made.base, *(task.folder for task in made.tasks.values())],
+                hidden=[made.folder, made.base, temporary.parent, *(task.folder for task in made.tasks.values())],
             ) as harness,
             analyst_model(config, made.folder, fold_events(store).spent.feedback) as model,
         ):

@@ -71,7 +71,8 @@ class _Server:
 
     def __init__(self, recipient: Recipient, folder: Path) -> None:
         self.recipient = recipient
-        self.log = folder / f"server-{re.sub(r'[^A-Za-z0-9_.-]+', '-', recipient.name)}.log"
+        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", recipient.name)
+        self.log, self.record = folder / f"server-{name}.log", folder / f"server-{name}.pid"
         self.process: Process | None = None
         self.start = 0
         """Where its part of the log begins."""
@@ -112,16 +113,22 @@ class _Server:
         except TimeoutError:
             process.kill()
             await process.wait()
+        supervisor.end_recorded(self.record)  # it is there only if the supervisor was killed
 
     async def _start(self, port: int) -> None:
-        """Starts it."""
+        """Starts it, after what a killed run left of it is ended."""
+        supervisor.end_recorded(self.record)
         command = [word.replace("{port}", str(port)) for word in self.recipient.server]
         try:
             self.log.parent.mkdir(parents=True, exist_ok=True)
             with self.log.open("ab") as log:
                 self.start = log.tell()
                 self.process = await asyncio.create_subprocess_exec(
-                    sys.executable, supervisor.__file__, *command, stdin=PIPE, stdout=log, stderr=STDOUT
+                    *[sys.executable, supervisor.__file__, str(self.record), *command],
+                    stdin=PIPE,
+                    stdout=log,
+                    stderr=STDOUT,
+                    start_new_session=True,
                 )
         except OSError as error:
             raise DenseError(f"{self.log}: cannot be written ({error.strerror or error})") from None

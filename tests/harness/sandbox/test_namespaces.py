@@ -284,7 +284,7 @@ def test_what_it_says_when_it_cannot_start(able: None, states: Path, tmp_path: P
         asyncio.run(Sandbox.start(SandboxSettings(parent=states, shown=(missing,))))
     file = tmp_path / "file"
     file.write_text("")
-    with pytest.raises(DenseError, match="no sandbox can be kept here"):
+    with pytest.raises(DenseError, match="no folder can be made here"):
         asyncio.run(Sandbox.start(SandboxSettings(parent=file)))
     assert issubclass(SandboxNotStarted, DenseError)
 

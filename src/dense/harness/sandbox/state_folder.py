@@ -1,4 +1,4 @@
-"""The folder that a sandbox keeps on disk while it runs, and what becomes of it when its owner was killed.
+"""Folders that a sandbox or a run keeps on disk while it lasts, and what becomes of them when the owner was killed.
 
 The owner holds a lock on it, which the kernel drops when the owner ends, however it ends. Whatever starts next removes
 the folders that nobody holds. The lock is right where process ids are not: in containers that share a folder."""
@@ -14,9 +14,8 @@ from pathlib import Path
 
 from dense.errors import DenseError
 
-PREFIX = "dense-sandbox-"
-"""How the folders are called."""
-_UNFINISHED = ".dense-sandbox-"
+SANDBOX_PREFIX, RUN_PREFIX = "dense-sandbox-", "dense-run-"
+"""How the folders of sandboxes and of runs are called; while one is being made, there is a dot before its name."""
 _OLD = 3600.0
 """Seconds after which a folder that was never finished belongs to nobody."""
 
@@ -24,13 +23,13 @@ _OLD = 3600.0
 class StateFolder:
     """A state folder that is ours."""
 
-    def __init__(self, parent: Path | None = None) -> None:
+    def __init__(self, parent: Path | None = None, prefix: str = SANDBOX_PREFIX) -> None:
         where = Path(tempfile.gettempdir()) if parent is None else parent
         try:
             where.mkdir(parents=True, exist_ok=True)
-            made = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=where.resolve()))
+            made = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=where.resolve()))
         except OSError as error:
-            raise DenseError(f"{where}: no sandbox can be kept here ({error.strerror}); name another folder") from None
+            raise DenseError(f"{where}: no folder can be made here ({error.strerror}); name another folder") from None
         self._lock: int | None = os.open(made / "owner", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         os.write(self._lock, f"pid {os.getpid()}\nstarted {started(os.getpid())}\n".encode())
@@ -49,12 +48,12 @@ def sweep(parent: Path | None = None) -> list[Path]:
     """Removes the state folders whose owner is dead, and says which. Those of other users are left alone."""
     where = Path(tempfile.gettempdir()) if parent is None else parent
     swept: list[Path] = []
-    for pattern in (f"{PREFIX}*", f"{_UNFINISHED}*"):
-        for folder in sorted(where.glob(pattern)):
-            try:
-                swept += [folder] if _swept(folder) else []
-            except OSError:
-                continue  # Someone else was quicker.
+    names = [f"{dot}{prefix}*" for prefix in (SANDBOX_PREFIX, RUN_PREFIX) for dot in ("", ".")]
+    for folder in sorted(path for name in names for path in where.glob(name)):
+        try:
+            swept += [folder] if _swept(folder) else []
+        except OSError:
+            continue  # Someone else was quicker.
     return swept
 
 
@@ -77,7 +76,7 @@ def _swept(folder: Path) -> bool:
     found = folder.lstat()
     if folder.is_symlink() or not folder.is_dir() or found.st_uid != os.geteuid():
         return False
-    if folder.name.startswith(_UNFINISHED):
+    if folder.name.startswith("."):
         if time.time() - found.st_mtime < _OLD:
             return False
         remove(folder)
