@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import sys
 import urllib.request
 from pathlib import Path
@@ -36,6 +37,18 @@ class Quits(_Own):
 
     async def run(self, instruction: str, environment: BaseEnvironment, context: AgentContext) -> None:
         sys.exit("no licence found, key zq8Lw3Tn5Vb7")
+
+
+class Passes(_Own):
+    """Hands its instruction on to a program in the environment, as most installed agents do."""
+
+    async def run(self, instruction: str, environment: BaseEnvironment, context: AgentContext) -> None:
+        text = shlex.quote(instruction)
+        if self.given.get("by") == "variable":
+            done = await environment.exec('printf %s "$TASK" >/tmp/told', env={"TASK": instruction})
+        else:
+            done = await environment.exec(command=f"printf %s {text} >/tmp/told")
+        assert done.return_code == 0
 
 
 class Edits(_Own):

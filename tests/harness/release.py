@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from dense.harness import AttemptOrder, AttemptResult, Recipient
-from dense.harness.derived_task import MAX_INSTRUCTION_BYTES, instruction_of
+from dense.harness.derived_task import MAX_ARGUMENT_BYTES, instruction_of
 from dense.harness.harbor import HarborHarness
 
 ORACLE = Recipient("oracle", "oracle")
@@ -40,10 +40,10 @@ def trials(task: str, out: str, server: str) -> tuple[str, list[dict[str, Any]]]
     """Which release it was, and what its trials came to, apart from names and times."""
     harness = HarborHarness(servers={"t": server})
     text = instruction_of(Path(task))
-    messages = [None, None, f"short\n{text}", "x" * MAX_INSTRUCTION_BYTES + text]
+    messages = [None, None, f"short\n{text}", "x" * MAX_ARGUMENT_BYTES + text]
     people = [ORACLE, Recipient("nop", "nop"), terminus(), terminus()]
     orders = [
-        AttemptOrder(str(number), who, Path(task), Path(out, str(number)), message, seed=5)
+        AttemptOrder(str(number), who, Path(task), Path(out, str(number)), message, number == 3, seed=5)
         for number, (who, message) in enumerate(zip(people, messages, strict=True))
     ]
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.harness.delivery_check import compare_received
-from dense.harness.derived_task import FEEDBACK_FILE, MAX_INSTRUCTION_BYTES, instruction_with
+from dense.harness.derived_task import FEEDBACK_FILE, MAX_ARGUMENT_BYTES, instruction_with
 
 TASK = "Count the lines of /app/words.txt that contain the letter e and write the number to /app/count.txt.\n"
 MESSAGE = f"[dense-feedback-0badcafe begins]\nWhat was tried:\n\n  grep -c e\n[dense-feedback-0badcafe ends]\n\n{TASK}"
@@ -120,7 +120,7 @@ def test_agents_with_a_format_of_their_own(fixtures: Path, tmp_path: Path) -> No
     assert compare_received(tmp_path, trajectory.task.instruction, "instruction") == "same"
 
 
-LONG = "x" * (MAX_INSTRUCTION_BYTES + 1)
+LONG = "x" * (MAX_ARGUMENT_BYTES + 1)
 
 
 @pytest.mark.parametrize(
@@ -132,13 +132,13 @@ LONG = "x" * (MAX_INSTRUCTION_BYTES + 1)
     ],
 )
 def test_a_file(tmp_path: Path, command: str, answer: str) -> None:
-    pointer = instruction_with(LONG, TASK).text
+    pointer = instruction_with(LONG, TASK, as_file=True).text
     trial = write(tmp_path, said("user", f"Do this:\n{pointer}"), acted("ls"), acted(command))
     assert compare_received(trial, pointer, "file") == answer
 
 
 def test_a_file_that_was_never_pointed_to(tmp_path: Path) -> None:
-    pointer = instruction_with(LONG, TASK).text
+    pointer = instruction_with(LONG, TASK, as_file=True).text
     assert compare_received(write(tmp_path, said("user", TASK), acted("ls")), pointer, "file") == "different"
     assert compare_received(tmp_path / "nowhere", pointer, "file") == "not recorded"
 

@@ -16,10 +16,11 @@ from dense.errors import DenseError
 from dense.harness import derived_task
 from dense.harness.derived_task import (
     FEEDBACK_FILE,
-    MAX_INSTRUCTION_BYTES,
+    MAX_ARGUMENT_BYTES,
     MIN_LINKED_BYTES,
     derive,
     digest,
+    fits_argument,
     instruction_of,
     instruction_with,
 )
@@ -120,8 +121,8 @@ def test_the_task_alone(task: Path, tmp_path: Path) -> None:
 
 
 def test_a_long_message_is_a_file(task: Path, tmp_path: Path) -> None:
-    message = "é" * (MAX_INSTRUCTION_BYTES // 2) + INSTRUCTION
-    made = derive(task, tmp_path / "out" / "greet", message)
+    message = "é" * (MAX_ARGUMENT_BYTES // 2) + INSTRUCTION
+    made = derive(task, tmp_path / "out" / "greet", message, as_file=True)
     assert made.delivered == "file" and made.file is not None
     assert made.file.read_text() == message
     assert made.folder not in made.file.parents
@@ -132,12 +133,14 @@ def test_a_long_message_is_a_file(task: Path, tmp_path: Path) -> None:
 
 
 def test_the_limit_is_in_bytes() -> None:
-    assert instruction_with("x" * MAX_INSTRUCTION_BYTES, "task").delivered == "instruction"
-    assert instruction_with("x" * (MAX_INSTRUCTION_BYTES - 1) + "é", "task").delivered == "file"
+    assert fits_argument("x" * MAX_ARGUMENT_BYTES)
+    assert not fits_argument("x" * (MAX_ARGUMENT_BYTES - 1) + "é")
+    assert not fits_argument("it's " * (MAX_ARGUMENT_BYTES // 8)), "quoting makes it longer"
+    assert instruction_with("x" * 2 * MAX_ARGUMENT_BYTES, "task").delivered == "instruction"
 
 
 def test_a_pointer_is_cut_from_a_trace_like_a_message() -> None:
-    pointer = instruction_with("x" * (MAX_INSTRUCTION_BYTES + 1), INSTRUCTION).text
+    pointer = instruction_with("x", INSTRUCTION, as_file=True).text
     trajectory = Trajectory("atif", "t", Source("t"), task=Task(pointer), steps=(Step(Source("t"), "hi"),))
     cut = without_injected(trajectory)
     assert cut.task is not None and cut.task.instruction == INSTRUCTION

@@ -20,7 +20,7 @@ from release import ORACLE, alone, terminus, trials
 
 from dense.errors import DenseError
 from dense.harness import AttemptOrder, AttemptResult, Harness, Recipient
-from dense.harness.derived_task import FEEDBACK_FILE, MAX_INSTRUCTION_BYTES, digest, instruction_of, sha256
+from dense.harness.derived_task import FEEDBACK_FILE, MAX_ARGUMENT_BYTES, digest, instruction_of, sha256
 from dense.harness.harbor import EnvironmentSettings, HarborHarness, fill_options
 from dense.harness.harbor_import import import_harbor
 from dense.harness.model_servers import run_servers
@@ -96,8 +96,8 @@ def test_a_long_message_is_read_by_an_agent_of_any_user(task: Path, tmp_path: Pa
     solve = f"#!/bin/bash\nid -un; tail -c 20 {FEEDBACK_FILE}; echo x >>{FEEDBACK_FILE} || echo kept\n"
     (task / "solution" / "solve.sh").write_text(solve)
     (task / "tests" / "test.sh").write_text(f"wc -c <{FEEDBACK_FILE}\necho 1 >/logs/verifier/reward.txt\n")
-    message = "é" * MAX_INSTRUCTION_BYTES + "the end of the message"
-    order = AttemptOrder("cell", ORACLE, task, tmp_path / "cell", message)
+    message = "é" * MAX_ARGUMENT_BYTES + "the end of the message"
+    order = AttemptOrder("cell", ORACLE, task, tmp_path / "cell", message, as_file=True)
     found = attempt(order)
     assert (found.reward, found.problem) == (1.0, "")
     assert (found.delivered, found.received, found.message_sha256) == ("file", "not recorded", sha256(message))
@@ -107,10 +107,30 @@ def test_a_long_message_is_read_by_an_agent_of_any_user(task: Path, tmp_path: Pa
     assert int(size) == len(message.encode())
 
 
+def test_a_long_message_is_in_the_instruction_of_an_agent_that_can_take_it(
+    task: Path, tmp_path: Path, serve: Callable[..., Loopback]
+) -> None:
+    server = serve(*SOLVED)
+    message = "it's long " * (2 * MAX_ARGUMENT_BYTES // 10) + instruction_of(task)
+    order = AttemptOrder("cell", terminus(), task, tmp_path / "c", message)
+    found = attempt(order, servers={"t": server.root})
+    assert (found.reward, found.delivered, found.received, found.is_argument) == (1.0, "instruction", "same", False)
+
+
+@pytest.mark.parametrize("by", ["argument", "variable"])
+def test_an_agent_that_hands_its_instruction_on_is_noticed(task: Path, tmp_path: Path, by: str) -> None:
+    who = Recipient("own", "own_agents:Passes", options={"given": {"by": by}})
+    assert attempt(AttemptOrder("cell", who, task, tmp_path / "c")).is_argument is True
+    quoted = f"Don't stop.\n{instruction_of(task)}"
+    assert attempt(AttemptOrder("cell", who, task, tmp_path / "d", quoted)).is_argument is True
+    assert attempt(AttemptOrder("cell", ORACLE, task, tmp_path / "e")).is_argument is False
+
+
 def test_whether_the_file_was_opened(task: Path, tmp_path: Path, serve: Callable[..., Loopback]) -> None:
     server = serve(answer(f"head -c 9 {FEEDBACK_FILE}"), *SOLVED)
-    message = "x" * MAX_INSTRUCTION_BYTES + instruction_of(task)
-    found = attempt(AttemptOrder("cell", terminus(), task, tmp_path / "c", message), servers={"t": server.root})
+    message = "x" * MAX_ARGUMENT_BYTES + instruction_of(task)
+    order = AttemptOrder("cell", terminus(), task, tmp_path / "c", message, as_file=True)
+    found = attempt(order, servers={"t": server.root})
     assert (found.reward, found.delivered, found.received) == (1.0, "file", "opened")
     pointer = server.received[0].body["messages"][0]["content"]
     assert FEEDBACK_FILE in pointer and instruction_of(task).strip() in pointer and "xxx" not in pointer

@@ -35,9 +35,14 @@ class MadeHarness:
     name = "made"
 
     def __init__(
-        self, *, delay: float = 0.0, log: Path | None = None, fails: Callable[[AttemptOrder], str | None] | None = None
+        self,
+        *,
+        delay: float = 0.0,
+        log: Path | None = None,
+        fails: Callable[[AttemptOrder], str | None] | None = None,
+        is_argument: bool | None = False,
     ) -> None:
-        self.delay, self.log, self.fails = delay, log, fails
+        self.delay, self.log, self.fails, self.is_argument = delay, log, fails, is_argument
         self.orders: list[AttemptOrder] = []
         self.running = self.most_running = 0
 
@@ -100,9 +105,10 @@ class MadeHarness:
             tool_calls=int(str(record["steps"])),
             seconds=self.delay,
             trace="trial/agent/trajectory.json",
-            delivered="instruction" if message is not None else "",
+            delivered="" if message is None else "file" if order.as_file else "instruction",
             message_sha256=hashlib.sha256(message.encode()).hexdigest() if message is not None else "",
             received="same" if message is not None else "",
+            is_argument=self.is_argument,
         )
 
 

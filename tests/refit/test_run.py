@@ -70,6 +70,29 @@ def test_later_rounds_remember_the_last_three_attempts(tmp_path: Path) -> None:
         assert times == [1 if source < n <= source + 3 else 0 for n in range(1, 6)], source
 
 
+@pytest.mark.parametrize("is_argument", [True, False, None])
+def test_all_methods_of_a_pair_are_delivered_alike(tmp_path: Path, is_argument: bool | None) -> None:
+    """The long one among them decides, where the agent cannot take it; `none` has no message."""
+    plan = made_plan(tmp_path, repetitions=1, rounds=2, budget="paper", methods=["none", "long_method:Long", "dense"])
+    harness = MadeHarness(is_argument=is_argument)
+    results = run_all(plan, harness)
+    delivered = {(result.cell.task, result.cell.round, result.cell.method): result.delivered for result in results}
+    for (task, number, method), how in delivered.items():
+        if method in ("run0", "none"):
+            assert how == ""
+        elif is_argument is False:
+            assert how == "instruction"
+        else:  # only task-1 has a long message
+            assert how == ("file" if task == "task-1" else "instruction"), (task, number, method)
+
+
+def test_a_run_that_stops_does_not_wait_for_messages_that_never_come(tmp_path: Path) -> None:
+    plan = made_plan(tmp_path, count=2, repetitions=2, stop_after=1, retries=0, methods=["dense", "advisor", "none"])
+    harness = MadeHarness(is_argument=True, fails=lambda order: "broken" if "round1" in order.name else None)
+    with pytest.raises(DenseError, match="in a row were not scored"):
+        run_all(plan, harness)
+
+
 def test_what_grades_an_attempt_reaches_only_the_privileged_method(tmp_path: Path) -> None:
     plan = made_plan(tmp_path, rounds=2)
     harness = MadeHarness()

@@ -44,7 +44,8 @@ def has_same_instruction(order: AttemptOrder) -> bool:
             return left == (order.task / INSTRUCTION).read_bytes()
     except OSError:
         return False
-    return left == instruction_with(order.message, instruction_of(order.task)).text.encode()
+    given = instruction_with(order.message, instruction_of(order.task), as_file=order.as_file)
+    return left == given.text.encode()
 
 
 def check_unchanged(order: AttemptOrder, found: str) -> None:

@@ -29,7 +29,7 @@ def with_delivery(attempted: AttemptResult, order: AttemptOrder, trial: Path) ->
     """The attempt with how its message was delivered and what came of that; as it is where there was no message."""
     if order.message is None:
         return attempted
-    instruction = instruction_with(order.message, instruction_of(order.task))
+    instruction = instruction_with(order.message, instruction_of(order.task), as_file=order.as_file)
     return replace(
         attempted,
         delivered=instruction.delivered,

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 # pyright: reportMissingTypeStubs=false
 import asyncio
+import json
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dense.errors import DenseError
 from dense.harness.datasets import resolve_dataset
@@ -60,6 +63,8 @@ AGENT_SETTINGS = frozenset(
     "override_timeout_sec override_setup_timeout_sec max_timeout_sec extra_allowed_hosts skills mcp_servers".split()
 )
 """Options of a recipient that are Harbor's, not the agent's own."""
+ARGUMENT_MARK = "instruction-was-an-argument"
+"""A file in an attempt's folder: the agent handed its instruction on within a command or a variable."""
 ENV = "environment: settings: env"
 """Where an environment's variables are in the experiment's file."""
 
@@ -155,7 +160,7 @@ class HarborHarness:
         self._check_servers()
         await asyncio.to_thread(clear_folder, order.folder)
         derived = await asyncio.to_thread(
-            derive, order.task, order.folder / TASK_FOLDER / order.task.name, order.message
+            derive, order.task, order.folder / TASK_FOLDER / order.task.name, order.message, as_file=order.as_file
         )
         check_unchanged(order, derived.original_digest)
         try:
@@ -193,6 +198,7 @@ class HarborHarness:
             import_harbor()
             trial = await _create(self._config(order, derived.folder))
             _give(trial, resolve_variables(trial.config.environment.env, ENV))
+            _watch_instruction(trial, order.folder / ARGUMENT_MARK)
             if derived.file is not None:
                 _put_before_agent(trial, derived.file)
             await trial.run()
@@ -206,7 +212,10 @@ class HarborHarness:
         """What the trial came to. Tidies up, so that an attempt leaves the same whether or not it was killed here."""
         self.tidy(order)
         attempted = read_trial(trial, order.folder)
-        return incomplete(trial.name) if attempted is None else with_delivery(attempted, order, trial)
+        if attempted is None:
+            return incomplete(trial.name)
+        attempted = replace(attempted, is_argument=(order.folder / ARGUMENT_MARK).exists())
+        return with_delivery(attempted, order, trial)
 
     def _failed_result(self, order: AttemptOrder, error: BaseException) -> AttemptResult:
         """An attempt that left no record: not scored, and why."""
@@ -328,6 +337,22 @@ def _give(trial: Trial, variables: Mapping[str, str]) -> None:
     environment = cast("Any", trial.agent_environment)
     if variables:
         environment._persistent_env = {**environment._persistent_env, **variables}
+
+
+def _watch_instruction(trial: Trial, mark: Path) -> None:
+    """Notes in a file whether the agent hands its instruction on within a command or a variable. Agents do it in ways
+    of their own, so it is measured while they run, not known by name."""
+    environment, instruction = cast("Any", trial.agent_environment), trial.task.instruction.strip()
+    execute = environment.exec
+    forms = (instruction, shlex.quote(instruction)[1:-1], json.dumps(instruction)[1:-1])
+
+    async def watched(command: str, *args: Any, **kwargs: Any) -> Any:
+        given = cast("Mapping[str, str]", kwargs.get("env") or {})
+        if instruction and any(form in text for text in (command, *given.values()) for form in forms):
+            mark.touch()
+        return await execute(command, *args, **kwargs)
+
+    environment.exec = watched
 
 
 def _put_before_agent(trial: Trial, message: Path) -> None:

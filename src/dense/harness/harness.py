@@ -47,6 +47,8 @@ class AttemptOrder(Struct, frozen=True):
     """Where everything of this attempt goes. It does not exist yet, or holds what a killed run left of this one."""
     message: str | None = None
     """What the agent gets instead of the bare instruction, the instruction included; None for the instruction alone."""
+    as_file: bool = False
+    """Whether the agent gets the message as a file in its environment, with a pointer to it as its instruction."""
     seed: int = 0
     """The same for the same cell: for agents and models that take one."""
     digest: str = ""
@@ -80,6 +82,9 @@ class AttemptResult(Struct, frozen=True, omit_defaults=True):
     """The hash of what was delivered."""
     received: Received = ""
     """What the trace says that the agent got."""
+    is_argument: bool | None = None
+    """Whether the agent handed its instruction on within a command or a variable, which has a limited length; None
+    where nobody looked."""
 
     @property
     def is_scored(self) -> bool:

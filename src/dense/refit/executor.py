@@ -25,8 +25,9 @@ from dense.errors import (
 )
 from dense.harness import AttemptOrder, AttemptResult, Harness
 from dense.model import ModelCall
+from dense.refit.delivery import RoundDelivery
 from dense.refit.feedback import FeedbackMaker, Prepared, SourceAttempt, delivered_as_file
-from dense.refit.plan import Plan, seed_of
+from dense.refit.plan import ComparedPair, Plan, seed_of
 from dense.refit.priority_slots import PrioritySlots
 from dense.refit.store.events import (
     CallPaid,
@@ -97,6 +98,7 @@ class CellExecutor:
         self._stop: DenseError | None = None
         self._in_a_row = 0
         self._running = self._distilling = 0
+        self._deliveries: dict[tuple[tuple[str, str, int], int], RoundDelivery] = {}
         maker.watch(self._paid)
 
     # What a run asks for
@@ -109,7 +111,7 @@ class CellExecutor:
                 self._note(CellGivenUp(f"not scored in {often}; the last: {_why(known)}"), cell)
                 break
             await sleep(0 if not known.unscored else self._waits[min(known.unscored, len(self._waits)) - 1])
-            await self._execute(cell, message)
+            await self._execute(cell, message, as_file=message is not None and await self._is_file(cell))
         return self.result(cell)
 
     def result(self, cell: Cell) -> Result:
@@ -118,6 +120,11 @@ class CellExecutor:
 
     async def feedback(self, cell: Cell, source: Result, earlier: Sequence[MemoryItem]) -> Prepared | None:
         """What the cell starts with; None where it is given up, because its source has no score or feedback fails."""
+        prepared = await self._prepared(cell, source, earlier)
+        self._delivery(cell).announce(cell.method, None if prepared is None else prepared.message)
+        return prepared
+
+    async def _prepared(self, cell: Cell, source: Result, earlier: Sequence[MemoryItem]) -> Prepared | None:
         known = self.state.of(cell)
         place = self.plan.place(cell)
         if known.feedback is not None and (kept := self._maker.kept(known.feedback, place, earlier)) is not None:
@@ -162,12 +169,26 @@ class CellExecutor:
 
     # How it is done
 
-    async def _execute(self, cell: Cell, message: str | None) -> None:
+    def _delivery(self, cell: Cell) -> RoundDelivery:
+        return self._deliveries.setdefault((cell.pair, cell.round), RoundDelivery(self.plan.config.methods))
+
+    async def _is_file(self, cell: Cell) -> bool:
+        """Whether the cell's message is delivered as a file. What was delivered in this round before counts too: an
+        earlier session may have had other methods."""
+        shared = self.state.of(ComparedPair(*cell.pair).cell(0)).attempted
+        if shared is not None and shared.is_argument is False:
+            return False
+        is_file = await self._delivery(cell).is_file()
+        self._check_stopped()
+        before = (self.state.of(other).attempted for other in self.plan.round_of(cell))
+        return is_file or any(attempted is not None and attempted.delivered == "file" for attempted in before)
+
+    async def _execute(self, cell: Cell, message: str | None, *, as_file: bool) -> None:
         """One execution, scored or not."""
         async with self._slots.taken(-cell.round):
             self._check_stopped()
             known = self.state.of(cell)
-            last = self._order(cell, known.executions, message)
+            last = self._order(cell, known.executions, message, as_file=as_file)
             if known.executions > known.ended and (left := self._harness.finished(last)) is not None:
                 self._ended(cell, known.executions, left)  # scored, and killed before it was noted
                 return
@@ -177,7 +198,7 @@ class CellExecutor:
             self._note(ExecutionStarted(number), cell)
             self._running += 1
             try:
-                self._ended(cell, number, await self._attempted(self._order(cell, number, message)))
+                self._ended(cell, number, await self._attempted(self._order(cell, number, message, as_file=as_file)))
             except DenseError as error:  # every other attempt would end the same way
                 self._halt(error)
                 raise RunStopped from None
@@ -249,13 +270,14 @@ class CellExecutor:
         trace = folder / attempted.trace if attempted.trace else None
         return SourceAttempt(folder / attempted.trial, trace, delivered_as_file(attempted, place))
 
-    def _order(self, cell: Cell, number: int, message: str | None) -> AttemptOrder:
+    def _order(self, cell: Cell, number: int, message: str | None, *, as_file: bool) -> AttemptOrder:
         return AttemptOrder(
             f"{cell.key}--try-{number}",
             self.plan.recipients[cell.recipient],
             self.plan.tasks[cell.task].folder,
             self.plan.place(cell) / f"try-{number}",
             message,
+            as_file,
             seed_of(cell),
             self.plan.tasks[cell.task].digest,
         )
@@ -281,6 +303,8 @@ class CellExecutor:
 
     def _halt(self, error: DenseError) -> None:
         self._stop = self._stop or error
+        for delivery in self._deliveries.values():
+            delivery.stop()
 
     def _check_stopped(self) -> None:
         if self._stop is not None:

@@ -56,6 +56,10 @@ class Plan:
             for number in range(1, self.config.rounds + 1):
                 yield pair.cell(number, method)
 
+    def round_of(self, cell: Cell) -> Iterator[Cell]:
+        """All methods' cells of the pair and the round of this one."""
+        return (ComparedPair(*cell.pair).cell(cell.round, method) for method in self.config.methods)
+
     def place(self, cell: Cell) -> Path:
         """The cell's folder."""
         return self.folder / "cells" / cell.key
