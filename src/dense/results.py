@@ -77,10 +77,16 @@ class Result(Struct, frozen=True, omit_defaults=True):
     """Bytes of the message that the recipient got, the task's own text included."""
     tool_calls: int | None = None
     """How many tools the recipient called."""
+    turns: int | None = None
+    """How often the recipient acted."""
+    checks_passed: int | None = None
+    """How many of the verifier's checks passed; None if it left no report of them."""
+    checks: int | None = None
+    """How many checks the verifier made."""
     seconds: float | None = None
     """From the environment's start to the grade."""
     tries: int = 1
-    """How many executions it took to get it scored."""
+    """How many executions were started for it, killed ones included."""
     delivered: str = ""
     """How the message came to the recipient: `instruction`, `file`, or empty for the task alone."""
     message_sha256: str = ""

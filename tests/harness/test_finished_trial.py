@@ -39,7 +39,7 @@ def test_a_graded_trial(trial_of: Callable[..., Path]) -> None:
     assert (found.reward, found.exception, found.problem) == (1.0, None, "")
     assert found.usage == Usage(input=8400, cache_read=2000, output=380)
     assert not found.is_partial
-    assert found.tool_calls == 9  # seven commands, and twice that it is done
+    assert (found.tool_calls, found.turns) == (7, 7)  # that it is done is no call
     assert found.trace == f"{trial.name}/agent/trajectory.json"
     assert found.seconds is not None and 5 < found.seconds < 6
 
@@ -133,14 +133,76 @@ def test_partial_rewards_stand(trial_of: Callable[..., Path]) -> None:
         ({"n_input_tokens": 10, "n_cache_tokens": None, "n_output_tokens": 1}, Usage(10, None, None, 1)),
         ({"n_input_tokens": None, "n_output_tokens": 1}, Usage(output=1)),
         ({"n_input_tokens": 10, "n_output_tokens": 2, "cost_usd": 0.5}, Usage(10, None, None, 2, 0.5)),
-        ({"n_input_tokens": "10", "n_output_tokens": True}, None),
-        ({}, None),
-        (None, None),
     ],
 )
 def test_tokens(trial_of: Callable[..., Path], recorded: Any, usage: Usage | None) -> None:
     found = read_trial(trial_of("basic", agent_result=recorded))
-    assert found is not None and found.usage == usage
+    assert found is not None and found.usage == usage and not found.is_partial
+
+
+@pytest.mark.parametrize("recorded", [{"n_input_tokens": "10", "n_output_tokens": True}, {}, None])
+def test_tokens_of_the_trace_where_the_record_has_none(trial_of: Callable[..., Path], recorded: Any) -> None:
+    trial = trial_of("basic", agent_result=recorded)
+    found = read_trial(trial)
+    assert found is not None and found.usage == Usage(8400, 2000, None, 380) and found.is_partial
+    (trial / "agent" / "trajectory.json").unlink()
+    found = read_trial(trial)
+    assert found is not None and found.usage is None and not found.is_partial
+
+
+@pytest.mark.parametrize(
+    ("occurred", "is_partial"),
+    [
+        ("2026-11-15T22:25:40Z", True),
+        ("2026-11-15T17:25:40", True),  # five hours west, before the verifier
+        ("2026-11-16T03:55:40", True),  # five and a half hours east
+        ("2026-11-15T17:25:48.5", False),  # after the verifier began
+    ],
+)
+def test_times_of_another_zone(trial_of: Callable[..., Path], occurred: str, is_partial: bool) -> None:
+    times = {
+        "started_at": "2026-11-15T22:25:30Z",
+        "finished_at": "2026-11-15T22:25:50Z",
+        "verifier": {"started_at": "2026-11-15T22:25:48Z", "finished_at": "2026-11-15T22:25:49Z"},
+    }
+    exception = {"exception_type": "AgentTimeoutError", "exception_message": "", "occurred_at": occurred}
+    found = read_trial(trial_of("basic", exception_info=exception, **times))
+    assert found is not None and found.is_partial == is_partial
+
+
+def test_the_end_of_a_long_reason_is_kept(trial_of: Callable[..., Path]) -> None:
+    words = "Docker compose failed. " + "a layer " * 200 + "no space left on device"
+    exception = {"exception_type": "RuntimeError", "exception_message": words}
+    found = read_trial(trial_of("basic", verifier_result=None, exception_info=exception))
+    assert found is not None and found.problem.startswith("RuntimeError: Docker compose failed.")
+    assert found.problem.endswith("no space left on device") and len(found.problem) < 440
+
+
+CTRF = {"results": {"tests": [{"name": "a", "status": "passed"}, {"name": "b", "status": "failed"}]}}
+JUNIT = """<?xml version="1.0"?><testsuites><testsuite><testcase name="a"/><testcase name="b"><failure>x</failure>
+</testcase><testcase name="c"><skipped/></testcase></testsuite></testsuites>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "checks"),
+    [
+        ("ctrf.json", json.dumps(CTRF), (1, 2)),
+        ("ctrf.json", json.dumps({"results": {"summary": {"tests": 24, "passed": 21}}}), (21, 24)),
+        ("ctrf.json", json.dumps({"results": {"summary": {"tests": 2, "passed": 3}}}), (None, None)),
+        ("ctrf.json", "[" * 100_000, (None, None)),
+        ("junit.xml", JUNIT, (1, 3)),
+        ("junit.xml", '<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase/></testsuite>', (None, None)),
+        ("page.xml", "<html/>", (None, None)),
+        ("junit.xml", "<testsuite>", (None, None)),
+    ],
+)
+def test_checks_of_a_verifier(
+    trial_of: Callable[..., Path], name: str, text: str, checks: tuple[int | None, int | None]
+) -> None:
+    trial = trial_of("basic")
+    (trial / "verifier" / name).write_text(text)
+    found = read_trial(trial)
+    assert found is not None and (found.checks_passed, found.checks) == checks
 
 
 def test_steps_of_a_task_are_summed(trial_of: Callable[..., Path]) -> None:

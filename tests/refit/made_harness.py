@@ -62,8 +62,9 @@ class MadeHarness:
         except (OSError, ValueError):
             return None
 
-    def tidy(self, order: AttemptOrder) -> None:
-        """Nothing of it must not stay."""
+    def clear_killed(self, order: AttemptOrder) -> Usage | None:
+        """Nothing of it must not stay; a killed one took something."""
+        return Usage(100, None, None, 5, 0.001)
 
     def _made(self, order: AttemptOrder) -> AttemptResult:
         if self.fails is not None and (words := self.fails(order)) is not None:

@@ -23,6 +23,7 @@ from dense.refit.results_table.imports import import_sources, parse_methods
 from dense.refit.store.events import EventStore
 from dense.refit.store.lock import holder_of, writing
 from dense.refit.store.state import ExperimentState, format_usd, load_state
+from dense.report.numbers import count_of
 from dense.results import ANALYST, Experiment, Prices, Result
 
 
@@ -41,6 +42,8 @@ def status(place: Path, out: Path | None) -> None:
     )
     if state is not None and state.identity != IMPORTED:
         console.print(f"running: {f'{len(state.running)} attempts; {holder}' if holder else 'no'}", markup=False)
+        if state.killed:
+            console.print(f"killed with their run: {count_of(state.killed, 'execution')}", markup=False)
         console.print(f"paid so far: {state.spent}{_limit(state)}", markup=False)
     flagged = Counter(result.exception for result in scored if result.exception)
     for name, count in flagged.most_common():

@@ -1,25 +1,32 @@
 """What a finished Harbor trial came to, from the files that it left; also those of other people and older releases.
 
 Nothing is made up: a reward that the verifier did not write is None, tokens that were not recorded are unknown. Tokens
-come from the trial's own record only, because sums over the steps of a trace lose calls that were under way."""
+come from the trial's own record; where that has none, from the trace, and then they are those of completed calls only,
+because a trace loses calls that were under way."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from dense.errors import DenseError
 from dense.harness.harness import AttemptResult
+from dense.harness.verifier_checks import read_checks
 from dense.readers import Stream, files_of, read_file
 from dense.readers.json_value import number, obj, objs, string, whole
 from dense.redact import redact_text
+from dense.text.clip import clip_middle
 from dense.trajectory import Step, Usage
 
 RESULT_FILE = "result.json"
 MAX_PROBLEM_CHARS = 400
+NOT_A_TOOL = frozenset({"mark_task_complete"})
+"""Calls in traces that call nothing: how Harbor writes down that terminus-2 says it is done."""
 
 PROVIDER_FAILED = frozenset(
     """
@@ -47,7 +54,10 @@ def read_trial(folder: Path, base: Path | None = None) -> AttemptResult | None:
     kind = string(exception.get("exception_type"))
     reward = number(obj(obj(result.get("verifier_result")).get("rewards")).get("reward"))
     usage, is_whole = _usage(parts)
-    trace, calls = _trace(folder)
+    trace = read_trace(folder)
+    if usage is None and trace is not None:
+        usage, is_whole = trace.usage, False
+    checks = read_checks(folder)
     return AttemptResult(
         trial=_relative(folder, base),
         reward=None if kind in PROVIDER_FAILED else reward,
@@ -55,9 +65,12 @@ def read_trial(folder: Path, base: Path | None = None) -> AttemptResult | None:
         problem=_problem(result, exception, reward),
         usage=usage,
         is_partial=usage is not None and (not is_whole or _ended_the_agent(result, exception)),
-        tool_calls=calls,
+        tool_calls=None if trace is None else trace.calls,
+        turns=None if trace is None else trace.turns,
+        checks_passed=None if checks is None else checks.passed,
+        checks=None if checks is None else checks.total,
         seconds=_seconds(result),
-        trace="" if trace is None else _relative(trace, base),
+        trace="" if trace is None else _relative(trace.path, base),
     )
 
 
@@ -98,11 +111,22 @@ def _usage_of(context: dict[str, Any]) -> Usage:
 
 
 def _ended_the_agent(result: dict[str, Any], exception: dict[str, Any]) -> bool:
-    """Whether the exception came before the verifier's turn: calls that were under way then are not in the tokens."""
+    """Whether the exception came before the verifier's turn: calls that were under way then are not in the tokens.
+
+    Some releases write this time in the zone of their machine and all others in UTC. It lies between start and end of
+    the trial: where that allows several zones, any in which it came before counts."""
     if not exception:
         return False
-    occurred, verifying = _time(exception.get("occurred_at")), _time(obj(result.get("verifier")).get("started_at"))
-    return verifying is None or occurred is None or occurred <= verifying
+    verifying = _time(obj(result.get("verifier")).get("started_at"))
+    occurred = _time(exception.get("occurred_at"))
+    if verifying is None or occurred is None:
+        return True
+    if not _is_naive(exception.get("occurred_at")) or _is_naive(obj(result.get("verifier")).get("started_at")):
+        return occurred <= verifying
+    start, end = _time(result.get("started_at")), _time(result.get("finished_at"))
+    shifted = [occurred + timedelta(minutes=15 * quarter) for quarter in range(-56, 57)]
+    within = [time for time in shifted if (start is None or start <= time) and (end is None or time <= end)]
+    return any(time <= verifying for time in within or [occurred])
 
 
 def _problem(result: dict[str, Any], exception: dict[str, Any], reward: float | None) -> str:
@@ -124,7 +148,7 @@ def _problem(result: dict[str, Any], exception: dict[str, Any], reward: float | 
 
 def _clean(text: str) -> str:
     text = redact_text(text)[0]
-    return text if len(text) <= MAX_PROBLEM_CHARS else text[:MAX_PROBLEM_CHARS] + " …"
+    return clip_middle(text, MAX_PROBLEM_CHARS, head=0.3)  # tools say at the end what went wrong
 
 
 def _seconds(result: dict[str, Any]) -> float | None:
@@ -135,8 +159,13 @@ def _seconds(result: dict[str, Any]) -> float | None:
     return None if start is None or end is None else max((end - start).total_seconds(), 0.0)
 
 
+def _is_naive(value: Any) -> bool:
+    """Whether a time has no zone."""
+    return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is None
+
+
 def _time(value: Any) -> datetime | None:
-    """Older releases write local times without a zone, newer ones UTC; within one record they are alike."""
+    """A time in UTC; one without a zone as if it were."""
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -144,14 +173,28 @@ def _time(value: Any) -> datetime | None:
     return None if found is None else found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _trace(trial: Path) -> tuple[Path | None, int | None]:
-    """Where the trace lies, and how many tools were called in it. A trace that cannot be read is none."""
-    first: Path | None = None
-    calls = 0
+class TraceCounts(Struct, frozen=True):
+    """What a trace adds up to."""
+
+    path: Path
+    """Its first file."""
+    turns: int
+    """How often the agent acted."""
+    calls: int
+    """How many tools it called, its subagents' included."""
+    usage: Usage | None
+    """The tokens that the trace tells of."""
+
+
+def read_trace(trial: Path) -> TraceCounts | None:
+    """The trace of a trial, counted. A trace that cannot be read is none."""
+    found: TraceCounts | None = None
     for path, stream in _streams(trial):
-        first = first or path
-        calls += sum(map(_calls, stream.guarded()))
-    return first, None if first is None else calls
+        before = found or TraceCounts(path, 0, 0, None)
+        steps = list(map(_calls, stream.counted()))
+        usage = stream.usage if before.usage is None or stream.usage is None else before.usage + stream.usage
+        found = TraceCounts(before.path, before.turns + len(steps), before.calls + sum(steps), usage or before.usage)
+    return found
 
 
 def _streams(trial: Path) -> Iterator[tuple[Path, Stream]]:
@@ -167,7 +210,8 @@ def _streams(trial: Path) -> Iterator[tuple[Path, Stream]]:
 
 
 def _calls(step: Step) -> int:
-    return len(step.calls) + sum(_calls(inner) for subagent in step.subagents for inner in subagent.steps)
+    own = sum(call.name not in NOT_A_TOOL for call in step.calls)
+    return own + sum(_calls(inner) for subagent in step.subagents for inner in subagent.steps)
 
 
 def _relative(path: Path, base: Path) -> str:

@@ -27,11 +27,12 @@ from dense.errors import DenseError
 from dense.harness.datasets import resolve_dataset
 from dense.harness.delivery_check import with_delivery
 from dense.harness.derived_task import FEEDBACK_FILE, DerivedTask, derive, instruction_of
-from dense.harness.finished_trial import RESULT_FILE, incomplete, read_trial
+from dense.harness.finished_trial import RESULT_FILE, incomplete, read_trace, read_trial
 from dense.harness.harbor_import import close_connections, import_harbor
 from dense.harness.harness import AttemptOrder, AttemptResult, Recipient
 from dense.harness.sandbox import IMPORT_PATH, preflight
 from dense.harness.secrets import check_variables, collect_secrets, remove_secrets, resolve_variables, scrub
+from dense.trajectory import Usage
 
 if TYPE_CHECKING:
     from harbor.models.trial.config import AgentConfig, EnvironmentConfig, TrialConfig
@@ -183,6 +184,12 @@ class HarborHarness:
             if attempted.is_scored:
                 return attempted
         return None
+
+    def clear_killed(self, order: AttemptOrder) -> Usage | None:
+        """Tidies up after an attempt that was killed with its run; what its trace says that it took."""
+        self.tidy(order)
+        traces = (read_trace(folder) for folder in sorted(order.folder.glob("*__*")) if folder.is_dir())
+        return next((trace.usage for trace in traces if trace is not None), None)
 
     def tidy(self, order: AttemptOrder) -> None:
         """Takes secrets that the recipient and the environment were given out of the order's folder, and the derived

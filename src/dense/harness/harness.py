@@ -72,6 +72,12 @@ class AttemptResult(Struct, frozen=True, omit_defaults=True):
     """Whether the tokens are those of completed calls only."""
     tool_calls: int | None = None
     """How many tools were called; None without a trace."""
+    turns: int | None = None
+    """How often the agent acted; None without a trace."""
+    checks_passed: int | None = None
+    """How many of the verifier's checks passed; None if it left no report of them."""
+    checks: int | None = None
+    """How many checks there are."""
     seconds: float | None = None
     """How long it took."""
     trace: str = ""
@@ -110,6 +116,7 @@ class Harness(Protocol):
         after an attempt was scored and before that was noted takes it up again. None where there is none."""
         ...
 
-    def tidy(self, order: AttemptOrder, /) -> None:
-        """Takes out of an order's folder what a killed attempt must not leave behind: credentials."""
+    def clear_killed(self, order: AttemptOrder, /) -> Usage | None:
+        """Ends what a killed attempt left running, takes out of its folder what must not stay there (credentials), and
+        says what it took as far as its trace has it."""
         ...

@@ -13,6 +13,7 @@ from dense.errors import DenseError
 from dense.harness.delivery_check import with_delivery
 from dense.harness.finished_trial import RESULT_FILE, incomplete, read_trial
 from dense.harness.harness import AttemptOrder, AttemptResult
+from dense.trajectory import Usage
 
 
 class RecordedHarness:
@@ -49,8 +50,9 @@ class RecordedHarness:
                 return attempted
         return None
 
-    def tidy(self, order: AttemptOrder) -> None:
-        """Nothing: a recorded trial was given no secrets here."""
+    def clear_killed(self, order: AttemptOrder) -> Usage | None:  # noqa: ARG002
+        """Nothing: a recorded trial was given no secrets here, and took nothing."""
+        return None
 
     def _recorded(self, name: str) -> Path:
         if isinstance(self.trials, Path):

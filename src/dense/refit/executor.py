@@ -35,6 +35,7 @@ from dense.refit.store.events import (
     Event,
     EventStore,
     ExecutionEnded,
+    ExecutionKilled,
     ExecutionStarted,
     FeedbackFailed,
 )
@@ -193,18 +194,19 @@ class CellExecutor:
                 self._ended(cell, known.executions, left)  # scored, and killed before it was noted
                 return
             if known.executions > known.ended:
-                self._harness.tidy(last)  # what a killed run left of it stays, without what must not stay
+                # What a killed run left of it stays, without what must not stay.
+                self._note(ExecutionKilled(known.executions, self._harness.clear_killed(last)), cell)
             number = known.executions + 1
             self._note(ExecutionStarted(number), cell)
             self._running += 1
             try:
-                self._ended(cell, number, await self._attempted(self._order(cell, number, message, as_file=as_file)))
+                attempted = await self._attempted(self._order(cell, number, message, as_file=as_file))
             except DenseError as error:  # every other attempt would end the same way
                 self._halt(error)
                 raise RunStopped from None
             finally:
                 self._running -= 1
-                self._tell()
+            self._ended(cell, number, attempted)
 
     async def _attempted(self, order: AttemptOrder) -> AttemptResult:
         try:

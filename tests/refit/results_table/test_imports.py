@@ -68,7 +68,8 @@ def test_what_a_trial_tells(jobs: Path) -> None:
         Cell(TERMINUS, "count-words", 0, 1, "dense"),
         reward=1.0,
         usage=Usage(8400, 2000, None, 380),
-        tool_calls=9,
+        tool_calls=7,
+        turns=7,
         seconds=first.seconds,
         trace=first.trace,
     )

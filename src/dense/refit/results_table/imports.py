@@ -257,6 +257,9 @@ def _result(trial: HarborTrial, cell: Cell) -> Result | None:
         usage=attempted.usage,
         is_partial=attempted.is_partial,
         tool_calls=attempted.tool_calls,
+        turns=attempted.turns,
+        checks_passed=attempted.checks_passed,
+        checks=attempted.checks,
         seconds=attempted.seconds,
         trace=(trial.folder / attempted.trace).as_posix() if attempted.trace else "",
     )

@@ -76,6 +76,15 @@ class ExecutionEnded(Struct, frozen=True, tag="ended"):
     """What came of it."""
 
 
+class ExecutionKilled(Struct, frozen=True, tag="killed"):
+    """An execution was killed with its run: noted by the session that goes on. It has no score and is no failure."""
+
+    number: int
+    """Which try."""
+    usage: Usage | None = None
+    """What its trace says that it took; calls that were under way are not in it."""
+
+
 class FeedbackMade(Struct, frozen=True, tag="feedback"):
     """The feedback that a cell starts with is made, and lies in its folder."""
 
@@ -135,6 +144,7 @@ type Event = (
     | SessionStarted
     | ExecutionStarted
     | ExecutionEnded
+    | ExecutionKilled
     | FeedbackMade
     | FeedbackFailed
     | CallPaid

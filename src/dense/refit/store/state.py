@@ -25,7 +25,9 @@ class CellState(Struct, frozen=True):
     executions: int = 0
     """Executions that were started: the next one's folder is named by it."""
     ended: int = 0
-    """Executions that ended, scored or not: the others were killed with their run."""
+    """Executions that ended, scored or not, or are known to have been killed with their run."""
+    killed: int = 0
+    """Executions that were killed with their run, as far as a later session has noted it."""
     unscored: int = 0
     """Executions that ended without a score since it was last reopened: a killed one is nobody's fault."""
     failures: int = 0
@@ -65,8 +67,11 @@ class CellState(Struct, frozen=True):
             feedback=FREE if cell.method == RUN0 else made.usage if made is not None else None,
             feedback_bytes=made.bytes if made is not None else None,
             tool_calls=attempted.tool_calls,
+            turns=attempted.turns,
+            checks_passed=attempted.checks_passed,
+            checks=attempted.checks,
             seconds=attempted.seconds,
-            tries=max(self.ended, 1),
+            tries=max(self.executions, 1),
             delivered=attempted.delivered,
             message_sha256=attempted.message_sha256,
             received=attempted.received,
@@ -100,6 +105,9 @@ class Spending(Struct, frozen=True):
             case events.ExecutionEnded(_, attempted):
                 usd = attempted.usage.cost_usd if attempted.usage is not None else None
                 return replace(self, attempts=self.attempts + (usd or 0.0), unknown=self.unknown + (usd is None))
+            case events.ExecutionKilled(_, usage):
+                usd = usage.cost_usd if usage is not None else None
+                return replace(self, attempts=self.attempts + (usd or 0.0), unknown=self.unknown + 1)
             case events.CallPaid(usage, is_partial):
                 return replace(
                     self,
@@ -141,6 +149,8 @@ class ExperimentState(Struct, frozen=True):
     """Cells whose execution began in the last session and has not ended."""
     spent: Spending = Spending()
     """What everything took that happened, executions without a score and failed feedback included."""
+    killed: int = 0
+    """Executions that were killed with their run, whether or not a later session has noted it."""
 
     def of(self, cell: Cell) -> CellState:
         """What is known of a cell."""
@@ -182,13 +192,16 @@ def fold_events(entries: Iterable[StoredEvent]) -> ExperimentState:
             case event if entry.cell is not None:
                 if isinstance(event, events.ExecutionStarted):
                     running.add(entry.cell)
-                elif isinstance(event, events.ExecutionEnded):
+                elif isinstance(event, events.ExecutionEnded | events.ExecutionKilled):
                     running.discard(entry.cell)
                 cells[entry.cell] = apply_event(cells.get(entry.cell, CellState()), event)
             case _:
                 pass
     found = frozenset(running)
-    return ExperimentState(name, identity, facts, tuple(sessions), tuple(versions), cells, found, spent)
+    unnoted = sum(known.executions - known.ended for known in cells.values()) - len(found)
+    spent = replace(spent, unknown=spent.unknown + unnoted)
+    killed = unnoted + sum(known.killed for known in cells.values())
+    return ExperimentState(name, identity, facts, tuple(sessions), tuple(versions), cells, found, spent, killed)
 
 
 def apply_event(state: CellState, event: events.Event) -> CellState:
@@ -201,6 +214,8 @@ def apply_event(state: CellState, event: events.Event) -> CellState:
         case events.ExecutionEnded(number, attempted):
             ended = replace(state, ended=state.ended + 1, attempted=attempted)
             return replace(ended, scored=number) if attempted.is_scored else replace(ended, unscored=state.unscored + 1)
+        case events.ExecutionKilled():
+            return replace(state, ended=state.ended + 1, killed=state.killed + 1)
         case events.FeedbackMade():
             return replace(state, feedback=event)
         case events.FeedbackFailed():
