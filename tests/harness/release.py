@@ -43,7 +43,7 @@ def trials(task: str, out: str, server: str) -> tuple[str, list[dict[str, Any]]]
     messages = [None, None, f"short\n{text}", "x" * MAX_ARGUMENT_BYTES + text]
     people = [ORACLE, Recipient("nop", "nop"), terminus(), terminus()]
     orders = [
-        AttemptOrder(str(number), who, Path(task), Path(out, str(number)), message, number == 3, seed=5)
+        AttemptOrder(str(number), who, Path(task), Path(out, str(number)), message, 5, as_file=number == 3)
         for number, (who, message) in enumerate(zip(people, messages, strict=True))
     ]
 

@@ -47,12 +47,12 @@ class AttemptOrder(Struct, frozen=True):
     """Where everything of this attempt goes. It does not exist yet, or holds what a killed run left of this one."""
     message: str | None = None
     """What the agent gets instead of the bare instruction, the instruction included; None for the instruction alone."""
-    as_file: bool = False
-    """Whether the agent gets the message as a file in its environment, with a pointer to it as its instruction."""
     seed: int = 0
     """The same for the same cell: for agents and models that take one."""
     digest: str = ""
     """The task's digest as planned, which the attempt must find before and after it; empty: not compared."""
+    as_file: bool = False
+    """Whether the agent gets the message as a file in its environment, with a pointer to it as its instruction."""
 
 
 class AttemptResult(Struct, frozen=True, omit_defaults=True):

@@ -279,9 +279,9 @@ class CellExecutor:
             self.plan.tasks[cell.task].folder,
             self.plan.place(cell) / f"try-{number}",
             message,
-            as_file,
             seed_of(cell),
             self.plan.tasks[cell.task].digest,
+            as_file,
         )
 
     def _give_up(self, cell: Cell, reason: str) -> None:
