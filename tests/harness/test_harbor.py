@@ -76,7 +76,7 @@ def test_an_agent_is_given_the_message(
     found = attempt(order, servers={"t": server.root})
     assert (found.reward, found.exception) == (1.0, None)
     assert found.usage == Usage(input=180, cache_read=120, output=30) and not found.is_partial
-    assert found.tool_calls == 3
+    assert (found.tool_calls, found.turns) == (1, 3)
     assert (found.delivered, found.received) == ("instruction", "same")
     assert found.message_sha256 == sha256(message)
     assert (order.folder / found.trace).is_file()
