@@ -143,9 +143,7 @@ def test_feedback_that_was_made_is_made_again_from_the_same_answers(tmp_path: Pa
             async with analyst_model(plan.config, plan.folder) as model:
                 source = next((plan.folder / "cells").glob("*--run0/try-1/trial"))
                 attempt = SourceAttempt(source, source / "agent" / "trajectory.json")
-                await FeedbackMaker(plan.config, model).make(
-                    "dense", attempt, plan.tasks["task-1"], folder, ()
-                )
+                await FeedbackMaker(plan.config, model).make("dense", attempt, plan.tasks["task-1"], folder, ())
 
         asyncio.run(go())
         assert (folder / "message.txt").read_bytes() == message
