@@ -37,7 +37,9 @@ NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*",
 PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,120}[#$]|bash-[\d.]+[#$]|\$|#) ")
 PROMPT_SIGNS = ("$ ", "# ", "$\n", "#\n")
 """Without one of these there is no prompt."""
-BAR = re.compile(r"\d{1,3} ?%|[━█▏▎▍▌▋▊▉#=>-]{5,}|\b\d+(?:\.\d+)? ?[kKMG]i?B\b")
+BAR_SIGN = "[━█▏▎▍▌▋▊▉#=>-]"
+BAR_RUN = re.compile(BAR_SIGN + "{5}")
+BAR = re.compile(rf"\d{{1,3}} ?%|{BAR_SIGN}{{5,}}|\b\d+(?:\.\d+)? ?[kKMG]i?B\b")
 BAR_SIGNS = ("━", "█", "▌", "[=", "[#")
 """What bars are drawn with, if they show no percentage."""
 MAX_ECHO_CHARS = 60
@@ -211,4 +213,6 @@ def _without_bars(lines: list[str]) -> list[str]:
 
 
 def _is_bar(line: str) -> bool:
-    return len(line) < 300 and len(BAR.findall(line)) >= 2
+    """Whether a line holds two marks of progress; most lines hold no sign that a second mark could have."""
+    may_be = len(line) < 300 and (line.count("%") > 1 or "B" in line or BAR_RUN.search(line) is not None)
+    return may_be and len(BAR.findall(line)) >= 2

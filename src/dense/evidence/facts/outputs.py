@@ -9,6 +9,7 @@ from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.tool_calls import parse_call
 from dense.evidence.facts.facts import ActionFacts
 from dense.knowledge.tools import PATH_KEYS
+from dense.text.search import contains_any
 from dense.trajectory import Observation, Step
 
 MAX_HEAD_CHARS, MAX_TAIL_CHARS = 8000, 4000
@@ -30,6 +31,8 @@ NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*$"
 """How harnesses say that there is no output."""
 MAX_NO_OUTPUT_CHARS = 90
 PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,120}[#$](?: |$)|bash-[\d.]+[#$](?: |$)")
+PROMPT_SIGNS = ("@", "bash-")
+"""Without one of these there is no prompt."""
 OPEN_FILE = re.compile(r"\[File: ([^\n(]{1,300}) \(")
 OPEN_EDITS = frozenset({"edit", "insert"})
 """Families of actions that may edit the open file without naming it."""
@@ -70,7 +73,7 @@ def _without_frame(text: str) -> str:
 
 def _without_screen(text: str, commands: Sequence[str]) -> str:
     """A terminal's screen without prompts and what was typed at them."""
-    lines = text.split("\n")
+    lines = text.split("\n") if contains_any(text, PROMPT_SIGNS) else []
     if not any(map(PROMPT.match, lines)):
         return text
     kept: list[str] = []
