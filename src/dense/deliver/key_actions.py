@@ -66,6 +66,8 @@ class _Attempt:
         self.number = {leaf.id: leaf.action for leaf in self.leaves.values()}
         self._holders = {number: action for action in actions for number in range(action.first, action.last + 1)}
         self._effects_of = effects
+        self._writes = {number: paths for number in sorted(self.leaves) if (paths := self.effects(number).writes)}
+        """The actions that write, in order, each with the files."""
 
     def holder(self, number: int) -> TranscriptAction | None:
         return self._holders.get(number)
@@ -81,8 +83,8 @@ class _Attempt:
         those that edited it since, except edits that later ones replaced."""
         writers = [
             number
-            for number in sorted(self.leaves)
-            if number <= until and any(same_file(path, written) for written in self.effects(number).writes)
+            for number, paths in self._writes.items()
+            if number <= until and any(same_file(path, written) for written in paths)
         ]
         found: list[int] = []
         removed: set[str] = set()

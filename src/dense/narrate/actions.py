@@ -141,7 +141,7 @@ class NarratedAction:
         is_plain = not (effects.scripts or effects.tests or self.facts.commands)
         return bool(effects.writes) and not self.has_failed and (is_plain or edits_open_file(self.facts, self.step))
 
-    @property
+    @cached_property
     def is_change(self) -> bool:
         """Whether it made something that stays: a file, or a change through a tool of the task's own."""
         effects = self.facts.effects

@@ -29,7 +29,7 @@ TELLING = (
 )
 """Words of lines that report something."""
 TELLING_WORD = re.compile("|".join(map(re.escape, TELLING)))
-DIGIT = re.compile(r"\d")
+DIGIT = re.compile("[0-9]")
 MAX_LINE_CHARS = 300
 MAX_TRIES = 6
 GAP_CHARS = 60
