@@ -380,7 +380,7 @@ def _words(text: str) -> list[str]:
 
 
 def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
-    return {tuple(words[place : place + SHINGLE]) for place in range(len(words) - SHINGLE + 1)}
+    return set(zip(*(words[place:] for place in range(SHINGLE)), strict=False))
 
 
 def _span(node: Node) -> str:

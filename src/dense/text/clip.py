@@ -145,8 +145,9 @@ def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool)
     """The places of the lines that fit, in order."""
     kept: set[int] = set()
     room = limit - GAP_CHARS
+    shortest = min(map(len, lines)) + 1
     for place in by_value:
-        if room <= 0:
+        if room < shortest:
             break
         cost = min(len(lines[place]), MAX_LINE_CHARS) + 1
         if cost <= room:

@@ -15,15 +15,15 @@ WORD_CHARS = frozenset(ascii_letters + digits + "_-~")
 
 def is_named(text: str, path: str) -> bool:
     """Whether a text names a file."""
-    return count_sightings(text, path) > 0
+    return count_sightings(text, path, 1) > 0
 
 
-def count_sightings(text: str, path: str) -> int:
-    """How often a text names a file, by its name alone or by a path that may be its own."""
+def count_sightings(text: str, path: str, most: int) -> int:
+    """How often a text names a file, by its name alone or by a path that may be its own; counted up to `most`."""
     name = base_name(path)
     count = 0
     at = text.find(name)
-    while at >= 0:
+    while at >= 0 and count < most:
         end = at + len(name)
         if not _is_inside_word(text, at, end):
             start = at

@@ -24,6 +24,8 @@ MAX_FILES = 12
 ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
 """How programs say that a file is not there."""
 MAX_TEXT_CHARS = 64 * 1024
+MAX_SIGHTINGS = 1_000
+"""How often a file is counted in the calls of one action."""
 SHOWING_PROGRAMS = programs_that("shows", "lists")
 LISTING_PROGRAMS = programs_that("lists", "finds") | {"find", "git", "tree"}
 """Programs whose output names files that are there."""
@@ -116,7 +118,7 @@ def _track(requirement: Requirement, facts: Sequence[ActionFacts], steps: Sequen
             continue  # a to-do list and a hand-over make nothing and show nothing
         typed = "\0".join(str(value)[:MAX_TEXT_CHARS] for call in calls for value in call.arguments.values())
         texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
-        named = count_sightings(typed, path)
+        named = count_sightings(typed, path, MAX_SIGHTINGS)
         writes = any(same_file(written, path) for written in fact.effects.writes)
         if named:
             programs |= {base_name(written) for written in fact.effects.writes if not same_file(written, path)}
@@ -179,7 +181,7 @@ def _is_there(fact: ActionFacts, named: int, texts: Sequence[str], path: str) ->
     (False), or neither (None). A terminal repeats every command: the file must be named more often in its output."""
     if any(_is_absent(text, path) for text in texts):
         return False
-    if sum(count_sightings(text, path) for text in texts) > named:
+    if sum(count_sightings(text, path, named + 1) for text in texts) > named:
         return True
     is_look = named and _only_looks(fact) and not fact.has_failed and not fact.result.is_empty
     return True if is_look else None

@@ -46,6 +46,7 @@ FETCH_ERROR = re.compile(
 """What programs that fetch pages print of the answer, besides the page."""
 FILE_ERROR = re.compile(r"\n[^\s:][^\n:]{0,200}: +cannot open [`'][^\n]*\(No such file or directory\)")
 """How `file` reports it: the line begins with the file, not with `file`."""
+INDENTS = (" ", "\t")
 TRACEBACK_START = "Traceback (most recent call last)"
 RAISED = re.compile(r"(?:\w+\.)*[A-Za-z_]\w*(?:: [^\n]*|:?$)")
 """`ValueError: text`, `requests.exceptions.HTTPError: text`, `KeyboardInterrupt`."""
@@ -150,14 +151,12 @@ def tracebacks(text: str) -> dict[int, str]:
 def _raised_line(text: str, start: int, prefix: str) -> tuple[int, str] | None:
     """The first line behind the frames that is not indented; the start of the traceback if the text breaks off; None
     if it is no traceback."""
-    has_frames = False
     lines = text[start:].split("\n", MAX_TRACEBACK_LINES)[:MAX_TRACEBACK_LINES]
-    for number, line in enumerate(lines):
-        own = line.removeprefix(prefix) if prefix else line
-        if own[:1] in (" ", "\t"):
-            has_frames = has_frames or 'File "' in own
-        elif own.strip():
-            place = start + sum(map(len, lines[:number])) + number
-            return (place, own.strip()) if has_frames and RAISED.match(own) else None
+    own = [line.removeprefix(prefix) for line in lines] if prefix else lines
+    end = next((place for place, line in enumerate(own) if line[:1] not in INDENTS and line.strip()), len(own))
+    has_frames = any('File "' in line for line in own[:end] if line[:1] in INDENTS)
+    if end < len(own):
+        place = start + sum(map(len, lines[:end])) + end
+        return (place, own[end].strip()) if has_frames and RAISED.match(own[end]) else None
     is_all = len(lines) < MAX_TRACEBACK_LINES
     return (text.rfind("\n") + 1, TRACEBACK_START) if has_frames and is_all else None

@@ -12,6 +12,7 @@ from itertools import islice
 from dense.evidence.observations.result import TestRun
 from dense.knowledge.test_runners import RunnerTable, TestRunner
 from dense.text.search import contains_any
+from dense.text.search import contains_any
 
 MAX_SUMMARIES = 400
 MAX_GENERIC_LINES = 40
@@ -29,6 +30,7 @@ BROKEN_LETTERS = "FE"
 """Letters of tests that failed or broke off, in lines of progress."""
 GENERIC = "tests"
 """The runner of a run by a runner that is not known."""
+PASSED_WORDS = ("assed", "PASSED")
 NAMED_COUNTS = re.compile(r"passed: *(\d+)[^\n]{0,20}?[,;|] *(?:total |tests? )?failed: *(\d+)", re.IGNORECASE)
 BOTH_COUNTS = re.compile(
     r"\b(\d+) (?:tests? )?(passed|failed)[,;|] *(\d+) (?:tests? )?(?:passed|failed)\b", re.IGNORECASE
@@ -167,7 +169,9 @@ def _telling_line(runner: TestRunner, summary: str) -> str:
 def _generic_runs(text: str) -> Iterator[TestRun]:
     """Runs that are counted in a way by which no runner is known: `3 passed, 1 failed`, `3/4 tests passed`,
     `Passed: 3, Failed: 1`, `All 4 tests passed`."""
-    lines = (line.strip() for line in text.split("\n") if "assed" in line or "PASSED" in line)
+    if not contains_any(text, PASSED_WORDS):
+        return
+    lines = (line.strip() for line in text.split("\n") if contains_any(line, PASSED_WORDS))
     for line in islice(lines, MAX_GENERIC_LINES):
         counts = _generic_counts(line) if len(line) <= MAX_GENERIC_CHARS else None
         if counts is not None:
