@@ -29,12 +29,6 @@ def short_length(limits: Limits) -> int:
     return max(40, limits.answer // 4)
 
 
-def labels_of(targets: Sequence[str], short: int) -> Schema:
-    """A label for each of these actions."""
-    entry = object_of(id=name_of(targets), reasoning=text_of(short), label=enum_of(get_args(Label)))
-    return list_of(entry, most=len(targets), least=len(targets))
-
-
 class SubtreeSchema:
     """The parts of a schema that name nodes of one subtree. Lists that occur often are defined once."""
 

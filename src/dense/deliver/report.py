@@ -380,7 +380,7 @@ def _words(text: str) -> list[str]:
 
 
 def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
-    return set(zip(*(words[place:] for place in range(SHINGLE)), strict=False))
+    return set(zip(*(words[place:] for place in range(SHINGLE)), strict=False)) if len(words) >= SHINGLE else set()
 
 
 def _span(node: Node) -> str:

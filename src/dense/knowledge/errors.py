@@ -240,9 +240,8 @@ class ErrorTable:
         """The family that the words of a line show."""
         lower = line.lower()
         for family, phrases in self._phrases:
-            for phrase in phrases:
-                if phrase in lower:
-                    return family
+            if any(map(lower.__contains__, phrases)):
+                return family
         return next((family for family, pattern in self._patterns if pattern.search(line)), None)
 
     def by_line_start(self, line: str) -> ErrorFamily | None:

@@ -74,8 +74,8 @@ class BackgroundCommands:
 
 
 def _asked_for(call: ToolCall) -> str:
-    for key in ID_KEYS:
-        value = call.arguments.get(key)
+    for key in filter(call.arguments.__contains__, ID_KEYS):
+        value = call.arguments[key]
         if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
             return str(value)
     return ""

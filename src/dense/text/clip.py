@@ -129,16 +129,18 @@ def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
     """The places of the lines, the one to keep first at first."""
     last = len(lines) - 1
     centre = next((place for place, line in enumerate(lines) if focus and focus in line), None)
-    ranks: list[tuple[int, int, int]] = []
-    for place, line in enumerate(lines):
-        near = min(place, 2 * (last - place)) if centre is None else abs(place - centre)
-        value = 9 if centre is not None and near < 5 else 0
-        if not is_listing:
-            value += 3 if TELLING_WORD.search(line.lower()) else 0
-            value += 1 if DIGIT.search(line) else 0
-            value += 2 if place < 3 or place > last - 4 else 0
-        ranks.append((-value, near, place))
-    return [place for _, _, place in sorted(ranks)]
+    values, places = [0] * len(lines), range(len(lines))
+    if not is_listing:
+        values = [3 * bool(TELLING_WORD.search(line.lower())) + bool(DIGIT.search(line)) for line in lines]
+        for place in (*places[:3], *places[3:][-4:]):
+            values[place] += 2
+    if centre is None:
+        distance = [min(place, 2 * (last - place)) for place in places]
+    else:
+        distance = [abs(place - centre) for place in places]
+        for place in places[max(0, centre - 4) : centre + 5]:
+            values[place] += 9
+    return sorted(places, key=lambda place: (-values[place], distance[place]))
 
 
 def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool) -> list[int]:

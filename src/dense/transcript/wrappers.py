@@ -81,7 +81,7 @@ def clean(text: str, commands: Sequence[str] = ()) -> str:
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
     if not text.replace("\n", "").isprintable():
         text = INVISIBLE.sub("\ufffd", text)
-    lines = [line.rstrip() for line in text.split("\n")]
+    lines = list(map(str.rstrip, text.split("\n")))
     if contains_any(text, PROMPT_SIGNS):
         lines = _without_echo(lines, commands)
     if text.count("%") >= MIN_BARS or contains_any(text, BAR_SIGNS):

@@ -51,7 +51,8 @@ def find_test_runs(text: str, runners: RunnerTable) -> tuple[TestRun, ...]:
     if not runs:
         return tuple(islice(_make_runs(text), 1))
     failed = {run.runner for run in runs if run.failed}
-    names = _failed_names(text, [one for one in runners.runners if one.name in failed or GENERIC in failed])
+    reporting = [one for one in runners.runners if one.name in failed or GENERIC in failed] if failed else []
+    names = _failed_names(text, reporting)
     return tuple(
         TestRun(run.runner, run.passed, run.failed, run.line, names if run.failed else ())
         for run in dict.fromkeys(runs)
