@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 from dense.analyst.views import Limits, retained
-from dense.tree import Coherence, Completion, Issue, Label, ShortcutOutcome, Subtask, nodes
+from dense.tree import Coherence, Completion, Issue, ShortcutOutcome, Subtask, nodes
 
 type Schema = dict[str, Any]
 

@@ -12,7 +12,6 @@ from itertools import islice
 from dense.evidence.observations.result import TestRun
 from dense.knowledge.test_runners import RunnerTable, TestRunner
 from dense.text.search import contains_any
-from dense.text.search import contains_any
 
 MAX_SUMMARIES = 400
 MAX_GENERIC_LINES = 40
