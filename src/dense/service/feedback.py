@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dense.analyst import Analyst, Profile
 from dense.analyst.asker import Asker
@@ -17,6 +18,7 @@ from dense.analyst.choice import analyst_for
 from dense.deliver.budget import BudgetChoice, Budgets, budgets_for
 from dense.deliver.memory import MemoryItem
 from dense.deliver.message import Environment
+from dense.deliver.paper_report import paper_frame
 from dense.draft import Asked
 from dense.errors import DenseError, ModelError, UnansweredCalls, describe_exception
 from dense.evidence.actions import EffectsCache
@@ -144,6 +146,8 @@ async def make_feedback(
             options.budget == "paper",
         )
         found = await draft(method, cleaned, outcome, context, redacted=options.redacted)
+        if found is not None and context.follows_paper:
+            found = replace(found, frame=paper_frame(found.frame))
         _refuse_failed_calls(asker, tally, choice.recorded_name)
         made = deliver_draft(
             found, cleaned, budgets, method.name, environment=options.environment, shares=options.shares
