@@ -8,6 +8,7 @@ import gc
 import importlib
 import importlib.util
 import os
+import re
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator
@@ -42,7 +43,22 @@ LONG_FILES = (
 """Files with the longest tests. They start first, so that no worker is busy with one after all others have ended."""
 
 
+PAPER_TEST = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
+
+
+def paper_tests() -> set[tuple[Path, str]]:
+    """The tests that docs/paper.md names: file and function."""
+    found = PAPER_TEST.findall((ROOT / "docs" / "paper.md").read_text(encoding="utf-8"))
+    return {(ROOT / "tests" / file, function) for file, function in found}
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first; `-k paper` also selects what docs/paper.md names."""
+    named = paper_tests()
+    for item in items:
+        if (item.path, item.name.partition("[")[0]) in named:
+            item.extra_keyword_matches.add("paper")
     items.sort(key=lambda item: not item.path.as_posix().endswith(LONG_FILES))
 
 

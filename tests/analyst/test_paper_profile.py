@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -10,12 +11,14 @@ from made_trajectory import trajectory
 from test_profiles import Told, first_level, group, run
 
 from dense.analyst.prompt import render
-from dense.analyst.questions import Reconciliation, Score
+from dense.analyst.questions import Compression, Reconciliation, Score
 from dense.analyst.views import FULL, subtask_view
 from dense.deliver.paper_report import paper_report
+from dense.errors import AnalystFailed
 from dense.evidence.actions import effects
-from dense.service import Distillation
-from dense.tree import Leaf, Subtask, Verdict, nodes
+from dense.service import Distillation, distill
+from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
+from dense.tree import Leaf, Shortcut, Subtask, Verdict, nodes
 
 ALL = {"action_index": 99}
 
@@ -157,3 +160,102 @@ def test_paper_open_issues_of_a_summary_reach_the_critic_and_not_the_report() ->
     page = paper_report(done.reconciled, effects=effects)(10**6)
     assert "FACET" not in json.dumps([(item.label, item.text) for item in page.items])
     assert "FACET" not in done.feedback.report
+
+
+# Order of calls, labels, keys, shortcuts
+
+
+def test_paper_scores_come_before_the_summary() -> None:
+    analyst = Told(boundary__level__1=lambda q, _: {"action_index": q.head + 2}, boundary__level__2=ALL)
+    run(analyst, 6)
+    kinds = [(question.kind, question.subject) for question, _ in analyst.asked]
+    for subtask in ("n7", "n8"):
+        scored = [
+            place for place, (kind, about) in enumerate(kinds) if kind == "score" and about.endswith(f" {subtask}")
+        ]
+        assert len(scored) == 3
+        assert max(scored) < kinds.index(("summary", subtask))
+
+
+@pytest.mark.parametrize(
+    ("given", "label"),
+    [
+        (0, 0),
+        (-1, -1),
+        (-2, -2),
+        ("-1", -1),
+        (-2.0, -2),
+        (1, None),
+        (-3, None),
+        ("bad", None),
+        (True, None),
+        (None, None),
+    ],
+)
+def test_paper_labels(given: Any, label: int | None) -> None:
+    done = run(Told(score__n2={"reasoning": ["free"], "label": given}), 6)
+    leaf = next(node for node in nodes(done.source.root) if node.id == "n2")
+    assert isinstance(leaf, Leaf) and leaf.label == label
+
+
+def test_paper_one_child_is_not_compressed() -> None:
+    analyst = Told(boundary=ALL)
+    run(analyst, 4)
+    assert [question.parent.id for question in analyst.of(Compression)] == ["n5"]  # the root n4 has one child
+    assert [question.subtree.id for question in analyst.of(Reconciliation)] == ["n5", "n4"]
+
+
+def test_paper_a_failed_call_is_a_failed_attempt() -> None:
+    tries: list[object] = []
+
+    def dead_once(question: Compression, correction: object) -> Any:
+        tries.append(correction)
+        if correction is None:
+            return AnalystFailed("no answer")
+        return {"groups": [group("shortcut", *[child.id for child in question.parent.children], title="all")]}
+
+    done = run(Told(boundary=ALL, compression=dead_once), 4)
+    assert len(tries) == 2
+    assert [node.id for node in nodes(done.reconciled.root) if isinstance(node, Shortcut)] == ["shortcut_0"]
+
+
+def test_paper_key_actions_by_rule() -> None:
+    """Writes, tests, builds and installs, and the last action under each parent, are put before the cleaner."""
+    steps = [
+        Step(Source("t"), calls=(ToolCall("bash", {"command": command}, "c"),), observations=(Observation("ok", "c"),))
+        for command in ("ls", "echo 1 > a", "cat a", "pip install x", "make", "ls -la")
+    ]
+    whole = Trajectory("test", "t", Source("t"), task=Task("x"), steps=tuple(steps))
+    analyst = Told(boundary__level__1=lambda q, _: {"action_index": q.head + 2}, toplevel={"can_mount_all": True})
+    asyncio.run(distill(whole, analyst, profile="paper", redacted=False))
+    keys = {question.parent.id: question.key_actions for question in analyst.of(Compression)}
+    assert keys == {"n7": ("n1", "n2"), "n8": ("n3", "n4", "n5"), "n6": ("n1", "n2", "n3", "n4", "n5")}
+
+
+def test_paper_a_shortcut_s_issue_is_inherited() -> None:
+    """An issue that the cleaner leaves open is the critic's, who may resolve it or has it open too."""
+    seen: list[tuple[str, ...]] = []
+
+    def critic(question: Reconciliation, _: object) -> Any:
+        seen.append(tuple(issue.id for issue in question.issues))
+        return verdict()
+
+    def cleaner(question: Compression, _: object) -> Any:
+        first, second, *rest = [child.id for child in question.parent.children]
+        made = group("shortcut", first, second, title="t", open_issue="left", evidence_node_ids=[first])
+        return {"groups": [made, *[group("keep", child) for child in rest]]}
+
+    done = run(Told(boundary=ALL, compression=cleaner, reconciliation=critic), 4)
+    assert seen == [("issue_0",), ("issue_0",)]
+    states = [node.verdict.state for node in nodes(done.reconciled.root) if isinstance(node, Subtask) and node.verdict]
+    assert states == ["incomplete", "incomplete"]
+
+
+def test_paper_an_empty_summary_keeps_the_prior_one() -> None:
+    facets = {"subtitle": "t", "summary": "prior"}
+    found = {
+        text: run(Told(boundary=ALL, summary=facets, reconciliation__n5={**verdict(), "summary": text}), 4)
+        for text in ("", "later")
+    }
+    kept = {text: next(n for n in nodes(done.reconciled.root) if n.id == "n5") for text, done in found.items()}
+    assert [node.summary for node in kept.values() if isinstance(node, Subtask)] == ["prior", "later"]
