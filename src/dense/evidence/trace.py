@@ -21,6 +21,7 @@ from dense.evidence.facts.remarks import find_complaint
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
 from dense.evidence.observations import observe
+from dense.evidence.observations.separation import separated
 from dense.evidence.requirements import requirements
 from dense.knowledge.programs import LOOKERS, programs_that
 from dense.trajectory import Step, Trajectory
@@ -38,10 +39,10 @@ class TraceEvidence:
 
     def __init__(self, trajectory: Trajectory, effects: EffectsOf) -> None:
         self.task = trajectory.task
-        self.steps = trajectory.steps
+        self.steps = tuple(map(separated, trajectory.steps))
         self.requirements = requirements(trajectory.task)
-        steps = trajectory.steps
-        done = [with_subagents(step, effects(step)) if step.subagents else effects(step) for step in steps]
+        steps = self.steps
+        done = [with_subagents(step, effects(step)) if step.subagents else effects(step) for step in trajectory.steps]
         texts = [commands(step) for step in steps]
         results = [observe(*one) for one in zip(steps, done, texts, strict=True)]
         self.facts = collect_facts(steps, done, results, texts)

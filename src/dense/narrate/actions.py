@@ -13,17 +13,17 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from dense.evidence.actions.effects import UNNAMED
-from dense.evidence.actions.tool_calls import is_shell, parse_call
+from dense.evidence.actions.tool_calls import is_shell, parse_call, shell_text
 from dense.evidence.checks.aborted_runs import could_not_run
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.families import command_family
-from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, program_output
+from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, outputs_by_call, program_output
 from dense.evidence.facts.paths import base_name, is_temporary
 from dense.evidence.facts.phases import Phase
 from dense.evidence.facts.searches import found_nothing
 from dense.evidence.observations.result import ObservedFailure
 from dense.knowledge.errors import EXIT, SYNTAX
-from dense.narrate.commands import describe_shell
+from dense.narrate.commands import describe_shell, short_command
 from dense.narrate.messages import (
     describe_delegation,
     describe_message,
@@ -49,6 +49,7 @@ from dense.trajectory import Step
 
 MAX_ACTION_CHARS = 120
 MAX_OUTPUT_CHARS = 160
+MAX_COMMAND_CHARS = 60
 MIN_ECHO_CHARS = 24
 """So much of a command in its output shows that only the command came back."""
 FAILING_VERBS = frozenset({"edit", "write", "delete", "move", "open"})
@@ -239,7 +240,17 @@ def _output_text(action: NarratedAction) -> OutputText:
     effects = facts.effects
     shows_edit = (not facts.commands or facts.family in OPEN_EDITS) and bool(effects.writes) and not effects.scripts
     has_run = facts.phase not in ("explore", "talk") and not shows_edit
-    return quote_output(action.output, MAX_OUTPUT_CHARS, has_run=has_run)
+    return _last_output(facts, step, has_run=has_run) or quote_output(action.output, MAX_OUTPUT_CHARS, has_run=has_run)
+
+
+def _last_output(facts: ActionFacts, step: Step, *, has_run: bool) -> OutputText | None:
+    """What the last of several commands printed, with its name: output belongs to its own command."""
+    printed = [(parse_call(call), text) for call, text in outputs_by_call(facts, step)]
+    if len(printed) < 2 or not is_shell(printed[-1][0]):
+        return None
+    call, output = printed[-1]
+    shown = quote_output(output, MAX_OUTPUT_CHARS - MAX_COMMAND_CHARS, has_run=has_run)
+    return OutputText(f"{short_command(shell_text(call) or '', MAX_COMMAND_CHARS)} printed {shown.text}", shown.kind)
 
 
 def _describe_no_run(action: NarratedAction) -> str:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any, cast
 
-from msgspec import Struct
-
+from dense.text.envelopes import Unwrapped, open_envelope
 from dense.text.search import contains_any
 
 ESCAPE_CODE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -32,7 +29,6 @@ FOOTER = re.compile(
 )
 """What harnesses write behind an output, one line at a time."""
 TAGS = re.compile(r"</?(?:output|output_head|output_tail|stdout|stderr|system)>\n?")
-ENVELOPE_START = re.compile(r'\{"(?:stdout|output|text|content)": ?"')
 NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*", re.IGNORECASE)
 PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,120}[#$]|bash-[\d.]+[#$]|\$|#) ")
 PROMPT_SIGNS = ("$ ", "# ", "$\n", "#\n")
@@ -50,19 +46,10 @@ MIN_BARS = 4
 """So many progress lines in a row are reduced to the first and the last."""
 
 
-class Unwrapped(Struct, frozen=True):
-    """An output without its wrapper."""
-
-    text: str
-    """What the program wrote."""
-    exit_code: int | None = None
-    """The exit code, where the wrapper states one."""
-
-
 def unwrap(text: str) -> Unwrapped:
     """Take known wrappers off. An unknown text stays as it is; a wrapper that was recorded cut off is read as far as
     it goes."""
-    opened = _open_envelope(text)
+    opened = open_envelope(text)
     text, code = opened.text, opened.exit_code
     while (found := HEADER.match(text)) is not None and found.end():
         code = _code(found, code)
@@ -105,53 +92,6 @@ def _last_line_start(text: str) -> int:
 def _code(found: re.Match[str], before: int | None) -> int | None:
     stated = next((value for value in found.groupdict().values() if value is not None), None)
     return before if stated is None else int(stated)
-
-
-def _open_envelope(text: str) -> Unwrapped:
-    """The text inside `{"stdout": …, "exitCode": …}` and its relatives, once or nested."""
-    start = text.lstrip()
-    if not start.startswith("{"):
-        return Unwrapped(text)
-    try:
-        record = json.loads(start)
-    except ValueError:
-        if (found := ENVELOPE_START.match(start)) is None:
-            return Unwrapped(text)
-        return Unwrapped(_string_prefix(start[found.end() :]))
-    return _from_record(cast("dict[str, Any]", record), text) if isinstance(record, dict) else Unwrapped(text)
-
-
-def _from_record(record: dict[str, Any], text: str) -> Unwrapped:
-    code = next((record[key] for key in ("exitCode", "exit_code", "returncode") if type(record.get(key)) is int), None)
-    if "stdout" in record or "stderr" in record:
-        parts = [record.get("stdout"), record.get("stderr")]
-    elif "output" in record and set(record) <= {"output", "metadata", "exit_code", "exitCode", "error", "success"}:
-        parts = [record["output"], record.get("error")]
-        metadata = record.get("metadata")
-        if isinstance(metadata, dict):
-            inner = cast("dict[str, Any]", metadata).get("exit_code")
-            code = inner if code is None and type(inner) is int else code
-    elif set(record) <= {"text", "type"} and "text" in record:
-        parts = [record["text"]]
-    else:
-        return Unwrapped(text)
-    if not all(isinstance(part, str) or part is None for part in parts):
-        return Unwrapped(text)
-    inner = "\n".join(part.rstrip("\n") for part in parts if part)
-    nested = _open_envelope(inner)
-    return Unwrapped(nested.text, nested.exit_code if nested.exit_code is not None else code)
-
-
-def _string_prefix(body: str) -> str:
-    """The text of a JSON string from behind its opening quote, though the record may have cut it anywhere."""
-    found = re.match(r'(?:[^"\\]|\\.)*', body, re.DOTALL)
-    raw = found[0] if found else ""
-    for cut in range(7):  # a cut \\uXXXX needs up to six characters less
-        try:
-            return json.loads(f'"{raw[: len(raw) - cut]}"', strict=False)
-        except ValueError:
-            continue
-    return body
 
 
 def _without_echo(lines: list[str], commands: Sequence[str]) -> list[str]:

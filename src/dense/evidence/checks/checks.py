@@ -109,16 +109,15 @@ def _checks_of(fact: ActionFacts, step: Step, named: Sequence[str]) -> Iterator[
 
 
 def _single_calls(step: Step) -> Iterable[Step]:
-    """The step call by call, if each call has an observation of its own."""
-    if len(step.calls) < 2:
+    """The step call by call, if the observations answer single calls, each another one."""
+    if len(step.calls) < 2 or len(step.observations) < 2:
         return (step,)
     answers = {seen.call_id: seen for seen in step.observations if seen.call_id is not None}
-    if len(answers) < len(step.calls) or not all(call.id in answers for call in step.calls):
+    calls = [call for call in step.calls if call.id in answers]
+    if len(answers) < len(step.observations) or len(calls) < len(answers):
         return (step,)
     return [
-        msgspec.structs.replace(step, message="", calls=(call,), observations=(answers[call.id],))
-        for call in step.calls
-        if call.id is not None
+        msgspec.structs.replace(step, message="", calls=(call,), observations=(answers[call.id],)) for call in calls
     ]
 
 

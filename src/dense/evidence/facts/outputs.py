@@ -10,7 +10,7 @@ from dense.evidence.actions.tool_calls import parse_call
 from dense.evidence.facts.facts import ActionFacts
 from dense.knowledge.tools import PATH_KEYS
 from dense.text.search import contains_any
-from dense.trajectory import Observation, Step
+from dense.trajectory import Observation, Step, ToolCall
 
 MAX_HEAD_CHARS, MAX_TAIL_CHARS = 8000, 4000
 """How much of a long output is read, from either end."""
@@ -42,6 +42,17 @@ def program_output(facts: ActionFacts, step: Step) -> str:
     """What came back, its ends only, without harness frames, prompts and echoed commands."""
     texts = [_own_output(seen, facts.commands) for seen in step.observations[:8]]
     return "\n".join(filter(None, texts))
+
+
+def outputs_by_call(facts: ActionFacts, step: Step) -> list[tuple[ToolCall, str]]:
+    """What each call printed, without those that printed nothing; empty if that is not known apart."""
+    if len(step.calls) < 2 or len(step.observations) < 2:
+        return []
+    calls = {call.id: call for call in step.calls if call.id is not None}
+    if not all(seen.call_id in calls for seen in step.observations):
+        return []
+    found = [(calls[seen.call_id], _own_output(seen, facts.commands)) for seen in step.observations if seen.call_id]
+    return [(call, text) for call, text in found if text.strip()]
 
 
 def _own_output(seen: Observation, commands: Sequence[str]) -> str:

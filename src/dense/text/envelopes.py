@@ -1,0 +1,68 @@
+"""Outputs that a harness recorded as JSON: `{"stdout": …, "stderr": …, "exitCode": …}` and its relatives."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, cast
+
+from msgspec import Struct
+
+ENVELOPE_START = re.compile(r'\{"(?:stdout|output|text|content)": ?"')
+"""How a record begins that was cut off."""
+
+
+class Unwrapped(Struct, frozen=True):
+    """An output without its wrapper."""
+
+    text: str
+    """What the program wrote."""
+    exit_code: int | None = None
+    """The exit code, where the wrapper states one."""
+
+
+def open_envelope(text: str) -> Unwrapped:
+    """The text inside `{"stdout": …, "exitCode": …}` and its relatives, once or nested."""
+    start = text.lstrip()
+    if not start.startswith("{"):
+        return Unwrapped(text)
+    try:
+        record = json.loads(start)
+    except ValueError:
+        if (found := ENVELOPE_START.match(start)) is None:
+            return Unwrapped(text)
+        return Unwrapped(_string_prefix(start[found.end() :]))
+    return _from_record(cast("dict[str, Any]", record), text) if isinstance(record, dict) else Unwrapped(text)
+
+
+def _from_record(record: dict[str, Any], text: str) -> Unwrapped:
+    code = next((record[key] for key in ("exitCode", "exit_code", "returncode") if type(record.get(key)) is int), None)
+    if "stdout" in record or "stderr" in record:
+        parts = [record.get("stdout"), record.get("stderr")]
+    elif "output" in record and set(record) <= {"output", "metadata", "exit_code", "exitCode", "error", "success"}:
+        parts = [record["output"], record.get("error")]
+        metadata = record.get("metadata")
+        if isinstance(metadata, dict):
+            inner = cast("dict[str, Any]", metadata).get("exit_code")
+            code = inner if code is None and type(inner) is int else code
+    elif set(record) <= {"text", "type"} and "text" in record:
+        parts = [record["text"]]
+    else:
+        return Unwrapped(text)
+    if not all(isinstance(part, str) or part is None for part in parts):
+        return Unwrapped(text)
+    inner = "\n".join(part.rstrip("\n") for part in parts if part)
+    nested = open_envelope(inner)
+    return Unwrapped(nested.text, nested.exit_code if nested.exit_code is not None else code)
+
+
+def _string_prefix(body: str) -> str:
+    """The text of a JSON string from behind its opening quote, though the record may have cut it anywhere."""
+    found = re.match(r'(?:[^"\\]|\\.)*', body, re.DOTALL)
+    raw = found[0] if found else ""
+    for cut in range(7):  # a cut \\uXXXX needs up to six characters less
+        try:
+            return json.loads(f'"{raw[: len(raw) - cut]}"', strict=False)
+        except ValueError:
+            continue
+    return body
