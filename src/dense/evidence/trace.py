@@ -22,6 +22,7 @@ from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
 from dense.evidence.observations import observe
 from dense.evidence.observations.separation import separated
+from dense.evidence.observations.sessions import awaited_commands
 from dense.evidence.requirements import requirements
 from dense.knowledge.programs import LOOKERS, programs_that
 from dense.trajectory import Step, Trajectory
@@ -44,8 +45,12 @@ class TraceEvidence:
         steps = self.steps
         done = [with_subagents(step, effects(step)) if step.subagents else effects(step) for step in trajectory.steps]
         texts = [commands(step) for step in steps]
-        results = [observe(*one) for one in zip(steps, done, texts, strict=True)]
-        self.facts = collect_facts(steps, done, results, texts)
+        awaited = awaited_commands(steps, texts)
+        origins = [awaited.get(place, place) for place in range(len(steps))]
+        results = [observe(step, done[at], texts[at]) for step, at in zip(steps, origins, strict=True)]
+        self.facts = collect_facts(
+            steps, done, results, texts, awaited={n: done[at].tests for n, at in awaited.items()}
+        )
         self.history = ActionLinks(self.facts)
 
     def fact(self, action: int) -> ActionFacts:

@@ -240,17 +240,24 @@ def _output_text(action: NarratedAction) -> OutputText:
     effects = facts.effects
     shows_edit = (not facts.commands or facts.family in OPEN_EDITS) and bool(effects.writes) and not effects.scripts
     has_run = facts.phase not in ("explore", "talk") and not shows_edit
-    return _last_output(facts, step, has_run=has_run) or quote_output(action.output, MAX_OUTPUT_CHARS, has_run=has_run)
+    return _own_output(action, has_run=has_run) or quote_output(action.output, MAX_OUTPUT_CHARS, has_run=has_run)
 
 
-def _last_output(facts: ActionFacts, step: Step, *, has_run: bool) -> OutputText | None:
-    """What the last of several commands printed, with its name: output belongs to its own command."""
-    printed = [(parse_call(call), text) for call, text in outputs_by_call(facts, step)]
-    if len(printed) < 2 or not is_shell(printed[-1][0]):
+def _own_output(action: NarratedAction, *, has_run: bool) -> OutputText | None:
+    """What the command that the text of the action shows last printed, if several commands ran and their outputs are
+    known apart; if it printed nothing, what the last one printed, by its name."""
+    calls = [(parse_call(call), text) for call, text in outputs_by_call(action.facts, action.step)]
+    printed = [
+        (short_command(shell_text(call) or "", MAX_COMMAND_CHARS), text) for call, text in calls if is_shell(call)
+    ]
+    if not printed:
         return None
-    call, output = printed[-1]
+    own = [text for command, text in printed if command.strip("`…")[:MIN_ECHO_CHARS] in action.action_text]
+    if own:
+        return quote_output(own[-1], MAX_OUTPUT_CHARS, has_run=has_run)
+    command, output = printed[-1]
     shown = quote_output(output, MAX_OUTPUT_CHARS - MAX_COMMAND_CHARS, has_run=has_run)
-    return OutputText(f"{short_command(shell_text(call) or '', MAX_COMMAND_CHARS)} printed {shown.text}", shown.kind)
+    return OutputText(f"{command} printed {shown.text}", shown.kind)
 
 
 def _describe_no_run(action: NarratedAction) -> str:

@@ -85,3 +85,22 @@ def test_commands_are_shell_texts_only() -> None:
     assert commands(step("shell", {"command": ["ls", "a b"]})) == ("ls 'a b'",)
     assert commands(step("python", {"code": "1"})) == ()
     assert commands(step("Edit", {"file_path": "a"})) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "text"),
+    [
+        ("shell", {"commands": [{"keystrokes": "ls\n", "duration": 1}, {"keystrokes": "pwd\n"}]}, "ls\npwd"),
+        ("startBackgroundJob", {"command": "npm run dev"}, "npm run dev"),
+        ("developer__shell", {"command": "ls"}, "ls"),
+        ("Execute", {"command": "pytest -q", "riskLevel": "low"}, "pytest -q"),
+        ("launch", {"cmd": "timeout 5 python3 a.py"}, "timeout 5 python3 a.py"),
+        ("tracker", {"command": "assign issue"}, None),
+        ("editor_action", {"command": "find"}, None),
+    ],
+)
+def test_a_command_line_is_one_whatever_the_tool_is_called(
+    name: str, arguments: dict[str, Any], text: str | None
+) -> None:
+    step = Step(Source("t"), calls=(ToolCall(name, arguments),))
+    assert commands(step) == ((text,) if text else ())

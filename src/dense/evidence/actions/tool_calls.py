@@ -10,6 +10,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from dense.evidence.actions.shell.arguments import strip_wrappers
+from dense.knowledge.programs import UNKNOWN as NO_PROGRAM
 from dense.knowledge.programs import known_program, program_name
 from dense.knowledge.tools import COMMAND_KEYS, Kind, Tool, known_tool, plain_name
 from dense.trajectory import ToolCall
@@ -18,6 +20,8 @@ KEY_PRESS = re.compile(
     r"(?:C-[a-z]|M-[a-z]|\^[A-Z]|Enter|Escape|Tab|Space|BSpace|Up|Down|Left|Right|PageUp|PageDown|Home|End|q|y|n|)$"
 )
 FENCE = re.compile(r"```(\w*)[^\n]*\n(.*?)```", re.DOTALL)
+MAX_COMMAND_CHARS = 400
+"""So much of an argument shows whether it is a command line."""
 SHELL_FENCES = ("sh", "bash", "shell", "console")
 SHELL_NAME = re.compile(r"(?:^|[_-])(?:bash|shell|exec|execute|terminal|command|cmd|console)(?:$|[_-])")
 """How a tool that no row knows is named if it is a shell."""
@@ -82,9 +86,16 @@ def is_shell(call: ParsedCall) -> bool:
         return any(language in SHELL_FENCES for language, _ in call.fences)
     if kind:
         return kind == "shell"
-    return "keystrokes" in call.arguments or bool(
-        SHELL_NAME.search(call.name.lower()) and call.text(("command", "cmd"))
-    )
+    if "keystrokes" in call.arguments:
+        return True
+    text = call.text(("command", "cmd"))
+    return bool(text) and (SHELL_NAME.search(call.name.lower()) is not None or _is_command(text))
+
+
+def _is_command(text: str) -> bool:
+    """Whether a text is a command line: it begins with a program that is known."""
+    words = strip_wrappers(text[:MAX_COMMAND_CHARS].split())
+    return len(words) > 1 and known_program(program_name(words[0])) is not NO_PROGRAM
 
 
 def shell_text(call: ParsedCall) -> str | None:
@@ -96,8 +107,16 @@ def shell_text(call: ParsedCall) -> str | None:
         if isinstance(value, str):
             return _typed(value) if key in ("keystrokes", "chars", "keys") or _is_typed(call) else without_fence(value)
         if isinstance(value, list) and value:
-            return _joined_words([str(word) for word in cast("list[Any]", value)])
+            return _joined_words(_texts(cast("list[Any]", value)))
     return None
+
+
+def _texts(items: list[Any]) -> list[str]:
+    """Words of a command, or commands; some agents give each with how long to wait."""
+    typed = [cast("dict[str, Any]", item).get("keystrokes") for item in items if isinstance(item, dict)]
+    if typed and all(isinstance(text, str) for text in typed):
+        return ["\n".join(filter(None, (_typed(str(text)).strip("\n") for text in typed))) or " "]
+    return [str(item) for item in items]
 
 
 def without_fence(text: str) -> str:

@@ -100,7 +100,8 @@ def _checks_of(fact: ActionFacts, step: Step, named: Sequence[str]) -> Iterator[
         done = fact.effects if is_whole else effects(part)
         result = fact.result if is_whole else observe(part, done)
         texts = fact.commands if is_whole else shell_texts(part)
-        commands = done.tests or [command for command in named if _runs(command, texts, result)]
+        commands = done.tests or fact.awaited_tests
+        commands = commands or [command for command in named if _runs(command, texts, result)]
         if commands or result.tests:
             commands = commands or done.scripts
             first = commands[0] if commands else ""
@@ -113,12 +114,10 @@ def _single_calls(step: Step) -> Iterable[Step]:
     if len(step.calls) < 2 or len(step.observations) < 2:
         return (step,)
     answers = {seen.call_id: seen for seen in step.observations if seen.call_id is not None}
-    calls = [call for call in step.calls if call.id in answers]
+    calls = [(call, answers[call.id]) for call in step.calls if call.id is not None and call.id in answers]
     if len(answers) < len(step.observations) or len(calls) < len(answers):
         return (step,)
-    return [
-        msgspec.structs.replace(step, message="", calls=(call,), observations=(answers[call.id],)) for call in calls
-    ]
+    return [msgspec.structs.replace(step, message="", calls=(call,), observations=(seen,)) for call, seen in calls]
 
 
 def _runs(command: str, texts: Sequence[str], result: ObservedResult) -> bool:
@@ -144,7 +143,7 @@ def _check(action: int, commands: Sequence[str], family: str, result: ObservedRe
         return Check(action, command or family, checked, family, False, 1, line=fault)
     failures = [failure for failure in result.failures if not is_run_failure(failure, family)]
     could_not_run = bool(result.tests) or len(failures) < len(result.failures) or result.is_empty
-    if could_not_run or family in RUNNERS.counting:
+    if result.is_running or could_not_run or family in RUNNERS.counting:
         return unknown  # a runner that counts tests, and no count: it broke off, or its output was cut
     line = failures[-1].line if failures else ""
     if failures and failures[-1].family is EXIT:

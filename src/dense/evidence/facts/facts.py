@@ -4,7 +4,7 @@ All of it comes from calls and their effects; the agent's message gives one hint
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -51,6 +51,8 @@ class ActionFacts(Struct, frozen=True, kw_only=True):
     """The agent that it asks to act, in a team; what that one does then belongs to it."""
     has_failed: bool = False
     """Whether anything of what came back went wrong."""
+    awaited_tests: tuple[str, ...] = ()
+    """Commands that test, that an earlier action left running, and whose output this one asks for."""
 
     @property
     def products(self) -> tuple[str, ...]:
@@ -60,7 +62,7 @@ class ActionFacts(Struct, frozen=True, kw_only=True):
     @property
     def is_check(self) -> bool:
         """Whether it ran tests or checks, by its command or by what came back."""
-        return bool(self.effects.tests or self.result.tests)
+        return bool(self.effects.tests or self.result.tests or self.awaited_tests)
 
     @property
     def has_passed(self) -> bool:
@@ -77,15 +79,24 @@ def collect_facts(
     results: Sequence[ObservedResult],
     commands: Sequence[tuple[str, ...]],
     first: int = 1,
+    awaited: Mapping[int, tuple[str, ...]] | None = None,
 ) -> list[ActionFacts]:
-    """The facts of consecutive actions, of which the first one has the number `first`."""
+    """The facts of consecutive actions, of which the first one has the number `first`. `awaited`: the tests whose
+    output a step asks for, by its place."""
     team = team_of(steps)
     each = zip(steps, effects, results, commands, strict=True)
-    return [_facts(number, *one, team) for number, one in enumerate(each, first)]
+    waits = awaited or {}
+    return [_facts(first + place, *one, team, waits.get(place, ())) for place, one in enumerate(each)]
 
 
 def _facts(
-    number: int, step: Step, effects: Effects, result: ObservedResult, commands: tuple[str, ...], team: frozenset[str]
+    number: int,
+    step: Step,
+    effects: Effects,
+    result: ObservedResult,
+    commands: tuple[str, ...],
+    team: frozenset[str],
+    awaited: tuple[str, ...],
 ) -> ActionFacts:
     names = [plain_name(call.name) for call in step.calls]
     family = family_of(step.calls, names, commands, effects)
@@ -112,4 +123,5 @@ def _facts(
         is_irreversible=is_irreversible,
         delegates_to=delegate,
         has_failed=result.has_failed,
+        awaited_tests=awaited,
     )

@@ -18,6 +18,7 @@ from dense.evidence.observations.harness import harness_notice
 from dense.evidence.observations.program_output import distinct, read_program_output
 from dense.evidence.observations.reported_problems import reported_problem
 from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun, Value
+from dense.evidence.observations.sessions import running_session
 from dense.evidence.observations.tool_answers import tool_failures
 from dense.evidence.observations.values import values
 from dense.knowledge.errors import ERRORS, ErrorTable
@@ -56,7 +57,8 @@ def observe(
     if effects.tests and not tests and not failures:
         problem = reported_problem("\n".join(one.text for one in step.observations if one.origin != "user"))
     is_empty = all(not one.text or one.text.isspace() for one in step.observations)
-    return ObservedResult(codes[-1] if codes else None, failures, tests, is_empty, problem)
+    is_running = any(running_session(one.text) for one in step.observations)
+    return ObservedResult(codes[-1] if codes else None, failures, tests, is_empty, problem, is_running)
 
 
 def _read(step: Step, observation: Observation, context: OutputContext) -> _Reading:

@@ -58,6 +58,9 @@ class ObservedResult(Struct, frozen=True, gc=False):
     reported_problem: str = ""
     """The line in which a check printed that something is wrong, if nothing else shows that it failed."""
 
+    is_running: bool = False
+    """Whether a command was left running: what came back is not all that it prints."""
+
     @property
     def has_failed(self) -> bool:
         """Whether anything in it went wrong."""
@@ -66,6 +69,6 @@ class ObservedResult(Struct, frozen=True, gc=False):
     @property
     def is_fine(self) -> bool:
         """Whether something came back and nothing in it is wrong; tests, if any, ran."""
-        if self.is_empty or self.reported_problem or self.has_failed:
+        if self.is_empty or self.is_running or self.reported_problem or self.has_failed:
             return False
         return not self.tests or any(run.passed != 0 for run in self.tests)
