@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 from made_attempt import Action, assess, attempt, evidence_of, trajectory
 
@@ -60,3 +64,22 @@ def test_a_line_that_only_mentions_failures_is_none(line: str) -> None:
 def test_how_a_check_ended(action: Action, has_passed: bool | None) -> None:
     (check,) = evidence_of(None, EDIT, action, DONE).checks
     assert check.has_passed is has_passed
+
+
+UNSTARTED = json.loads((Path(__file__).parents[2] / "fixtures" / "unstarted-checks.json").read_text())
+
+
+@pytest.mark.parametrize("run", UNSTARTED, ids=lambda run: run["command"])
+def test_a_check_that_never_started_has_not_failed(run: dict[str, Any]) -> None:
+    """Recorded in an empty folder."""
+    evidence = evidence_of(
+        "Fix a.py.", ("sed -i s/a/b/ a.py", "", 0), (run["command"], run["output"], run["exit_code"])
+    )
+    assert [check.has_passed for check in evidence.checks] in ([], [None])
+
+
+def test_an_error_in_a_program_under_test_is_a_failed_check() -> None:
+    output = '  File "/app/a.py", line 3\n    def f(:\n          ^\nSyntaxError: invalid syntax\n'
+    for command in ("pytest -q", "python3 check.py"):
+        (check,) = evidence_of("Fix a.py.", ("sed -i s/a/b/ a.py", "", 0), (command, output, 1)).checks
+        assert (check.has_passed, check.line) == (False, "SyntaxError: invalid syntax")

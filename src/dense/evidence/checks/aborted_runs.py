@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
+from dense.evidence.facts.paths import base_name
 from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun
 from dense.knowledge.errors import NO_SUCH_FILE, NO_SUCH_MODULE, OTHER
 
 SHELL_PREFIXES = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
 """How a line begins in which a shell says that there is no such program."""
+UNSTARTED = re.compile(
+    r"can't open file '|[Cc]annot open \S{1,200}: No such file|Can't open perl script|Could not read package\.json"
+    r"|No rule to make target"
+)
+"""How interpreters and builders say that what they were to run is not there."""
 NOT_LOADED = "_FailedTest"
 """What unittest calls the test that takes the place of a module that it could not import."""
 STOPPED = ("aborted", "interrupted", "cancelled", "canceled")
@@ -26,7 +34,11 @@ def is_run_failure(failure: ObservedFailure, family: str) -> bool:
         return True
     if failure.family is NO_SUCH_FILE and failure.line.startswith(SHELL_PREFIXES):
         return True
-    return failure.family is NO_SUCH_MODULE and failure.subject.split(".")[0] == family
+    if UNSTARTED.search(failure.line):
+        return True
+    if failure.family is not NO_SUCH_MODULE:
+        return False
+    return failure.subject.split(".")[0] == family or base_name(failure.subject) == family.rpartition(" ")[2]
 
 
 def ran_no_tests(run: TestRun) -> bool:
