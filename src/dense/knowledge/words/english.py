@@ -151,7 +151,7 @@ PATTERNS: Patterns = {
         | \balready\s+(?:failing|failed|fails?|broken)\b | \balso\s+fail(?:s|ed|ing)?\s+(?:on|without|before|in)\b
         | \b(?:network|environment(?:al)?|sandbox)\s+(?:issue|problem|error|failure|limitation|restriction)s?\b
         | \b(?:is|are|was|were)\s+(?:the|a|that|another)\s+known\s+(?:\w+\s+)?\w*(?:error|failure|issue|problem|bug)s?\b
-        | \b(?:due\s+to|because\s+of)\s+(?:the\s+)?(?:test\s+)?(?:environment|sandbox|running\s+(?:\w+\s+){0,2}as\s+root)\b
+        | \b(?:due\s+to|because\s+of)\s+(?:the\s+)?(?:environment|sandbox|running\s+(?:\w+\s+){0,2}as\s+root)\b
         | \bexpected\s+(?:because|since|due\s+to)\b
     """,
     "expected": r"""
