@@ -235,21 +235,17 @@ def _holding(quote: str, cited: Sequence[int], attempt: _Attempt) -> int:
     return cited[-1]
 
 
-def quote_action(key: KeyAction, room: int, *, in_full: bool = False, may_clip: bool = True) -> Item | None:
+def quote_action(key: KeyAction, room: int, *, may_clip: bool = True) -> Item | None:
     """The action's bytes in at most `room`, or None if not even a part is worth it.
 
     A call comes whole if there is room, an output by its telling lines. `may_clip=False` quotes the action whole or not
-    at all, `in_full` quotes everything whole whatever the room."""
+    at all."""
     text = f"a{key.action}{', ' + key.purpose if key.purpose else ''}"
     left = room - Item("key-action", 0, "key-action ", text, (("", ""),)).size + quotes_size([("", "")])
     quotes: Quotes = []
     for block in key.blocks:
-        part = (
-            quote_whole(block)
-            if in_full or not may_clip
-            else quote_block(block, min(left, _most(key, block)), key.focus)
-        )
-        if not in_full and ((not part and block.kind != "output") or quotes_size(part) > left):
+        part = quote_block(block, min(left, _most(key, block)), key.focus) if may_clip else quote_whole(block)
+        if (not part and block.kind != "output") or quotes_size(part) > left:
             return None
         quotes += part
         left -= quotes_size(part)
