@@ -38,7 +38,8 @@ PUBLIC = {
         TalliedModel context_window estimate_usage open_model prices_of resolve
     """,
     "dense.readers": """
-        READERS Skipped StepDraft Stream UnreadFile files_of obj read read_file read_streams string
+        READERS Skipped StepDraft StoredSession Stream UnreadFile files_of obj read read_file read_session read_streams
+        stored_sessions string
     """,
     "dense.report": """
         DRAWS Report SEED build make

@@ -32,7 +32,7 @@ FORMATS = {
 }
 """The corpus's names of the formats that we read, and ours."""
 
-NAMES = (".json", ".jsonl", ".traj", ".eval", ".zst")
+NAMES = (".json", ".jsonl", ".traj", ".eval", ".zst", ".db", ".vscdb", ".parquet", "agent")
 
 
 def counter(format: str) -> Callable[[Path], list[int]]:

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from dense.errors import DenseError, NotATrace, NoTrajectory, SkippedRecords, UnknownFormat
 from dense.readers.detect import READERS, streams
-from dense.readers.files import EventFolder, TraceFile
+from dense.readers.files import EventFolder, TraceFile, printable_path
 from dense.readers.folders.skipped import Skipped
+from dense.readers.folders.stores import StoredSession, stored_sessions
 from dense.readers.json_value import obj, string
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.walk import traces
@@ -26,13 +27,16 @@ __all__ = [
     "READERS",
     "Skipped",
     "StepDraft",
+    "StoredSession",
     "Stream",
     "UnreadFile",
     "files_of",
     "obj",
     "read",
     "read_file",
+    "read_session",
     "read_streams",
+    "stored_sessions",
     "string",
 ]
 
@@ -111,6 +115,13 @@ def read_file(
         yield UnreadFile(file.name, f"{file.name}: a value is nested too deeply", True)
     except OSError as error:
         yield UnreadFile(file.name, f"{file.name}: cannot be read ({error.strerror or error})", True)
+
+
+def read_session(session: StoredSession, *, task: str | None = None) -> Iterator[Stream | UnreadFile]:
+    """The trajectory of one session of a program's store (see `stored_sessions`)."""
+    path = session.path
+    only = session.id if session.is_in_database else None
+    yield from read_file(TraceFile(path, printable_path(path), only=only), task=task)
 
 
 def _streams_of(file: TraceFile | EventFolder, format: str | None, given: Task | None) -> Iterator[Stream]:

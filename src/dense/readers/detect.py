@@ -23,6 +23,7 @@ from dense.trajectory import Source
 
 READERS = {
     "dense": "dense.readers.formats.native:Native",
+    "qwen-code": "dense.readers.formats.coding_agents.qwen_code:QwenCode",
     "claude-code": "dense.readers.formats.claude_code:ClaudeCode",
     "atif": "dense.readers.formats.atif:Atif",
     "codex": "dense.readers.formats.codex.reader:Codex",
@@ -33,6 +34,8 @@ READERS = {
     "gemini-cli": "dense.readers.formats.gemini_cli:GeminiCli",
     "pi": "dense.readers.formats.pi:Pi",
     "openclaw": "dense.readers.formats.pi:OpenClaw",
+    "opencode": "dense.readers.formats.coding_agents.opencode:Opencode",
+    "copilot-cli": "dense.readers.formats.coding_agents.copilot_cli:CopilotCli",
     "otel": "dense.readers.formats.otel.reader:Otel",
     "tau-bench": "dense.readers.formats.tau_bench:TauBench",
     "who-and-when": "dense.readers.formats.who_and_when:WhoAndWhen",
@@ -42,6 +45,7 @@ READERS = {
 
 CONTAINERS: dict[str, str] = {
     "archive": "dense.readers.formats.inspect.reader:InspectLog",
+    "sqlite": "dense.readers.formats.coding_agents.databases:SqliteStore",
 }
 """Who reads files that are no JSON, by their shape: `read_container` chooses by what is in them."""
 

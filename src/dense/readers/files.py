@@ -96,6 +96,8 @@ class TraceFile:
     """How it is called in sources and messages."""
     notices: Notices = field(default_factory=Notices)
     """What happened while it was read."""
+    only: str | None = None
+    """The ID of the one session to be read out of a database that holds many."""
 
     @cached_property
     def shape(self) -> Literal["lines", "document", "archive", "sqlite", "parquet", "empty", "other"]:

@@ -17,7 +17,7 @@ from dense.errors import NoTrajectory
 from dense.readers.detect import is_recognised
 from dense.readers.files import EventFolder, TraceFile, first_value, printable_path
 from dense.readers.folders.harbor import is_harbor_trial
-from dense.readers.folders.record_folders import record_folder
+from dense.readers.folders.record_folders import record_folder, session_of
 from dense.readers.folders.skipped import Skipped
 from dense.readers.formats.codex.reader import parent_of
 from dense.readers.json_value import obj
@@ -46,7 +46,7 @@ def traces(path: Path, *, strict: bool = False, skipped: Skipped | None = None) 
     if stat.S_ISDIR(mode):
         yield from _Walk(strict, Skipped() if skipped is None else skipped).folder(path)
     elif stat.S_ISREG(mode):
-        yield TraceFile(path, name, Notices(strict))
+        yield session_of(path) or TraceFile(path, name, Notices(strict))
     else:
         raise NoTrajectory(f"{name}: neither a file nor a folder")
 

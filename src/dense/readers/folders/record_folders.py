@@ -2,7 +2,8 @@
 
 - OpenHands: `event-00000-<id>.json`, a file for each event.
 - Terminus: `episode-0/`, `episode-1/`, … with `prompt.txt` and `response.txt` or `.json`, a folder for each answer of
-  the model. Without this, each `debug.json` would be a trajectory of one step."""
+  the model. Without this, each `debug.json` would be a trajectory of one step.
+- opencode, older: `storage/session/<project>/<id>.json`, `storage/message/<session>/`, `storage/part/<message>/`."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dense.readers.files import EventFolder, TraceRecord, printable_path
 from dense.readers.notices import Notices
@@ -17,6 +19,7 @@ from dense.trajectory import Source
 
 EVENT_FILE = re.compile(r"event-\d+-[\w-]+\.json")
 EPISODE = re.compile(r"episode-(\d+)")
+OPENCODE_FOLDERS = frozenset({"session", "message", "part"})
 MAX_TEXT_BYTES = 1 << 26
 """A longer prompt or answer is cut."""
 
@@ -35,7 +38,16 @@ def record_folder(folder: Path, names: Sequence[str]) -> RecordFolders | None:
         return RecordFolders([_of(folder)], lambda name: bool(EVENT_FILE.fullmatch(name)) or name[:9] == ".eventlog")
     if any(map(EPISODE.fullmatch, names)) and any(_answer(folder / name) for name in names if EPISODE.fullmatch(name)):
         return RecordFolders([_of(folder, episodes)], lambda name: EPISODE.fullmatch(name) is not None)
+    if set(names) >= OPENCODE_FOLDERS:
+        sessions = sorted((folder / "session").glob("*/*.json"))
+        return RecordFolders([_of(path, opencode_session) for path in sessions], lambda _: True) if sessions else None
     return None
+
+
+def session_of(path: Path) -> EventFolder | None:
+    """The session that a file of opencode's older store names; None for any other file."""
+    is_named = path.suffix == ".json" and path.parent.parent.name == "session"
+    return _of(path, opencode_session) if is_named and (path.parents[2] / "message" / path.stem).is_dir() else None
 
 
 def _of(folder: Path, load: Callable[[EventFolder], Iterator[TraceRecord]] | None = None) -> EventFolder:
@@ -53,6 +65,21 @@ def episodes(folder: EventFolder) -> Iterator[TraceRecord]:
             folder.notices.skip("episode without a prompt and an answer", source)
         else:
             yield TraceRecord(value, source)
+
+
+def opencode_session(folder: EventFolder) -> Iterator[TraceRecord]:
+    """A session with its messages and their parts, as `opencode export` prints it. The path is the session's own
+    file."""
+    storage = folder.path.parents[2]
+    info = folder.document(folder.path)
+    if info is None:
+        return
+    messages: list[dict[str, Any]] = []
+    for path in sorted((storage / "message" / folder.path.stem).glob("*.json")):
+        if (message := folder.document(path)) is not None:
+            parts = [folder.document(part) for part in sorted((storage / "part" / path.stem).glob("*.json"))]
+            messages.append({"info": message.value, "parts": [part.value for part in parts if part is not None]})
+    yield TraceRecord({"info": info.value, "messages": messages}, Source(folder.name))
 
 
 def _answer(episode: Path) -> Path | None:

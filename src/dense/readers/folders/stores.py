@@ -1,0 +1,323 @@
+"""The sessions that programs keep at home: which there are, of which project, from when to when.
+
+For each agent with a known home, its sessions are listed without reading whole files: from names, times and the first
+lines, or by one query of its database. `readers.read_session` reads one of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from dense.errors import NoTrajectory
+from dense.readers.files import TraceFile
+from dense.readers.folders.databases import open_database
+from dense.readers.json_text import BadJson, decode
+from dense.readers.json_value import first_string, obj, string, timestamp
+
+HEAD_LINES = 30
+"""So many lines are searched for the working folder."""
+HEAD_BYTES = 1 << 18
+
+
+class StoredSession(Struct, frozen=True):
+    """One session in a program's store."""
+
+    agent: str
+    """The program; also the format of its sessions."""
+    path: Path
+    """The file, folder or database."""
+    id: str
+    """The program's own ID of the session."""
+    changed: float
+    """When it was last changed, in seconds since 1970."""
+    project: str | None = None
+    """The working folder, where the store says it."""
+    started: str | None = None
+    """When it began, as ISO 8601."""
+    is_in_database: bool = False
+    """Whether the path holds other sessions too."""
+
+
+class _Places:
+    """Where homes are, by the environment."""
+
+    def __init__(self, home: Path | None, environment: Mapping[str, str]) -> None:
+        self.home = Path.home() if home is None else home
+        self.environment = environment
+
+    def at(self, variable: str, *default: str) -> Path:
+        given = self.environment.get(variable)
+        return Path(given).expanduser() if given else self.home.joinpath(*default)
+
+    @property
+    def data(self) -> Path:
+        return self.at("XDG_DATA_HOME", ".local", "share")
+
+
+type _Store = Callable[[_Places, Path | None], Iterator[StoredSession]]
+
+
+def stored_sessions(
+    project: Path | None = None,
+    *,
+    agents: Iterable[str] | None = None,
+    home: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> list[StoredSession]:
+    """The sessions of all agents, or of these, the last changed first. With a project, only those of its folder.
+
+    A session whose store does not say where it ran is not one of any project. A store that cannot be read has none."""
+    folder = None if project is None else project.expanduser().absolute()
+    places = _Places(home, environment)
+    found: list[StoredSession] = []
+    for name in STORES if agents is None else agents:
+        try:
+            sessions = list(STORES[name](places, folder))
+        except (OSError, NoTrajectory):
+            continue
+        found += [one for one in sessions if folder is None or _is_same(one.project, folder)]
+    return sorted(found, key=lambda one: (-one.changed, one.agent, one.id))
+
+
+def _is_same(recorded: str | None, folder: Path) -> bool:
+    if recorded is None:
+        return False
+    return Path(recorded) == folder or os.path.realpath(recorded) == os.path.realpath(folder)
+
+
+def _dashed(folder: Path) -> str:
+    """A working folder as the name of a folder, as Claude Code and its relatives write it."""
+    return re.sub(r"[^A-Za-z0-9]", "-", str(folder))
+
+
+def _head(path: Path) -> Iterator[dict[str, Any]]:
+    """The first records of a file, as far as they are objects; one that was cut off is left out."""
+    try:
+        with TraceFile(path, path.name).open(1 << 13) as stream:
+            size = 0
+            for line in islice(stream, HEAD_LINES):
+                size += len(line)
+                if size > HEAD_BYTES:
+                    return
+                try:
+                    yield obj(decode(line)[0])
+                except BadJson:
+                    continue
+    except (OSError, NoTrajectory):
+        return
+
+
+def _session(
+    agent: str,
+    path: Path,
+    facts: Callable[[dict[str, Any]], tuple[Any, Any, Any]],
+    project: str | None = None,
+    id: str | None = None,
+) -> StoredSession | None:
+    """A session in a file. `facts` gives the working folder, the ID and the start that a record states, if it does."""
+    try:
+        changed = path.stat().st_mtime
+    except OSError:
+        return None
+    started = None
+    for record in _head(path):
+        folder, name, time = facts(record)
+        project, id = project or string(folder), id or string(name)
+        started = started or timestamp(time)
+        if project and id and started:
+            break
+    return StoredSession(agent, path, id or path.stem, changed, project, started)
+
+
+def _files(
+    agent: str,
+    paths: Iterable[Path],
+    facts: Callable[[dict[str, Any]], tuple[Any, Any, Any]],
+) -> Iterator[StoredSession]:
+    for path in paths:
+        if (one := _session(agent, path, facts)) is not None:
+            yield one
+
+
+def _lines_with_cwd(record: dict[str, Any]) -> tuple[Any, Any, Any]:
+    return record.get("cwd"), record.get("sessionId") or record.get("id"), record.get("timestamp")
+
+
+def _claude_code(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    root = places.at("CLAUDE_CONFIG_DIR", ".claude") / "projects"
+    paths = root.glob(f"{_dashed(project) if project else '*'}/*.jsonl")
+    return _files("claude-code", (path for path in paths if not path.name.startswith("agent-")), _lines_with_cwd)
+
+
+def _codex(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    del project
+
+    def facts(record: dict[str, Any]) -> tuple[Any, Any, Any]:
+        meta = obj(record.get("payload")) if record.get("type") == "session_meta" else record
+        is_child = meta.get("parent_thread_id") or obj(obj(meta.get("source")).get("subagent"))
+        return None if is_child else meta.get("cwd"), meta.get("id"), meta.get("timestamp")
+
+    root = places.at("CODEX_HOME", ".codex")
+    for folder in ("sessions", "archived_sessions"):
+        yield from _files("codex", (root / folder).rglob("rollout-*.jsonl*"), facts)
+
+
+def _gemini_cli(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    root = places.home / ".gemini" / "tmp"
+    digest = hashlib.sha256(str(project).encode()).hexdigest()
+    for path in root.glob("*/chats/session-*.json*"):
+        try:
+            folder = (path.parent.parent / ".project_root").read_text(encoding="utf-8").strip() or None
+        except (OSError, ValueError):
+            folder = None
+
+        def facts(record: dict[str, Any], known: str | None = folder) -> tuple[Any, Any, Any]:
+            is_project = project is not None and record.get("projectHash") == digest
+            return known or (str(project) if is_project else None), record.get("sessionId"), record.get("startTime")
+
+        yield from _files("gemini-cli", [path], facts)
+
+
+def _pi(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    del project
+    root = places.at("PI_CODING_AGENT_DIR", ".pi", "agent") / "sessions"
+    return _files("pi", root.glob("*/*.jsonl"), _lines_with_cwd)
+
+
+def _openclaw(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    del project
+    paths = (places.home / ".openclaw" / "agents").glob("*/sessions/*.jsonl")
+    return _files("openclaw", (path for path in paths if ".checkpoint." not in path.name), _lines_with_cwd)
+
+
+def _qwen_code(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    root = places.home / ".qwen" / "projects"
+    return _files("qwen-code", root.glob(f"{_dashed(project) if project else '*'}/chats/*.jsonl"), _lines_with_cwd)
+
+
+def _copilot_cli(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    del project
+
+    def facts(record: dict[str, Any]) -> tuple[Any, Any, Any]:
+        data = obj(record.get("data"))
+        return obj(data.get("context")).get("cwd"), data.get("sessionId"), data.get("startTime")
+
+    root = places.at("COPILOT_HOME", ".copilot") / "session-state"
+    return _files("copilot-cli", [*root.glob("*/events.jsonl"), *root.glob("*.jsonl")], facts)
+
+
+def _droid(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    del project
+    root = places.home / ".factory" / "sessions"
+    return _files("droid", root.glob("**/*.jsonl"), _lines_with_cwd)
+
+
+def _cursor(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    """The folder's name is all that says where it ran: the path with dashes."""
+    root = places.home / ".cursor" / "projects"
+    for path in root.glob(f"{_dashed(project).strip('-') if project else '*'}/agent-transcripts/**/*.jsonl"):
+        name = str(project) if project else None
+        if (one := _session("cursor", path, _lines_with_cwd, name, path.stem)) is not None:
+            yield one
+
+
+def _kimi_cli(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    """Sessions lie in a folder that is named by the hash of the working folder."""
+    root = places.at("KIMI_SHARE_DIR", ".kimi") / "sessions"
+    hashed = hashlib.md5(str(project).encode(), usedforsecurity=False).hexdigest() if project else "*"
+    for path in root.glob(f"{hashed}/*/wire.jsonl"):
+        name = str(project) if project else None
+        if one := _session("kimi-cli", path, lambda r: (None, None, r.get("timestamp")), name, path.parent.name):
+            yield one
+
+
+def _opencode(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    query = "select id, directory, time_created, time_updated from session where parent_id is null"
+    return _rows("opencode", places.data / "opencode" / "opencode.db", query, project, "directory")
+
+
+def _goose(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    query = "select id, working_dir, created_at, updated_at from sessions where 1"
+    return _rows("goose", places.data / "goose" / "sessions" / "sessions.db", query, project, "working_dir")
+
+
+def _rows(agent: str, path: Path, query: str, project: Path | None, column: str) -> Iterator[StoredSession]:
+    if not path.is_file():
+        return
+    with open_database(path) as database:
+        given = {str(project), os.path.realpath(project)} if project is not None else set[str]()
+        if given:
+            query += f" and {column} in ({', '.join('?' * len(given))})"
+        for identity, folder, started, changed in database.rows(query, *given):
+            yield StoredSession(
+                agent, path, str(identity), _seconds(changed), string(folder), _iso(started), is_in_database=True
+            )
+
+
+def _seconds(value: Any) -> float:
+    text = _iso(value)
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return 0.0
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _iso(value: Any) -> str | None:
+    return timestamp(value)
+
+
+def _cline(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+    """The extensions of editors, and the command line of Cline. Only the task's list says where each ran."""
+    del project
+    roots = [places.at("CLINE_DIR", ".cline") / "data"]
+    for editor in ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"):
+        storage = places.at("XDG_CONFIG_HOME", ".config") / editor / "User" / "globalStorage"
+        roots += [storage / name for name in CLINE_EXTENSIONS]
+    for root in roots:
+        projects = _cline_projects(root)
+        for path in root.glob("tasks/*/api_conversation_history.json"):
+            name = path.parent.name
+            started = timestamp(int(name)) if name.isdigit() else None
+            yield StoredSession("cline", path, name, path.stat().st_mtime, projects.get(name), started)
+
+
+CLINE_EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
+
+
+def _cline_projects(root: Path) -> dict[str, str]:
+    for name in ("state/taskHistory.json", "taskHistory.json"):
+        try:
+            listed = TraceFile(root / name, name).document().value
+        except (OSError, NoTrajectory):
+            continue
+        tasks = [obj(task) for task in (listed if isinstance(listed, list) else [])]  # pyright: ignore[reportUnknownVariableType]
+        keys = ("cwdOnTaskInitialization", "workspace", "cwd")
+        return {str(task.get("id")): cwd for task in tasks if (cwd := first_string(task.get(key) for key in keys))}
+    return {}
+
+
+STORES: dict[str, _Store] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "gemini-cli": _gemini_cli,
+    "opencode": _opencode,
+    "copilot-cli": _copilot_cli,
+    "qwen-code": _qwen_code,
+    "cursor": _cursor,
+    "droid": _droid,
+    "cline": _cline,
+    "goose": _goose,
+    "kimi-cli": _kimi_cli,
+    "pi": _pi,
+    "openclaw": _openclaw,
+}
+"""How the sessions of each agent are listed."""

@@ -1,0 +1,195 @@
+"""`copilot-cli`: sessions of GitHub Copilot CLI, `~/.copilot/session-state/<id>/events.jsonl`.
+
+A line each: `{type, data, id, timestamp, parentId}`. `assistant.message` is one action with its `toolRequests`;
+`tool.execution_complete` has the result of a call, with the exit code of a shell. A call that a sub-agent made
+(`parentToolCallId`) nests in the step whose call started it. Everything else is bookkeeping.
+
+- `user.message` has the prompt in `content`; `transformedContent` is what the program made of it.
+- `session.usage_record` has the tokens of the answer that comes next; input counts what the cache served.
+- The last line of a command's result, `<shellId: … completed with exit code …>`, is the program's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from dense.readers.content import arguments_of, text_of
+from dense.readers.files import TraceRecord
+from dense.readers.json_value import flag, is_obj, number, obj, objs, string, whole
+from dense.readers.notices import Notices
+from dense.readers.reader import TraceLocation
+from dense.readers.stream import StepDraft, Stream
+from dense.readers.task import task_of
+from dense.trajectory import Source, Step, ToolCall, Trajectory, Usage
+
+FAMILIES = (
+    "session.",
+    "user.",
+    "assistant.",
+    "tool.",
+    "system.",
+    "hook.",
+    "subagent.",
+    "skill.",
+    "abort",
+    "permission.",
+    "elicitation.",
+)
+"""How the types of events begin."""
+SHELL_LINE = re.compile(r"\n?<(?:shellId: [^\n>]*|exited with exit code -?\d+)>\s*\Z")
+
+
+class CopilotCli:
+    name = "copilot-cli"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        return any(map(_is_event, map(obj, head)))
+
+    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+        if stream := _Session(place).stream(records):
+            yield stream
+
+
+def _is_event(line: dict[str, Any]) -> bool:
+    kind = string(line.get("type")) or ""
+    if not is_obj(line.get("data")) or "parentId" not in line:
+        return False
+    return kind in ("session.start", "assistant.message", "user.message", "tool.execution_complete")
+
+
+class _Session:
+    """Goes through the events and builds the steps; sub-agents have one of their own."""
+
+    def __init__(self, place: TraceLocation) -> None:
+        self.place = place
+        self.id: str | None = None
+        self.version: str | None = None
+        self.model: str | None = None
+        self.prompts: list[str] = []
+        self.draft: StepDraft | None = None
+        self.usage: Usage | None = None
+        self.inner: dict[str, tuple[_Session, list[Step], Source]] = {}
+
+    def stream(self, records: Iterator[TraceRecord]) -> Stream | None:
+        steps = self.steps(records)
+        first = next(steps, None)
+        if first is None:
+            return None
+        stream = Stream(
+            CopilotCli.name, self.id or self.place.path.parent.name, self.place.source(), self.place.notices
+        )
+        stream.agent, stream.agent_version, stream.model = CopilotCli.name, self.version, self.model
+        stream.task = task_of(self.prompts)
+        stream.steps = chain((first,), steps)
+        return stream
+
+    def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
+        for record in records:
+            line = obj(record.value)
+            if not is_obj(line.get("data")):
+                self.place.notices.skip("line is not an event", record.source)
+            elif done := self.feed(line, record.source):
+                yield done
+        if done := self.close():
+            yield done
+
+    def feed(self, line: dict[str, Any], source: Source) -> Step | None:
+        kind, data, time = string(line.get("type")) or "", obj(line.get("data")), string(line.get("timestamp"))
+        if (call_id := string(data.get("parentToolCallId"))) and kind.startswith(("assistant.", "tool.")):
+            session, steps, _ = self.inner.setdefault(call_id, (_Session(self.place), [], source))
+            if done := session.feed({**line, "data": {**data, "parentToolCallId": None}}, source):
+                steps.append(done)
+        elif kind == "session.start":
+            self.id = self.id or string(data.get("sessionId"))
+            self.version, self.model = string(data.get("copilotVersion")), string(data.get("selectedModel"))
+        elif kind == "session.usage_record":
+            self.usage = _usage(obj(data.get("usage")))
+        elif kind == "assistant.message":
+            return self.act(data, source, time)
+        elif kind == "user.message":
+            self.hear(data, time)
+        elif kind == "tool.execution_complete":
+            self.result(data, source)
+        elif kind in ("session.error", "abort"):
+            if self.draft is not None:
+                text = string(data.get("message")) or string(data.get("reason")) or kind
+                self.draft.observe(text, origin="system", is_error=True)
+        elif not kind.startswith(FAMILIES):
+            self.place.notices.skip(f"unknown event {kind[:60]!r}", source)
+        return None
+
+    def act(self, data: dict[str, Any], source: Source, time: str | None) -> Step | None:
+        done, model = self.close(), string(data.get("model"))
+        self.draft = StepDraft(source, timestamp=time, usage=self.usage)
+        self.usage = None
+        if self.model is None:
+            self.model = model
+        elif model is not None and model != self.model:
+            self.draft.model = model
+        self.draft.message.append(text_of(data.get("content")))
+        self.draft.reasoning.append(text_of(data.get("reasoningText")))
+        self.draft.calls += [
+            ToolCall(
+                string(call.get("name")) or "?", arguments_of(call.get("arguments")), string(call.get("toolCallId"))
+            )
+            for call in objs(data.get("toolRequests"))
+        ]
+        return done
+
+    def hear(self, data: dict[str, Any], time: str | None) -> None:
+        text = text_of(data.get("content"))
+        if not text.strip():
+            return
+        is_own = string(data.get("source")) not in (None, "user")
+        if self.draft is not None:
+            self.draft.observe(text, origin="system" if is_own else "user", timestamp=time)
+        elif not is_own:
+            self.prompts.append(text)
+
+    def result(self, data: dict[str, Any], source: Source) -> None:
+        if self.draft is None:
+            self.place.notices.skip("result of a call before any action", source)
+            return
+        result = data.get("result")
+        text = text_of(obj(result).get("content")) if is_obj(result) else text_of(result)
+        text = text or text_of(obj(data.get("error")).get("message"))
+        code = whole(obj(data.get("shellExecution")).get("exitCode"))
+        metric = number(obj(obj(data.get("toolTelemetry")).get("metrics")).get("exit_code"))
+        code = int(metric) if code is None and metric is not None else code
+        self.draft.observe(
+            SHELL_LINE.sub("\n", text) if code is not None else text,
+            string(data.get("toolCallId")),
+            is_error=True if flag(data.get("success")) is False else None,
+            exit_code=code,
+        )
+
+    def close(self) -> Step | None:
+        draft, self.draft = self.draft, None
+        if draft is None:
+            return None
+        for call in draft.calls:
+            if (inner := self.inner.pop(call.id or "", None)) is not None:
+                draft.subagents += _nested(*inner, call)
+        return draft.build()
+
+
+def _nested(session: _Session, steps: list[Step], source: Source, call: ToolCall) -> Iterator[Trajectory]:
+    if last := session.close():
+        steps.append(last)
+    if steps:
+        stream = Stream(CopilotCli.name, call.id or "sub-agent", source, Notices(), iter(steps))
+        stream.agent, stream.model = CopilotCli.name, session.model
+        stream.task = task_of([text_of(call.arguments.get("prompt"))])
+        yield stream.collect()
+
+
+def _usage(usage: dict[str, Any]) -> Usage | None:
+    total, read, written, output = (
+        whole(usage.get(key)) for key in ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
+    )
+    if total is None and output is None:
+        return None
+    fresh = None if total is None else max(total - (read or 0) - (written or 0), 0)
+    return Usage(fresh, read, written, output, number(usage.get("cost")) or None)

@@ -1,0 +1,42 @@
+"""SQLite stores of coding agents: which program's it is, by its tables, and its sessions as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from dense.errors import NotATrace, NoTrajectory
+from dense.readers.files import TraceFile, TraceRecord
+from dense.readers.folders.databases import Database, open_database
+from dense.readers.formats.coding_agents.opencode import Opencode, database_sessions
+from dense.readers.reader import Reader, TraceLocation
+from dense.readers.stream import Stream
+from dense.trajectory import Source
+
+type Sessions = Callable[[Database, str | None], Iterator[tuple[str, object]]]
+
+STORES: dict[type[Reader], tuple[frozenset[str], Sessions]] = {
+    Opencode: (frozenset({"session", "message", "part"}), database_sessions),
+}
+"""Which tables show a program's store, and how its sessions are read."""
+
+
+class SqliteStore:
+    """A database of sessions."""
+
+    def read_container(self, file: TraceFile, place: TraceLocation, forced: str | None) -> Iterator[Stream]:
+        """The sessions of the program whose tables it has, one at a time."""
+        with open_database(file.path) as database:
+            tables = database.tables()
+            for kind, (needed, sessions) in STORES.items():
+                reader = kind()
+                if needed <= tables and forced in (None, reader.name):
+                    records = (
+                        TraceRecord(value, Source(file.name, part=name))
+                        for name, value in sessions(database, file.only)
+                    )
+                    yield from reader.read(records, place)
+                    return
+        known = ", ".join(kind.name for kind in STORES)
+        if forced is not None:
+            raise NoTrajectory(f"{file.name}: not a database of {forced}")
+        raise NotATrace(f"{file.name}: a database, but of none of these programs: {known}")

@@ -1,0 +1,115 @@
+"""The sessions that programs keep at home, listed without reading them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dense.readers import Stream, read_session, stored_sessions
+from dense.readers.folders.stores import STORES
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+APP = Path("/app")
+LAYOUT = {
+    "claude-code": ("claude-code/projects", ".claude/projects"),
+    "codex": ("codex/fix/sessions", ".codex/sessions"),
+    "gemini-cli": ("gemini-cli/fix/tmp", ".gemini/tmp"),
+    "opencode": ("opencode/fix/opencode.db", ".local/share/opencode/opencode.db"),
+    "copilot-cli": ("copilot-cli/fix/session-state", ".copilot/session-state"),
+    "qwen-code": ("qwen-code/fix/projects", ".qwen/projects"),
+    "pi": ("pi/fix", ".pi/agent"),
+}
+"""Where recorded sessions are among the fixtures, and where the program has them."""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    for source, target in LAYOUT.values():
+        to = tmp_path / target
+        to.parent.mkdir(parents=True, exist_ok=True)
+        path = FIXTURES / source
+        if path.is_dir():
+            shutil.copytree(path, to, copy_function=shutil.copyfile)
+        else:
+            shutil.copyfile(path, to)
+    return tmp_path
+
+
+@pytest.mark.parametrize("agent", LAYOUT)
+def test_sessions_of_a_project(home: Path, agent: str) -> None:
+    found = stored_sessions(APP, agents=[agent], home=home, environment={})
+    assert found
+    assert {one.agent for one in found} == {agent}
+    for one in found:
+        assert one.project == "/app"
+        assert one.changed > 0
+        assert one.started and one.started.startswith("20")
+        (read,) = [item for item in read_session(one) if isinstance(item, Stream)]
+        assert read.format == agent
+        assert read.id == one.id or one.id in str(read.source)
+
+
+def test_sessions_of_another_project_are_not_listed(home: Path) -> None:
+    assert stored_sessions(Path("/elsewhere"), home=home, environment={}) == []
+
+
+def test_the_last_changed_comes_first(home: Path) -> None:
+    for number, path in enumerate(sorted((home / ".claude" / "projects").glob("*/*.jsonl"))):
+        os.utime(path, (1e9 + number, 1e9 + number))
+    times = [one.changed for one in stored_sessions(APP, agents=["claude-code"], home=home, environment={})]
+    assert times == sorted(times, reverse=True)
+    assert len(times) == 4
+
+
+def test_homes_by_the_environment(home: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    shutil.move(home / ".claude", moved)
+    assert not stored_sessions(APP, agents=["claude-code"], home=home, environment={})
+    assert stored_sessions(APP, agents=["claude-code"], home=home, environment={"CLAUDE_CONFIG_DIR": str(moved)})
+
+
+def test_no_store_is_no_error(tmp_path: Path) -> None:
+    assert stored_sessions(home=tmp_path, environment={}) == []
+    assert set(LAYOUT) <= set(STORES)
+
+
+def test_a_damaged_store_has_no_sessions(home: Path) -> None:
+    (home / ".local/share/opencode/opencode.db").write_bytes(b"SQLite format 3\0broken")
+    (home / ".codex/sessions/rollout-x.jsonl").write_bytes(b"\xff\n{")
+    assert not stored_sessions(APP, agents=["opencode"], home=home, environment={})
+    assert stored_sessions(agents=["codex"], home=home, environment={})
+
+
+def test_a_thousand_sessions_of_a_database_within_two_seconds(home: Path) -> None:
+    path = home / ".local/share/opencode/opencode.db"
+    with sqlite3.connect(path) as database:
+        columns = [row[1] for row in database.execute("pragma table_info(session)")]
+        values = ", ".join("'s' || value" if name == "id" else name for name in columns)
+        database.execute(_many(values))
+    start = time.process_time()
+    found = stored_sessions(APP, agents=["opencode"], home=home, environment={})
+    assert len(found) == 1000
+    assert time.process_time() - start < 2
+
+
+def _many(values: str) -> str:
+    numbers = "with recursive n(value) as (select 1 union all select value + 1 from n where value < 999)"
+    return f"insert into session {numbers} select {values} from session, n"
+
+
+def test_a_thousand_session_files_within_two_seconds(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude" / "projects" / "-app"
+    folder.mkdir(parents=True)
+    line: dict[str, Any] = {"type": "user", "cwd": "/app", "timestamp": "2026-01-01T00:00:00Z", "message": {}}
+    for number in range(1000):
+        (folder / f"{number}.jsonl").write_text(json.dumps(line | {"sessionId": str(number)}) + "\n" + "x" * 20_000)
+    start = time.process_time()
+    assert len(stored_sessions(APP, home=tmp_path, environment={})) == 1000
+    assert time.process_time() - start < 2
