@@ -47,6 +47,7 @@ def test_golden_table_of_the_fixtures(golden: Callable[[str, str], None]) -> Non
 
 
 def _neutral(text: str) -> str:
+    text = re.sub(r"\d+ files of no known format.*", "<so many> files of no known format", text)
     return re.sub(r"\S*(?:[0-9a-f]{4,}-){2,}\S*|\S*__\w{7}\S*|\S*\d{4}-\d\d-\d\dT\S*", "<recorded>", text)
 
 
