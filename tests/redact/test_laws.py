@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.redact import redact_text
-from dense.redact.token_formats import TOKEN_FORMATS
+from dense.redact.rules.token_formats import TOKEN_FORMATS
 
 MARK = re.compile(r"\[redacted: [a-z0-9-]+ [0-9]+\]")
 ALNUM = string.ascii_letters + string.digits

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.redact.contexts import CONTEXTS, _compiled  # pyright: ignore[reportPrivateUsage]
-from dense.redact.token_formats import TOKEN_FORMATS, TokenFormat, may_contain_token
+from dense.redact.rules.contexts import CONTEXTS, _compiled  # pyright: ignore[reportPrivateUsage]
+from dense.redact.rules.token_formats import TOKEN_FORMATS, TokenFormat, may_contain_token
 from dense.text.search import lower_ascii, one_byte_each
 
 values = st.text("aK1/+_.~-ſKı", min_size=16, max_size=44)

@@ -12,9 +12,9 @@ from urllib.parse import quote
 import pytest
 
 from dense.redact import redact_text
-from dense.redact.contexts import LABELS
-from dense.redact.token_formats import TOKEN_FORMATS as TABLE
-from dense.redact.token_formats import kind_of
+from dense.redact.rules.contexts import LABELS
+from dense.redact.rules.token_formats import TOKEN_FORMATS as TABLE
+from dense.redact.rules.token_formats import kind_of
 
 LETTERS, DIGITS, UPPER, LOWER = string.ascii_letters, string.digits, string.ascii_uppercase, string.ascii_lowercase
 ALNUM, HEX = LETTERS + DIGITS, "0123456789abcdef"

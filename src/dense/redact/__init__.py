@@ -13,6 +13,7 @@ import os
 from collections.abc import Mapping
 from typing import Literal
 
+from dense.redact.deliverables import Deliverables
 from dense.redact.environment import secrets_of
 from dense.redact.kingfisher import kingfisher_secrets
 from dense.redact.redactions import Redactions
@@ -38,7 +39,9 @@ def redact(
     `engine="kingfisher"` adds Kingfisher's rules to ours. `environment` has the variables whose values are secret by
     their name: by default those of this process. Nothing of it is kept. `texts` are those of `texts_of`, if the caller
     has them already."""
-    redacted, redactions = _redact(texts or Texts(texts_of(trajectory)), engine, environment)
+    redacted, redactions = _redact(
+        texts or Texts(texts_of(trajectory)), engine, environment, Deliverables(trajectory)
+    )
     if not redactions:
         return trajectory, redactions
     new = iter(redacted)
@@ -53,8 +56,10 @@ def redact_text(
     return redacted, redactions
 
 
-def _redact(texts: Texts, engine: Engine | None, environment: Mapping[str, str] | None) -> tuple[list[str], Redactions]:
-    replacer = Replacer(secrets_of(os.environ if environment is None else environment))
+def _redact(
+    texts: Texts, engine: Engine | None, environment: Mapping[str, str] | None, deliverables: Deliverables | None = None
+) -> tuple[list[str], Redactions]:
+    replacer = Replacer(secrets_of(os.environ if environment is None else environment), deliverables)
     redacted = replacer.replace(texts)
     if engine == "kingfisher":
         replacer.add_known(kingfisher_secrets(redacted))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import quote
 
-from dense.redact.value_checks import is_placeholder
+from dense.redact.rules.value_checks import is_placeholder
 
 LABEL = "environment value"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from dense.errors import DenseError, install_hint
-from dense.redact.value_checks import is_random, is_uuid
+from dense.redact.rules.value_checks import is_random, is_uuid
 
 _OPTIONS = (
     "--no-validate",

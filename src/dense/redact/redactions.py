@@ -6,9 +6,9 @@ from functools import cache
 
 from msgspec import Struct
 
-from dense.redact.contexts import LABELS
 from dense.redact.environment import LABEL
-from dense.redact.token_formats import TOKEN_FORMATS, kind_of
+from dense.redact.rules.contexts import LABELS
+from dense.redact.rules.token_formats import TOKEN_FORMATS, kind_of
 
 
 class Redactions(Struct, frozen=True, omit_defaults=True):

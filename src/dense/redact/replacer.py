@@ -6,21 +6,27 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
+from dense.redact.deliverables import Deliverables, Place
 from dense.redact.redactions import Redactions
+from dense.redact.rules.encodings import forms_of
+from dense.redact.rules.value_checks import is_distinctive
 from dense.redact.scan import find_known, merge, scan
 from dense.redact.spans import Span
 from dense.redact.texts import TextGroup, Texts, group_texts
-from dense.redact.value_checks import is_random
 
-_MIN_KNOWN_CHARS = 16
 _MAX_ROUNDS = 6
+_MAX_SEARCHED = 200
+"""Different values that are searched for at all other places: hostile text has any number of them."""
 
 
 class Replacer:
     """Replaces the secrets of one trajectory; equal secrets get the same mark."""
 
-    def __init__(self, known: Iterable[tuple[str, str]] = ()) -> None:
+    def __init__(self, known: Iterable[tuple[str, str]] = (), deliverables: Deliverables | None = None) -> None:
         self._known = dict(known)
+        self._deliverables = deliverables
+        self._kept: set[str] = set()
+        self._searched = 0
         self._marks: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._places = 0
@@ -50,14 +56,22 @@ class Replacer:
         return Redactions(dict(self._counts), self._places)
 
     def _find(self, texts: list[str], groups: list[TextGroup]) -> dict[int, list[Span]]:
+        places = [
+            Place(number, span, texts[number][span.start : span.end])
+            for number, span in sorted(_scan_all(texts, groups, self._known.items()))
+        ]
+        if places and self._deliverables:
+            self._kept |= self._deliverables.survivors(texts, places)
         found: dict[int, list[Span]] = {}
         new: dict[str, str] = {}
-        for number, span in sorted(_scan_all(texts, groups, self._known.items())):
-            found.setdefault(number, []).append(span)
-            value = texts[number][span.start : span.end]
-            if span.is_contextual and value not in self._known and len(value) >= _MIN_KNOWN_CHARS and is_random(value):
-                new[value] = span.kind
-        if new:  # a value that its context shows to be secret may appear elsewhere without that context
+        for place in places:
+            if place.value in self._kept:
+                continue
+            found.setdefault(place.number, []).append(place.span)
+            if place.value not in self._known and is_distinctive(place.value) and self._searched < _MAX_SEARCHED:
+                self._searched += 1
+                new |= dict.fromkeys(forms_of(place.value), place.span.kind)
+        if new:  # a value that is secret at one place may be at others without a sign, or encoded
             self._known.update(new)
             for number, text in enumerate(texts):
                 also = list(find_known(text, new.items()))

@@ -7,12 +7,16 @@ anchors of `contexts` only. The time is linear in the text, also for hostile tex
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 
-from dense.redact.contexts import in_context
+from dense.redact.rules.contexts import in_context
+from dense.redact.rules.encodings import decoded_parts, may_be_encoded, unwrapped
+from dense.redact.rules.token_formats import any_inner_prefix, any_prefix, may_contain_token, prefix_heads, rows
+from dense.redact.rules.value_checks import is_random
 from dense.redact.spans import BY_FORMAT, BY_VALUE, Span
-from dense.redact.token_formats import any_inner_prefix, any_prefix, may_contain_token, prefix_heads, rows
-from dense.text.search import lower_ascii
+from dense.text.search import lower_ascii, one_byte_each
 
 MIN_STRETCH_CHARS = 20
 _STRETCH = b"x" * MIN_STRETCH_CHARS
@@ -21,6 +25,12 @@ _STRETCH_MAP = bytes(
 )
 _ESCAPES = frozenset("\\%[;")
 _AROUND = 8
+_MAX_LAYERS = 2
+"""How often a secret may be encoded: the settings of Docker hold base64, and Kubernetes holds those in base64."""
+_MIN_WRAPPED_LINE = 24
+"""No terminal is narrower."""
+_MIN_CERTAIN_CHARS = 16
+_ESCAPED = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2}|\\u00[0-9a-fA-F]{2}|\[[0-9;]{0,4}m)\Z")
 _MAX_TRIES = 40
 """Patterns that are tried on one stretch: hostile text is nothing but prefixes."""
 
@@ -29,19 +39,69 @@ def scan(text: str, plain: str, known: Iterable[tuple[str, str]] = ()) -> list[S
     """The secrets, in order and without overlap.
 
     `plain` is the text with one byte for each character; `known` are values to find anywhere, with their kinds."""
-    found = list(_by_format(text, plain)) if may_contain_token(plain) else []
-    found += in_context(text, lower_ascii(plain))
+    found = _scan_plain(text, plain, _MAX_LAYERS)
     found += find_known(text, known)
     return merge(found)
 
 
 def find_known(text: str, known: Iterable[tuple[str, str]]) -> Iterator[Span]:
-    """Where known values are."""
+    """Where known values are. One that is not random counts only as a whole word."""
     for value, kind in known:
         place = text.find(value)
+        is_word = len(value) < _MIN_CERTAIN_CHARS or not is_random(value)
         while place >= 0:
-            yield Span(place, place + len(value), BY_VALUE, kind, False)
-            place = text.find(value, place + len(value))
+            end = place + len(value)
+            if not is_word or not (_continues_before(text, place) or _continues_behind(text, end)):
+                yield Span(place, end, BY_VALUE, kind, False)
+            place = text.find(value, end)
+
+
+def _continues_before(text: str, place: int) -> bool:
+    """Whether a word goes on before a value; the letter of an escape is no part of a word."""
+    before = text[place - 1 : place]
+    return before.isalnum() and text[place].isalnum() and not _ESCAPED.search(text, max(0, place - 6), place)
+
+
+def _continues_behind(text: str, end: int) -> bool:
+    return text[end : end + 1].isalnum() and text[end - 1].isalnum()
+
+
+def _scan_plain(text: str, plain: str, layers: int) -> list[Span]:
+    """The secrets of a text, also of what it contains in base64, `layers` deep; in no order."""
+    found: list[Span] = []
+    if may_contain_token(plain):
+        found += _by_format(text, plain)
+        found += _wrapped(text)
+    found += in_context(text, lower_ascii(plain))
+    if layers and may_be_encoded()(plain):
+        for view in decoded_parts(text):
+            for span in _scan_plain(view.text, view.text, layers - 1):
+                start, end = view.original(span.start, span.end)
+                found.append(span._replace(start=start, end=end, is_contextual=False))
+    return found
+
+
+def _wrapped(text: str) -> Iterator[Span]:
+    """Tokens that a terminal broke at the end of a line: all of their pieces."""
+    view = unwrapped(text)
+    for span in _by_format(view.text, one_byte_each(view.text)) if view else ():
+        start, end = view.original(span.start, span.end) if view else (0, 0)
+        if end - start > span.end - span.start:
+            first, *rest = text[start:end].splitlines(keepends=True)
+            line = start + len(first.rstrip()) - text.rfind("\n", 0, start) - 1
+            if line < _MIN_WRAPPED_LINE:
+                continue
+            kept = list(takewhile(_is_piece, rest))
+            if kept:
+                yield span._replace(
+                    start=start, end=start + len(first) + sum(map(len, kept[:-1])) + len(kept[-1].rstrip())
+                )
+
+
+def _is_piece(piece: str) -> bool:
+    """Whether this may be a token's next piece: not a word or a prompt that begins the next line."""
+    piece = piece.strip()
+    return any(map(str.isdigit, piece)) or (not piece.islower() and not piece[1:].islower())
 
 
 def merge(spans: list[Span]) -> list[Span]:

@@ -11,11 +11,13 @@ from functools import cache
 
 from msgspec import Struct
 
-from dense.redact.private_keys import private_keys
-from dense.redact.secret_names import is_flag_secret, is_named_secret
+from dense.redact.rules.password_commands import placed_passwords
+from dense.redact.rules.password_names import NAME_HINT, named_passwords
+from dense.redact.rules.private_keys import private_keys
+from dense.redact.rules.secret_names import is_flag_secret, is_named_secret
+from dense.redact.rules.token_formats import Check, kind_of
+from dense.redact.rules.value_checks import decoded, has_mixed_case, is_password, is_random, is_secret_value
 from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
-from dense.redact.token_formats import Check, kind_of
-from dense.redact.value_checks import decoded, has_mixed_case, is_password, is_random, is_secret_value
 from dense.text.search import fast_search
 
 LABELS = (
@@ -31,6 +33,7 @@ LABELS = (
     "bearer token",
     "connection password",
     "named secret",
+    "password",
     "private key",
 )
 
@@ -205,6 +208,11 @@ def _any_hint() -> Callable[[str], bool]:
 
 
 @cache
+def _name_hint() -> Callable[[str], bool]:
+    return fast_search(f"{NAME_HINT}|identified by|securestring")
+
+
+@cache
 def _compiled() -> tuple[tuple[str, Callable[[str], bool], tuple[tuple[str, re.Pattern[str], Check, int], ...]], ...]:
     return tuple(
         (
@@ -231,6 +239,9 @@ def in_context(text: str, lowered: str) -> Iterator[Span]:
                     break
             place = lowered.find(anchor, place + len(anchor))
     yield from _in_urls(text, lowered)
+    if _name_hint()(lowered):
+        yield from named_passwords(text, lowered)
+    yield from placed_passwords(text, lowered)
     if has_hint and "private key" in lowered:
         yield from (Span(start, end, BY_CONTEXT, "private-key", False) for start, end in private_keys(text))
 

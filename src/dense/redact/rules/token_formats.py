@@ -13,7 +13,7 @@ from itertools import batched
 import msgspec
 from msgspec import Struct
 
-from dense.redact.value_checks import decoded, has_mixed_case, has_random_piece, is_random
+from dense.redact.rules.value_checks import decoded, has_mixed_case, has_random_piece, is_random
 from dense.text.search import fast_search
 
 EDGE = (
@@ -91,8 +91,8 @@ def _format(
 URL64 = "[A-Za-z0-9_-]"
 END = "(?![A-Za-z0-9])"
 END64 = "(?![A-Za-z0-9_-])"
-LEAST = "[A-Za-z0-9_.%+/=-]{16}"
-"""What comes behind every prefix, at least."""
+LEAST = r"[A-Za-z0-9_.%+/=\r\n-]{16}"
+"""What comes behind every prefix, at least; a terminal may have broken the line."""
 
 TOKEN_FORMATS = (
     _format(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from dense.redact.value_checks import is_random, is_secret_value, is_uuid
+from dense.redact.rules.value_checks import is_random, is_secret_value, is_uuid
 
 _QUALIFIED = re.compile(
     r"""(?:api|access|auth|account|app|bearer|bot|client|consumer|deploy|encryption|oauth|master|private|refresh|secret

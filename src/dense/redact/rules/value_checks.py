@@ -98,3 +98,83 @@ def decoded(value: str) -> str | None:
         return base64.b64decode(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4), validate=True).decode()
     except (binascii.Error, ValueError):
         return None
+
+
+_EXAMPLE_PASSWORD = re.compile(
+    r"""example|placeholder|change.?(?:me|it)|dummy|sample|redacted|replace|goes.?here|hidden|masked|omitted|your[-_ ]
+    |\A(?:your|my|the|some|a|new|old|current|user|db|admin|root|test|this)?[-_ .]?
+     (?:pass(?:word|wd|phrase|code)?|pwd|secret|pw|psw)[-_ .]?(?:here|[0-9]{0,4}|string|value|hash|field|input)\Z
+    |\A[x*.•●_-]{3,}|\*{3}|•{2}|\.{3}|x{4}|(.)\1{4}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_WEAK_VALUES = _WEAK_PASSWORDS | frozenset(
+    "123456 12345 1234 abc123 bar baz bool boolean bytes char const default disabled empty enabled false foo foobar hash "
+    "input int integer md5 never nil no none null number object off ok on optional plaintext prompt qwerty read required "
+    "sha1 sha256 str string stdin text true type undefined unset utf8 utf-8 value var varchar void yes".split()
+)
+_CODE = re.compile(
+    r"[A-Za-z_][\w-]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|[A-Za-z_]\w*\(.*|.*(?:\(\)|->|::|=>|\)\.).*|/.*/.*|[.~]{1,2}/.*|[a-z]+://.*|[\w.+-]+@[\w-]+\.[a-z]{2,}"
+    r"|[A-Z][A-Za-z]*[!?]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[:@#?%][a-z_]+|%\(?\w+\)?s?",
+    re.DOTALL,
+)
+_IDENTIFIER = re.compile(
+    r"(?:arg|args|argv|var|val|value|str|line|p|pw|user|s|x|row|col|param|field|text|input|v|t|item|name|num|int|uint|float|opt)_?[0-9]{1,2}"
+)
+_WORDS = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*[.:!?…]*|[A-Za-z]+[|/][A-Za-z|/:0-9]+")
+_SYMBOLS = re.compile(r"[!@#$%^&*+=?~/\\|<>]")
+
+
+def is_certain_password(value: str) -> bool:
+    """Whether a value at a place where only a password can be is a real one: no variable, example or default."""
+    return (
+        3 < len(value) <= 256
+        and any(map(str.isalnum, value))
+        and value.lower() not in _WEAK_VALUES
+        and not _VARIABLE.fullmatch(value)
+        and not _EXAMPLE_PASSWORD.search(value)
+        and not value.startswith(("-", "/dev/", "file:", "env:", "pass:"))
+    )
+
+
+def is_password_value(value: str, *, is_quoted: bool, is_setting: bool) -> bool:
+    """Whether a value behind a name for passwords is one: not a word, a type, an expression, a sentence.
+
+    `is_setting`: name and value are alone on their line, or the name is a variable of a shell."""
+    if (
+        not is_certain_password(value)
+        or len(value) < 5
+        or _CODE.fullmatch(value)
+        or _WORDS.fullmatch(value)
+        or " " in value
+    ):
+        return False
+    digits = sum(map(str.isdigit, value))
+    letters = sum(map(str.isalpha, value))
+    if not letters:
+        return digits >= 6 and (is_quoted or is_setting) and (digits < len(value) or not 1 <= digits <= 5)
+    if not digits:
+        return _SYMBOLS.search(value) is not None and (is_quoted or is_setting)
+    if is_quoted or is_setting:
+        return not _IDENTIFIER.fullmatch(value)
+    return len(value) >= 7 and (
+        value.lower() != value or _SYMBOLS.search(value) is not None or not value.isidentifier()
+    )
+
+
+def is_short_secret(value: str, *, is_quoted: bool, is_setting: bool) -> bool:
+    """The same for a value behind a name for keys and tokens, which is shorter than a random one needs to be."""
+    if len(value) < 10 or not (is_quoted or is_setting) or is_uuid(value) or is_placeholder(value):
+        return False
+    if not is_password_value(value, is_quoted=is_quoted, is_setting=is_setting) or value.count("/") > 1:
+        return False
+    groups = len(_DIGITS.findall(value))
+    is_mixed = value.lower() != value != value.upper()
+    return groups >= 2 and (is_mixed or (len(value) >= 14 and groups >= 3) or _SYMBOLS.search(value) is not None)
+
+
+def is_distinctive(value: str) -> bool:
+    """Whether a value can be searched for everywhere: a password that is a common word would take other words with it."""
+    if len(value) >= 16:
+        return len(set(value)) >= 6
+    groups = (any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit))
+    return len(value) >= 6 and sum(groups) + (not value.isalnum()) >= 2

@@ -1,0 +1,204 @@
+"""Passwords behind a name: `DB_PASSWORD=…`, `"password": "…"`, `--password …`, `IDENTIFIED BY '…'`, `machine … password …`.
+
+A name alone is a weak sign: `password: str`, `password = get()` and `"password": "Kennwort"` are everywhere in code. So a
+value counts only if it cannot be a word, a type, an expression or an example (`value_checks.is_password_value`); behind a
+flag, in a client's own variable or in a statement for a database nearly everything counts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from dense.redact.rules.encodings import unescaped
+from dense.redact.rules.value_checks import is_certain_password, is_password_value, is_short_secret
+from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
+
+NAME_HINT = (
+    r"(?:pass(?:word|wd|phrase|code|wort)?s?|pwd|psk|kennwort|secret|(?:api|access|auth|account|client|encryption|master|"
+    r"private|secret|signing|_)(?:%5f|[_. -])?(?:key|token)|credentials?)"
+    r"(?:[_-]?[a-z0-9]{0,9})(?:%[0-9a-f]{2}|[^a-z0-9])"
+)
+"""What a text in lower case contains if it may have such a name; for `fast_search`."""
+ANCHORS = ("pass", "pwd", "psk", "secret", "key", "token", "kennwort", "credential", "identified by", "securestring")
+
+_WORD = r"(?:pass(?:word|wd|phrase|code|wort)?|pwd|psk|kennwort)"
+_SUFFIX = r"(?:[_-]?(?:[0-9]{1,3}|value|plain|plaintext|text|raw|prod|dev|staging|live|old|new|db|root|admin|user|main|primary|backup))?"
+_SHORT = (
+    r"(?:secret(?:[_. -]?(?:access[_. -]?)?(?:key|token))?|(?:(?<=api)|(?<=api[_. -])|(?<=access)|(?<=access[_. -])|(?<=auth)"
+    r"|(?<=auth[_. -])|(?<=client[_. -])|(?<=encryption[_. -])|(?<=master[_. -])|(?<=private[_. -])|(?<=signing[_. -])"
+    r"|(?<=[A-Z0-9]_))(?:key|token)|credentials?)"
+)
+_TYPE = r"(?:\s{0,2}:\s{0,2}(?:str|string|String|&(?:'static )?str|\[?SecureString\]?)(?=\s{0,2}=))?"
+_SIGN = r"(?:\s{0,8}(?::=|=>|->|={1,3}|:(?!:)|\?=)[ \t]{0,8}|\s?>(?=[^>\s]))"
+_VALUE_KEY = r"""(?:["']?\s{0,8},?\s{0,12}-?\s{0,4}["']?[Vv]alue["']?\s{0,2}[:=]\s{0,4})"""
+_ARGUMENT = r"""(?:["']\s{0,4},\s{0,4}(?=["']))"""
+_PREFIX = r"(?:[bfruL@](?=[\"']))?(?:(?:String|SecretStr|Secret|Some|new String|SecureString|Buffer\.from)\()?"
+_QUOTED = r"""(?:"((?:[^"\\\n\0]|\\.){1,200})"|'((?:[^'\\\n\0]|\\.){1,200})'|`([^`\\\n\0$]{1,200})`)"""
+_BARE = (
+    r"""((?:[^\s"'`<>,;{}()\[\]|\\\0&]|\\(?![nrtux"'\\])|&(?![a-z_]+=)|[;,(){}\[\]](?=[^\s"'`<>\\\0=]{3,}$)){3,200})"""
+)
+_ASSIGNED = re.compile(
+    rf"(?:{_WORD}{_SUFFIX}|{_SHORT})(?:[\"']?\]?\)?\??{_TYPE}{_SIGN}{_PREFIX}|{_VALUE_KEY}|{_ARGUMENT})(?:{_QUOTED}|{_BARE})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SPACED = re.compile(
+    rf"(?:{_WORD}|token|secret|key|credentials?)(?:[_-][a-z]{{1,12}})?(?:[ \t]{{1,4}}|\s{{0,2}}[(:]\s{{0,2}})(?:{_QUOTED}|([^\s\"'`<>|;\\\0]{{3,200}}))",
+    re.IGNORECASE,
+)
+_SQL = re.compile(rf"identified[ \t]+(?:with[ \t]+\S+[ \t]+)?by[ \t]+(?:password[ \t]+)?{_QUOTED}", re.IGNORECASE)
+_SECURE = re.compile(rf"securestring[ \t]+(?:-string[ \t]+)?\(?{_QUOTED}", re.IGNORECASE)
+
+_NOT_A_NAME = re.compile(
+    r"(?:by|com|tres|sur|over|under|encom|im|s|low|high|band|multi|one|two|single|first|second|max|num|n)\Z",
+    re.IGNORECASE,
+)
+_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.$:%-]{0,48}\Z")
+_FLAG = re.compile(r"(?:^|[\s\"'=,\[(])(?:--?|/)[a-z][a-z_.-]{0,30}\Z|(?:^|[\s\"'=,\[(])(?:--?|/)\Z", re.IGNORECASE)
+_CLIENT_VARIABLE = re.compile(
+    r"(?:PG|MYSQL_|SSH|REDISCLI_|RSYNC_|BORG_|RESTIC_|SUDO_|LDAP_?|GPG_|KRB5_?|SMB_?|FTP_?)\Z"
+)
+_SHELL_VARIABLE = re.compile(
+    r"(?:^|[\s;&|\"'(`])(?:export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|-e[ \t]*|--env[ =]|\$env:)?[A-Z][A-Z0-9_]*\Z"
+)
+_SETTING = re.compile(
+    r"(?:^|[\s;&|])(?:ENV|setx|set|configure set|config set|secrets? set|variables? set)[ \t]+[\w.-]*\Z"
+)
+_STATEMENT = re.compile(
+    r"(?:\b(?:machine|default|login|account)[ \t\r\n]+(?:\S+[ \t\r\n]+){0,3}|\b(?:with|encrypted|unencrypted|set|require|master|ssid[ \t]+\S+|connect[ \t]+\S+)"
+    r"[ \t]*[_-]?)\Z",
+    re.IGNORECASE,
+)
+_PROSE = re.compile(r"[,.]?[ \t\r\n]+[a-z]+[,.]?[ \t\r\n]+[a-z]+")
+_LINE_SPACE = 200
+
+
+def named_passwords(text: str, lowered: str) -> Iterator[Span]:
+    """Passwords and short secrets behind a name. `lowered` is the text in lower case, with one byte for each character."""
+    for anchor in ANCHORS:
+        place = lowered.find(anchor)
+        while place >= 0:
+            span = _at(text, place, anchor)
+            if span is None and _is_escaped(text, place):
+                span = _in_view(text, place, anchor)
+            if span is not None:
+                yield span
+            place = lowered.find(anchor, place + len(anchor))
+
+
+def _is_escaped(text: str, place: int) -> bool:
+    near = text[place + 4 : place + 48]
+    return "\\" in near or "%" in near or "&" in near
+
+
+def _in_view(text: str, place: int, anchor: str) -> Span | None:
+    """The same in the text without its escapes."""
+    view = unescaped(text, max(0, place - 64), place + 300)
+    if view is None:
+        return None
+    again = bisect_left(view.places, place)
+    span = _at(view.text, again, anchor) if view.places[again] == place else None
+    if span is None:
+        return None
+    first, last = view.original(span.start, span.end)
+    return span._replace(start=first, end=last)
+
+
+def _at(text: str, place: int, anchor: str) -> Span | None:
+    if anchor == "identified by":
+        return _span(_SQL.match(text, place), is_certain=True)
+    if anchor == "securestring":
+        return _span(_SECURE.match(text, place), is_certain=True)
+    before = text[max(0, place - _LINE_SPACE) : place]
+    if anchor in ("pass", "pwd", "psk") and before[-1:].isalpha() and not _is_name(before, text[place]):
+        return None
+    return _assigned(text, place, before, anchor) or _spaced(text, place, before, anchor)
+
+
+def _is_name(before: str, first: str) -> bool:
+    """Whether the word goes on as a name: dbPass, userpass; not bypass, compass."""
+    word = re.search(r"[A-Za-z]*\Z", before)
+    return (first.isupper() and before[-1].islower()) or not (word and _NOT_A_NAME.fullmatch(word[0]))
+
+
+def _assigned(text: str, place: int, before: str, anchor: str) -> Span | None:
+    match = _ASSIGNED.match(text, place)
+    if match is None:
+        return None
+    name = _NAME_BEFORE.search(before)
+    prefix = name[0] if name else ""
+    is_flag = _FLAG.search(before) is not None
+    is_password = anchor in ("pass", "pwd", "psk", "kennwort")
+    is_client = _CLIENT_VARIABLE.search(prefix) is not None and match[0][:4].isupper()
+    quoted, value = _value(match)
+    if not prefix and not quoted and match[0].startswith(("PASS:", "PASS ")):  # the verdict of a test
+        return None
+    if (
+        not is_flag
+        and prefix.endswith((".", "->"))
+        and not quoted
+        and "=" not in match[0][: match.start(match.lastindex or 0) - place]
+    ):
+        return None
+    if is_password and (is_flag or is_client):
+        return _span(match, is_certain=True)
+    is_variable = _SHELL_VARIABLE.search(before + match[0][:4]) is not None
+    if is_password:
+        is_meant = is_password_value(value, is_quoted=quoted, is_setting=is_variable or _is_line(text, place, match))
+    else:
+        is_meant = is_short_secret(value, is_quoted=quoted, is_setting=is_variable or is_flag)
+    if not is_meant or (not quoted and _goes_on(text, match)):
+        return None
+    return Span(*match.span(match.lastindex or 0), BY_NAME, "password" if is_password else "named-secret", True)
+
+
+def _spaced(text: str, place: int, before: str, anchor: str) -> Span | None:
+    """`--password x`, `ENV DB_PASSWORD x`, `machine h login u password x`, `WITH PASSWORD 'x'`."""
+    is_password = anchor in ("pass", "pwd", "psk", "kennwort")
+    is_flag, is_setting = _FLAG.search(before), _SETTING.search(before)
+    is_statement = is_password and _STATEMENT.search(before)
+    if not (is_flag or is_setting or is_statement):
+        return None
+    match = _SPACED.match(text, place)
+    if match is None:
+        return None
+    if is_password:
+        if match[match.lastindex or 0].isalpha() and _PROSE.match(text, match.end()):
+            return None
+        return _span(match, is_certain=bool(is_flag or is_setting) or _value(match)[0] or "machine" in before)
+    quoted, value = _value(match)
+    if not is_short_secret(value, is_quoted=quoted, is_setting=True):
+        return None
+    return Span(*match.span(match.lastindex or 0), BY_NAME, "named-secret", True)
+
+
+def _is_line(text: str, place: int, match: re.Match[str]) -> bool:
+    """Whether name and value are all that the line has, as in a file of settings."""
+    start = text.rfind("\n", max(0, place - _LINE_SPACE), place) + 1
+    rest = text[match.end() : match.end() + 3].lstrip(" \"'\r")
+    head = text[start:place].strip(" \t-\"'+>#")
+    return (not rest or rest[0] in "\n#") and re.fullmatch(r"[\w.:/$-]*", head) is not None
+
+
+def _goes_on(text: str, match: re.Match[str]) -> bool:
+    """Whether an expression goes on behind the value: a call, an index."""
+    return text[match.end() : match.end() + 1] in ("(", "[", "{")
+
+
+def _value(match: re.Match[str]) -> tuple[bool, str]:
+    group = match.lastindex or 0
+    return text_is_quoted(match), match[group]
+
+
+def text_is_quoted(match: re.Match[str]) -> bool:
+    group = match.lastindex or 0
+    return match.string[match.start(group) - 1 : match.start(group)] in ('"', "'", "`")
+
+
+def _span(match: re.Match[str] | None, *, is_certain: bool) -> Span | None:
+    if match is None:
+        return None
+    quoted, value = _value(match)
+    if not (is_certain_password(value) if is_certain else is_password_value(value, is_quoted=quoted, is_setting=True)):
+        return None
+    return Span(*match.span(match.lastindex or 0), BY_CONTEXT, "password", True)
