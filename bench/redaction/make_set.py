@@ -2,10 +2,10 @@
 
     python bench/redaction/make_set.py
 
-Everything is synthetic: values are drawn from a seeded generator, in the shapes that providers and manuals document. The
-first half (`rules`) was written by whoever wrote the rules, next to them. The second half (`documents`) was written from
-the documentation of providers, clients and file formats, and was measured before a rule was changed for it; the same
-person wrote both. The file is packed (Zstandard), so that no scanner of a repository takes its values for live keys."""
+Everything is synthetic: values are drawn from a seeded generator, in the shapes that providers and manuals document.
+The first half (`rules`) was written next to the rules. The second half (`documents`) was written from what providers,
+clients and file formats document, and was measured before a rule was changed for it; the same person wrote both. The
+file is packed (Zstandard), so that no scanner of a repository takes its values for live keys."""
 
 from __future__ import annotations
 
@@ -135,7 +135,9 @@ SHAPES_DOCUMENTS = {
     "Databricks": lambda: "dapi" + pick(32, HEX) + "-2",
     "Cursor": lambda: "key_" + pick(64, HEX),
     "Sourcegraph": lambda: f"sgp_{pick(16, HEX)}_{pick(40, HEX)}",
-    "Sentry org": lambda: f"sntrys_{base64_of(json.dumps({'iat': 1690000000.1, 'url': 'x'})).rstrip('=')}_{pick(43, BASE64)}",
+    "Sentry org": lambda: (
+        f"sntrys_{base64_of(json.dumps({'iat': 1690000000.1, 'url': 'x'})).rstrip('=')}_{pick(43, BASE64)}"
+    ),
     "Dynatrace": lambda: f"dt0c01.{pick(24, UPPER + '234567')}.{pick(64, UPPER + '234567')}",
 }
 SHAPE_PLACES = (
@@ -157,27 +159,47 @@ CONTEXTS_RULES = (
     ("named", "x-api-key: {}\n", lambda: pick(40)),
     ("named", "client_secret: '{}'\n", lambda: pick(40, URL64)),
     ("Azure key", "AccountName=s;AccountKey={};EndpointSuffix=core.windows.net", lambda: pick(86, BASE64) + "=="),
-    ("signature", "https://s.blob.core.windows.net/c/f?sv=2024-11-04&sp=r&sig={}", lambda: quote(pick(43, BASE64) + "=", safe="")),
-    ("Slack hook", "https://hooks.slack.com/services/{}", lambda: f"T{pick(10, UPPER + DIGITS)}/B{pick(10, UPPER + DIGITS)}/{pick(24)}"),
+    (
+        "signature",
+        "https://s.blob.core.windows.net/c/f?sv=2024-11-04&sp=r&sig={}",
+        lambda: quote(pick(43, BASE64) + "=", safe=""),
+    ),
+    (
+        "Slack hook",
+        "https://hooks.slack.com/services/{}",
+        lambda: f"T{pick(10, UPPER + DIGITS)}/B{pick(10, UPPER + DIGITS)}/{pick(24)}",
+    ),
 )
 CONTEXTS_DOCUMENTS = (
     ("Datadog", "DD_API_KEY={}\n", lambda: pick(32, HEX)),
     ("Datadog", "dd-application-key: {}\n", lambda: pick(40, HEX)),
-    ("Cloudflare", 'curl -H "X-Auth-Email: a@b.org" -H "X-Auth-Key: {}" https://api.cloudflare.com', lambda: pick(37, HEX)),
+    (
+        "Cloudflare",
+        'curl -H "X-Auth-Email: a@b.org" -H "X-Auth-Key: {}" https://api.cloudflare.com',
+        lambda: pick(37, HEX),
+    ),
     ("Okta", "Authorization: SSWS {}\n", lambda: "00" + pick(40, URL64)),
     ("Algolia", "X-Algolia-API-Key: {}\n", lambda: pick(32, HEX)),
     ("PagerDuty", "Authorization: Token token={}\n", lambda: pick(20)),
     ("Gitea", "git -c http.extraHeader='Authorization: token {}' push", lambda: pick(40, HEX)),
     ("Codecov", "CODECOV_TOKEN={}\n", uuid),
     ("Snyk", "export SNYK_TOKEN={}\n", uuid),
-    ("Kubernetes", "users:\n- name: admin\n  user:\n    token: {}\n", lambda: "kubeconfig-u-" + pick(10, LOWER) + ":" + pick(54, LOWER + DIGITS)),
+    (
+        "Kubernetes",
+        "users:\n- name: admin\n  user:\n    token: {}\n",
+        lambda: "kubeconfig-u-" + pick(10, LOWER) + ":" + pick(54, LOWER + DIGITS),
+    ),
     ("Django", "SECRET_KEY = 'django-insecure-{}'\n", lambda: pick(50, LOWER + DIGITS + "!@#$%^&*(-_=+)")),
     ("Rails", "secret_key_base: {}\n", lambda: pick(128, HEX)),
     ("JWT secret", "JWT_SECRET={}\n", lambda: pick(32)),
     ("Laravel", "APP_KEY=base64:{}\n", lambda: pick(43, BASE64) + "="),
     ("npmrc", "//registry.example.org/:_auth={}\n", lambda: base64_of(f"ci:{pick(16)}")),
     ("npmrc", "//registry.example.org/:_password={}\n", lambda: base64_of(pick(18))),
-    ("Docker config", '{{"auths": {{"ghcr.example.org": {{"auth": "{}"}}}}}}', lambda: base64_of(f"robot:{password(1)}")),
+    (
+        "Docker config",
+        '{{"auths": {{"ghcr.example.org": {{"auth": "{}"}}}}}}',
+        lambda: base64_of(f"robot:{password(1)}"),
+    ),
     ("Docker config", '{{"auths": {{"r.example.org": {{"identitytoken": "{}"}}}}}}', lambda: pick(64)),
     ("session cookie", "Cookie: theme=dark; sessionid={}; lang=en\n", lambda: pick(32, LOWER + DIGITS)),
     ("session cookie", "Set-Cookie: connect.sid=s%3A{}; Path=/; HttpOnly\n", lambda: pick(32, URL64) + "." + pick(43)),
@@ -237,24 +259,24 @@ PASSWORDS_DOCUMENTS = (
     "ENV ADMIN_PASSWORD {}\n",
     "ARG DB_PASS={}\n",
     "define('DB_PASSWORD', '{}');\n",
-    "$db_pass = \"{}\";\n",
+    '$db_pass = "{}";\n',
     "    'password' => '{}',\n",
     "DB_PASS: '{}'\n",
     "ansible_ssh_pass={}\n",
     "web1 ansible_host=10.0.0.4 ansible_user=root ansible_become_password={}\n",
     "[client]\nuser=root\npassword={}\n",
     "[mail]\nsmtp_host = mx\nsmtp_password = {}\n",
-    "<property name=\"password\" value=\"{}\"/>\n",
+    '<property name="password" value="{}"/>\n',
     "<password>{}</password>\n",
-    "<user username=\"tomcat\" password=\"{}\" roles=\"manager-gui\"/>\n",
-    "<add name=\"Db\" connectionString=\"Data Source=db;Initial Catalog=app;User ID=sa;Password={}\" />\n",
+    '<user username="tomcat" password="{}" roles="manager-gui"/>\n',
+    '<add name="Db" connectionString="Data Source=db;Initial Catalog=app;User ID=sa;Password={}" />\n',
     "jdbc:mysql://db:3306/app?user=app&password={}&useSSL=false\n",
     "jdbc:sqlserver://db:1433;databaseName=app;user=sa;password={};\n",
-    "DriverManager.getConnection(\"jdbc:postgresql://db/app\", \"app\", \"{}\");\n",
+    'DriverManager.getConnection("jdbc:postgresql://db/app", "app", "{}");\n',
     "conn = psycopg2.connect(host='db', user='app', password='{}', dbname='app')\n",
     "ssh.connect('10.0.0.4', username='root', password=\"{}\")\n",
     "server.login('bob@example.org', '{}')\n",
-    "s = smtplib.SMTP('mx'); s.login(\"bob\", \"{}\")\n",
+    's = smtplib.SMTP(\'mx\'); s.login("bob", "{}")\n',
     "auth = HTTPBasicAuth('bob', '{}')\n",
     "ALTER USER app WITH PASSWORD '{}';\n",
     "CREATE ROLE app LOGIN ENCRYPTED PASSWORD '{}';\n",
@@ -270,7 +292,7 @@ PASSWORDS_DOCUMENTS = (
     "7z x -p{} a.7z\n",
     "keytool -genkey -keystore k.jks -storepass {} -alias a\n",
     "echo 'bob:{}' | chpasswd\n",
-    "echo \"{}\" | docker login -u bob --password-stdin ghcr.example.org\n",
+    'echo "{}" | docker login -u bob --password-stdin ghcr.example.org\n',
     "echo -e '{}\\n{}' | passwd bob\n",
     "htpasswd -cb /etc/nginx/.htpasswd bob {}\n",
     "rabbitmqctl add_user bob {}\n",
@@ -281,15 +303,15 @@ PASSWORDS_DOCUMENTS = (
     "xfreerdp /v:10.0.0.4 /u:bob /p:{}\n",
     "$cred = New-Object System.Net.NetworkCredential('bob', '{}')\n",
     "New-LocalUser -Name bob -Password (ConvertTo-SecureString -String '{}' -AsPlainText -Force)\n",
-    "Connect-AzAccount -Credential (New-Object PSCredential('bob', (ConvertTo-SecureString '{}' -AsPlainText -Force)))\n",
-    "$env:DB_PASSWORD = \"{}\"\n",
+    "Connect-AzAccount -Credential (New-Object PSCredential('b', (ConvertTo-SecureString '{}' -AsPlainText -Force)))\n",
+    '$env:DB_PASSWORD = "{}"\n',
     "set DB_PASSWORD={}\n",
-    "setx DB_PASSWORD \"{}\"\n",
+    'setx DB_PASSWORD "{}"\n',
     "az login --service-principal -u app -p {} --tenant t\n",
     "az vm create --name v --admin-username bob --admin-password {}\n",
     "aws rds modify-db-instance --db-instance-identifier a --master-user-password {}\n",
     "nmcli dev wifi connect Home password {}\n",
-    "network={{\n  ssid=\"Home\"\n  psk=\"{}\"\n}}\n",
+    'network={{\n  ssid="Home"\n  psk="{}"\n}}\n',
     "wpa_passphrase Home '{}'\n",
     "twine upload -u bob -p {} dist/*\n",
     "restic: RESTIC_PASSWORD={} restic backup /srv\n",
@@ -304,14 +326,14 @@ PASSWORDS_DOCUMENTS = (
     "ftp://bob:{}@files.example.org/pub\n",
     "Authorization: Basic {}\n",
     "const pool = new Pool({{ user: 'app', password: '{}', host: 'db' }})\n",
-    "String password = \"{}\";\n",
-    "let password: &str = \"{}\";\n",
-    "Password:  \"{}\",\n",
-    "admin_password = \"{}\"\n",
-    "variable \"db_password\" {{\n  default = \"{}\"\n}}\n",
-    "- name: DB_PASSWORD\n  value: \"{}\"\n",
-    "{{\"name\": \"DB_PASSWORD\", \"value\": \"{}\"}}\n",
-    "expect \"assword:\"\nsend \"{}\\r\"\n",
+    'String password = "{}";\n',
+    'let password: &str = "{}";\n',
+    'Password:  "{}",\n',
+    'admin_password = "{}"\n',
+    'variable "db_password" {{\n  default = "{}"\n}}\n',
+    '- name: DB_PASSWORD\n  value: "{}"\n',
+    '{{"name": "DB_PASSWORD", "value": "{}"}}\n',
+    'expect "assword:"\nsend "{}\\r"\n',
     "vault kv put secret/db password={}\n",
     "snowsql -a acc -u bob --password {}\n",
     "clickhouse-client --user bob --password '{}' -q 'select 1'\n",
@@ -321,7 +343,11 @@ KEYS = {
     "RSA": ("RSA PRIV" + "ATE KEY", "MIIEpAIBAAKCAQEA", 25),
     "PKCS8": ("PRIV" + "ATE KEY", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ", 25),
     "EC": ("EC PRIV" + "ATE KEY", "MHcCAQEEI", 3),
-    "OpenSSH": ("OPENSSH PRIV" + "ATE KEY", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW", 6),
+    "OpenSSH": (
+        "OPENSSH PRIV" + "ATE KEY",
+        "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW",
+        6,
+    ),
     "encrypted": ("ENCRYPTED PRIV" + "ATE KEY", "MIIFHDBOBgkqhkiG9w0BBQ0wQTApBgkqhkiG9w0BBQwwHAQI", 27),
     "PGP": ("PGP PRIV" + "ATE KEY BLOCK", "lQOYBF", 20),
 }
@@ -359,18 +385,53 @@ def private_keys() -> Iterator[tuple[str, str, str, str]]:
         yield "documents", f"{name}, one line", " ".join(lines), lines[3]
         yield "documents", f"{name}, no line ends", "".join(lines), lines[3]
         yield "documents", f"{name}, CRLF", "\r\n".join(lines), lines[3]
-        yield "documents", f"{name}, YAML", "key: |\n" + "\n".join(f"    {line}" for line in lines) + "\nnext: 1\n", lines[3]
+        yield (
+            "documents",
+            f"{name}, YAML",
+            "key: |\n" + "\n".join(f"    {line}" for line in lines) + "\nnext: 1\n",
+            lines[3],
+        )
         yield "documents", f"{name}, source", "\n".join(f'    "{line}\\n"' for line in lines) + ";\n", lines[3]
-        yield "documents", f"{name}, in base64", f"tls.key: {(encoded := base64_of(chr(10).join(lines)))}\n", encoded[200:260]
-        yield "documents", f"{name}, base64 wrapped", "\n".join(textwrap.wrap(encoded := base64_of("\n".join(lines)), 76)), encoded[228:300]
+        yield (
+            "documents",
+            f"{name}, in base64",
+            f"tls.key: {(encoded := base64_of(chr(10).join(lines)))}\n",
+            encoded[200:260],
+        )
+        yield (
+            "documents",
+            f"{name}, base64 wrapped",
+            "\n".join(textwrap.wrap(encoded := base64_of("\n".join(lines)), 76)),
+            encoded[228:300],
+        )
         yield "documents", f"{name}, in a URL", "key=" + (encoded := quote("\n".join(lines), safe="")), lines[3][:20]
         yield "documents", f"{name}, cut", "\n".join(lines[:4]) + "\n... [output truncated] ...\n", lines[2]
-        yield "documents", f"{name}, cut in a line", "\n".join(lines[:3])[:-20] + "…(1,234 characters omitted)", lines[1]
+        yield (
+            "documents",
+            f"{name}, cut in a line",
+            "\n".join(lines[:3])[:-20] + "…(1,234 characters omitted)",
+            lines[1],
+        )
         yield "documents", f"{name}, without its lines", "\n".join(lines[1:-1]), lines[2]
         yield "documents", f"{name}, twice escaped", json.dumps(json.dumps({"k": "\n".join(lines)})), lines[3]
-        yield "documents", f"{name}, kubeconfig", f"    client-key-data: {(encoded := base64_of(chr(10).join(lines)))}\n", encoded[200:260]
-    yield "documents", "PuTTY", f"PuTTY-User-Key-File-2: ssh-rsa\nEncryption: none\n{(putty := putty_key())}\n", putty.split("\n")[3]
-    yield "documents", "JWK", json.dumps({"kty": "RSA", "e": "AQAB", "d": (d := pick(342, URL64)), "n": pick(342, URL64)}), d
+        yield (
+            "documents",
+            f"{name}, kubeconfig",
+            f"    client-key-data: {(encoded := base64_of(chr(10).join(lines)))}\n",
+            encoded[200:260],
+        )
+    yield (
+        "documents",
+        "PuTTY",
+        f"PuTTY-User-Key-File-2: ssh-rsa\nEncryption: none\n{(putty := putty_key())}\n",
+        putty.split("\n")[3],
+    )
+    yield (
+        "documents",
+        "JWK",
+        json.dumps({"kty": "RSA", "e": "AQAB", "d": (d := pick(342, URL64)), "n": pick(342, URL64)}),
+        d,
+    )
 
 
 def encoded_secrets() -> Iterator[tuple[str, str, str, str]]:
@@ -379,7 +440,12 @@ def encoded_secrets() -> Iterator[tuple[str, str, str, str]]:
         secret = github()
         yield "rules", "base64 of a token", f"$ echo {(encoded := base64_of(secret))} | base64 -d\n", encoded[8:40]
         secret = SHAPES_RULES["OpenAI project"]()
-        yield "rules", "base64 of settings", (encoded := base64_of(f"[app]\nname = x\nkey = {secret}\n")), encoded[60:100]
+        yield (
+            "rules",
+            "base64 of settings",
+            (encoded := base64_of(f"[app]\nname = x\nkey = {secret}\n")),
+            encoded[60:100],
+        )
         value = password(number)
         text = json.dumps({"password": value})
         yield "rules", "escaped JSON", json.dumps({"body": text}), value
@@ -388,19 +454,54 @@ def encoded_secrets() -> Iterator[tuple[str, str, str, str]]:
         yield "documents", "form, whole", quote(f"user=bob&password={value}", safe=""), quote(value, safe="")
         yield "documents", "HTML", text.replace('"', "&quot;"), value.replace("&", "&amp;")
         yield "documents", "unicode escapes", text.replace('"', "\\u0022"), value
-        yield "documents", "URL in a URL", "next=" + quote(f"https://bob:{value}@git.example.org/x", safe=""), quote(value, safe="")
+        yield (
+            "documents",
+            "URL in a URL",
+            "next=" + quote(f"https://bob:{value}@git.example.org/x", safe=""),
+            quote(value, safe=""),
+        )
         secret = pick(40, BASE64)
-        yield "documents", "AWS secret in a URL", f"aws_secret_access_key={quote(secret, safe='')}&x=1", quote(secret, safe="")
+        yield (
+            "documents",
+            "AWS secret in a URL",
+            f"aws_secret_access_key={quote(secret, safe='')}&x=1",
+            quote(secret, safe=""),
+        )
         secret = pick(40)
-        yield "documents", "header in JSON in JSON", json.dumps(json.dumps({"Authorization": f"Bearer {secret}"})), secret
+        yield (
+            "documents",
+            "header in JSON in JSON",
+            json.dumps(json.dumps({"Authorization": f"Bearer {secret}"})),
+            secret,
+        )
         yield "documents", "header in a URL", quote(f"Authorization: Bearer {secret}", safe=""), secret
         docker = json.dumps({"auths": {"r.example.org": {"auth": base64_of(f"bob:{password(1)}")}}})
-        yield "documents", "dockerconfigjson", f"  .dockerconfigjson: {(encoded := base64_of(docker))}\n", encoded[-36:-4]
-        yield "documents", "basic in JSON", json.dumps({"headers": {"Authorization": "Basic " + (encoded := base64_of(f"bob:{password(3)}"))}}), encoded
+        yield (
+            "documents",
+            "dockerconfigjson",
+            f"  .dockerconfigjson: {(encoded := base64_of(docker))}\n",
+            encoded[-36:-4],
+        )
+        yield (
+            "documents",
+            "basic in JSON",
+            json.dumps({"headers": {"Authorization": "Basic " + (encoded := base64_of(f"bob:{password(3)}"))}}),
+            encoded,
+        )
         settings = f"DB_HOST=db\nDB_PASSWORD={(value := password(1))}\n"
         yield "documents", "base64 of .env", f"data:\n  .env: {(encoded := base64_of(settings))}\n", encoded[-16:-4]
-        yield "documents", "base64 wrapped", "\n".join(textwrap.wrap(encoded := base64_of("x = 1\n" * 9 + f"token = '{stripe()}'\n"), 76)), encoded[-36:-4]
-        yield "documents", "secret manifest", f"kind: Secret\ndata:\n  password: {(encoded := base64_of(password(7)))}\n", encoded
+        yield (
+            "documents",
+            "base64 wrapped",
+            "\n".join(textwrap.wrap(encoded := base64_of("x = 1\n" * 9 + f"token = '{stripe()}'\n"), 76)),
+            encoded[-36:-4],
+        )
+        yield (
+            "documents",
+            "secret manifest",
+            f"kind: Secret\ndata:\n  password: {(encoded := base64_of(password(7)))}\n",
+            encoded,
+        )
         for width in (80, 100, 120):
             token = (SHAPES_RULES["OpenAI project"](), jwt(), SHAPES_RULES["GitHub fine-grained"]())[number]
             screen = f"$ export SOME_SERVICE_VALUE={token}"
@@ -411,9 +512,24 @@ def encoded_secrets() -> Iterator[tuple[str, str, str, str]]:
         token = github()
         screen = f"$ git clone https://oauth2:{token}@github.com/acme/api.git && cd api"
         yield "documents", "wrapped in a URL", f"{screen[:48]}\n{screen[48:]}\n", token[24:]
-        yield "documents", "found elsewhere", f"$ echo $PGPASSWORD\n{(value := password(3))}\n$ env\nPGPASSWORD={value}\nUSER=x\n", value
-        yield "documents", "found elsewhere, encoded", f"PGPASSWORD={(value := password(6))}\n$ echo {(encoded := base64_of(value))}", encoded[:20]
-        yield "documents", "found elsewhere, in a URL", f"PGPASSWORD='{(value := password(3))}'\nhttp://x?q={quote(value, safe='')}", quote(value, safe="")
+        yield (
+            "documents",
+            "found elsewhere",
+            f"$ echo $PGPASSWORD\n{(value := password(3))}\n$ env\nPGPASSWORD={value}\nUSER=x\n",
+            value,
+        )
+        yield (
+            "documents",
+            "found elsewhere, encoded",
+            f"PGPASSWORD={(value := password(6))}\n$ echo {(encoded := base64_of(value))}",
+            encoded[:20],
+        )
+        yield (
+            "documents",
+            "found elsewhere, in a URL",
+            f"PGPASSWORD='{(value := password(3))}'\nhttp://x?q={quote(value, safe='')}",
+            quote(value, safe=""),
+        )
 
 
 def hashes() -> Iterator[str]:
@@ -421,7 +537,7 @@ def hashes() -> Iterator[str]:
     yield f"{pick(64, HEX)}  dist/app.tar.gz\n"
     yield f'"integrity": "sha512-{pick(86, BASE64)}=="'
     yield f"Digest: sha256:{pick(64, HEX)}\nStatus: Downloaded newer image for postgres:16\n"
-    yield f"ETag: \"{pick(32, HEX)}\"\n"
+    yield f'ETag: "{pick(32, HEX)}"\n'
     yield f"cache key: {pick(64, HEX)} (hit)\n"
     yield f"key-{pick(40, HEX)} restored from cache\n"
     yield f"trace_id={pick(32, HEX)} span_id={pick(16, HEX)}\n"
@@ -448,10 +564,10 @@ def hashes() -> Iterator[str]:
     yield f"flag{{{pick(8, LOWER)}_{pick(10, LOWER + DIGITS)}_{pick(6, HEX)}}}\n"
     yield f"picoCTF{{{pick(6, LOWER)}_{pick(12, LOWER + DIGITS)}}}\n"
     yield f"vendor/assets/application-{pick(64, HEX)}.js\n"
-    yield f"<script nonce=\"{pick(22, BASE64)}\" src=\"/a.js\"></script>\n"
+    yield f'<script nonce="{pick(22, BASE64)}" src="/a.js"></script>\n'
     yield f"base64 of a file: {base64_of('import os' + chr(10) + 'print(os.getcwd())' + chr(10))}\n"
     yield f"eyJ{pick(40)} is a cursor, not a token\n"
-    yield f"W/\"{pick(27, BASE64)}\"\n"
+    yield f'W/"{pick(27, BASE64)}"\n'
 
 
 KEEP = r"""
@@ -679,14 +795,22 @@ DELIVERABLES = (
     ("Crack secrets.7z and tell me its password.", "password: {}\n", "The password is {}."),
     ("Find the admin password in the memory dump.", "ADMIN_PASSWORD={}\n", "Found it: {}"),
     ("What is the flag? Submit it.", "secret = '{}'\n", "{}"),
-    ("Create the user app with password {} in the database.", "CREATE USER app IDENTIFIED BY '{}';\n", "mysql -uapp -p{} -e 'select 1'"),
+    (
+        "Create the user app with password {} in the database.",
+        "CREATE USER app IDENTIFIED BY '{}';\n",
+        "mysql -uapp -p{} -e 'select 1'",
+    ),
     ("Set the vnc password to {} and start the server.", "vnc password: {}\n", "Done, the password is {}."),
 )
 FOREIGN = (
     ("Recover the password of archive.7z.", "$ env\nPGPASSWORD={}\n", "PGPASSWORD={} psql -h db"),
     ("Find the flag in the binary.", "$ cat .env\nSMTP_PASSWORD={}\n", "I looked at the binary."),
     ("Find why the password reset fails and fix it.", "DB_PASSWORD={}\n", "Fixed."),
-    ("Crack the zip file's password.", "curl -u deploy:{} https://ci.example.org\n", "curl -u deploy:{} https://ci.example.org/a"),
+    (
+        "Crack the zip file's password.",
+        "curl -u deploy:{} https://ci.example.org\n",
+        "curl -u deploy:{} https://ci.example.org/a",
+    ),
 )
 
 
@@ -708,7 +832,7 @@ def items() -> Iterator[dict[str, str]]:
         for number, template in enumerate(templates):
             for turn in range(2):
                 secret = password(number + 3 * turn)
-                if "Basic" in template:
+                if "Basic {}" in template:
                     secret = base64_of(f"bob:{secret}")
                 if "://" in template and "jdbc" not in template:
                     secret = secret.replace("#", "*").replace("?", "!").replace("@", "+").replace("^", "~")
@@ -726,8 +850,9 @@ def items() -> Iterator[dict[str, str]]:
     for task, shown, said in DELIVERABLES:
         for kind in (1, 3, 6):
             secret = password(kind)
-            task, shown, said = (part.replace("{}", secret) for part in (task, shown, said))
-            yield {"class": "keep", "half": "documents", "name": "deliverable", "task": task, "text": shown, "said": said}
+            made = {"task": task, "text": shown, "said": said}
+            made = {name: part.replace("{}", secret) for name, part in made.items()}
+            yield {"class": "keep", "half": "documents", "name": "deliverable", **made}
     for text in [*KEEP.strip("\n").split("\n"), *hashes()]:
         yield {"class": "keep", "half": "documents", "name": text[:40], "text": text}
 

@@ -22,17 +22,15 @@ needs_kingfisher = pytest.mark.skipif(
 )
 
 
-def airtable() -> str:
-    drawn = random.Random(11)
-    first = "".join(drawn.choices(string.ascii_letters + string.digits, k=14))
-    return "pa" + f"t{first}." + "".join(drawn.choices("0123456789abcdef", k=64))
+def lichess() -> str:
+    return "li" + "p_" + "".join(random.Random(11).choices(string.ascii_letters + string.digits, k=40))
 
 
 @needs_kingfisher
 def test_a_format_that_only_kingfisher_knows() -> None:
-    secret = airtable()
+    secret = lichess()
     commit = "".join(random.Random(12).choices("0123456789abcdef", k=40))
-    text = f"commit {commit}\nPASSWORD=8XDR7K2MQ9T\ntoken {secret} and again {secret}\n"
+    text = f"commit {commit}\nchecksum 8XDR7K2MQ9T\ntoken {secret} and again {secret}\n"
     assert redact_text(text, environment={})[0] == text
     redacted, redactions = redact_text(text, engine="kingfisher", environment={})
     assert redactions.places == 2

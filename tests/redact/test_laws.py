@@ -21,7 +21,9 @@ BEGIN, END = "-----BEGIN RSA PRIV" + "ATE KEY-----", "-----END RSA PRIV" + "ATE 
 CONTEXTS = (
     "://user:|@host/|Bearer |Authorization: |Basic |api_key=|client_secret: '|password=|host=x |AccountKey=|?sv=1&sig=|"
     "AWS_SECRET_ACCESS_KEY=|hooks.slack.com/services/|/webhooks/123456789012345678/|[redacted: github-token 1]|8Q~|"
-    "--token "
+    "--token |--password |curl -u a:|PGPASSWORD=|mysql -p|echo |sudo -S|machine h login u password |h:5432:a:b:|"
+    'IDENTIFIED BY \'|\\"password\\": \\"|%22password%22%3A%22|auth=(\'u\', \'|%3A%2F%2Fa%3Ab%40c|"kty": {|'
+    "password is |cGFzc3dvcmQgPSAiaHVudGVyMjEhIgo=|Cookie: sessionid=|acme_live_"
 ).split("|")
 PARTS = [*PREFIXES, *CONTEXTS, BEGIN, END, "\n", "\\n", "\0", *"\"' =:;.-_/+~é完"]
 

@@ -13,8 +13,8 @@ import pytest
 
 from dense.redact import redact_text
 from dense.redact.rules.contexts import LABELS
+from dense.redact.rules.token_formats import SEARCHED_FORMATS, kind_of
 from dense.redact.rules.token_formats import TOKEN_FORMATS as TABLE
-from dense.redact.rules.token_formats import kind_of
 
 LETTERS, DIGITS, UPPER, LOWER = string.ascii_letters, string.digits, string.ascii_uppercase, string.ascii_lowercase
 ALNUM, HEX = LETTERS + DIGITS, "0123456789abcdef"
@@ -128,6 +128,87 @@ TOKEN_FORMATS: list[tuple[str, Callable[[Draw], str]]] = [
 who scan this repository."""
 
 
+def uuid(draw: Draw) -> str:
+    return "-".join(draw(length, HEX) for length in (8, 4, 4, 4, 12))
+
+
+NEWER_FORMATS: list[tuple[str, Callable[[Draw], str]]] = [
+    ("slack-token", lambda draw: "xo" + f"xe.xoxb-1-{draw(140)}"),
+    ("google-oauth-token", prefixed("ya" + "29.c.", 120, URL64)),
+    ("aws-access-key", prefixed("AC" + "CA", 16, BASE32)),
+    ("aws-bearer-key", prefixed("AB" + "SK", 128, BASE64)),
+    ("aws-session-token", lambda draw: "IQoJb3" + f"JpZ2lu{draw(300, BASE64)}=="),
+    ("cloudflare-key", lambda draw: "v1" + f".0-{draw(24, HEX)}-{draw(146, HEX)}"),
+    ("crates.io-token", prefixed("ci" + "o", 32)),
+    ("nuget-key", prefixed("oy" + "2", 43, LOWER + DIGITS)),
+    ("clojars-token", prefixed("CLO" + "JARS_", 60, LOWER + DIGITS)),
+    ("sonarqube-token", prefixed("sq" + "p_", 40, HEX)),
+    ("circleci-token", lambda draw: "CCI" + f"PAT_{draw(22)}_{draw(40, HEX)}"),
+    ("airtable-token", lambda draw: "pa" + f"t{draw(14)}.{draw(64, HEX)}"),
+    ("azure-devops-token", lambda draw: draw(76) + "AZ" + f"DO{draw(4)}"),
+    ("terraform-token", lambda draw: draw(14) + ".atl" + f"asv1.{draw(67, URL64)}"),
+    ("mailchimp-key", lambda draw: draw(32, HEX) + "-us" + "12"),
+    ("kubernetes-token", lambda draw: "kube" + f"config-u-{draw(10, LOWER)}:{draw(54, LOWER + DIGITS)}"),
+    ("paypal-token", lambda draw: "access_" + f"token$production${draw(16, LOWER + DIGITS)}${draw(32, HEX)}"),
+    ("hubspot-token", lambda draw: "pat" + f"-na1-{uuid(draw)}"),
+    ("resend-key", lambda draw: "re" + f"_{draw(8)}_{draw(24)}"),
+    ("fly.io-token", prefixed("fm" + "2_", 200, BASE64)),
+    ("render-key", prefixed("rn" + "d_", 28)),
+    ("neon-key", prefixed("na" + "pi_", 64, LOWER + DIGITS)),
+    ("mongodb-atlas-secret", prefixed("mdb_" + "sa_sk_", 40, URL64)),
+    ("pinecone-key", lambda draw: "pc" + f"sk_{draw(6)}_{draw(63)}"),
+    ("together-key", prefixed("tg" + "p_v1_", 43, URL64)),
+    ("fireworks-key", prefixed("f" + "w_", 24)),
+    ("langfuse-key", lambda draw: "sk-" + f"lf-{uuid(draw)}"),
+    ("elevenlabs-key", prefixed("sk" + "_", 48, HEX)),
+    ("firecrawl-key", prefixed("f" + "c-", 32, HEX)),
+    ("posthog-key", prefixed("ph" + "x_", 47)),
+    ("contentful-token", prefixed("CF" + "PAT-", 43, URL64)),
+    ("typeform-token", prefixed("tf" + "p_", 59, URL64)),
+    ("buildkite-token", prefixed("bk" + "ua_", 40, HEX)),
+    ("openshift-token", prefixed("sha" + "256~", 43, URL64)),
+    ("1password-token", prefixed("op" + "s_eyJ", 250, URL64)),
+    ("dropbox-token", prefixed("s" + "l.u.", 140, URL64)),
+    ("bitbucket-password", prefixed("AT" + "BB", 32)),
+    ("trello-token", prefixed("AT" + "TA", 64, HEX)),
+    ("octopus-key", prefixed("AP" + "I-", 30, UPPER + DIGITS)),
+    ("artifactory-key", prefixed("AK" + "Cp", 69)),
+    ("artifactory-token", prefixed("cmVm" + "dGtu", 56)),
+    ("square-key", prefixed("EA" + "AA", 60, URL64)),
+    ("facebook-token", prefixed("EA" + "AB", 170)),
+    ("prefect-key", prefixed("pn" + "u_", 36)),
+    ("honeycomb-key", prefixed("hc" + "aik_", 58, LOWER + DIGITS)),
+    ("weights-&-biases-key", prefixed("wan" + "db_v1_", 77)),
+    ("cursor-key", prefixed("ke" + "y_", 64, HEX)),
+    ("sourcegraph-token", lambda draw: "sg" + f"p_{draw(16, HEX)}_{draw(40, HEX)}"),
+    ("runpod-key", prefixed("rp" + "a_", 44, UPPER + DIGITS)),
+    ("jina-key", prefixed("ji" + "na_", 64, HEX)),
+    ("browserbase-key", prefixed("bb_" + "live_", 27)),
+    ("dbt-token", prefixed("db" + "tc_", 40)),
+    ("infracost-key", prefixed("ic" + "o-", 32)),
+    ("launchdarkly-key", lambda draw: "sd" + f"k-{draw(8, HEX)}-{draw(4, HEX)}-4abc-8def-{draw(12, HEX)}"),
+    ("razorpay-key", prefixed("rzp_" + "live_", 14)),
+    ("flutterwave-key", lambda draw: "FLW" + f"SECK-{draw(32, HEX)}-X"),
+    ("easypost-key", prefixed("EZ" + "AK", 54)),
+    ("duffel-token", prefixed("duffel_" + "live_", 43, URL64)),
+    ("adobe-secret", prefixed("p8" + "e-", 32, URL64)),
+    ("frame.io-token", prefixed("fi" + "o-u-", 64, URL64)),
+    ("readme-key", prefixed("rd" + "me_", 70, LOWER + DIGITS)),
+    ("jetbrains-token", prefixed("per" + "m:", 60)),
+    ("yandex-key", prefixed("AQ" + "VN", 36, URL64)),
+    ("tencent-key", prefixed("AK" + "ID", 32)),
+    ("volcengine-key", prefixed("AK" + "LT", 44)),
+    ("nostr-key", prefixed("nse" + "c1", 58, LOWER + DIGITS)),
+    ("grafana-key", prefixed("eyJr" + "Ijoi", 80)),
+    ("dynatrace-token", lambda draw: "dt0" + f"s02.{draw(8, BASE32)}.{draw(64, BASE32)}"),
+    ("mapbox-token", lambda draw: "sk" + f".eyJ{draw(60, URL64)}.{draw(22, URL64)}"),
+    ("zhipu-key", prefixed("za" + "i-", 48)),
+    ("snyk-token", lambda draw: "snyk" + f"_uat.{draw(8, HEX)}.{draw(60, URL64)}"),
+    ("prefixed-secret", prefixed("acme_" + "live_", 32)),
+]
+"""Formats that were added later; tested in fewer places."""
+
+
 WRAPPERS: dict[str, Callable[[str], str]] = {
     "alone": lambda secret: secret,
     "shell": lambda secret: f"cd /app && export SERVICE={secret} && ./run --verbose 2>&1 | tail -5",
@@ -160,17 +241,25 @@ def test_a_token_in_its_surroundings(number: int, wrapper: str) -> None:
         assert redactions.counts == {kind: 1}
 
 
+@pytest.mark.parametrize(
+    "number", range(len(NEWER_FORMATS)), ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(NEWER_FORMATS)]
+)
+def test_a_newer_format(number: int) -> None:
+    kind, make = NEWER_FORMATS[number]
+    for seed, wrapper in enumerate(["alone", "shell", "escaped json", "coloured", "umlauts"]):
+        secret = make(Draw(7000 + 10 * number + seed))
+        text = WRAPPERS[wrapper](secret)
+        assert redact_text(text, environment={})[0] == text.replace(secret, f"[redacted: {kind} 1]")
+
+
 def test_every_kind_is_tested() -> None:
-    made = {kind for kind, _ in TOKEN_FORMATS} | {kind for kind, _, _ in CONTEXTS} | {"private-key"}
-    assert {kind_of(token.label) for token in TABLE} | set(map(kind_of, LABELS)) == made
+    made = {kind for kind, _ in (*TOKEN_FORMATS, *NEWER_FORMATS)} | {kind for kind, _, _ in CONTEXTS} | {"private-key"}
+    searched = {kind_of(label) for label, _, _ in SEARCHED_FORMATS} - {"mailgun-key"}
+    assert {kind_of(token.label) for token in TABLE} | searched | set(map(kind_of, LABELS)) == made
 
 
 def aws_secret(draw: Draw) -> str:
     return draw(40, BASE64)
-
-
-def uuid(draw: Draw) -> str:
-    return "-".join(draw(length, HEX) for length in (8, 4, 4, 4, 12))
 
 
 CONTEXTS: list[tuple[str, str, Callable[[Draw], str]]] = [
@@ -242,6 +331,21 @@ CONTEXTS: list[tuple[str, str, Callable[[Draw], str]]] = [
     ("named-secret", "AWS_SESSION_TOKEN={}", lambda draw: draw(300, BASE64) + "="),
     ("azure-key", "AZURE_STORAGE_KEY={} ", lambda draw: draw(86, BASE64) + "=="),
     ("named-secret", "https://api.example.org/v1?api_key={}&q=1", lambda draw: draw(32)),
+    ("named-secret", "CODECOV_TOKEN={}\n", uuid),
+    ("named-secret", "secret_key_base: {}\n", lambda draw: draw(128, HEX)),
+    ("authorization-token", "Authorization: SSWS {}\n", lambda draw: "00" + draw(40)),
+    ("session-cookie", "Cookie: theme=dark; sessionid={}; lang=en", lambda draw: draw(32, LOWER + DIGITS)),
+    (
+        "teams-webhook",
+        "https://a.webhook.office.com/webhookb2/{} now",
+        lambda draw: f"{uuid(draw)}@{uuid(draw)}/x/{draw(32, HEX)}",
+    ),
+    (
+        "zapier-webhook",
+        "https://hooks.zapier.com/hooks/catch/{} now",
+        lambda draw: f"1234567/{draw(7, LOWER + DIGITS)}",
+    ),
+    ("password", "curl -u admin:{} https://api.example.org", lambda draw: draw(12)),
 ]
 
 

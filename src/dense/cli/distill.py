@@ -53,6 +53,9 @@ def distill(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending more than 1 USD.")] = False,
     max_usd: Annotated[float | None, typer.Option("--max-usd", help="Stop cleanly before more is spent.")] = None,
     no_redact: Annotated[bool, typer.Option("--no-redact", help="Leave credentials in.")] = False,
+    redact: Annotated[
+        Literal["builtin", "kingfisher"], typer.Option("--redact", help="kingfisher: add Kingfisher's rules to ours.")
+    ] = "builtin",
     small: Annotated[bool, typer.Option("--small", help="Short prompts and answers, for small local models.")] = False,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Calls at once.")] = 16,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Trajectories at once.")] = 4,
@@ -98,6 +101,8 @@ def distill(
         raise DenseError("--record keeps answers in the folder of --out: give one")
     if report and out is not None:
         raise DenseError("--report prints the report, and --out writes it: choose one")
+    if no_redact and redact != "builtin":
+        raise DenseError("--no-redact and --redact exclude each other: choose one")
     try:
         budget_choice = parse_budget(budget)
     except ValueError as error:
@@ -113,7 +118,13 @@ def distill(
     settings = DistillSettings(
         out,
         method,
-        FeedbackOptions(profile, budget_choice, redacted=not no_redact, environment=environment, turn=parse_turn(turn)),
+        FeedbackOptions(
+            profile,
+            budget_choice,
+            redacted="kingfisher" if redact == "kingfisher" else not no_redact,
+            environment=environment,
+            turn=parse_turn(turn),
+        ),
         model,
         base_url,
         context_tokens=context,

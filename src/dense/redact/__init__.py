@@ -3,9 +3,9 @@
     texts of a trajectory → scan (token formats, contexts, values of the environment) → marks in their place
 
 In: a trajectory or a text. Out: the same without credentials, and `Redactions`, which counts them by kind. A secret
-becomes `[redacted: github-token 1]`; equal secrets of one trajectory have the same number. What a task is about (a
-recovered password, a flag, a checksum) has no credential's format and stays. Never imports anything of dense but nouns
-and `text`."""
+becomes `[redacted: github-token 1]`; equal secrets of one trajectory have the same number, and a value that is secret
+at one place is replaced at all others. What a task is about (a recovered password, a flag) stays: `deliverables` says
+when. Never imports anything of dense but nouns and `text`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ from dense.redact.texts import Texts
 from dense.redact.walk import rewrite_trajectory, texts_of
 from dense.trajectory import Trajectory
 
-__all__ = ["Engine", "Redactions", "Texts", "redact", "redact_text"]
+__all__ = ["Engine", "Redaction", "Redactions", "Texts", "redact", "redact_text"]
 
 Engine = Literal["kingfisher"]
+Redaction = bool | Engine
+"""Whether credentials are replaced, and by which rules besides our own."""
 
 
 def redact(
@@ -39,9 +41,7 @@ def redact(
     `engine="kingfisher"` adds Kingfisher's rules to ours. `environment` has the variables whose values are secret by
     their name: by default those of this process. Nothing of it is kept. `texts` are those of `texts_of`, if the caller
     has them already."""
-    redacted, redactions = _redact(
-        texts or Texts(texts_of(trajectory)), engine, environment, Deliverables(trajectory)
-    )
+    redacted, redactions = _redact(texts or Texts(texts_of(trajectory)), engine, environment, Deliverables(trajectory))
     if not redactions:
         return trajectory, redactions
     new = iter(redacted)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from dense.redact.environment import LABEL
 from dense.redact.rules.contexts import LABELS
-from dense.redact.rules.token_formats import TOKEN_FORMATS, kind_of
+from dense.redact.rules.token_formats import SEARCHED_FORMATS, TOKEN_FORMATS, kind_of
 
 
 class Redactions(Struct, frozen=True, omit_defaults=True):
@@ -30,7 +30,8 @@ class Redactions(Struct, frozen=True, omit_defaults=True):
 
 @cache
 def _labels() -> dict[str, str]:
-    return {kind_of(label): label for label in (*(token.label for token in TOKEN_FORMATS), *LABELS, LABEL)}
+    formats = (*(token.label for token in TOKEN_FORMATS), *(label for label, _, _ in SEARCHED_FORMATS))
+    return {kind_of(label): label for label in (*formats, *LABELS, LABEL)}
 
 
 def _label(kind: str) -> str:

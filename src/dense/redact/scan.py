@@ -8,12 +8,21 @@ anchors of `contexts` only. The time is linear in the text, also for hostile tex
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 from dense.redact.rules.contexts import in_context
-from dense.redact.rules.encodings import decoded_parts, may_be_encoded, unwrapped
-from dense.redact.rules.token_formats import any_inner_prefix, any_prefix, may_contain_token, prefix_heads, rows
+from dense.redact.rules.encodings import WRAP, decoded_parts, unwrapped
+from dense.redact.rules.token_formats import (
+    any_inner_prefix,
+    any_prefix,
+    has_searched,
+    may_contain_token,
+    prefix_heads,
+    rows,
+    searched,
+)
 from dense.redact.rules.value_checks import is_random
 from dense.redact.spans import BY_FORMAT, BY_VALUE, Span
 from dense.text.search import lower_ascii, one_byte_each
@@ -29,6 +38,9 @@ _MAX_LAYERS = 2
 """How often a secret may be encoded: the settings of Docker hold base64, and Kubernetes holds those in base64."""
 _MIN_WRAPPED_LINE = 24
 """No terminal is narrower."""
+_LONGEST_LINE, _LONGEST_WRAPPED = 500, 4000
+_TOKEN_CHARACTERS = string.ascii_letters + string.digits + "_.-"
+_PIECES = re.compile(r"[A-Za-z0-9_.+/=~-]*+(?:\r?\n[ \t]{0,8}[A-Za-z0-9_.+/=~-]++)*+")
 _MIN_CERTAIN_CHARS = 16
 _ESCAPED = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2}|\\u00[0-9a-fA-F]{2}|\[[0-9;]{0,4}m)\Z")
 _MAX_TRIES = 40
@@ -72,9 +84,11 @@ def _scan_plain(text: str, plain: str, layers: int) -> list[Span]:
     if may_contain_token(plain):
         found += _by_format(text, plain)
         found += _wrapped(text)
+    if has_searched()(plain):
+        found += (Span(start, end, BY_FORMAT, kind, False) for start, end, kind in searched(text))
     found += in_context(text, lower_ascii(plain))
-    if layers and may_be_encoded()(plain):
-        for view in decoded_parts(text):
+    if layers:
+        for view in decoded_parts(text, plain):
             for span in _scan_plain(view.text, view.text, layers - 1):
                 start, end = view.original(span.start, span.end)
                 found.append(span._replace(start=start, end=end, is_contextual=False))
@@ -83,19 +97,26 @@ def _scan_plain(text: str, plain: str, layers: int) -> list[Span]:
 
 def _wrapped(text: str) -> Iterator[Span]:
     """Tokens that a terminal broke at the end of a line: all of their pieces."""
-    view = unwrapped(text)
-    for span in _by_format(view.text, one_byte_each(view.text)) if view else ():
-        start, end = view.original(span.start, span.end) if view else (0, 0)
-        if end - start > span.end - span.start:
-            first, *rest = text[start:end].splitlines(keepends=True)
-            line = start + len(first.rstrip()) - text.rfind("\n", 0, start) - 1
-            if line < _MIN_WRAPPED_LINE:
-                continue
-            kept = list(takewhile(_is_piece, rest))
-            if kept:
-                yield span._replace(
-                    start=start, end=start + len(first) + sum(map(len, kept[:-1])) + len(kept[-1].rstrip())
-                )
+    done = 0
+    for line_end in WRAP.finditer(text):
+        place = line_end.start()
+        line = text.rfind("\n", max(0, place - _LONGEST_LINE), place) + 1
+        if place < done or place - line < _MIN_WRAPPED_LINE:
+            continue
+        start = max(done, line, place - _LONGEST_LINE)
+        start += len(text[start:place].rstrip(_TOKEN_CHARACTERS))
+        if not any_prefix().match(text[start:place] + text[line_end.end() : line_end.end() + _AROUND]):
+            continue
+        pieces = _PIECES.match(text, start, place + _LONGEST_WRAPPED)
+        view = unwrapped(text, start, pieces.end()) if pieces else None
+        for span in _by_format(view.text, one_byte_each(view.text)) if view else ():
+            first, last = view.original(span.start, span.end) if view else (0, 0)
+            if last - first > span.end - span.start:
+                head, *rest = text[first:last].splitlines(keepends=True)
+                pieces = [head, *takewhile(_is_piece, rest)]
+                if len(pieces) > 1:
+                    done = first + len("".join(pieces).rstrip())
+                    yield span._replace(start=first, end=done)
 
 
 def _is_piece(piece: str) -> bool:

@@ -170,8 +170,8 @@ class ExperimentConfig(StrictConfig):
     """Of the time limits that tasks set."""
     max_usd: float | None = Field(default=None, gt=0)
     """The analyst's calls stop cleanly before more is spent."""
-    redact: bool = True
-    """Replace credentials in traces before anybody sees them."""
+    redact: bool | Literal["kingfisher"] = True
+    """Replace credentials in traces before anybody sees them; `kingfisher` adds its rules to ours."""
 
     @field_validator("tasks", mode="before")
     @classmethod

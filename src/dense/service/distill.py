@@ -15,6 +15,7 @@ from dense.deliver.message import Environment
 from dense.feedback import Feedback
 from dense.methods.catalogue import method
 from dense.model import OpenModel
+from dense.redact import Redaction
 from dense.service.analysts import AnalystChoice, ModelSettings
 from dense.service.feedback import FeedbackOptions, make_feedback
 from dense.service.files import RECONCILED, TREE
@@ -46,7 +47,7 @@ async def distill(
     profile: Profile = "fast",
     budget: BudgetChoice = None,
     environment: Environment = "fresh",
-    redacted: bool = True,
+    redacted: Redaction = True,
     turn: TurnChoice = "all",
 ) -> Distillation:
     """Distill a trajectory into feedback for the next attempt, as `dense distill` does.
@@ -70,7 +71,7 @@ def distill_sync(
     profile: Profile = "fast",
     budget: BudgetChoice = None,
     environment: Environment = "fresh",
-    redacted: bool = True,
+    redacted: Redaction = True,
     turn: TurnChoice = "all",
 ) -> Distillation:
     """`distill` for callers that do not await it. In a running event loop, as in a notebook, it runs in a thread."""

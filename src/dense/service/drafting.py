@@ -20,7 +20,7 @@ from dense.errors import DenseError, MissingInput
 from dense.feedback import Feedback
 from dense.methods.method import AnyMethod, FeedbackDraft, MethodContext
 from dense.outcome import Outcome
-from dense.redact import Redactions, Texts, redact, redact_text
+from dense.redact import Engine, Redaction, Redactions, Texts, redact, redact_text
 from dense.redact.walk import texts_of
 from dense.trajectory import Trajectory
 
@@ -42,17 +42,28 @@ class Delivered(Struct, frozen=True):
     """The feedback as later rounds remember it; None for the task alone."""
 
 
-def clean(trajectory: Trajectory, *, redacted: bool = True, delivered: str = "") -> tuple[Trajectory, Redactions]:
+def clean(trajectory: Trajectory, *, redacted: Redaction = True, delivered: str = "") -> tuple[Trajectory, Redactions]:
     """The trajectory as methods see it: without feedback that the run was given and, if asked, without credentials.
 
     `delivered` is feedback that the run was given as a file, by the record of whoever gave it."""
     texts = Texts(texts_of(trajectory))
     own = without_injected(trajectory, texts, delivered=delivered)
-    return redact(own, texts=texts if own is trajectory else None) if redacted else (own, Redactions())
+    if not redacted:
+        return own, Redactions()
+    return redact(own, engine=_engine(redacted), texts=texts if own is trajectory else None)
+
+
+def _engine(redacted: Redaction) -> Engine | None:
+    return redacted if isinstance(redacted, str) else None
 
 
 async def draft(
-    method: AnyMethod, trajectory: Trajectory, outcome: Outcome | None, context: MethodContext, *, redacted: bool = True
+    method: AnyMethod,
+    trajectory: Trajectory,
+    outcome: Outcome | None,
+    context: MethodContext,
+    *,
+    redacted: Redaction = True,
 ) -> FeedbackDraft | None:
     """The draft of a method on a clean trajectory. Each kind of method gets what its type declares, and nothing else.
 
@@ -96,7 +107,7 @@ def first_error(error: BaseException) -> BaseException:
 
 
 async def _drafted(
-    method: AnyMethod, trajectory: Trajectory, outcome: Outcome | None, context: MethodContext, *, redacted: bool
+    method: AnyMethod, trajectory: Trajectory, outcome: Outcome | None, context: MethodContext, *, redacted: Redaction
 ) -> FeedbackDraft | None:
     if method.sees == "task":
         if trajectory.task is None:
@@ -109,7 +120,7 @@ async def _drafted(
     if outcome is None:
         raise MissingInput(f"{method.name} needs the outcome of the attempt: it reads those of Harbor trials")
     if redacted:
-        outcome = replace(outcome, verifier_output=redact_text(outcome.verifier_output)[0])
+        outcome = replace(outcome, verifier_output=redact_text(outcome.verifier_output, engine=_engine(redacted))[0])
     return await method.feedback(trajectory, outcome, context)
 
 

@@ -27,7 +27,7 @@ from dense.methods.asking.rules import RulesAnswerer
 from dense.methods.method import AnyMethod, MethodContext
 from dense.model import CallTotals, ModelCall, OpenModel, TalliedModel
 from dense.outcome import Outcome
-from dense.redact import Redactions
+from dense.redact import Redaction, Redactions
 from dense.service.analysts import AnalystChoice
 from dense.service.drafting import clean, deliver_draft, draft
 from dense.service.record import RunRecord, package_versions, prompt_hashes
@@ -42,8 +42,8 @@ class FeedbackOptions(Struct, frozen=True):
     """Which calls DENSE makes; `paper` makes exactly the paper's."""
     budget: BudgetChoice = None
     """How many bytes the feedback may have, the task's own text apart: so many, the paper's, or by the attempt's."""
-    redacted: bool = True
-    """Whether credentials are replaced before anybody sees the trajectory."""
+    redacted: Redaction = True
+    """Whether credentials are replaced before anybody sees the trajectory; `kingfisher` adds its rules to ours."""
     shares: int = 1
     """How many rounds one message may carry: the report is also fitted for messages of two, three … reports."""
     environment: Environment = "fresh"

@@ -8,17 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from urllib.parse import unquote
 
 from msgspec import Struct
 
 from dense.redact.rules.password_commands import placed_passwords
-from dense.redact.rules.password_names import NAME_HINT, named_passwords
-from dense.redact.rules.private_keys import private_keys
+from dense.redact.rules.password_names import named_passwords
+from dense.redact.rules.private_keys import may_contain_key, private_keys
 from dense.redact.rules.secret_names import is_flag_secret, is_named_secret
-from dense.redact.rules.token_formats import Check, kind_of
+from dense.redact.rules.token_formats import EDGE, Check, kind_of
 from dense.redact.rules.value_checks import decoded, has_mixed_case, is_password, is_random, is_secret_value
 from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
-from dense.text.search import fast_search
+from dense.text.search import fast_search, one_byte_each
 
 LABELS = (
     "AWS secret key",
@@ -27,7 +28,9 @@ LABELS = (
     "Azure signature",
     "Discord webhook",
     "Slack webhook",
+    "Teams webhook",
     "URL password",
+    "Zapier webhook",
     "authorization token",
     "basic credential",
     "bearer token",
@@ -35,6 +38,8 @@ LABELS = (
     "named secret",
     "password",
     "private key",
+    "prefixed secret",
+    "session cookie",
 )
 
 QUOTES = r"""[\\"'`]{0,4}"""
@@ -106,15 +111,27 @@ def is_in_connection_string(match: re.Match[str]) -> bool:
 
 _URL = re.compile(rf"(?:://|:\\/\\/)[^:{NOT_IN_URL}]{{0,128}}:([^{NOT_IN_URL}]{{1,256}})@(?=[\w\[.%-])", re.IGNORECASE)
 _LONGEST_URL_START = 392
-_VALUE = r"([A-Za-z0-9+/_.~-]{20,}={0,2})(?![A-Za-z0-9(\[{])"
+_VALUE = r"(?:base64:)?((?:[A-Za-z0-9+/_.~-]|%2[BbFf]|:(?=[a-z0-9]{40})){20,}(?:=|%3[Dd]){0,2})(?![A-Za-z0-9(\[{])"
 
 
 def _named(word: str) -> tuple[Context, Context]:
     assigns = rf"""{QUOTES}[\])]?\s{{0,4}}(?::=|=>|[:=>])\s{{0,4}}(?:[bfru](?=[\\"']))?{QUOTES}"""
     return (
-        Context("named secret", word + assigns + _VALUE, is_named_secret),
+        Context("named secret", rf"{word}(?:_base)?{assigns}{_VALUE}", is_named_secret),
         Context("named secret", rf"{word}[ =]{{1,2}}{QUOTES}{_VALUE}", is_flag_secret),
     )
+
+
+def is_in_cookie(match: re.Match[str]) -> bool:
+    """The same line names a cookie before it."""
+    text, start = match.string, match.start()
+    line = text[max(0, start - 300) : start]
+    line = _LINE_END.split(line)[-1].lower()
+    return ("cookie" in line or " -b " in line) and is_random(unquote(match[1]))
+
+
+def _cookie(name: str) -> Context:
+    return Context("session cookie", rf"{name}=[\"']?([A-Za-z0-9%._~+/-]{{16,}}={{0,2}})", is_in_cookie)
 
 
 TILDE = "~"
@@ -133,7 +150,7 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
         ),
         Context(
             "authorization token",
-            rf"authorization{ASSIGNS}(?:(?:token|apikey|bot|key|digest)\s{{1,4}})?(?:token=)?"
+            rf"authorization{ASSIGNS}(?:(?!bearer|basic)[a-z][a-z0-9-]{{1,15}}\s{{1,4}})?(?:token=)?"
             r"([A-Za-z0-9._~+/-]{20,}={0,2})",
             has_secret_value,
         ),
@@ -143,7 +160,7 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
         Context(
             "AWS secret key",
             rf"secret[_\-. ]?(?:access)?[_\-. ]?key(?:\s?\[[^\]\n\0]{{0,24}}\])?(?:{ASSIGNS}|\s{{1,4}}{QUOTES})"
-            r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+            r"((?:[A-Za-z0-9/+]|%2[BbFf]){40})(?![A-Za-z0-9/+=])",
             has_mixed_value,
         ),
         *_named("secret"),
@@ -168,8 +185,18 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
     ),
     "hooks": (
         Context("Slack webhook", r"hooks\.slack\.com\\?/[a-z]{6,10}\\?/([A-Za-z0-9/\\_-]{30,})", has_random_value),
+        Context(
+            "Zapier webhook", r"hooks\.zapier\.com\\?/hooks\\?/catch\\?/([0-9]+\\?/[A-Za-z0-9/\\]+)", lambda _: True
+        ),
         Context("Discord webhook", r"hooks\\?/[0-9]{15,21}\\?/([A-Za-z0-9_-]{40,})", has_mixed_value),
     ),
+    "webhookb2": (
+        Context("Teams webhook", r"webhookb2\\?/([0-9a-f-]{36}@[0-9a-f-]{36}[^\s\"'\\<>\0]*)", lambda _: True),
+    ),
+    "session": (_cookie("session(?:[_-]?(?:id|token|key))?"),),
+    ".sid": (_cookie(r"\.sid"),),
+    "sessid": (_cookie("sessid"),),
+    "_token": (_cookie("_token"),),
     "password": (
         Context(
             "connection password",
@@ -189,8 +216,12 @@ behind (in `plain` text a question mark may replace a letter)."""
 
 
 FOLLOWED = {
+    "session": r"[a-z_-]{0,6}=",
+    ".sid": "=",
+    "sessid": "=",
+    "_token": "=",
     "auth": r"(?:[^a-np-z0-9]r[i?]zat[i?]on)?[^a-z0-9]{0,9}[:=>]",
-    "hooks": r"[^a-z0-9]{1,2}[0-9s?]",
+    "hooks": r"[^a-z0-9]{1,2}[0-9sz?]",
     "password": r"[^a-z0-9]?=",
 }
 """What must come behind other anchors, for the same reason."""
@@ -204,12 +235,7 @@ def _hint(anchor: str) -> str:
 
 @cache
 def _any_hint() -> Callable[[str], bool]:
-    return fast_search("|".join([_hint(anchor) for anchor in CONTEXTS if anchor != TILDE] + ["private key"]))
-
-
-@cache
-def _name_hint() -> Callable[[str], bool]:
-    return fast_search(f"{NAME_HINT}|identified by|securestring")
+    return fast_search("|".join(_hint(anchor) for anchor in CONTEXTS if anchor != TILDE))
 
 
 @cache
@@ -239,11 +265,50 @@ def in_context(text: str, lowered: str) -> Iterator[Span]:
                     break
             place = lowered.find(anchor, place + len(anchor))
     yield from _in_urls(text, lowered)
-    if _name_hint()(lowered):
-        yield from named_passwords(text, lowered)
+    yield from _in_encoded_urls(text, lowered)
+    yield from named_passwords(text, lowered)
     yield from placed_passwords(text, lowered)
-    if has_hint and "private key" in lowered:
-        yield from (Span(start, end, BY_CONTEXT, "private-key", False) for start, end in private_keys(text))
+    if may_contain_key()(lowered):
+        yield from (Span(start, end, BY_CONTEXT, "private-key", False) for start, end in private_keys(text, lowered))
+    if _may_have_prefix()(text if text.isascii() else one_byte_each(text)):
+        yield from _prefixed(text)
+
+
+_ENCODED_URL = re.compile(
+    r"(?:%25|%)3a(?:%25|%)2f(?:%25|%)2f[\w.~+-]{0,64}(?:%25|%)3a((?:(?!%40|%2540)[\w.~%!*'()$+-]){3,200}?)(?:%25|%)40(?=[\w%.-])",
+    re.IGNORECASE,
+)
+_PREFIXED = re.compile(
+    rf"{EDGE}(?<![_-])[A-Za-z][A-Za-z0-9]{{1,14}}[_-](?:live|prod|test|sk|pat|secret|token|apikey|api|key|auth|svc|admin|access|at|rt)"
+    r"[_-](?:[A-Za-z0-9]{1,6}[_-])?([A-Za-z0-9]{24,256})(?![A-Za-z0-9_-])"
+)
+
+
+@cache
+def _may_have_prefix() -> Callable[[str], bool]:
+    return fast_search(
+        r"[_-](?:live|prod|test|sk|pat|secret|token|apikey|api|key|auth|svc|admin|access|at|rt)[_-](?:[A-Za-z0-9]{1,6}[_-])?[A-Za-z0-9]{24}"
+    )
+
+
+def _prefixed(text: str) -> Iterator[Span]:
+    """Tokens of providers that we do not know, in the form that most have: `acme_live_…`, `acme-api-key-…`."""
+    for match in _PREFIXED.finditer(text):
+        if is_secret_value(match[1]) and not _is_hexadecimal(match[1]):
+            is_escape = text[match.start() - 1 : match.start()] == "\\" and match[0][0] in "nrt"
+            yield Span(match.start() + is_escape, match.end(), BY_CONTEXT, "prefixed-secret", False)
+
+
+def _is_hexadecimal(value: str) -> bool:
+    return all(character in "0123456789abcdefABCDEF" for character in value)
+
+
+def _in_encoded_urls(text: str, lowered: str) -> Iterator[Span]:
+    """Passwords in URLs that were encoded to be part of another one."""
+    if fast_search("3a%2f%2f|3a%252f%252f")(lowered):
+        for match in _ENCODED_URL.finditer(text):
+            if is_password(unquote(unquote(match[1]))):
+                yield Span(*match.span(1), BY_CONTEXT, "url-password", True)
 
 
 def _in_urls(text: str, lowered: str) -> Iterator[Span]:

@@ -7,14 +7,11 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
 from html import escape as escape_html
 from html import unescape as unescape_html
 from urllib.parse import quote, quote_plus
 
 from msgspec import Struct
-
-from dense.text.search import fast_search
 
 _ESCAPE = re.compile(
     r"\\+u00[0-9a-fA-F]{2}|\\+x[0-9a-fA-F]{2}|\\+[\"'/nrt]|%(?:25)?[0-9A-Fa-f]{2}|&(?:quot|amp|lt|gt|apos|#[0-9]{1,3}|#x[0-9a-f]{1,2});"
@@ -45,9 +42,9 @@ def unescaped(text: str, start: int, end: int) -> View | None:
     return _rewritten(text, start, end, _ESCAPE, _character)
 
 
-def unwrapped(text: str) -> View | None:
-    """A text without the line ends that a terminal may have put into a word; None if it has none."""
-    view = _rewritten(text, 0, len(text), _WRAP, lambda _: "")
+def unwrapped(text: str, start: int, end: int) -> View | None:
+    """A part of a text without the line ends that a terminal may have put into a word; None if it has none."""
+    view = _rewritten(text, start, end, WRAP, lambda _: "")
     return View(view.text, view.places, is_joined=True) if view else None
 
 
@@ -79,27 +76,29 @@ def _character(escape: str) -> str:
 # Base64 of text: the high bit of each byte is 0, which leaves half of the characters at three of four places.
 _QUAD = r"[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/]"
 _LINE_END = r"(?:\r?\n|(?:\\+r)?\\+n)[ \t]{0,16}"
-_ENCODED = re.compile(
-    rf"(?<![A-Za-z0-9+/])(?:{_QUAD}){{5}}(?:[A-Za-z0-9+/_-]|{_LINE_END}(?=[A-Za-z0-9+/]{{4}}))*+={{0,2}}"
+_ENCODED = re.compile(rf"(?:{_QUAD}){{5}}(?:[A-Za-z0-9+/_-]|{_LINE_END}(?=[A-Za-z0-9+/]{{4}}))*+={{0,2}}")
+_STRETCH = b"x" * 20
+_STRETCH_MAP = bytes(
+    ord("x") if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "+/") else ord(" ") for code in range(256)
 )
 _GAP = re.compile(_LINE_END)
 _MIN_ENCODED_CHARS = 10
 _NOT_TEXT = re.compile(r"[^\t\n\r -~]")
-_WRAP = re.compile(r"(?<=[A-Za-z0-9_.+/=~-]{2})\r?\n[ \t]{0,8}(?=[A-Za-z0-9_+/=-])")
+WRAP = re.compile(r"(?<=[A-Za-z0-9_.+/=~-]{2})\r?\n[ \t]{0,8}(?=[A-Za-z0-9_+/=-])")
 
 
-@cache
-def may_be_encoded() -> Callable[[str], bool]:
-    """Whether a text may contain a text in base64."""
-    return fast_search(rf"(?:{_QUAD}){{5}}")
+def decoded_parts(text: str, plain: str) -> Iterator[View]:
+    """Each text in base64 of a text, decoded. Text alone: what is not text hides no credential of ours.
 
-
-def decoded_parts(text: str) -> Iterator[View]:
-    """Each text in base64 of a text, decoded. Text alone: what is not UTF-8 hides no credential of ours."""
-    for match in _ENCODED.finditer(text):
-        view = _decoded(text, *match.span())
+    `plain` is the text with one byte for each character."""
+    marked = plain.encode("latin-1").translate(_STRETCH_MAP)
+    start = marked.find(_STRETCH)
+    while start >= 0:
+        match = _ENCODED.match(text, start)
+        view = _decoded(text, *match.span()) if match else None
         if view is not None:
             yield view
+        start = marked.find(_STRETCH, match.end() if match else marked.find(b" ", start) % (len(marked) + 1))
 
 
 def _decoded(text: str, start: int, end: int) -> View | None:
@@ -129,6 +128,6 @@ def forms_of(value: str) -> list[str]:
 
 
 def _base64_core(value: bytes, shift: int) -> str:
-    """What base64 makes of a value behind so many other bytes, without the characters that it shares with neighbours."""
+    """What base64 makes of a value behind so many bytes, without the characters that it shares with its neighbours."""
     encoded = base64.b64encode(bytes(shift) + value).decode()
     return encoded[4 if shift else 0 : (shift + len(value)) // 3 * 4]

@@ -1,8 +1,8 @@
-"""Passwords behind a name: `DB_PASSWORD=…`, `"password": "…"`, `--password …`, `IDENTIFIED BY '…'`, `machine … password …`.
+"""Passwords behind a name: `DB_PASSWORD=…`, `"password": "…"`, `--password …`, `IDENTIFIED BY '…'`, `.netrc`.
 
-A name alone is a weak sign: `password: str`, `password = get()` and `"password": "Kennwort"` are everywhere in code. So a
-value counts only if it cannot be a word, a type, an expression or an example (`value_checks.is_password_value`); behind a
-flag, in a client's own variable or in a statement for a database nearly everything counts."""
+A name alone is a weak sign: `password: str`, `password = get()` and `"password": "Kennwort"` are everywhere in code.
+So a value counts only if it cannot be a word, a type, an expression or an example (`is_password_value`). Behind a flag,
+in a client's own variable or in a statement for a database nearly everything counts (`is_certain_password`)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,42 @@ from collections.abc import Iterator
 from dense.redact.rules.encodings import unescaped
 from dense.redact.rules.value_checks import is_certain_password, is_password_value, is_short_secret
 from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
+from dense.text.search import fast_search
 
-NAME_HINT = (
-    r"(?:pass(?:word|wd|phrase|code|wort)?s?|pwd|psk|kennwort|secret|(?:api|access|auth|account|client|encryption|master|"
-    r"private|secret|signing|_)(?:%5f|[_. -])?(?:key|token)|credentials?)"
-    r"(?:[_-]?[a-z0-9]{0,9})(?:%[0-9a-f]{2}|[^a-z0-9])"
+_SEPARATOR = r"(?:%[0-9a-f]{2}|[^a-z0-9\n]|\\[nrt]|u0022|&quot;)"
+_ASSIGNS = r"(?:[:=>({]|,[ \\]{0,3}['\"]|%3[ad]|%253[ad])"
+_HINTS = (
+    rf"pass(?:(?:word|wd|phrase|code|wort)s?[a-z0-9_-]{{0,10}}|[0-9_]{{0,3}}){_SEPARATOR}{{0,8}}{_ASSIGNS}",
+    rf"(?:pwd|psk|kennwort|credentials?)[a-z0-9_-]{{0,10}}{_SEPARATOR}{{0,8}}{_ASSIGNS}",
+    rf"(?:secret|api.?key|access.?key|_key|-key|_token|-token|auth.?token|access.?token)[a-z0-9_-]{{0,10}}"
+    rf"{_SEPARATOR}{{0,6}}{_ASSIGNS}",
+    r"--[a-z_.-]*(?:pass|pwd|secret|token|key)[a-z_-]{0,12} +[^ -]",
+    r"-(?:[a-z]{0,8}pass(?:word|phrase|wd)?|pwd) +[^ -]|/password ",
+    r"(?:env|setx?) [a-z0-9_.-]*(?:pass|pwd|secret|token|key)",
+    r"password +(?:['\"`]|[^ a-z\n]|is |was |for |to )|passphrase +(?:['\"`]|is )",
+    r"(?:login|with|encrypted) +[^ \n]* ?password ",
+    r"connect +[^ \n]+ +password |identified by|securestring",
+    r"(?:pass(?:word|wd)?|pwd|secret|_key|_token)[\"'][\s,-]{1,16}[\"']?value"
+    r"|(?:_pass(?:word|wd)?|_pwd|_secret|_key|_token)\s{1,16}value:",
 )
-"""What a text in lower case contains if it may have such a name; for `fast_search`."""
+"""What a text in lower case contains if it may have such a name; `fast_search` is fastest with each alone."""
 ANCHORS = ("pass", "pwd", "psk", "secret", "key", "token", "kennwort", "credential", "identified by", "securestring")
 
 _WORD = r"(?:pass(?:word|wd|phrase|code|wort)?|pwd|psk|kennwort)"
-_SUFFIX = r"(?:[_-]?(?:[0-9]{1,3}|value|plain|plaintext|text|raw|prod|dev|staging|live|old|new|db|root|admin|user|main|primary|backup))?"
+_SUFFIX = (
+    r"(?:[_-]?(?:[0-9]{1,3}|value|plain|plaintext|text|raw|prod|dev|staging|live|old|new|db|root|admin|user|main|primary"
+    r"|backup))?"
+)
 _SHORT = (
-    r"(?:secret(?:[_. -]?(?:access[_. -]?)?(?:key|token))?|(?:(?<=api)|(?<=api[_. -])|(?<=access)|(?<=access[_. -])|(?<=auth)"
-    r"|(?<=auth[_. -])|(?<=client[_. -])|(?<=encryption[_. -])|(?<=master[_. -])|(?<=private[_. -])|(?<=signing[_. -])"
+    r"(?:secret(?:[_. -]?(?:access[_. -]?)?(?:key|token))?"
+    r"|(?:(?<=api)|(?<=api[_. -])|(?<=access)|(?<=access[_. -])|(?<=auth)|(?<=auth[_. -])|(?<=client[_. -])"
+    r"|(?<=encryption[_. -])|(?<=master[_. -])|(?<=private[_. -])|(?<=signing[_. -])"
     r"|(?<=[A-Z0-9]_))(?:key|token)|credentials?)"
 )
 _TYPE = r"(?:\s{0,2}:\s{0,2}(?:str|string|String|&(?:'static )?str|\[?SecureString\]?)(?=\s{0,2}=))?"
-_SIGN = r"(?:\s{0,8}(?::=|=>|->|={1,3}|:(?!:)|\?=)[ \t]{0,8}|\s?>(?=[^>\s]))"
+_SIGN = r"(?:\s{0,8}(?::=|=>|->|={1,3}|:(?!:)|\?=)[ \t]{0,8}|\s?>(?=[^<>\s][^<>\n]{0,200}</))"
+_DEFAULT = r"""(?:["']\s{0,2}\{\s{0,8}(?:[a-z_]+\s{0,8}=[^\n=]{0,80}\n\s{0,8}){0,4}default\s{0,8}=\s{0,8}(?="))"""
+_IS = r"(?:[ \t]+(?:for [\w.@-]+ )?(?:is|was|to)(?:[ \t]+now)?:?[ \t]+)"
 _VALUE_KEY = r"""(?:["']?\s{0,8},?\s{0,12}-?\s{0,4}["']?[Vv]alue["']?\s{0,2}[:=]\s{0,4})"""
 _ARGUMENT = r"""(?:["']\s{0,4},\s{0,4}(?=["']))"""
 _PREFIX = r"(?:[bfruL@](?=[\"']))?(?:(?:String|SecretStr|Secret|Some|new String|SecureString|Buffer\.from)\()?"
@@ -39,13 +57,16 @@ _BARE = (
     r"""((?:[^\s"'`<>,;{}()\[\]|\\\0&]|\\(?![nrtux"'\\])|&(?![a-z_]+=)|[;,(){}\[\]](?=[^\s"'`<>\\\0=]{3,}$)){3,200})"""
 )
 _ASSIGNED = re.compile(
-    rf"(?:{_WORD}{_SUFFIX}|{_SHORT})(?:[\"']?\]?\)?\??{_TYPE}{_SIGN}{_PREFIX}|{_VALUE_KEY}|{_ARGUMENT})(?:{_QUOTED}|{_BARE})",
+    rf"(?:{_WORD}{_SUFFIX}|{_SHORT})(?:[\"']?\]?\)?\??{_TYPE}{_SIGN}{_PREFIX}|{_VALUE_KEY}|{_ARGUMENT}|{_DEFAULT})(?:{_QUOTED}|{_BARE})",
     re.IGNORECASE | re.MULTILINE,
 )
+_STATED = re.compile(rf"pass(?:word|phrase|code){_IS}(?:{_QUOTED}|{_BARE})", re.IGNORECASE | re.MULTILINE)
 _SPACED = re.compile(
-    rf"(?:{_WORD}|token|secret|key|credentials?)(?:[_-][a-z]{{1,12}})?(?:[ \t]{{1,4}}|\s{{0,2}}[(:]\s{{0,2}})(?:{_QUOTED}|([^\s\"'`<>|;\\\0]{{3,200}}))",
+    rf"(?:{_WORD}|token|secret|key|credentials?)(?:[_-][a-z]{{1,12}})?(?:[ \t]{{1,4}}|\s{{0,2}}\(\s{{0,2}})"
+    rf"(?:{_QUOTED}|([^\s\"'`<>|;\\\0]{{3,200}}))",
     re.IGNORECASE,
 )
+_SQL_CALL = re.compile(r"password\(\s{0,2}'([^'\n\0]{3,128})'\s{0,2}\)", re.IGNORECASE)
 _SQL = re.compile(rf"identified[ \t]+(?:with[ \t]+\S+[ \t]+)?by[ \t]+(?:password[ \t]+)?{_QUOTED}", re.IGNORECASE)
 _SECURE = re.compile(rf"securestring[ \t]+(?:-string[ \t]+)?\(?{_QUOTED}", re.IGNORECASE)
 
@@ -58,6 +79,7 @@ _FLAG = re.compile(r"(?:^|[\s\"'=,\[(])(?:--?|/)[a-z][a-z_.-]{0,30}\Z|(?:^|[\s\"
 _CLIENT_VARIABLE = re.compile(
     r"(?:PG|MYSQL_|SSH|REDISCLI_|RSYNC_|BORG_|RESTIC_|SUDO_|LDAP_?|GPG_|KRB5_?|SMB_?|FTP_?)\Z"
 )
+_SHELL_ASSIGNMENT = re.compile(r"[A-Z]+=")
 _SHELL_VARIABLE = re.compile(
     r"(?:^|[\s;&|\"'(`])(?:export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|-e[ \t]*|--env[ =]|\$env:)?[A-Z][A-Z0-9_]*\Z"
 )
@@ -65,25 +87,30 @@ _SETTING = re.compile(
     r"(?:^|[\s;&|])(?:ENV|setx|set|configure set|config set|secrets? set|variables? set)[ \t]+[\w.-]*\Z"
 )
 _STATEMENT = re.compile(
-    r"(?:\b(?:machine|default|login|account)[ \t\r\n]+(?:\S+[ \t\r\n]+){0,3}|\b(?:with|encrypted|unencrypted|set|require|master|ssid[ \t]+\S+|connect[ \t]+\S+)"
-    r"[ \t]*[_-]?)\Z",
+    r"(?:\b(?:machine|default|login|account)[ \t\r\n]+(?:\S+[ \t\r\n]+){0,3}"
+    r"|\b(?:with|encrypted|unencrypted|set|connect[ \t]+\S+)[ \t]+)\Z",
     re.IGNORECASE,
 )
 _PROSE = re.compile(r"[,.]?[ \t\r\n]+[a-z]+[,.]?[ \t\r\n]+[a-z]+")
 _LINE_SPACE = 200
+_NAME_SPACE = 64
+_BEHIND_KEY = frozenset("\"'= :]>)\\%_&,;-?`\t{s")
+"""What may follow the words `key` and `token`, which are everywhere: a quick look."""
 
 
 def named_passwords(text: str, lowered: str) -> Iterator[Span]:
-    """Passwords and short secrets behind a name. `lowered` is the text in lower case, with one byte for each character."""
-    for anchor in ANCHORS:
+    """Passwords and short secrets behind a name. `lowered` is the text in lower case, one byte for each character."""
+    for anchor in ANCHORS if any(fast_search(hint)(lowered) for hint in _HINTS) else ():
         place = lowered.find(anchor)
         while place >= 0:
-            span = _at(text, place, anchor)
-            if span is None and _is_escaped(text, place):
-                span = _in_view(text, place, anchor)
-            if span is not None:
-                yield span
-            place = lowered.find(anchor, place + len(anchor))
+            end = place + len(anchor)
+            if anchor not in ("key", "token") or lowered[end : end + 1] in _BEHIND_KEY:
+                span = _at(text, place, anchor)
+                if span is None and _is_escaped(text, place):
+                    span = _in_view(text, place, anchor)
+                if span is not None:
+                    yield span
+            place = lowered.find(anchor, end)
 
 
 def _is_escaped(text: str, place: int) -> bool:
@@ -109,9 +136,11 @@ def _at(text: str, place: int, anchor: str) -> Span | None:
         return _span(_SQL.match(text, place), is_certain=True)
     if anchor == "securestring":
         return _span(_SECURE.match(text, place), is_certain=True)
-    before = text[max(0, place - _LINE_SPACE) : place]
+    before = text[max(0, place - _NAME_SPACE) : place]
     if anchor in ("pass", "pwd", "psk") and before[-1:].isalpha() and not _is_name(before, text[place]):
         return None
+    if before.rstrip().endswith("=") and (called := _SQL_CALL.match(text, place)):
+        return _span(called, is_certain=True)
     return _assigned(text, place, before, anchor) or _spaced(text, place, before, anchor)
 
 
@@ -122,15 +151,15 @@ def _is_name(before: str, first: str) -> bool:
 
 
 def _assigned(text: str, place: int, before: str, anchor: str) -> Span | None:
-    match = _ASSIGNED.match(text, place)
+    match = _ASSIGNED.match(text, place) or _STATED.match(text, place)
     if match is None:
         return None
     name = _NAME_BEFORE.search(before)
     prefix = name[0] if name else ""
     is_flag = _FLAG.search(before) is not None
     is_password = anchor in ("pass", "pwd", "psk", "kennwort")
-    is_client = _CLIENT_VARIABLE.search(prefix) is not None and match[0][:4].isupper()
     quoted, value = _value(match)
+    is_client = _CLIENT_VARIABLE.search(prefix) is not None and _SHELL_ASSIGNMENT.match(match[0]) is not None
     if not prefix and not quoted and match[0].startswith(("PASS:", "PASS ")):  # the verdict of a test
         return None
     if (
@@ -144,32 +173,40 @@ def _assigned(text: str, place: int, before: str, anchor: str) -> Span | None:
         return _span(match, is_certain=True)
     is_variable = _SHELL_VARIABLE.search(before + match[0][:4]) is not None
     if is_password:
-        is_meant = is_password_value(value, is_quoted=quoted, is_setting=is_variable or _is_line(text, place, match))
+        is_meant = is_password_value(
+            value,
+            is_quoted=quoted,
+            is_setting=is_variable or _is_line(text, place, match) or _is_pair(text, before, match),
+        )
     else:
         is_meant = is_short_secret(value, is_quoted=quoted, is_setting=is_variable or is_flag)
     if not is_meant or (not quoted and _goes_on(text, match)):
         return None
-    return Span(*match.span(match.lastindex or 0), BY_NAME, "password" if is_password else "named-secret", True)
+    return _found(match, BY_NAME, "password" if is_password else "named-secret")
 
 
 def _spaced(text: str, place: int, before: str, anchor: str) -> Span | None:
     """`--password x`, `ENV DB_PASSWORD x`, `machine h login u password x`, `WITH PASSWORD 'x'`."""
-    is_password = anchor in ("pass", "pwd", "psk", "kennwort")
-    is_flag, is_setting = _FLAG.search(before), _SETTING.search(before)
-    is_statement = is_password and _STATEMENT.search(before)
-    if not (is_flag or is_setting or is_statement):
-        return None
     match = _SPACED.match(text, place)
     if match is None:
+        return None
+    is_password = anchor in ("pass", "pwd", "psk", "kennwort")
+    is_flag, is_setting = _FLAG.search(before), _SETTING.search(before)
+    if not (is_flag or is_setting or (is_password and _STATEMENT.search(text, max(0, place - _LINE_SPACE), place))):
         return None
     if is_password:
         if match[match.lastindex or 0].isalpha() and _PROSE.match(text, match.end()):
             return None
-        return _span(match, is_certain=bool(is_flag or is_setting) or _value(match)[0] or "machine" in before)
+        return _span(
+            match,
+            is_certain=bool(is_flag or is_setting)
+            or _value(match)[0]
+            or "machine" in text[max(0, place - _LINE_SPACE) : place],
+        )
     quoted, value = _value(match)
     if not is_short_secret(value, is_quoted=quoted, is_setting=True):
         return None
-    return Span(*match.span(match.lastindex or 0), BY_NAME, "named-secret", True)
+    return _found(match, BY_NAME, "named-secret")
 
 
 def _is_line(text: str, place: int, match: re.Match[str]) -> bool:
@@ -180,6 +217,12 @@ def _is_line(text: str, place: int, match: re.Match[str]) -> bool:
     return (not rest or rest[0] in "\n#") and re.fullmatch(r"[\w.:/$-]*", head) is not None
 
 
+def _is_pair(text: str, before: str, match: re.Match[str]) -> bool:
+    """Whether name and value are one word, as in a query or behind a flag: not the argument of a call."""
+    line = before[before.rfind("\n") + 1 :]
+    return "(" not in line and text[match.end() : match.end() + 1] in ("", " ", "\n", "\r", "\t", "&", ";")
+
+
 def _goes_on(text: str, match: re.Match[str]) -> bool:
     """Whether an expression goes on behind the value: a call, an index."""
     return text[match.end() : match.end() + 1] in ("(", "[", "{")
@@ -187,12 +230,12 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
 
 def _value(match: re.Match[str]) -> tuple[bool, str]:
     group = match.lastindex or 0
-    return text_is_quoted(match), match[group]
+    return is_quoted(match), match[group]
 
 
-def text_is_quoted(match: re.Match[str]) -> bool:
+def is_quoted(match: re.Match[str]) -> bool:
     group = match.lastindex or 0
-    return match.string[match.start(group) - 1 : match.start(group)] in ('"', "'", "`")
+    return match.string[match.start(group) - 1 : match.start(group)] in ('"', "'", "`", ">")
 
 
 def _span(match: re.Match[str] | None, *, is_certain: bool) -> Span | None:
@@ -201,4 +244,10 @@ def _span(match: re.Match[str] | None, *, is_certain: bool) -> Span | None:
     quoted, value = _value(match)
     if not (is_certain_password(value) if is_certain else is_password_value(value, is_quoted=quoted, is_setting=True)):
         return None
-    return Span(*match.span(match.lastindex or 0), BY_CONTEXT, "password", True)
+    return _found(match, BY_CONTEXT, "password")
+
+
+def _found(match: re.Match[str], rank: int, kind: str) -> Span:
+    """The span of the value. A full stop or a comma behind it belongs to the sentence."""
+    start, end = match.span(match.lastindex or 0)
+    return Span(start, end - (not is_quoted(match) and match.string[end - 1] in ".,;:"), rank, kind, True)

@@ -4,26 +4,67 @@ the line ends."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
+from dense.redact.rules.encodings import unescaped
 from dense.redact.rules.value_checks import has_mixed_case
+from dense.text.search import fast_search
 
-_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(r"-----END (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_BEGIN = re.compile(r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_END = re.compile(r"-{4,5} ?END (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _MATERIAL = re.compile(r"[A-Za-z0-9+/=]{30,}")
-_BETWEEN = r"""(?:\\+[nrt]|[\s"'+>|,→])"""
+_BETWEEN = r"""(?:\\+[nrt]|\n[\w./-]{1,64}:(?:[0-9]{1,5}:)?(?=[A-Za-z0-9+/-])|[\s"'+>|,→])"""
 """What separates the lines of a key in files, diffs, listings with line numbers and source code."""
 _BODY = re.compile(
-    rf"(?:{_BETWEEN}++(?:[A-Za-z][A-Za-z-]{{2,20}}: [^\n\\\0]{{0,200}}+|[A-Za-z0-9+/=]++))*+{_BETWEEN}*+"
+    rf"(?:[A-Za-z0-9+/=]{{40,}}+)?(?:{_BETWEEN}++(?:[A-Za-z][A-Za-z-]{{2,20}}: [^\n\\\0]{{0,200}}+|[A-Za-z0-9+/=]++))*+"
+    rf"{_BETWEEN}*+"
 )
-_LINES = re.compile(rf"(?:{_BETWEEN}{{1,12}}+(?:[0-9]{{1,4}}[\t →]{{1,4}}+)?[A-Za-z0-9+/=]{{20,}}+)++")
+_LINES = re.compile(
+    rf"(?:[A-Za-z0-9+/=]{{40,}}+)?(?:{_BETWEEN}{{1,12}}+(?:[0-9]{{1,4}}[\t →]{{1,4}}+)?[A-Za-z0-9+/=]{{20,}}+)*+"
+)
 _WHOLE_LINE = re.compile(r"[ \t]*[A-Za-z0-9+/=]+[ \t\r]*")
 _MAX_KEY_CHARS = 32_768
 """No key is longer."""
 
 
-def private_keys(text: str) -> Iterator[tuple[int, int]]:
+_BARE_KEY = re.compile(
+    r"(?<![A-Za-z0-9+/])(?:MII[A-Za-z0-9+/]{3}IBA(?:AK|DANBgkqhkiG9w0BAQEFAASC)|MHcCAQEEI|MIGHAgEAMBMGByqGSM49"
+    r"|MC4CAQAwBQYDK2VwBCIEI|b3BlbnNzaC1rZXktdjEA)[A-Za-z0-9+/]{16,}={0,2}"
+)
+"""The first bytes of private keys (RSA, PKCS 8, EC, Ed25519, OpenSSH) in base64: keys whose BEGIN line is missing."""
+_PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}(?:\r?\n|\\+n)(?=[A-Za-z0-9+/])", re.IGNORECASE)
+_WEB_KEY = re.compile(r"""\\*"(?:d|p|q|dp|dq|qi|k)\\*"\s*:\s*\\*"([A-Za-z0-9_-]{16,}=*)""")
+_MAX_WEB_KEY_CHARS = 6000
+
+
+@cache
+def may_contain_key() -> Callable[[str], bool]:
+    """Whether a text in lower case may contain a private key."""
+    return fast_search(
+        r"private(?: |%20|\+)key|iba(?:ak|danbgkqh)|mhccaqeei|mc4caqawbqydk2|mighageambmgbyq|b3blbnnzac1rzxkt"
+        r"|private-lines|\"kty\\?\""
+    )
+
+
+def private_keys(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Where the keys are. A line that only mentions a key, without one behind it, is left out."""
+    yield from _framed(text)
+    if "private%20key" in lowered or "private+key" in lowered:
+        view = unescaped(text.replace("PRIVATE+KEY", "PRIVATE KEY"), 0, len(text))
+        yield from (view.original(*span) for span in _framed(view.text)) if view else ()
+    for start in (*_BARE_KEY.finditer(text), *_PUTTY.finditer(text)):
+        lines = _LINES.match(text, start.end(), start.end() + _MAX_KEY_CHARS)
+        yield start.start(), lines.end() if lines else start.end()
+    place = lowered.find('"kty')
+    while place >= 0:
+        first = max(0, text.rfind("{", max(0, place - _MAX_WEB_KEY_CHARS), place))
+        last = text.find("}", place, place + _MAX_WEB_KEY_CHARS)
+        yield from (match.span(1) for match in _WEB_KEY.finditer(text, first, last if last >= 0 else len(text)))
+        place = lowered.find('"kty', last if last >= 0 else place + _MAX_WEB_KEY_CHARS)
+
+
+def _framed(text: str) -> Iterator[tuple[int, int]]:
     begins = list(_BEGIN.finditer(text))
     limits = [*(later.start() for later in begins[1:]), len(text)][: len(begins)]
     done = 0

@@ -6,7 +6,7 @@ of a word, also in escaped and coloured text (`EDGE`)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import batched
 
@@ -126,7 +126,7 @@ TOKEN_FORMATS = (
     _format("OpenAI key", "sk-", rf"({URL64}{{20,}})", has_random_piece_in_body),
     _format("Google API key", "AIza", rf"({URL64}{{35}}){END64}"),
     _format("Google API key", "AQ.Ab", rf"({URL64}{{40,}})"),
-    _format("Google OAuth token", "ya29.", r"([A-Za-z0-9._-]{30,})"),
+    _format("Google OAuth token", "ya29. ya29.c. ya29.d. ya29.m.", r"([A-Za-z0-9._-]{30,})"),
     _format("Google OAuth token", "GOCSPX-", rf"({URL64}{{24,}})"),
     _format("Google OAuth token", "1//0", rf"({URL64}{{36,}})", has_mixed_body),
     _format("npm token", "npm_", rf"([A-Za-z0-9]{{36}}){END}"),
@@ -167,6 +167,7 @@ TOKEN_FORMATS = (
     _format("Sentry token", "sntrys_ sntryu_", r"([A-Za-z0-9_+/=]{40,})"),
     _format("Supabase key", "sbp_ sb_secret_", r"([A-Za-z0-9_-]{30,})"),
     _format("Notion token", "ntn_", r"([A-Za-z0-9]{40,})"),
+    _format("Notion token", "secret_", rf"([A-Za-z0-9]{{43}}){END64}", has_mixed_body, hint="secret_[A-Za-z0-9]{43}"),
     _format("Linear key", "lin_api_ lin_oauth_", r"([A-Za-z0-9]{32,})"),
     _format("Postman key", "PMAK-", r"([0-9a-f]{24}-[0-9a-f]{34})"),
     _format("Figma token", "figd_ figu_", rf"({URL64}{{36,}})"),
@@ -185,7 +186,6 @@ TOKEN_FORMATS = (
     _format("age key", "AGE-SECRET-KEY-1", rf"([0-9A-Z]{{58}}){END}"),
     _format("Square key", "sq0csp- sq0atp- sq0idp-", rf"({URL64}{{22,}})", hint=f"sq0[a-z]{{3}}-{LEAST}"),
     _format("Alibaba key", "LTAI", rf"([A-Za-z0-9]{{16,20}}){END64}", has_mixed_body),
-    _format("Dynatrace token", "dt0c01. dt0s01. dt0s16.", r"([A-Z2-7]{24}\.[A-Z2-7]{64})", hint=f"dt0{LEAST}"),
     _format("Shippo token", "shippo_live_ shippo_test_", rf"([0-9a-f]{{40}}){END}"),
     _format("Groq key", "gsk_", r"([A-Za-z0-9]{40,})", has_mixed_body),
     _format("Replicate token", "r8_", r"([A-Za-z0-9]{37,})", has_mixed_body),
@@ -196,14 +196,135 @@ TOKEN_FORMATS = (
     _format("LangSmith key", "lsv2_pt_ lsv2_sk_", r"([0-9a-f]{32}_[0-9a-f]{10})"),
     _format("Tavily key", "tvly-", r"((?:dev-|prod-)?[A-Za-z0-9]{24,})", has_random_piece_in_body),
     _format("E2B key", "e2b_", rf"([0-9a-f]{{40}}){END}"),
+    _format("Slack token", "xoxe.xox", r"([bp]-[A-Za-z0-9%-]{20,})"),
+    _format("AWS access key", "ACCA", rf"([A-Z2-7]{{16}}){END}", lambda match: is_random(match[0])),
+    _format("Cloudflare key", "v1.0-", rf"([0-9a-f]{{24}}-[0-9a-f]{{146}}){END}"),
+    _format("crates.io token", "cio", rf"([A-Za-z0-9]{{32}}){END64}", has_mixed_body, hint="cio[A-Za-z0-9]{32}"),
+    _format("NuGet key", "oy2", rf"([a-z0-9]{{43}}){END64}", hint="oy2[a-z0-9]{43}"),
+    _format("Clojars token", "CLOJARS_", rf"([a-z0-9]{{60}}){END}"),
+    _format("SonarQube token", "squ_ sqp_ sqa_", rf"([0-9a-f]{{40}}){END}"),
+    _format("CircleCI token", "CCIPAT_ CCIPRJ_", r"([A-Za-z0-9]{20,}_[0-9a-f]{40})"),
+    _format(
+        "HubSpot token", "pat-na pat-eu pat-ap", r"([0-9]-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"
+    ),
+    _format(
+        "Resend key",
+        "re_",
+        rf"([A-Za-z0-9]{{8}}_[A-Za-z0-9]{{24}}){END}",
+        has_mixed_body,
+        hint="re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}",
+    ),
+    _format("Render key", "rnd_", rf"([A-Za-z0-9]{{28,}}){END}", has_mixed_body),
+    _format("Neon key", "napi_", r"([a-z0-9]{60,})"),
+    _format("MongoDB Atlas secret", "mdb_sa_sk_", rf"({URL64}{{32,}})"),
+    _format("Pinecone key", "pcsk_", r"([A-Za-z0-9]{4,8}_[A-Za-z0-9]{50,})"),
+    _format("Together key", "tgp_v1_", rf"({URL64}{{40,}})"),
+    _format("Fireworks key", "fw_", rf"([A-Za-z0-9]{{22,26}}){END64}", has_mixed_body, hint="fw_[A-Za-z0-9]{22}"),
+    _format("Langfuse key", "sk-lf-", r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"),
+    _format("ElevenLabs key", "sk_", rf"([0-9a-f]{{48}}){END64}", hint="sk_[0-9a-f]{48}"),
+    _format("Firecrawl key", "fc-", rf"([0-9a-f]{{32}}){END64}"),
+    _format("PostHog key", "phx_", r"([A-Za-z0-9]{40,})"),
+    _format("Contentful token", "CFPAT-", rf"({URL64}{{40,}})"),
+    _format("Typeform token", "tfp_", r"([A-Za-z0-9_.-]{40,})"),
+    _format("Buildkite token", "bkua_ bkaj_ bkct_ bkpt_", r"([0-9a-f]{40,})"),
+    _format("OpenShift token", "sha256~", rf"({URL64}{{43}}){END64}", has_mixed_body),
+    _format("1Password token", "ops_eyJ", rf"({URL64}{{100,}})"),
+    _format(
+        "Dropbox token",
+        "sl. sl.u.",
+        r"([A-Za-z0-9_-]{60,})",
+        has_mixed_body,
+        hint=r"sl\.(?:u\.)?[A-Za-z0-9_-]{60}",
+    ),
+    _format("Bitbucket password", "ATBB", rf"([A-Za-z0-9]{{32}}){END}", has_mixed_body),
+    _format("Trello token", "ATTA", r"([0-9a-f]{60,}[A-Za-z0-9]{0,16})"),
+    _format("Octopus key", "API-", rf"([A-Z0-9]{{25,32}}){END64}", hint="API-[A-Z0-9]{25}"),
+    _format("Artifactory key", "AKCp", rf"([A-Za-z0-9]{{68,72}}){END64}", has_mixed_body),
+    _format("Artifactory token", "cmVmdGtu", rf"([A-Za-z0-9]{{56}}){END64}", has_mixed_body),
+    _format("Square key", "EAAA", rf"({URL64}{{60}}){END64}", has_mixed_body, hint=f"EAAA{URL64}{{60}}"),
+    _format("Facebook token", "EAA", r"([A-Za-z0-9]{90,})", has_mixed_body, hint="EAA[A-Za-z0-9]{90}"),
+    _format("Prefect key", "pnu_ pnb_", rf"([A-Za-z0-9]{{36}}){END}", has_mixed_body),
+    _format("Honeycomb key", "hcaik_ hcxik_ hcalk_ hcbik_", r"([a-z0-9]{50,})"),
+    _format("Weights & Biases key", "wandb_v1_", rf"({URL64}{{60,}})"),
+    _format("Cursor key", "key_", rf"([0-9a-f]{{64}}){END}", hint="key_[0-9a-f]{64}"),
+    _format("Sourcegraph token", "sgp_", rf"((?:[0-9a-f]{{16}}_)?[0-9a-f]{{40}}){END}"),
+    _format("Sourcegraph token", "slk_", rf"([0-9a-f]{{64}}){END}"),
+    _format("RunPod key", "rpa_", rf"([A-Z0-9]{{40,}}[a-z0-9]{{0,8}}){END}"),
+    _format("Jina key", "jina_", r"([0-9a-f]{32}[A-Za-z0-9_-]{20,})"),
+    _format("Browserbase key", "bb_live_ bb_test_", r"([A-Za-z0-9_-]{27,})"),
+    _format("dbt token", "dbtc_ dbtu_ dbts_", r"([A-Za-z0-9_=-]{30,})", hint="dbt[cus]_[A-Za-z0-9_=-]{30}"),
+    _format("Infracost key", "ico-", rf"([A-Za-z0-9]{{32}}){END}", has_mixed_body),
+    _format(
+        "LaunchDarkly key",
+        "sdk- mob-",
+        r"([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})",
+        hint="(?:sdk|mob)-[0-9a-f]{8}-[0-9a-f]{4}-4",
+    ),
+    _format(
+        "Razorpay key",
+        "rzp_live_ rzp_test_",
+        rf"([A-Za-z0-9]{{14}}){END}",
+        has_mixed_body,
+        hint="rzp_[a-z]{4}_[A-Za-z0-9]{14}",
+    ),
+    _format("Flutterwave key", "FLWSECK-", r"([0-9a-zA-Z]{32,}-X)", hint="FLWSECK-"),
+    _format("EasyPost key", "EZAK EZTK", r"([A-Za-z0-9]{54,})"),
+    _format("Duffel token", "duffel_live_ duffel_test_", rf"({URL64}{{40,}})"),
+    _format("Adobe secret", "p8e- p8-", rf"({URL64}{{32,}})", hint=f"p8e?-{URL64}{{32}}"),
+    _format("Frame.io token", "fio-u-", rf"({URL64}{{60,}})"),
+    _format("ReadMe key", "rdme_", r"([a-z0-9]{60,})"),
+    _format("JetBrains token", "perm:", r"([A-Za-z0-9=.-]{40,})", has_mixed_body),
+    _format("Yandex key", "AQVN", rf"({URL64}{{35,38}}){END64}", has_mixed_body),
+    _format("Tencent key", "AKID", rf"([A-Za-z0-9]{{32}}){END}", has_mixed_body),
+    _format("Volcengine key", "AKLT", r"([A-Za-z0-9]{40,})", has_mixed_body),
+    _format("Nostr key", "nsec1", rf"([a-z0-9]{{58}}){END}"),
+    _format("Grafana key", "eyJrIjoi", r"([A-Za-z0-9]{60,}={0,2})"),
+    _format("Dynatrace token", "dt0s02. dt0s04. dt0s08.", r"([A-Z2-7]{8,}\.[A-Z2-7]{64})", hint=f"dt0s0{LEAST}"),
+    _format("GitLab token", "glpat-", rf"({URL64}{{27,300}}\.[0-9a-z]{{2}}\.[0-9a-z]{{7,12}})"),
+    _format("Mapbox token", "sk.eyJ", rf"({URL64}{{40,}}\.{URL64}{{20,}})"),
+    _format("OpenAI key", "sk-proj- sk-svcacct- sk-admin- sk-None-", rf"({URL64}{{40,}})"),
+    _format("Zhipu key", "zai-", rf"([A-Za-z0-9.]{{40,}}){END64}", has_mixed_body),
     _format(
         "JSON web token",
         "eyJ",
         rf"({URL64}{{8,4096}}+\.{URL64}{{8,}}+(?:\.{URL64}*+){{1,3}}+)",
         is_json_web_token,
-        hint=rf"eyJ{URL64}{{8,}}\.{URL64}{{8,}}\.",
+        hint=r"eyJ[A-Za-z0-9_\r\n-]{8,}\.[A-Za-z0-9_\r\n-]{8,}\.",
     ),
 )
+
+
+SEARCHED_FORMATS = (
+    ("AWS bearer key", EDGE + r"ABSK[A-Za-z0-9+/]{60,}={0,2}", "ABSK[A-Za-z0-9+/]{60}"),
+    (
+        "AWS session token",
+        EDGE + r"(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz)[A-Za-z0-9+/%]{60,}={0,2}",
+        "IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz",
+    ),
+    (
+        "Airtable token",
+        EDGE + rf"pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}{END}",
+        r"pat[A-Za-z0-9]{14}\.[0-9a-f]{8}",
+    ),
+    ("Azure DevOps token", EDGE + rf"[A-Za-z0-9]{{76}}AZDO[A-Za-z0-9]{{4}}{END}", "AZDO[A-Za-z0-9]{4}"),
+    ("Terraform token", EDGE + rf"[A-Za-z0-9]{{14}}\.atlasv1\.{URL64}{{60,70}}", r"\.atlasv1\."),
+    (
+        "Kubernetes token",
+        EDGE + rf"(?:kubeconfig|token)-[a-z0-9-]{{5,40}}:[a-z0-9]{{54}}{END}",
+        "(?:kubeconfig|token)-[a-z0-9-]{5,40}:[a-z0-9]{54}",
+    ),
+    ("Mailchimp key", EDGE + rf"[0-9a-f]{{32}}-us[0-9]{{1,2}}{END64}", "-us[0-9]"),
+    ("Mailgun key", EDGE + rf"[0-9a-f]{{32}}-[0-9a-f]{{8}}-[0-9a-f]{{8}}{END64}", "mailgun|MAILGUN|Mailgun"),
+    (
+        "Fly.io token",
+        EDGE + r"(?:fm1[ar]|fm2|fo1)_[A-Za-z0-9+/_-]{40,}={0,2}",
+        "f[mo][12][ar]?_[A-Za-z0-9+/_-]{40}",
+    ),
+    ("PayPal token", rf"access_token\$(?:production|sandbox)\$[0-9a-z]{{16}}\$[0-9a-f]{{32}}{END}", r"access_token\$"),
+    ("Dynatrace token", EDGE + rf"dt0[a-z][0-9]{{2}}\.[A-Z0-9]{{8,24}}\.[A-Z2-7]{{64}}{END}", r"dt0[a-z][0-9]{2}\."),
+    ("Snyk token", EDGE + r"snyk_[us]at\.[0-9a-f]{8}\.[A-Za-z0-9_.-]{40,}", r"snyk_[us]at\."),
+)
+"""Formats without a stretch of word characters behind a prefix: label, pattern, hint for `fast_search`."""
 
 
 class Row(Struct, frozen=True):
@@ -259,6 +380,23 @@ def _hints() -> tuple[Callable[[str], bool], ...]:
         parts = -(-len(found) // _MAX_BATCH)
         searches += [fast_search("|".join(part)) for part in batched(found, -(-len(found) // parts))]
     return tuple(searches)
+
+
+@cache
+def has_searched() -> Callable[[str], bool]:
+    """Whether a text of one byte for each character may have one of the `SEARCHED_FORMATS`."""
+    return fast_search("|".join(hint for _, _, hint in SEARCHED_FORMATS))
+
+
+def searched(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where they are, with their kinds."""
+    for kind, pattern in _searched_patterns():
+        yield from ((*match.span(), kind) for match in pattern.finditer(text) if is_random(match[0]))
+
+
+@cache
+def _searched_patterns() -> list[tuple[str, re.Pattern[str]]]:
+    return [(kind_of(label), re.compile(pattern)) for label, pattern, _ in SEARCHED_FORMATS]
 
 
 @cache

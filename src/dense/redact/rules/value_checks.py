@@ -104,16 +104,19 @@ _EXAMPLE_PASSWORD = re.compile(
     r"""example|placeholder|change.?(?:me|it)|dummy|sample|redacted|replace|goes.?here|hidden|masked|omitted|your[-_ ]
     |\A(?:your|my|the|some|a|new|old|current|user|db|admin|root|test|this)?[-_ .]?
      (?:pass(?:word|wd|phrase|code)?|pwd|secret|pw|psw)[-_ .]?(?:here|[0-9]{0,4}|string|value|hash|field|input)\Z
+    |(?:\A|[^a-z])pass(?:word|wd)?(?:[^a-z0-9]|\Z)(?!.*[0-9])
     |\A[x*.•●_-]{3,}|\*{3}|•{2}|\.{3}|x{4}|(.)\1{4}""",
     re.IGNORECASE | re.VERBOSE,
 )
 _WEAK_VALUES = _WEAK_PASSWORDS | frozenset(
-    "123456 12345 1234 abc123 bar baz bool boolean bytes char const default disabled empty enabled false foo foobar hash "
-    "input int integer md5 never nil no none null number object off ok on optional plaintext prompt qwerty read required "
-    "sha1 sha256 str string stdin text true type undefined unset utf8 utf-8 value var varchar void yes".split()
+    "123456 12345 1234 abc123 bar baz bool boolean bytes char const default disabled empty enabled false foo foobar "
+    "foobared hash input int integer md5 never nil no none null number object off ok on optional plaintext prompt "
+    "qwerty read required sha1 sha256 str string stdin text true type undefined unset utf8 utf-8 value var "
+    "varchar void yes".split()
 )
 _CODE = re.compile(
-    r"[A-Za-z_][\w-]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|[A-Za-z_]\w*\(.*|.*(?:\(\)|->|::|=>|\)\.).*|/.*/.*|[.~]{1,2}/.*|[a-z]+://.*|[\w.+-]+@[\w-]+\.[a-z]{2,}"
+    r"[A-Za-z_][\w-]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|[A-Za-z_]\w*\(.*|.*(?:\(\)|->|::|=>|\)\.).*|/.*|[.~]{1,2}/.*"
+    r"|[A-Za-z]:\\.*|[a-z]+://.*|[\w.+-]+@[\w-]+\.[a-z]{2,}"
     r"|[A-Z][A-Za-z]*[!?]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[:@#?%][a-z_]+|%\(?\w+\)?s?",
     re.DOTALL,
 )
@@ -173,7 +176,7 @@ def is_short_secret(value: str, *, is_quoted: bool, is_setting: bool) -> bool:
 
 
 def is_distinctive(value: str) -> bool:
-    """Whether a value can be searched for everywhere: a password that is a common word would take other words with it."""
+    """Whether a value can be searched for everywhere: a password that is a common word would take others with it."""
     if len(value) >= 16:
         return len(set(value)) >= 6
     groups = (any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit))
