@@ -69,16 +69,23 @@ def test_the_same_each_time(text: str) -> None:
     assert redact_text(text, environment={}) == redact_text(text, environment={})
 
 
+HOSTILE_PARTS = [*PREFIXES[::6], *PARTS[len(PREFIXES) :]]
+"""A sample of the prefixes, all others."""
+
+
 def drawn(alphabet: str, length: int) -> str:
     return "".join(random.Random(1).choices(alphabet, k=length))
 
 
 HOSTILE = {
-    **{f"prefix {prefix}": lambda size, prefix=prefix: prefix * (size // len(prefix)) for prefix in PREFIXES},
-    **{f"spaced {part[:12]!r}": lambda size, part=part: f"{part} " * (size // (len(part) + 1)) for part in PARTS},
+    **{f"prefix {prefix}": lambda size, prefix=prefix: prefix * (size // len(prefix)) for prefix in PREFIXES[::6]},
+    **{
+        f"spaced {part[:12]!r}": lambda size, part=part: f"{part} " * (size // (len(part) + 1))
+        for part in HOSTILE_PARTS
+    },
     **{
         f"random after {part[:12]!r}": lambda size, part=part: f"{part}{drawn(ALNUM, 30)}" * (size // (len(part) + 30))
-        for part in PARTS
+        for part in HOSTILE_PARTS
     },
     "words": lambda size: "the quick brown fox " * (size // 20),
     "letters": lambda size: "a" * size,
@@ -96,17 +103,17 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_is_in_proportion_to_length(name: str) -> None:
-    """Four times the text may take a few times longer, never sixteen times; and none takes 10 s for a megabyte."""
+    """Four times the text may take a few times longer, never sixteen times; and none takes 12 s for a megabyte."""
     make = HOSTILE[name]
-    small, large = make(25_000), make(100_000)
+    small, large = make(10_000), make(40_000)
     redact_text(make(1000), environment={})
     times: list[float] = []
     for text in (small, large):
         best = float("inf")
-        for _ in range(3):
+        for _ in range(2):
             start = time.process_time()
             redact_text(text, environment={})
             best = min(best, time.process_time() - start)
         times.append(best)
-    assert times[1] < 1.0
+    assert times[1] < 0.5
     assert times[1] < 10 * times[0] + 0.05

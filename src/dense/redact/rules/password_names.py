@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from dense.redact.rules.encodings import unescaped
+from dense.redact.rules.encodings import View, unescaped
 from dense.redact.rules.value_checks import is_certain_password, is_password_value, is_short_secret
 from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
 from dense.text.search import fast_search
@@ -94,12 +94,14 @@ _STATEMENT = re.compile(
 _PROSE = re.compile(r"[,.]?[ \t\r\n]+[a-z]+[,.]?[ \t\r\n]+[a-z]+")
 _LINE_SPACE = 200
 _NAME_SPACE = 64
+_LONGEST_PAIR = 300
 _BEHIND_KEY = frozenset("\"'= :]>)\\%_&,;-?`\t{s")
 """What may follow the words `key` and `token`, which are everywhere: a quick look."""
 
 
 def named_passwords(text: str, lowered: str) -> Iterator[Span]:
     """Passwords and short secrets behind a name. `lowered` is the text in lower case, one byte for each character."""
+    escaped = _Unescaped(text)
     for anchor in ANCHORS if any(fast_search(hint)(lowered) for hint in _HINTS) else ():
         place = lowered.find(anchor)
         while place >= 0:
@@ -107,7 +109,7 @@ def named_passwords(text: str, lowered: str) -> Iterator[Span]:
             if anchor not in ("key", "token") or lowered[end : end + 1] in _BEHIND_KEY:
                 span = _at(text, place, anchor)
                 if span is None and _is_escaped(text, place):
-                    span = _in_view(text, place, anchor)
+                    span = escaped.at(place, anchor)
                 if span is not None:
                     yield span
             place = lowered.find(anchor, end)
@@ -118,17 +120,27 @@ def _is_escaped(text: str, place: int) -> bool:
     return "\\" in near or "%" in near or "&" in near
 
 
-def _in_view(text: str, place: int, anchor: str) -> Span | None:
-    """The same in the text without its escapes."""
-    view = unescaped(text, max(0, place - 64), place + 300)
-    if view is None:
-        return None
-    again = bisect_left(view.places, place)
-    span = _at(view.text, again, anchor) if view.places[again] == place else None
-    if span is None:
-        return None
-    first, last = view.original(span.start, span.end)
-    return span._replace(start=first, end=last)
+class _Unescaped:
+    """A text without its escapes, made piece by piece: hostile text has a name at every tenth character."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._view: View | None = None
+        self._start = self._end = 0
+
+    def at(self, place: int, anchor: str) -> Span | None:
+        """The password behind the name at a place of the text, in the text without its escapes."""
+        if not self._start + _NAME_SPACE <= place <= self._end - _LONGEST_PAIR:
+            self._start, self._end = max(0, place - _NAME_SPACE), place + 4 * _LONGEST_PAIR
+            self._view = unescaped(self._text, self._start, self._end)
+        if self._view is None:
+            return None
+        again = bisect_left(self._view.places, place)
+        span = _at(self._view.text, again, anchor) if self._view.places[again] == place else None
+        if span is None:
+            return None
+        first, last = self._view.original(span.start, span.end)
+        return span._replace(start=first, end=last)
 
 
 def _at(text: str, place: int, anchor: str) -> Span | None:
