@@ -11,7 +11,7 @@ Last, a method without effect loses the grades of half its failures, so that its
 claimed as a gain, with unscored cells counted against it as the report does, and if they were only left out.
 
 Seeds are fixed. Exits with 1 if the intervals of rates and their changes do not cover 93–97 %, those of changes of
-tokens 91–97 %, or if a claim without truth is more frequent than 5 % by more than chance. Mean tokens are told and not
+tokens 91–97 %, or if a claim without truth is more frequent than 5 % by more than chance. Mean tokens are shown and not
 promised: a few tasks have most of them, and with few tasks no interval that we tried holds; compare changes, not
 amounts."""
 
@@ -176,9 +176,9 @@ def false_claims(losses: dict[str, Numbers], trials: int) -> Iterator[str]:
             yield f"{size} tasks, failures lose their grades: {row['claimed']:.1f} % false claims"
 
 
-def problems(told: dict[str, dict[str, Numbers]], trials: int) -> Iterator[str]:
+def problems(reported: dict[str, dict[str, Numbers]], trials: int) -> Iterator[str]:
     """What is outside of what is promised."""
-    for world, sizes in told.items():
+    for world, sizes in reported.items():
         for size, row in sizes.items():
             for name, (low, high) in PROMISED.items():
                 if not low <= row[name] <= high and is_promised(name, int(size)):
@@ -195,10 +195,10 @@ def is_promised(name: str, size: int) -> bool:
     return size > 12 or name != "tokens"
 
 
-def show(told: dict[str, dict[str, Numbers]]) -> None:
+def show(reported: dict[str, dict[str, Numbers]]) -> None:
     print("coverage of 95 % intervals, and false positives at 5 % where the method has no effect (all in percent)")
     print("world       tasks    rate  change  tokens  amount  by tasks  McNemar  claims")
-    for world, sizes in told.items():
+    for world, sizes in reported.items():
         for size, row in sizes.items():
             cells = "".join(f"{row[name]:>8.1f}" for name in ("rate", "change", "tokens", "amount"))
             tests = f"{row['p']:>10.1f}{row['mcnemar']:>9.1f}{row['family']:>8.1f}" if world in NULL else ""
@@ -213,25 +213,25 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     options = parser.parse_args()
     started = time.monotonic()
-    told: dict[str, dict[str, Numbers]] = {}
+    reported: dict[str, dict[str, Numbers]] = {}
     for world in WORLDS:
-        told[world] = {}
+        reported[world] = {}
         for size in SIZES:
             row = measure(world, size, options.trials, options.draws)
             if world in NULL:
                 row["family"] = family(world, size, max(1, options.trials // 8), options.draws)
-            told[world][str(size)] = row
+            reported[world][str(size)] = row
     few = max(1, options.trials // 8)
     losses = {str(size): lossy(size, few, options.draws) for size in SIZES}
     if options.json:
-        print(json.dumps({**told, "failures lose their grades": losses}, indent=2))
+        print(json.dumps({**reported, "failures lose their grades": losses}, indent=2))
     else:
-        show(told)
+        show(reported)
         for size, row in losses.items():
             print(f"half the failures lose their grades, {size:>2} tasks: {row['claimed']:.1f} % claims,", end=" ")
             print(f"{row['if left out']:.1f} % if they were only left out")
         print(f"{time.monotonic() - started:.0f} s")
-    if found := [*problems(told, options.trials), *false_claims(losses, few)]:
+    if found := [*problems(reported, options.trials), *false_claims(losses, few)]:
         sys.exit("\n".join(found))
 
 

@@ -77,33 +77,35 @@ def _result(chance: random.Random, cell: Cell, skill: float, size: float) -> Res
 
 
 @contextmanager
-def timed(told: dict[str, float], name: str) -> Generator[None]:
+def timed(reported: dict[str, float], name: str) -> Generator[None]:
     """Seconds of the processor."""
     started = time.process_time()
     yield
-    told[name] = time.process_time() - started
+    reported[name] = time.process_time() - started
 
 
 def run(folder: Path) -> dict[str, float]:
     """Everything in this process, by part."""
     experiment = made()
     lines = [msgspec.json.encode(result) for result in experiment.results]
-    told: dict[str, float] = {"cells": float(len(lines))}
-    with timed(told, "json.loads"):
+    reported: dict[str, float] = {"cells": float(len(lines))}
+    with timed(reported, "json.loads"):
         for line in lines:
             json.loads(line)
-    with timed(told, "numbers"):
+    with timed(reported, "numbers"):
         report = build(experiment)
-    with timed(told, "tables"):
+    with timed(reported, "tables"):
         write_tables(report, folder)
     del report
     started = time.perf_counter()
-    with timed(told, "whole"):
+    with timed(reported, "whole"):
         make(experiment, folder)
-    told["clock"] = time.perf_counter() - started
-    told["ratio"] = told["whole"] / told["json.loads"]
-    told["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 2**20)
-    return told
+    reported["clock"] = time.perf_counter() - started
+    reported["ratio"] = reported["whole"] / reported["json.loads"]
+    reported["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        1024 if sys.platform == "linux" else 2**20
+    )
+    return reported
 
 
 def main() -> None:
@@ -123,15 +125,18 @@ def main() -> None:
         )
     if done.returncode:
         sys.exit(done.stderr)
-    told: dict[str, float] = json.loads(done.stdout)
+    reported: dict[str, float] = json.loads(done.stdout)
     if options.json:
-        print(json.dumps(told, indent=2))
+        print(json.dumps(reported, indent=2))
     else:
-        print(f"{told['cells']:,.0f} cells: whole report {told['whole']:.1f} s of the processor, {told['clock']:.1f} s")
-        print(f"numbers {told['numbers']:.1f} s, tables {told['tables']:.1f} s, the rest figures and page")
-        print(f"{told['ratio']:.0f} times json.loads of the same results ({told['json.loads']:.2f} s)")
-        print(f"peak memory {told['peak_mb']:.0f} MB")
-    if told["whole"] > MOST_SECONDS or told["peak_mb"] > MOST_MB:
+        print(
+            f"{reported['cells']:,.0f} cells: whole report {reported['whole']:.1f} s of the processor,"
+            f" {reported['clock']:.1f} s"
+        )
+        print(f"numbers {reported['numbers']:.1f} s, tables {reported['tables']:.1f} s, the rest figures and page")
+        print(f"{reported['ratio']:.0f} times json.loads of the same results ({reported['json.loads']:.2f} s)")
+        print(f"peak memory {reported['peak_mb']:.0f} MB")
+    if reported["whole"] > MOST_SECONDS or reported["peak_mb"] > MOST_MB:
         sys.exit(f"more than {MOST_SECONDS:.0f} s or {MOST_MB:.0f} MB")
 
 

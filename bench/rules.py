@@ -456,7 +456,7 @@ def scout_traces(made: Path) -> list[Path]:
 # Telling
 
 
-def told(row: dict[str, float]) -> str:
+def reported(row: dict[str, float]) -> str:
     split = "  ".join(f"{name} {row[name]:.2f}" for name in PARTS)
     return (
         f"{row['total_ms']:6.2f} ms CPU (median {row['median_ms']:.2f}; {row['ratio']:.1f} times json.loads): {split}"
@@ -465,7 +465,7 @@ def told(row: dict[str, float]) -> str:
 
 def show(result: dict[str, Any]) -> None:
     made, corpus, scale, memory = result["made"], result["corpus"], result["scale"], result["memory"]
-    print(f"made, {made['actions']} actions, {made['kilobytes']:.0f} KB: {told(made)}   (limit {MOST_MS:.0f} ms)")
+    print(f"made, {made['actions']} actions, {made['kilobytes']:.0f} KB: {reported(made)}   (limit {MOST_MS:.0f} ms)")
     if corpus is None:
         print("corpus: not here")
     else:
@@ -474,7 +474,7 @@ def show(result: dict[str, Any]) -> None:
             f"corpus, {corpus['traces']} traces, mean {mean['actions']:.0f} actions, {mean['kilobytes']:.0f} KB:",
             end=" ",
         )
-        print(told(mean))
+        print(reported(mean))
         print(f"  median {corpus['median_ms']:.2f} ms, 90 % within {corpus['p90_ms']:.2f} ms;", end=" ")
         print(f"larger ones counted as 150 KB: median {corpus['median_ms_at_150_kb']:.2f} ms")
     print(f"\n{'steps':>8}{'seconds':>10}{'µs a step':>11}")

@@ -54,5 +54,7 @@ def test_whoever_leaves_a_socket_fails(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "5 passed, 2 errors" in done.stdout, done.stdout
     assert sorted(re.findall(r"^ERROR .*::(\w+)", done.stdout, re.MULTILINE)) == ["test_held", "test_lost"]
-    told = re.findall(r"leaves sockets open: \['socket:\S+'\]; of these something still holds (\[.*?\])", done.stdout)
-    assert [held != "[]" for held in told[:2]] == [True, False], done.stdout
+    reported = re.findall(
+        r"leaves sockets open: \['socket:\S+'\]; of these something still holds (\[.*?\])", done.stdout
+    )
+    assert [held != "[]" for held in reported[:2]] == [True, False], done.stdout

@@ -55,8 +55,8 @@ def poisoned[T](value: T, poison: str) -> T:
         changed: dict[str, Any] = {}
         for field in value.__struct_fields__:
             inner = getattr(value, field)
-            is_told = field in FREE and isinstance(inner, str) and inner not in ("", "none")
-            changed[field] = inner + poison if is_told else poisoned(inner, poison)
+            is_described = field in FREE and isinstance(inner, str) and inner not in ("", "none")
+            changed[field] = inner + poison if is_described else poisoned(inner, poison)
         result = msgspec.structs.replace(value, **changed)
     elif isinstance(value, tuple):
         result = tuple(poisoned(inner, poison) for inner in value)  # pyright: ignore[reportUnknownVariableType]

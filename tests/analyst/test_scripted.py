@@ -56,15 +56,15 @@ def test_answers_by_attempt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "correction", "told"),
+    ("script", "correction", "reported"),
     [
         ({}, None, "no answer to: score n6 in n16"),
         ({"score n6 in n16": [{"label": 0}]}, AGAIN, "no answer 2 to: score n6 in n16"),
         ({"score n6 in n16": None}, None, "no reply to: score n6 in n16"),
     ],
 )
-def test_a_missing_answer_is_named(script: dict[str, object], correction: Correction | None, told: str) -> None:
-    with pytest.raises(AnalystFailed, match=told):
+def test_a_missing_answer_is_named(script: dict[str, object], correction: Correction | None, reported: str) -> None:
+    with pytest.raises(AnalystFailed, match=reported):
         ask(ScriptedAnswerer(script), correction=correction)
 
 

@@ -151,8 +151,8 @@ def test_the_report_is_written_where_it_is_said(finished: Path) -> None:
     folder = finished / "out" / "refit" / "greetings" / "report"
     assert f"report: {Path('out/refit/greetings/report/index.html')}" in out
     assert {"index.html", "report.json", "tables", "figures"} <= {path.name for path in folder.iterdir()}
-    told = json.loads((folder / "report.json").read_text())
-    assert [recipient["baseline"]["passed"]["value"] for recipient in told["recipients"]] == [100.0, 0.0]
+    reported = json.loads((folder / "report.json").read_text())
+    assert [recipient["baseline"]["passed"]["value"] for recipient in reported["recipients"]] == [100.0, 0.0]
 
 
 MISTAKES = [
@@ -191,12 +191,12 @@ def mistakes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], 
     return dict(zip(made, (tuple(json.loads(line)) for line in done.stdout.splitlines()), strict=True))
 
 
-@pytest.mark.parametrize(("arguments", "told"), MISTAKES)
+@pytest.mark.parametrize(("arguments", "reported"), MISTAKES)
 def test_mistakes_are_told_in_a_line(
-    mistakes: dict[tuple[str, ...], tuple[int, str]], arguments: tuple[str, ...], told: str
+    mistakes: dict[tuple[str, ...], tuple[int, str]], arguments: tuple[str, ...], reported: str
 ) -> None:
     code, errors = mistakes[arguments]
-    assert code == 1 and errors.startswith("error: ") and told in errors, errors
+    assert code == 1 and errors.startswith("error: ") and reported in errors, errors
 
 
 def test_a_mistake_ends_the_process_without_a_traceback(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_what_a_run_was_told_is_cut_out_again(texts: list[str], task: str) -> No
         for text in texts
     ]
     source = trajectories()[0]
-    told = replace(source, task=Task(compose_memory(items, Task(task))))
-    cut = without_injected(told)
+    reported = replace(source, task=Task(compose_memory(items, Task(task))))
+    cut = without_injected(reported)
     left = cut.task.instruction if cut.task else ""
     assert left.strip() == task.encode("utf-8", "replace").decode().strip()

@@ -17,7 +17,7 @@ from dense.trajectory import Trajectory
 
 TASK = REFIT / "tasks" / "csv-report"
 FIRST, SECOND = 1, 4
-"""Seeds of an attempt that leaves the chart undone, and of one that would, too, if nobody told it."""
+"""Seeds of an attempt that leaves the chart undone, and of one that would, too, without feedback."""
 
 
 def typed(trajectory: Trajectory) -> list[str]:
@@ -42,15 +42,15 @@ def test_feedback_on_an_attempt_makes_the_next_one_pass(able: None, model: Model
         assert first.reward == twin.reward == 0
         assert typed(trajectory) == typed(same)
         made = await distill(trajectory)
-        (told, with_it), (alone, without) = await asyncio.gather(
-            attempt("told", SECOND, made.feedback.message), attempt("alone", SECOND)
+        (informed, with_it), (alone, without) = await asyncio.gather(
+            attempt("with-feedback", SECOND, made.feedback.message), attempt("alone", SECOND)
         )
-        assert (told.reward, alone.reward) == (1, 0)
-        assert told.received == "same"
+        assert (informed.reward, alone.reward) == (1, 0)
+        assert informed.received == "same"
         repeated = typed(with_it)[0]
         assert "/app/summary.json" in repeated and repeated in typed(trajectory), "what worked comes first, as quoted"
         assert repeated not in typed(without)
-        assert told.usage and told.usage.input and told.usage.cache_read and told.usage.output
+        assert informed.usage and informed.usage.input and informed.usage.cache_read and informed.usage.output
 
     async def alone() -> None:
         async with harness:

@@ -203,11 +203,11 @@ def test_what_failed_is_not_repeated(model: Model, words: str) -> None:
 def test_what_is_not_there_is_not_tried_again(model: Model) -> None:
     task = instruction("csv-report")
     tools = ("gnuplot", "matplotlib", "PIL", "pandas")
-    told = "bash: gnuplot: command not found. No module named 'matplotlib'. No module named 'PIL', nor 'pandas':\n"
-    told += "ModuleNotFoundError: No module named 'pandas'"
+    reported = "bash: gnuplot: command not found. No module named 'matplotlib'. No module named 'PIL', nor 'pandas':\n"
+    reported += "ModuleNotFoundError: No module named 'pandas'"
     tried = [{tool for tool in tools for command in run if tool in command} for run in all_played(model, task)]
     assert set().union(*tried) == set(tools)
-    knowing = all_played(model, f"{told}\n\n{task}")
+    knowing = all_played(model, f"{reported}\n\n{task}")
     assert not any(tool in command for run in knowing for command in run for tool in tools)
     assert sum(any("zlib" in command for command in run) for run in knowing) > len(SEEDS) / 2
 
@@ -222,10 +222,10 @@ def easy(command: str) -> tuple[str, int]:
 def test_what_is_said_to_be_missing_is_not_forgotten(model: Model) -> None:
     task = instruction("csv-report")
     made = [any("zlib" in command for command in run) for run in all_played(model, task, easy)]
-    told = [
+    reported = [
         any("zlib" in command for command in run) for run in all_played(model, f"chart.png is missing.\n\n{task}", easy)
     ]
-    assert sum(told) > sum(made)
+    assert sum(reported) > sum(made)
 
 
 def test_the_beginning_and_the_end_of_a_long_message_are_read_best(model: Model) -> None:

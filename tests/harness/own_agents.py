@@ -45,9 +45,9 @@ class Passes(_Own):
     async def run(self, instruction: str, environment: BaseEnvironment, context: AgentContext) -> None:
         text = shlex.quote(instruction)
         if self.given.get("by") == "variable":
-            done = await environment.exec('printf %s "$TASK" >/tmp/told', env={"TASK": instruction})
+            done = await environment.exec('printf %s "$TASK" >/tmp/received', env={"TASK": instruction})
         else:
-            done = await environment.exec(command=f"printf %s {text} >/tmp/told")
+            done = await environment.exec(command=f"printf %s {text} >/tmp/received")
         assert done.return_code == 0
 
 
@@ -63,8 +63,8 @@ class Tells(_Own):
     """Writes down what it was given, and does not come to an end."""
 
     async def run(self, instruction: str, environment: BaseEnvironment, context: AgentContext) -> None:
-        told = [os.environ[name] for name in self.given["names"]]
-        (self.logs_dir / "told.txt").write_text("\n".join(["begun", *told]))
+        reported = [os.environ[name] for name in self.given["names"]]
+        (self.logs_dir / "reported.txt").write_text("\n".join(["begun", *reported]))
         await asyncio.sleep(self.given.get("seconds", 0))
 
 

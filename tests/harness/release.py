@@ -54,5 +54,5 @@ def trials(task: str, out: str, server: str) -> tuple[str, list[dict[str, Any]]]
 
     found = asyncio.run(run())
     assert [harness.finished(order) for order in orders] == found, found
-    told = [msgspec.to_builtins(attempted) for attempted in found]
-    return harness.name, [{k: v for k, v in one.items() if k not in {"trial", "trace", "seconds"}} for one in told]
+    reported = [msgspec.to_builtins(attempted) for attempted in found]
+    return harness.name, [{k: v for k, v in one.items() if k not in {"trial", "trace", "seconds"}} for one in reported]

@@ -25,7 +25,7 @@ PLAIN, OPTION, HEADER = "kd4Hm9Xc2Rf6", "zq8Lw3Tn5Vb7", "wy6Jp1Gs8Da4"
 EVER = 600
 
 
-def teller(seconds: float) -> Recipient:
+def reporting_agent(seconds: float) -> Recipient:
     headers = {"extra_headers": {"X-Auth-Token": HEADER, "X-Trace": "plainly"}}
     given = {"names": ["DENSE_TEST_PLAIN"], "seconds": seconds, "llm": [headers], "api_key": OPTION}
     return Recipient("own", "own_agents:Tells", None, {"given": given}, {"MODE_OF_OURS": "${DENSE_TEST_PLAIN}"})
@@ -42,7 +42,7 @@ def holding(folder: Path) -> set[str]:
 
 
 def begun(folder: Path) -> Iterator[Path]:
-    return folder.glob("*/agent/told.txt")
+    return folder.glob("*/agent/reported.txt")
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def variable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_attempt_that_ends(variable: None, task: Path, tmp_path: Path) -> None:
-    order = AttemptOrder("cell", teller(0), task, tmp_path / "c")
+    order = AttemptOrder("cell", reporting_agent(0), task, tmp_path / "c")
     found = alone(HarborHarness(), order)
     assert found.reward == 0
     assert holding(order.folder) == set()
@@ -59,12 +59,12 @@ def test_an_attempt_that_ends(variable: None, task: Path, tmp_path: Path) -> Non
     options = config["agent"]["kwargs"]["given"]
     assert options["api_key"] == REMOVED_MARK
     assert options["llm"] == [{"extra_headers": {"X-Auth-Token": REMOVED_MARK, "X-Trace": "plainly"}}]
-    (told,) = begun(order.folder)
-    assert told.read_text() == f"begun\n{REMOVED_MARK}"
+    (reported,) = begun(order.folder)
+    assert reported.read_text() == f"begun\n{REMOVED_MARK}"
 
 
 def test_an_attempt_that_is_cancelled(variable: None, task: Path, tmp_path: Path) -> None:
-    order = AttemptOrder("cell", teller(EVER), task, tmp_path / "c")
+    order = AttemptOrder("cell", reporting_agent(EVER), task, tmp_path / "c")
     harness = HarborHarness()
 
     async def run() -> None:
@@ -79,8 +79,8 @@ def test_an_attempt_that_is_cancelled(variable: None, task: Path, tmp_path: Path
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(run())
     assert holding(order.folder) == set()
-    (told,) = begun(order.folder)
-    assert told.read_text() == f"begun\n{REMOVED_MARK}"
+    (reported,) = begun(order.folder)
+    assert reported.read_text() == f"begun\n{REMOVED_MARK}"
 
 
 KILLED = """
@@ -88,11 +88,11 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from release import alone
-from test_secrets import EVER, teller
+from test_secrets import EVER, reporting_agent
 from dense.harness import AttemptOrder
 from dense.harness.harbor import HarborHarness
 
-alone(HarborHarness(), AttemptOrder("cell", teller(EVER), Path(sys.argv[2]), Path(sys.argv[3])))
+alone(HarborHarness(), AttemptOrder("cell", reporting_agent(EVER), Path(sys.argv[2]), Path(sys.argv[3])))
 """
 
 
@@ -106,14 +106,14 @@ def test_an_attempt_that_is_killed(variable: None, task: Path, tmp_path: Path) -
         process.kill()
     assert holding(folder) == {PLAIN, OPTION, HEADER}
     before = files(task)
-    harness, order = HarborHarness(), AttemptOrder("cell", teller(EVER), task, folder)
+    harness, order = HarborHarness(), AttemptOrder("cell", reporting_agent(EVER), task, folder)
     assert harness.finished(order) is None
     harness.tidy(order)
     assert holding(folder) == set()
-    (told,) = begun(folder)
-    assert told.read_text() == f"begun\n{REMOVED_MARK}", "what was recorded stays"
+    (reported,) = begun(folder)
+    assert reported.read_text() == f"begun\n{REMOVED_MARK}", "what was recorded stays"
     assert files(task) == before
-    harness.tidy(AttemptOrder("other", teller(EVER), task, tmp_path / "nothing-there"))
+    harness.tidy(AttemptOrder("other", reporting_agent(EVER), task, tmp_path / "nothing-there"))
 
 
 def test_what_an_environment_is_given(task: Path, tmp_path: Path) -> None:
@@ -153,14 +153,14 @@ def test_secrets_of_ours_reach_the_environment_and_no_file(variable: None, task:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "reported"),
     [("${DENSE_TEST_NOWHERE}", "DENSE_TEST_NOWHERE is not set"), ("a-${DENSE_TEST_PLAIN}", "must be the whole value")],
 )
 def test_secrets_of_an_environment_that_cannot_be_read(
-    variable: None, task: Path, tmp_path: Path, value: str, told: str
+    variable: None, task: Path, tmp_path: Path, value: str, reported: str
 ) -> None:
     harness = HarborHarness(EnvironmentSettings(settings={"env": {"SOME_MODE": value}}))
-    with pytest.raises(DenseError, match=f"environment: settings: env: SOME_MODE: .*{told}"):
+    with pytest.raises(DenseError, match=f"environment: settings: env: SOME_MODE: .*{reported}"):
         asyncio.run(harness.check([Recipient("o", "oracle")], [task]))
 
 

@@ -269,8 +269,8 @@ def test_grades_beside_a_trajectory_are_not_read(tmp_path: Path) -> None:
 
 
 def test_system_and_user_steps_after_an_action_are_observations(tmp_path: Path) -> None:
-    told = {"step_id": 3, "source": "system", "message": "Time is short."}
-    read = only(tmp_path, told, user(), agent("One."), told, user("And?"), agent("Two."))
+    reminder = {"step_id": 3, "source": "system", "message": "Time is short."}
+    read = only(tmp_path, reminder, user(), agent("One."), reminder, user("And?"), agent("Two."))
     assert read.task == dense.Task("Go.")
     assert [(o.origin, o.text) for o in read.steps[0].observations] == [("system", "Time is short."), ("user", "And?")]
 
@@ -477,7 +477,7 @@ def test_claims(value: Any, claimed: bool) -> None:
 
 
 def test_a_recorders_second_copy_is_left_out(tmp_path: Path) -> None:
-    """What the agent saw stays; the file before and after an edit, and an output told twice, do not."""
+    """What the agent saw stays; the file before and after an edit, and an output that is there twice, do not."""
     edited = (
         'The file a.py has been updated.\n\n[metadata] {"filePath": "a.py", "originalFile": "x\\n", "replaceAll": true}'
     )

@@ -347,8 +347,8 @@ def test_a_sub_agent_whose_rollout_is_damaged_later_costs_only_itself(tmp_path: 
     (tmp_path / "rollout-T1-c1.jsonl.zst").write_bytes(packed[: len(packed) // 2] + b"\xff" * 2000)
     read = only(tmp_path, meta(), ASKED, spawn("a", "A"), output("a", '{"agent_id":"c1"}'), message("Done."))
     assert words(read) == ["", "Done."]
-    told = [notice for one in (read, *read.steps[0].subagents) for notice in one.notices]
-    assert {(n.kind, Path(n.source.path).name) for n in told} == {("skipped", "rollout-T1-c1.jsonl.zst")}
+    reported = [notice for one in (read, *read.steps[0].subagents) for notice in one.notices]
+    assert {(n.kind, Path(n.source.path).name) for n in reported} == {("skipped", "rollout-T1-c1.jsonl.zst")}
 
 
 def test_a_sub_agent_without_a_step_is_told(tmp_path: Path) -> None:

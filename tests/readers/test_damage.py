@@ -48,14 +48,14 @@ def only(path: Path, **options: Any) -> dense.Trajectory:
     return trajectory
 
 
-def told(trajectory: dense.Trajectory) -> list[tuple[str, int | None, str]]:
+def reported(trajectory: dense.Trajectory) -> list[tuple[str, int | None, str]]:
     return [(n.kind, n.source.line, n.text) for n in trajectory.notices]
 
 
 def test_a_cut_last_line(tmp_path: Path) -> None:
     read = only(session(tmp_path, said(1, "one"), said(2, "two"), end=json.dumps(said(3, "three")).encode()[:90]))
     assert [step.message for step in read.steps] == ["one", "two"]
-    assert [(kind, line) for kind, line, _ in told(read)] == [("skipped", 4)]
+    assert [(kind, line) for kind, line, _ in reported(read)] == [("skipped", 4)]
 
 
 def test_strict_makes_a_skip_an_error(tmp_path: Path) -> None:
@@ -72,20 +72,20 @@ def test_invalid_utf8_is_repaired_and_reported(tmp_path: Path) -> None:
     bad = json.dumps(said(1, "a@b")).encode().replace(b"@", b"\xff\xfe")
     read = only(session(tmp_path, bad, said(2, "two")))
     assert [step.message for step in read.steps] == ["a\ufffd\ufffdb", "two"]
-    assert told(read) == [("repaired", 2, "invalid UTF-8 replaced")]
+    assert reported(read) == [("repaired", 2, "invalid UTF-8 replaced")]
 
 
 def test_nul_bytes(tmp_path: Path) -> None:
     inside = json.dumps(said(1, "a@b")).encode().replace(b"@", b"\0")
     read = only(session(tmp_path, inside, b"\0" * 512, said(2, "two")))
     assert [step.message for step in read.steps] == ["ab", "two"]
-    assert told(read) == [("repaired", 2, "NUL bytes removed"), ("skipped", 3, "nothing but NUL bytes")]
+    assert reported(read) == [("repaired", 2, "NUL bytes removed"), ("skipped", 3, "nothing but NUL bytes")]
 
 
 def test_lone_surrogates_can_be_written_again(tmp_path: Path) -> None:
     read = only(session(tmp_path, json.dumps(said(1, "a\ud800b")).encode()))
     assert read.steps[0].message == "a\ufffdb"
-    assert told(read) == [("repaired", 2, "lone surrogates replaced")]
+    assert reported(read) == [("repaired", 2, "lone surrogates replaced")]
 
 
 def test_null_and_strange_content(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_null_and_strange_content(tmp_path: Path) -> None:
 
 def test_unknown_record_types_are_told(tmp_path: Path) -> None:
     read = only(session(tmp_path, {"type": "brand-new", "sessionId": "s"}, b"[1, 2]", said(1, "one")))
-    assert told(read) == [("skipped", 2, "unknown line type 'brand-new'"), ("skipped", 3, "line is not an object")]
+    assert reported(read) == [("skipped", 2, "unknown line type 'brand-new'"), ("skipped", 3, "line is not an object")]
     assert len(read.steps) == 1
 
 
@@ -106,18 +106,18 @@ def test_a_damaged_first_line_hides_nothing(tmp_path: Path) -> None:
     path.write_bytes(b"\x00\x00garbage\n" + lines(ASKED, said(1, "one")))
     read = only(path)
     assert len(read.steps) == 1
-    assert told(read)[0][:2] == ("skipped", 1)
+    assert reported(read)[0][:2] == ("skipped", 1)
 
 
 def test_comment_lines_are_no_damage(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"// recorded by hand\n// twice\n" + lines(ASKED, said(1, "one")))
-    assert told(only(path)) == []
+    assert reported(only(path)) == []
 
 
 def test_deep_nesting(tmp_path: Path) -> None:
     read = only(session(tmp_path, b"[" * 100_000 + b"]" * 100_000, said(1, "one")))
-    assert told(read) == [
+    assert reported(read) == [
         ("repaired", 2, "what is nested too deeply is left out"),
         ("skipped", 2, "line is not an object"),
     ]
@@ -159,7 +159,7 @@ def test_a_document_that_was_cut_off_gives_what_came_before(tmp_path: Path) -> N
         ended = [n for n in range(2, 7) if f'step {n}, {{[\\"quoted\\"]}}"\n  }}' in whole[:cut]]
         expected = [f'step {n}, {{["quoted"]}}' for n in ended]
         assert [step.message for step in read.steps if step.message] == expected
-        assert cut == len(whole) or told(read)[0][0] == "skipped"
+        assert cut == len(whole) or reported(read)[0][0] == "skipped"
 
 
 def test_a_loop_of_links(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_line_beyond_the_limit_is_passed_over(tmp_path: Path, monkeypatch: pyt
     path = session(tmp_path, said(1, "x" * (2 << 20)), said(2, "y" * (4 << 20)), said(3, "three"))
     read = only(path)
     assert [step.message[:1] for step in read.steps] == ["x", "t"]
-    assert told(read) == [("skipped", 3, "line is longer than 3 MiB")]
+    assert reported(read) == [("skipped", 3, "line is longer than 3 MiB")]
 
 
 @pytest.mark.slow

@@ -151,8 +151,8 @@ def test_commands_to_the_program_are_no_task(tmp_path: Path) -> None:
 
 
 def test_a_history_that_only_a_control_record_has(tmp_path: Path) -> None:
-    told = {"$set": {"messages": [asked("u", "Count."), answered("a", [{"text": "Four."}])]}}
-    read = only(session(tmp_path, told, asked("v", "Sure?"), answered("b", "Yes.")))
+    update = {"$set": {"messages": [asked("u", "Count."), answered("a", [{"text": "Four."}])]}}
+    read = only(session(tmp_path, update, asked("v", "Sure?"), answered("b", "Yes.")))
     assert [step.message for step in read.steps] == ["Four.", "Yes."]
     assert read.task == dense.Task("Count.")
 

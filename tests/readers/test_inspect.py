@@ -157,8 +157,8 @@ def test_damaged_members_are_named_and_the_others_kept(tmp_path: Path) -> None:
     path = archive(tmp_path / "x.eval", members | {"samples/d_epoch_1.json": b"\xff\xfe{"})
     first, second = dense.read(path)
     assert [first.id, second.id] == ["a_epoch_1", "c_epoch_1"]
-    told = [(n.kind, n.source.part) for n in (*first.notices, *second.notices)]
-    assert told == [("skipped", "samples/b_epoch_1.json"), ("skipped", "samples/d_epoch_1.json")]
+    reported = [(n.kind, n.source.part) for n in (*first.notices, *second.notices)]
+    assert reported == [("skipped", "samples/b_epoch_1.json"), ("skipped", "samples/d_epoch_1.json")]
 
 
 def test_zstd_damage_is_a_notice(tmp_path: Path) -> None:
@@ -255,8 +255,8 @@ def test_parts_of_inspect(tmp_path: Path) -> None:
     (step,) = only(tmp_path, log(sample(messages=[said(1) | {"content": content}, failed, older, shown]))).steps
     assert (step.reasoning, step.message) == ("In short.", "Hm.")
     assert [(c.name, c.arguments) for c in step.calls] == [("web_search", {"q": "x"})]
-    told = [(o.text, o.call_id, o.is_error, o.origin) for o in step.observations]
-    assert told == [
+    reported = [(o.text, o.call_id, o.is_error, o.origin) for o in step.observations]
+    assert reported == [
         ("found", "w", False, "tool"),
         ("too slow", "c", True, "tool"),
         ("no file", "d", True, "tool"),

@@ -29,7 +29,7 @@ def only(tmp_path: Path, *values: Any) -> dense.Trajectory:
     return trajectory
 
 
-def told(step: dense.Step) -> list[tuple[str | None, str]]:
+def observed(step: dense.Step) -> list[tuple[str | None, str]]:
     return [(o.call_id, o.text) for o in step.observations]
 
 
@@ -45,7 +45,7 @@ def test_openai(name: str) -> None:
         ("bash", {"command": "python3 check.py"}, "call_2"),
     ]
     assert [o.call_id for o in first.observations] == ["call_2", "call_1"]
-    assert told(second) == [("call_3", "")]
+    assert observed(second) == [("call_3", "")]
     assert [(o.origin, o.text) for o in third.observations] == [("user", "Does the check pass?")]
     assert (len(last.calls), last.observations) == (1, ())
     where = first.source.line if name.endswith("l") else first.source.index
@@ -99,7 +99,7 @@ def test_responses_items(tmp_path: Path) -> None:
     assert read.task == dense.Task("Count.")
     assert (first.reasoning, first.message, first.source.index) == ("Look first.", "I look.", 1)
     assert [(c.name, c.arguments) for c in first.calls] == [("ls", {"path": "."}), ("patch", {"input": "*** Begin"})]
-    assert told(first) == [("c1", "a b"), ("c2", "ok")]
+    assert observed(first) == [("c1", "a b"), ("c2", "ok")]
     assert [(c.name, c.arguments) for c in last.calls] == [("web_search", {"action": {"query": "four"}})]
     assert last.message == "Four."
 
@@ -117,7 +117,7 @@ def test_sharegpt(tmp_path: Path) -> None:
     assert read.task == dense.Task("Count.")
     assert [step.message for step in read.steps] == ["I look.", "", "Two."]
     assert read.steps[1].calls == (dense.ToolCall("ls", {"path": "."}),)
-    assert told(read.steps[1]) == [(None, "a b")]
+    assert observed(read.steps[1]) == [(None, "a b")]
 
 
 def test_tool_parts_that_repeat_as_they_stream(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_tool_parts_that_repeat_as_they_stream(tmp_path: Path) -> None:
     assert read.task == dense.Task("Count.")
     assert (first.message, first.reasoning, first.source.line) == ("I look.", "Look first.", 2)
     assert first.calls == (dense.ToolCall("readFile", {"path": "x"}, "a"),)
-    assert told(first) == [("a", '{"lines":3}')]
+    assert observed(first) == [("a", '{"lines":3}')]
     assert [(c.name, o.text, o.is_error) for c, o in zip(second.calls, second.observations, strict=True)] == [
         ("run", "no such tool", True)
     ]
@@ -171,7 +171,7 @@ def test_messages_of_frameworks(tmp_path: Path) -> None:
         read = only(tmp_path, messages)
         assert read.task == dense.Task("Count.")
         assert read.steps[0].calls == (dense.ToolCall("ls", {"path": "."}, "1"),)
-        assert told(read.steps[0]) == [("1", "a")]
+        assert observed(read.steps[0]) == [("1", "a")]
 
 
 def test_one_message_a_line_is_read_lazily(tmp_path: Path) -> None:

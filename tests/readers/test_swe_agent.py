@@ -25,7 +25,7 @@ def said(step: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**message, "agent": "main", "message_type": "action", **more}
 
 
-def told(text: str, **more: Any) -> dict[str, Any]:
+def user_message(text: str, **more: Any) -> dict[str, Any]:
     return {"role": "user", "content": text, "agent": "main", "message_type": "observation", **more}
 
 
@@ -85,7 +85,7 @@ def test_answers_that_were_asked_for_again_are_steps(tmp_path: Path) -> None:
     """They are in `trajectory` and not in `history`; the tool calls must still find their entries."""
     again, good = entry("I forgot the call.", "", "no tool call found"), entry("Now.", "ls")
     calls = [{"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}]
-    history = [told("Count."), said(good, tool_calls=calls)]
+    history = [user_message("Count."), said(good, tool_calls=calls)]
     steps = one(tmp_path, {"trajectory": [again, good], "history": history}).steps
     assert [(step.message, [call.id for call in step.calls]) for step in steps] == [
         ("I forgot the call.", []),
@@ -95,7 +95,7 @@ def test_answers_that_were_asked_for_again_are_steps(tmp_path: Path) -> None:
 
 def test_the_programs_own_exit_is_an_observation(tmp_path: Path) -> None:
     gone = entry("Exit due to cost limit", "", "Exited (autosubmitted)")
-    steps = one(tmp_path, {"trajectory": [entry("I look.", "ls"), gone], "history": [told("Count.")]}).steps
+    steps = one(tmp_path, {"trajectory": [entry("I look.", "ls"), gone], "history": [user_message("Count.")]}).steps
     assert len(steps) == 1
     last = steps[0].observations[-1]
     assert (last.origin, last.text) == ("system", "Exit due to cost limit\nExited (autosubmitted)")
@@ -103,7 +103,7 @@ def test_the_programs_own_exit_is_an_observation(tmp_path: Path) -> None:
 
 def test_copies_of_the_chat_are_not_read(tmp_path: Path) -> None:
     step = entry("I look.", "ls", query=[{"role": "user", "content": "COPY"}], messages=[{"content": "COPY"}])
-    assert "COPY" not in str(one(tmp_path, {"trajectory": [step], "history": [told("Count.")]}))
+    assert "COPY" not in str(one(tmp_path, {"trajectory": [step], "history": [user_message("Count.")]}))
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,17 @@ def test_copies_of_the_chat_are_not_read(tmp_path: Path) -> None:
             "replay_config": {
                 "agent": {"templates": {"instance_template": "Go to {{dir}}.\n<it>{{problem_statement}}</it>"}}
             },
-            "history": [told("Go to /app.\n<it>Count.</it>\nThe end.")],
+            "history": [user_message("Go to /app.\n<it>Count.</it>\nThe end.")],
         },
-        {"history": [told("In /app:\n<pr_description>\nCount.\n</pr_description>\nMake it so.")]},
-        {"history": [told("Here it is:\nISSUE:\nCount.\n\nINSTRUCTIONS:\nBe good.\n(Open file: n/a)\nbash-$")]},
-        {"history": [told("Count.\n\n(Open file: n/a)\n(Current directory: /app)\nbash-$")]},
-        {"history": [told("ISSUE:\nA demonstration.\n\nINSTRUCTIONS:\n", is_demo=True), told("Count.")]},
+        {"history": [user_message("In /app:\n<pr_description>\nCount.\n</pr_description>\nMake it so.")]},
+        {"history": [user_message("Here it is:\nISSUE:\nCount.\n\nINSTRUCTIONS:\nBe good.\n(Open file: n/a)\nbash-$")]},
+        {"history": [user_message("Count.\n\n(Open file: n/a)\n(Current directory: /app)\nbash-$")]},
+        {
+            "history": [
+                user_message("ISSUE:\nA demonstration.\n\nINSTRUCTIONS:\n", is_demo=True),
+                user_message("Count."),
+            ]
+        },
     ],
 )
 def test_the_task_without_its_template(tmp_path: Path, run: dict[str, Any]) -> None:
@@ -137,7 +142,7 @@ def test_thinking_and_no_task(tmp_path: Path) -> None:
 
 def test_attempts_are_trajectories(tmp_path: Path) -> None:
     """The copy of the chosen one at the top would be a third, and tell which was chosen."""
-    attempts = [{"trajectory": [entry(f"Try {n}.", "ls")] * n, "history": [told("Count.")]} for n in (1, 2)]
+    attempts = [{"trajectory": [entry(f"Try {n}.", "ls")] * n, "history": [user_message("Count.")]} for n in (1, 2)]
     runs = read(tmp_path, {"attempts": attempts, **attempts[1], "info": {"best_attempt_idx": 1}})
     assert [(run.id, len(run.steps), run.source.part) for run in runs] == [
         ("x", 1, "attempt 0"),

@@ -114,8 +114,8 @@ class MadeHarness:
 
 
 def _trajectory(order: AttemptOrder, number: int, steps: int) -> dict[str, object]:
-    """A trace in Harbor's format: the agent is told the message, and tries things that depend on it."""
-    told = order.message if order.message is not None else (order.task / "instruction.md").read_text()
+    """A trace in Harbor's format: the agent gets the message, and tries things that depend on it."""
+    reported = order.message if order.message is not None else (order.task / "instruction.md").read_text()
     acted = [
         {
             "step_id": step + 2,
@@ -138,5 +138,5 @@ def _trajectory(order: AttemptOrder, number: int, steps: int) -> dict[str, objec
         "schema_version": "ATIF-v1.6",
         "session_id": order.name,
         "agent": {"name": "made", "version": "1", "model_name": "made"},
-        "steps": [{"step_id": 1, "source": "user", "message": told}, *acted],
+        "steps": [{"step_id": 1, "source": "user", "message": reported}, *acted],
     }

@@ -52,7 +52,7 @@ def test_a_budget_is_bytes_the_paper_s_or_the_default(tmp_path: Path, given: str
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reported"),
     [
         (("repetitions: 3", "repetitions: 0"), "repetitions: Input should be greater than or equal to 1"),
         (("repetitions: 3", "repetition: 3"), "repetition: is no key that an experiment has"),
@@ -69,11 +69,11 @@ def test_a_budget_is_bytes_the_paper_s_or_the_default(tmp_path: Path, given: str
         (("name: demo", "name: [demo"), "no YAML"),
     ],
 )
-def test_what_is_wrong_is_told_by_place(tmp_path: Path, change: tuple[str, str], told: str) -> None:
+def test_what_is_wrong_is_told_by_place(tmp_path: Path, change: tuple[str, str], reported: str) -> None:
     path = written(tmp_path, ISSUE.replace(*change))
     with pytest.raises(BadConfig) as error:
         read_config(path)
-    assert str(path) in str(error.value) and told in str(error.value)
+    assert str(path) in str(error.value) and reported in str(error.value)
 
 
 def test_everything_wrong_is_told_at_once(tmp_path: Path) -> None:

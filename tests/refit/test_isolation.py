@@ -94,8 +94,8 @@ def test_what_an_agent_is_told_is_the_task_and_its_own_method_s_message(experime
     results = experiment_of(experiment).results
     marks = {result.cell: json.loads((experiment / result.trace).read_text())["session_id"] for result in results}
     for result in results:
-        told = json.loads((experiment / result.trace).read_text())["steps"][0]["message"]
-        own = {cell for cell, mark in marks.items() if f"spy-mark-{mark}" in told}
+        reported = json.loads((experiment / result.trace).read_text())["steps"][0]["message"]
+        own = {cell for cell, mark in marks.items() if f"spy-mark-{mark}" in reported}
         allowed = {
             cell
             for cell in marks
@@ -105,7 +105,7 @@ def test_what_an_agent_is_told_is_the_task_and_its_own_method_s_message(experime
         }
         assert own <= allowed
         if result.cell.method in (RUN0, "none"):
-            assert told.strip() == FILES["instruction.md"].strip()
+            assert reported.strip() == FILES["instruction.md"].strip()
         else:
             assert own == allowed and result.received == "same" and result.delivered == "instruction"
 
@@ -113,8 +113,8 @@ def test_what_an_agent_is_told_is_the_task_and_its_own_method_s_message(experime
 def test_the_canary_is_seen_through_the_privileged_method_alone(experiment: Path) -> None:
     results = experiment_of(experiment).results
     for result in results:
-        told = json.loads((experiment / result.trace).read_text())["steps"][0]["message"]
-        found = [canary for canary in CANARIES if canary in told]
+        reported = json.loads((experiment / result.trace).read_text())["steps"][0]["message"]
+        found = [canary for canary in CANARIES if canary in reported]
         assert found == (["VERIFIER-CANARY"] if result.cell.method == "verifier-feedback" else [])
     for file in (experiment / "cells").glob("*/feedback/*"):
         if "--verifier-feedback" not in file.parts[-3]:

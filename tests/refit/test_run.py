@@ -61,7 +61,7 @@ def test_later_rounds_remember_the_last_three_attempts(tmp_path: Path) -> None:
     run_all(plan, harness)
     messages = {order.name.split("--")[3]: order.message or "" for order in harness.orders}
     assert [messages[f"round{n}"].count("\nattempt ") for n in range(1, 6)] == [0, 2, 3, 3, 3]
-    # What an attempt did is told in the round after it and the two after that, and never more than once in a message.
+    # What an attempt did is shown in the round after it and the two after that, and never more than once in a message.
     for source in range(5):
         place = plan.place(plan.pairs[0].cell(source, RUN0 if source == 0 else "self-reflection"))
         trace = json.loads((place / "try-1" / "trial" / "agent" / "trajectory.json").read_text())
@@ -98,9 +98,9 @@ def test_what_grades_an_attempt_reaches_only_the_privileged_method(tmp_path: Pat
     harness = MadeHarness()
     run_all(plan, harness)
     for order in harness.orders:
-        told = order.message or ""
-        assert "SOLUTION-CANARY" not in told and "TESTS-CANARY" not in told
-        assert ("VERIFIER-CANARY" in told) == ("verifier-feedback" in order.name), order.name
+        reported = order.message or ""
+        assert "SOLUTION-CANARY" not in reported and "TESTS-CANARY" not in reported
+        assert ("VERIFIER-CANARY" in reported) == ("verifier-feedback" in order.name), order.name
     for file in (plan.folder / "cells").rglob("*"):
         if file.is_file() and "feedback" in file.parts and "--verifier-feedback" not in str(file):
             assert b"-CANARY" not in file.read_bytes(), file
@@ -233,9 +233,11 @@ def test_agents_that_ran_out_of_context_are_told_apart(tmp_path: Path, capsys: p
     plan = made_plan(tmp_path, methods=["none", "advisor"], retries=0, stop_after=99)
     run_all(plan, Narrow(fails=fails))
     status(plan.folder, None)
-    told = capsys.readouterr().out
-    assert "invalid, the agent ran out of its model's context: 2\n" in told
-    assert "invalid, its source is invalid: 4\n" in told and "invalid, not scored for other reasons: 1\n" in told
+    reported = capsys.readouterr().out
+    assert "invalid, the agent ran out of its model's context: 2\n" in reported
+    assert (
+        "invalid, its source is invalid: 4\n" in reported and "invalid, not scored for other reasons: 1\n" in reported
+    )
 
 
 def test_cancelling_loses_nothing(tmp_path: Path) -> None:

@@ -156,13 +156,13 @@ def test_a_second_try_has_no_feedback_whether_that_is_recorded_or_not() -> None:
 
 def test_cached_input_has_its_price_where_it_is_told_apart() -> None:
     prices = Prices(5, 30, cache_read=0.5)
-    told = Usage(100_000, 900_000, 0, 0)
-    assert usd(told, prices) == pytest.approx(0.95)
-    assert usd(told, Prices(5, 30)) == pytest.approx(5.0)
+    reported = Usage(100_000, 900_000, 0, 0)
+    assert usd(reported, prices) == pytest.approx(0.95)
+    assert usd(reported, Prices(5, 30)) == pytest.approx(5.0)
     assert usd(Usage(1_000_000, None, None, 0), prices) == pytest.approx(5.0)
-    assert usd(Usage(1_000_000), prices) is None and usd(told, None) is None
+    assert usd(Usage(1_000_000), prices) is None and usd(reported, None) is None
     report = report_of(
-        [made("t0", 0, 0, RUN0, 1, usage=told), made("t1", 0, 0, RUN0, 1, usage=Usage(5, None, None, 5))],
+        [made("t0", 0, 0, RUN0, 1, usage=reported), made("t1", 0, 0, RUN0, 1, usage=Usage(5, None, None, 5))],
         prices={"one": prices},
     )
     assert report.baseline is not None and report.baseline.cost is not None and report.baseline.cost.uncached == 1

@@ -32,7 +32,7 @@ def compose_memory(entries: Sequence[MemoryItem], task: Task) -> str:
     """The message of these reports, within the largest of their budgets apart from the task's own text: if there is no
     room for all, of the latest.
 
-    The same report twice (a method that does not look at attempts gives the same advice every time) is told once."""
+    The same report twice (a method that does not look at attempts gives the same advice every time) is shown once."""
     latest = list({entry.reports[0]: entry for entry in reversed(entries)}.values())[::-1]
     budget = max(entry.budget for entry in latest)
     size_of_task = len(task.instruction.encode("utf-8", "replace"))

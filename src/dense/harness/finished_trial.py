@@ -183,7 +183,7 @@ class TraceCounts(Struct, frozen=True):
     calls: int
     """How many tools it called, its subagents' included."""
     usage: Usage | None
-    """The tokens that the trace tells of."""
+    """The tokens that the trace reports."""
 
 
 def read_trace(trial: Path) -> TraceCounts | None:

@@ -77,8 +77,8 @@ class NarratedStretch:
     def full_text(self, action: NarratedAction) -> str:
         """What was done, and what came back if that says something."""
         text = self.action_text(action)
-        is_told = action.is_silent or action.is_bare or action.is_echo
-        return text if is_told else f"{text}: {action.output_text}"
+        is_described = action.is_silent or action.is_bare or action.is_echo
+        return text if is_described else f"{text}: {action.output_text}"
 
     def failure_text(self, action: NarratedAction) -> str:
         """What failed: what was missing, or the command and the line that shows it."""

@@ -86,8 +86,8 @@ class StretchSummary:
         stretch = self.stretch
         if not stretch.actions:
             return NOTHING_DONE
-        is_told = bool(stretch.changes or stretch.last_success or self._results)
-        left = self._left if with_failures or not is_told else ""
+        is_described = bool(stretch.changes or stretch.last_success or self._results)
+        left = self._left if with_failures or not is_described else ""
         proof = self.proof.sentence(stretch.last_change)
         room = MAX_SUMMARY_CHARS - len(left) - len(proof) - len(self._last_message) - 3
         parts = [self._way(max(room, MIN_WAY_CHARS)), proof, left, self._last_message]
@@ -273,8 +273,8 @@ class StretchSummary:
             )
             if reverted := next(undone, 0):
                 return Proof(f"{self._check_text(passed)}, before the changes were reverted at a{reverted}")
-            is_told = passed in self.stretch.changes[-FEW_CHANGES:]
-            return Proof("" if is_told else self._check_text(passed), passed.action)
+            is_described = passed in self.stretch.changes[-FEW_CHANGES:]
+            return Proof("" if is_described else self._check_text(passed), passed.action)
         if last_change and (look := self._look_at_made(last_change)).text:
             return look
         return Proof(self._check_text(passed), passed.action) if passed is not None else Proof()
@@ -327,9 +327,14 @@ class StretchSummary:
         reply = sentence(last.output_text) if last.facts.is_followed_by_user else ""
         answer = final_answer(last.step) if is_last else ""
         if last.phase == "deliver":
-            is_told = not answer or answer in submitted_text(last.step)
+            is_described = not answer or answer in submitted_text(last.step)
             handed = sentence(text) if (text := self._handover_text()) else ""
-            parts = [handed, reply, "" if is_told or answer in handed else _answer_text(answer), self._rejections()]
+            parts = [
+                handed,
+                reply,
+                "" if is_described or answer in handed else _answer_text(answer),
+                self._rejections(),
+            ]
         else:
             parts = [self._rejections(), reply if last.phase == "talk" else _answer_text(answer)]
         return " ".join(filter(None, parts))

@@ -29,8 +29,8 @@ def test_a_dead_end_is_what_was_tried_and_not_the_check() -> None:
         ("sed -i 's/a [*] b/a + b/' shop.py", ""),
         ("pytest -q", PASSED),
     ]
-    (told, *_) = parts("dead_end", *actions)
-    assert told == (
+    (reported, *_) = parts("dead_end", *actions)
+    assert reported == (
         "changed `a - b` to `a * b` in `shop.py`: 1 of 4 tests fail: `test_total` (`assert total([1, 2]) == 3`)"
     )
 
@@ -44,7 +44,7 @@ def test_no_change_is_to_blame_for_a_tool_that_is_not_there() -> None:
         ("python3 -m pytest -q", missing, 1),
         ("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK\n"),
     ]
-    assert all(told.startswith("ran `python3 -m pytest -q`") for told in parts("dead_end", *actions))
+    assert all(reported.startswith("ran `python3 -m pytest -q`") for reported in parts("dead_end", *actions))
     assert parts("dead_end", *actions)
 
 
@@ -60,12 +60,12 @@ def test_no_name_of_ours_stands_for_a_text_that_was_typed_in() -> None:
 
 def test_a_package_that_is_not_to_be_had_is_no_module() -> None:
     error = "E: Unable to locate package nginx"
-    told = parts("summary", ("apt-get install -y nginx", error, 100), ("service nginx start", "unrecognized", 1))
-    assert told
-    assert "`nginx`: no such package" in told[0]
+    reported = parts("summary", ("apt-get install -y nginx", error, 100), ("service nginx start", "unrecognized", 1))
+    assert reported
+    assert "`nginx`: no such package" in reported[0]
 
 
 def test_a_folder_is_no_file_that_was_made() -> None:
-    told = parts("artifact", ("git checkout -q main", ""), ("echo 1 > /app/a.txt", ""), ("pytest -q", PASSED))
-    assert told
-    assert all("`.`" not in one for one in told)
+    reported = parts("artifact", ("git checkout -q main", ""), ("echo 1 > /app/a.txt", ""), ("pytest -q", PASSED))
+    assert reported
+    assert all("`.`" not in one for one in reported)

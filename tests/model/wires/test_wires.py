@@ -162,8 +162,8 @@ def test_usage_in_disjoint_buckets(provider: str, reported: Any, expected: Usage
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9))
 def test_input_buckets_add_up_to_the_prompt(fresh: int, read_tokens: int, written: int) -> None:
     details = {"cached_tokens": read_tokens, "cache_write_tokens": written}
-    told = {"prompt_tokens": fresh + read_tokens + written, "completion_tokens": 1, "prompt_tokens_details": details}
-    assert openai_usage(json.dumps(told).encode()) == Usage(fresh, read_tokens, written, 1)
+    stated = {"prompt_tokens": fresh + read_tokens + written, "completion_tokens": 1, "prompt_tokens_details": details}
+    assert openai_usage(json.dumps(stated).encode()) == Usage(fresh, read_tokens, written, 1)
 
 
 @pytest.mark.parametrize(

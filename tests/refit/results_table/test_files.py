@@ -85,9 +85,9 @@ def test_what_is_written_is_read_back(suffix: str, tmp_path_factory: pytest.Temp
 
     @settings(max_examples=60, deadline=None)
     @given(tables)
-    def law(told: tuple[Result, ...]) -> None:
-        write_table(told, path)
-        assert read_table(path).results == told
+    def law(reported: tuple[Result, ...]) -> None:
+        write_table(reported, path)
+        assert read_table(path).results == reported
 
     law()
     assert [entry.name for entry in path.parent.iterdir()] == [path.name], "no half-written file is left"
@@ -130,10 +130,10 @@ def test_a_full_row_is_read_back(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_privileged_methods_and_notes_are_read_back(suffix: str, tmp_path: Path) -> None:
     cells = [Cell("r", "t", 0, 0, RUN0), Cell("r", "t", 0, 1, "own:Peeks"), Cell("r", "t", 0, 1, "dense")]
-    told, path = tuple(Result(cell, 1.0) for cell in cells), tmp_path / f"a{suffix}"
-    write_table(told, path, {"own:Peeks", RUN0}, ("sandbox: not comparable", "a: is a script"))
+    reported, path = tuple(Result(cell, 1.0) for cell in cells), tmp_path / f"a{suffix}"
+    write_table(reported, path, {"own:Peeks", RUN0}, ("sandbox: not comparable", "a: is a script"))
     assert read_table(path) == ResultTable(
-        told, notes=("sandbox: not comparable", "a: is a script"), privileged=("own:Peeks",)
+        reported, notes=("sandbox: not comparable", "a: is a script"), privileged=("own:Peeks",)
     )
 
 
@@ -141,17 +141,17 @@ def test_what_rows_say_of_privilege(tmp_path: Path) -> None:
     header = "recipient,task,round,method,privileged,reward"
     lines = ["r,t,0,peeks,true,0", "r,t,1,peeks,,0", "r,u,1,peeks,yes,0", "r,t,1,dense,no,1", "r,u,1,dense,,1"]
     assert read_table(rows(tmp_path, *lines, header=header)).privileged == ("peeks",)
-    told = problem(rows(tmp_path, *lines, "r,v,1,peeks,false,1", header=header))
-    assert told == (
+    reported = problem(rows(tmp_path, *lines, "r,v,1,peeks,false,1", header=header))
+    assert reported == (
         "FILE: row 7: privileged is false for 'peeks', and true in row 4; a method saw outcomes or it did not"
     )
 
 
 def test_nothing_scored_is_read_back(tmp_path: Path) -> None:
-    told = (Result(Cell("r", "t", 0, 0, RUN0), exception="dead"),)
+    reported = (Result(Cell("r", "t", 0, 0, RUN0), exception="dead"),)
     for suffix in SUFFIXES:
-        write_table(told, tmp_path / f"a{suffix}")
-        assert read_table(tmp_path / f"a{suffix}").results == told
+        write_table(reported, tmp_path / f"a{suffix}")
+        assert read_table(tmp_path / f"a{suffix}").results == reported
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -164,7 +164,7 @@ def test_an_empty_table_says_so(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_a_large_experiment_is_read_quickly(suffix: str, tmp_path: Path) -> None:
     """39,516 cells: 4 recipients, 89 tasks, 3 repetitions, 9 methods in 4 rounds and the shared one."""
-    told = tuple(
+    reported = tuple(
         Result(
             Cell(f"recipient-{recipient}", f"task-{task}", repetition, number, method),
             reward=float(task % 2),
@@ -181,11 +181,11 @@ def test_a_large_experiment_is_read_quickly(suffix: str, tmp_path: Path) -> None
         for method in ([RUN0] if number == 0 else [f"method-{index}" for index in range(9)])
     )
     path = tmp_path / f"large{suffix}"
-    write_table(told, path)
+    write_table(reported, path)
     start = time.process_time()
     read = read_table(path)
     assert time.process_time() - start < 3
-    assert len(read.results) == 39_516 and read.results == told
+    assert len(read.results) == 39_516 and read.results == reported
 
 
 # What others write
@@ -253,14 +253,14 @@ def test_unknown_columns_are_named(tmp_path: Path) -> None:
 
 
 def test_missing_and_double_columns(tmp_path: Path) -> None:
-    told = problem(rows(tmp_path, "a,t,1", header="recipient,task,mehtod"))
-    assert told == (
+    reported = problem(rows(tmp_path, "a,t,1", header="recipient,task,mehtod"))
+    assert reported == (
         "FILE: no column method, reward (there is 'recipient', 'task', 'mehtod'); docs/results-table.md lists the names"
     )
-    told = problem(rows(tmp_path, "a,t,m,1,1", header="recipient,task,method,score,passed"))
-    assert "columns 'score' and 'passed' are both read as reward" in told
-    told = problem(rows(tmp_path, "a,t,m,1,1", header="recipient,task,method,reward,Reward"))
-    assert "columns 'reward' and 'Reward' are both read as reward" in told
+    reported = problem(rows(tmp_path, "a,t,m,1,1", header="recipient,task,method,score,passed"))
+    assert "columns 'score' and 'passed' are both read as reward" in reported
+    reported = problem(rows(tmp_path, "a,t,m,1,1", header="recipient,task,method,reward,Reward"))
+    assert "columns 'reward' and 'Reward' are both read as reward" in reported
 
 
 @pytest.mark.parametrize("blank", ["", " ", "NaN", "nan", "null", "None", "NA", "n/a", "<NA>"])
@@ -320,9 +320,9 @@ def test_rewards(given: str, read: float | None, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused(line: str, words: str, tmp_path: Path) -> None:
-    told = problem(rows(tmp_path, line))
-    assert told.startswith(f"FILE: {words}")
-    assert "\n" not in told
+    reported = problem(rows(tmp_path, line))
+    assert reported.startswith(f"FILE: {words}")
+    assert "\n" not in reported
 
 
 @pytest.mark.parametrize(
@@ -345,8 +345,8 @@ def test_columns_that_cannot_be(header: str, values: str, words: str, tmp_path: 
 
 
 def test_everything_wrong_is_told_at_once(tmp_path: Path) -> None:
-    told = problem(rows(tmp_path, *[f"r,t{number},0,1,dense,bad" for number in range(25)], "r,t,x,y,dense,1"))
-    lines = told.splitlines()
+    reported = problem(rows(tmp_path, *[f"r,t{number},0,1,dense,bad" for number in range(25)], "r,t,x,y,dense,1"))
+    lines = reported.splitlines()
     assert lines[0] == "FILE: 27 things are wrong, so nothing was read"
     assert lines[1].startswith("  row 2: reward 'bad'") and lines[20].startswith("  row 21: reward 'bad'")
     assert lines[21:] == ["  … and 7 more"]
@@ -378,16 +378,16 @@ def test_methods_may_repeat_the_shared_attempt(tmp_path: Path) -> None:
 
 def test_the_shared_attempt_has_one_result(tmp_path: Path) -> None:
     header = "recipient,task,repetition,round,method,reward,tokens"
-    told = problem(rows(tmp_path, "r,t,0,0,dense,1,5", "r,u,0,0,dense,1,5", "r,t,0,0,none,0,6", header=header))
-    assert told == (
+    reported = problem(rows(tmp_path, "r,t,0,0,dense,1,5", "r,u,0,0,dense,1,5", "r,t,0,0,none,0,6", header=header))
+    assert reported == (
         "FILE: row 4: another round 0 than row 2 for the same repetition (r · t · repetition 0): "
         "reward, tokens differ; all methods share one round 0"
     )
 
 
 def test_a_cell_stands_once(tmp_path: Path) -> None:
-    told = problem(rows(tmp_path, "r,t,0,1,dense,1", "r,t,0,1,dense,1"))
-    assert told.startswith("FILE: row 3: the same cell as row 2 (r · t · repetition 0 · round 1 · dense)")
+    reported = problem(rows(tmp_path, "r,t,0,1,dense,1", "r,t,0,1,dense,1"))
+    assert reported.startswith("FILE: row 3: the same cell as row 2 (r · t · repetition 0 · round 1 · dense)")
 
 
 def test_rounds_and_repetitions_have_defaults(tmp_path: Path) -> None:
@@ -449,8 +449,8 @@ def test_a_mark_in_front_is_no_part_of_the_first_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_other_encodings_are_refused(suffix: str, tmp_path: Path) -> None:
     text = "recipient,task,method,reward\nKöln,t,m,1\n"
-    told = {".csv": "is not in UTF-8 (line 2, byte 0xf6)", ".jsonl": "line 2: is not in UTF-8 (byte 0xf6)"}
-    assert told[suffix] in problem(table(tmp_path, text, f"a{suffix}", "latin-1"))
+    reported = {".csv": "is not in UTF-8 (line 2, byte 0xf6)", ".jsonl": "line 2: is not in UTF-8 (byte 0xf6)"}
+    assert reported[suffix] in problem(table(tmp_path, text, f"a{suffix}", "latin-1"))
     assert "is in UTF-16; save it as UTF-8" in problem(table(tmp_path, text, f"a{suffix}", "utf-16"))
 
 
@@ -474,8 +474,8 @@ def test_json_lines(tmp_path: Path) -> None:
         "",
         '{"Recipient": "r", "task": "t", "round": 0, "reward": NaN, "is_partial": true}',
     ]
-    told = problem(table(tmp_path, "\n".join(lines), "a.jsonl"))
-    assert "columns 'recipient' and 'Recipient' are both read as recipient" in told
+    reported = problem(table(tmp_path, "\n".join(lines), "a.jsonl"))
+    assert "columns 'recipient' and 'Recipient' are both read as recipient" in reported
     path = table(tmp_path, "\n".join(lines).replace("Recipient", "recipient"), "a.jsonl")
     assert read_table(path) == ResultTable(
         (Result(Cell("7", "12", 0, 1, "m"), 1.0), Result(Cell("r", "t", 0, 0, RUN0), is_partial=True)),
@@ -504,14 +504,16 @@ def test_json_lines_that_are_refused(line: str, words: str, tmp_path: Path) -> N
 def test_a_line_that_is_none_hides_no_other(tmp_path: Path) -> None:
     good = '{"recipient": "r", "task": "t", "method": "m", "reward": 1}'
     lines = [good, "{", good.replace("1}", '"won"}'), "[1]", good.replace('"r"', '"\xf6"'), good]
-    told = problem(table(tmp_path, "\n".join(lines), "a.jsonl", "latin-1")).splitlines()
-    assert told[0] == "FILE: 5 things are wrong, so nothing was read"
-    assert [line.split(":")[0].strip() for line in told[1:]] == [f"line {number}" for number in (2, 3, 4, 5, 6)]
-    assert "reward 'won' is no reward" in told[2] and "is not in UTF-8 (byte 0xf6)" in told[4]
-    assert "the same cell as line 1" in told[5]
+    reported = problem(table(tmp_path, "\n".join(lines), "a.jsonl", "latin-1")).splitlines()
+    assert reported[0] == "FILE: 5 things are wrong, so nothing was read"
+    assert [line.split(":")[0].strip() for line in reported[1:]] == [f"line {number}" for number in (2, 3, 4, 5, 6)]
+    assert "reward 'won' is no reward" in reported[2] and "is not in UTF-8 (byte 0xf6)" in reported[4]
+    assert "the same cell as line 1" in reported[5]
     # Also where the columns are not there, or nothing but such lines is.
-    told = problem(table(tmp_path, '{"task": "t"}\n{\n', "a.jsonl"))
-    assert "2 things are wrong" in told and "no column recipient" in told and "line 2: not valid JSON" in told
+    reported = problem(table(tmp_path, '{"task": "t"}\n{\n', "a.jsonl"))
+    assert (
+        "2 things are wrong" in reported and "no column recipient" in reported and "line 2: not valid JSON" in reported
+    )
     many = problem(table(tmp_path, "{\n" * 50, "a.jsonl")).splitlines()
     assert "50 things are wrong" in many[0] and many[-1].strip() == "… and 30 more" and len(many) == 22
 

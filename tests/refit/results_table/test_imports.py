@@ -238,11 +238,11 @@ def test_jobs_are_found_by_name_or_path(jobs: Path, tmp_path: Path) -> None:
 
 
 def test_a_table_and_jobs_together(jobs: Path, tmp_path: Path) -> None:
-    told = Result(Cell(TERMINUS, "count-words", 0, 1, "none"), 0.0, feedback=Usage(0, 0, 0, 0, 0.0))
-    write_table([told], tmp_path / "more.csv")
+    reported = Result(Cell(TERMINUS, "count-words", 0, 1, "none"), 0.0, feedback=Usage(0, 0, 0, 0, 0.0))
+    write_table([reported], tmp_path / "more.csv")
     read = import_sources([tmp_path / "more.csv", jobs / "basic"])
     assert [result.cell.method for result in read.results] == ["none", RUN0]
-    assert read.results[0] == told
+    assert read.results[0] == reported
     write_table(read.results, tmp_path / "all.parquet")
     assert read_table(tmp_path / "all.parquet").results == read.results
     with pytest.raises(

@@ -89,8 +89,8 @@ def test_a_second_writer_is_told_who_holds_it(tmp_path: Path) -> None:
     process.start()
     ours.recv()
     try:
-        told = rf"process {process.pid} on .* since .*dense refit run x\.yaml"
-        with pytest.raises(ExperimentLocked, match=told), writing(tmp_path, "another"):
+        reported = rf"process {process.pid} on .* since .*dense refit run x\.yaml"
+        with pytest.raises(ExperimentLocked, match=reported), writing(tmp_path, "another"):
             pass
         assert f"process {process.pid}" in (holder_of(tmp_path) or "")
     finally:
@@ -103,7 +103,7 @@ def test_a_second_writer_is_told_who_holds_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"rounds": 2}, "rounds: 1 before, 2 now"),
         ({"methods": ["none", "dense"]}, "methods: advisor is gone"),
@@ -113,11 +113,11 @@ def test_a_second_writer_is_told_who_holds_it(tmp_path: Path) -> None:
         ({"tasks": {"path": "tasks", "limit": 1}}, "tasks: task-2 is gone"),
     ],
 )
-def test_a_changed_experiment_is_not_mixed_in(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
+def test_a_changed_experiment_is_not_mixed_in(tmp_path: Path, changes: dict[str, Any], reported: str) -> None:
     run_all(made_plan(tmp_path), MadeHarness())
     with pytest.raises(ExperimentChanged) as error:
         run_all(made_plan(tmp_path, **changes), MadeHarness())
-    assert told in str(error.value) and "--out" in str(error.value)
+    assert reported in str(error.value) and "--out" in str(error.value)
 
 
 def test_a_changed_task_is_not_mixed_in(tmp_path: Path) -> None:
@@ -201,10 +201,10 @@ def test_a_task_of_which_nothing_was_scored_can_be_fixed(tmp_path: Path) -> None
     plan = made_plan(tmp_path, methods=["none"], retries=0, stop_after=50)
     run_all(plan, MadeHarness(fails=lambda order: "the verifier crashed" if "task-1" in order.name else None))
     (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("echo mended\n")
-    mended = made_plan(tmp_path, methods=["none"], retries=0)
-    with opened(mended) as store:
+    fixed = made_plan(tmp_path, methods=["none"], retries=0)
+    with opened(fixed) as store:
         reopen_invalid(store, fold_events(store))
-    assert all(result.reward is not None for result in run_all(mended, MadeHarness()))
+    assert all(result.reward is not None for result in run_all(fixed, MadeHarness()))
     (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("echo again\n")
     with pytest.raises(ExperimentChanged, match="task-1 changed"):
         run_all(made_plan(tmp_path, methods=["none"]), MadeHarness())

@@ -383,5 +383,5 @@ def test_the_list_is_plain_json(small: Report, tmp_path: Path) -> None:
     (tmp_path / "figures").mkdir()
     only = replace(small, recipients=())
     draw(only, tmp_path)
-    told = json.loads((tmp_path / "figures" / "figures.json").read_text())
-    assert {"name", "title", "reason"} <= set(told[0])
+    stated = json.loads((tmp_path / "figures" / "figures.json").read_text())
+    assert {"name", "title", "reason"} <= set(stated[0])

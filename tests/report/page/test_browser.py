@@ -206,8 +206,8 @@ def test_captions_are_read_without_scrolling(port: int, site: tuple[Experiment, 
             "[...document.querySelectorAll('.caption')].map(one => one.getBoundingClientRect().right)"
         )
         assert len(widths) > 5 and max(widths) <= 360
-        told = "(t => document.getElementById(t.getAttribute('aria-describedby')).innerText)"
-        assert "Strict pass rate" in await page.js(f"{told}(document.querySelector('table.sorted'))")
+        reported = "(t => document.getElementById(t.getAttribute('aria-describedby')).innerText)"
+        assert "Strict pass rate" in await page.js(f"{reported}(document.querySelector('table.sorted'))")
 
     visited(port, site[1], visit)
 

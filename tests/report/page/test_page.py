@@ -79,7 +79,7 @@ def test_every_text_from_outside_is_there_and_inert(hostile: Path, stores: Any) 
     text, page = read(hostile)
     cells = json.loads(page.inside["script"][0])
     assert "<" not in page.inside["script"][0]
-    assert all(any(escape_controls(evil) in told for told in cells["texts"]) for evil in stores.HOSTILE[:2])
+    assert all(any(escape_controls(evil) in reported for reported in cells["texts"]) for evil in stores.HOSTILE[:2])
     assert "<img src=x" not in text
     assert "&lt;img src=x" in text
     assert "&lt;/script&gt;" in text
@@ -134,13 +134,13 @@ def test_what_was_run_and_the_notes_stand_there(site: tuple[Experiment, Path]) -
 def test_links_lead_from_the_page_to_files_that_are_there(site: tuple[Experiment, Path]) -> None:
     experiment, folder = site
     _, page = read(folder)
-    told = json.loads(page.inside["script"][0])
+    reported = json.loads(page.inside["script"][0])
     count = 0
-    for row in told["rows"]:
+    for row in reported["rows"]:
         for line in row:
             for place in (14, 15, 16):
                 if line[place] is not None:
-                    path = folder / told["base"] / ((line[13] or "") + told["texts"][line[place]])
+                    path = folder / reported["base"] / ((line[13] or "") + reported["texts"][line[place]])
                     assert path.is_file(), path
                     count += 1
     wanted = sum(bool(one.trace) + bool(one.feedback_folder) + bool(one.message) for one in experiment.results)
@@ -152,10 +152,10 @@ def test_links_lead_from_the_page_to_files_that_are_there(site: tuple[Experiment
 
 def test_files_that_are_not_there_are_no_links(stores: Any, tmp_path: Path) -> None:
     experiment = stores.made(("x",), 1, 1, ("dense",), invalid=0)
-    [told] = inline_cells(replace(experiment, folder=str(tmp_path)), tmp_path, [("x", stores.task_names(1)[0])], {})[
-        "rows"
-    ]
-    assert [line[13:] for line in told] == [[None] * 4, [None] * 4]
+    [reported] = inline_cells(
+        replace(experiment, folder=str(tmp_path)), tmp_path, [("x", stores.task_names(1)[0])], {}
+    )["rows"]
+    assert [line[13:] for line in reported] == [[None] * 4, [None] * 4]
     (tmp_path / "feedback of mine").mkdir()
     results = tuple(replace(one, feedback_folder="feedback of mine") for one in experiment.results)
     data = inline_cells(
@@ -171,13 +171,15 @@ def test_files_that_are_not_there_are_no_links(stores: Any, tmp_path: Path) -> N
 def test_cells_that_have_not_run_are_shown_as_such(stores: Any, tmp_path: Path) -> None:
     experiment = stores.made(("x",), 2, 1, ("none", "dense"))
     some = replace(experiment, results=experiment.results[:3])
-    told = inline_cells(
+    reported = inline_cells(
         some, tmp_path, [("x", name) for name in stores.task_names(2)], {"dense": "DENSE", "none": "None"}
     )
-    assert [len(row) for row in told["rows"]] == [3, 3]
-    assert [told["texts"][line[2]] for line in told["rows"][0]] == ["run0", "DENSE", "None"], "in the labels' order"
-    last = told["rows"][1]
-    assert [told["texts"][line[4]] for line in last] == [NOT_RUN] * 3
+    assert [len(row) for row in reported["rows"]] == [3, 3]
+    assert [reported["texts"][line[2]] for line in reported["rows"][0]] == ["run0", "DENSE", "None"], (
+        "in the labels' order"
+    )
+    last = reported["rows"][1]
+    assert [reported["texts"][line[4]] for line in last] == [NOT_RUN] * 3
     assert [line[3] for line in last] == [None] * 3
 
 
