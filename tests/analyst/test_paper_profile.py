@@ -104,6 +104,8 @@ def test_paper_a_restated_issue_is_no_new_one() -> None:
     fatal = ledger(verdict(fatal_issues=[restated]))
     assert (root_verdict(fatal).state, root_verdict(fatal).restated_fatal) == ("broken", ("issue_0",))
     assert len(fatal.reconciled.issues) == 1
+    page = paper_report(fatal.reconciled, effects=effects)(10**6)
+    assert "issue_0: out.txt is missing (fatal) [a2]" in [item.text for item in page.items]
 
 
 def test_paper_a_resolved_issue_is_closed_and_counts_no_more() -> None:

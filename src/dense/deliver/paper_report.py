@@ -160,6 +160,8 @@ class _TreeView:
         self.tree = tree
         self._actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
         self._open = {issue.id: issue for issue in open_issues(tree)}
+        verdicts = [node.verdict for node in nodes(tree.root) if isinstance(node, Subtask) and node.verdict]
+        self._fatal = {name for verdict in verdicts for name in verdict.restated_fatal}
         self._root = [*self._overview(), *self._issues(self._open, ""), *self._lessons()]
         self._quoted: dict[str, Item] = {}
         self._leaves = {leaf.id: leaf for leaf in leaves(tree.root)}
@@ -234,7 +236,7 @@ class _TreeView:
                 yield Item("evidence", ALWAYS, f"{indent} evidence ", f"a{action}: {line}")
 
     def _issue(self, issue: Issue) -> str:
-        fatal = " (fatal)" if issue.is_fatal else ""
+        fatal = " (fatal)" if issue.is_fatal or issue.id in self._fatal else ""
         return f"{issue.id}: {one_line(issue.text)}{fatal}{describe_refs(action_ids(issue.evidence, self.tree))}"
 
     def _node(self, node: Node, shown: Collection[str], stage: int, depth: int) -> Iterator[Item]:
