@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.deliver.budget import Budgets
-from dense.deliver.delivery import deliver
+from dense.deliver.delivery import deliver, deliver_report
 from dense.deliver.page import Item, choose_key, encodable, safe_item, write_items
 from dense.deliver.paper_report import paper_report
 from dense.deliver.report import IMPORTANCE, tree_report
@@ -112,6 +112,24 @@ def test_no_line_of_a_trace_passes_for_ours(tree: ReconciledTree, budget: int) -
             assert line.split()[0] in LABELS or line.startswith(("not met: ", "left out: "))
     assert sum(line.startswith("state: ") for line in our_lines(feedback.report, key)) == 1
     assert feedback.message.count(f"[dense-feedback-{key} ") == 2
+
+
+PAPER_LABELS = {*LABELS, "lesson", *[f"{name.replace('_', '-')}:" for name in Facets.__struct_fields__]}
+
+
+@given(trees(), st.sampled_from([600, 2_000, 40_000]))
+@settings(max_examples=100, deadline=None)
+def test_paper_report_lets_no_line_of_a_trace_pass_for_ours(tree: ReconciledTree, room: int) -> None:
+    feedback = deliver_report(paper_report(tree, effects=effects), tree.task, Budgets(room), is_tree=True)
+    key = feedback.key
+    for line in our_lines(feedback.report, key):
+        assert line.isprintable()
+        words = ("key-action a", "message", "observation", "argument", "tool-call", "end")
+        if line.startswith(f"{key}| "):
+            assert line.removeprefix(f"{key}| ").startswith(words)
+        else:
+            assert line.split()[0] in PAPER_LABELS or line.startswith(("not met: ", f"{key}|"))
+    assert sum(line.startswith("state: ") for line in our_lines(feedback.report, key)) == 1
 
 
 @given(trees(), st.sampled_from([700, 2_000, 40_000]))

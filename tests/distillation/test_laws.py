@@ -15,6 +15,7 @@ from made_trajectory import trajectory
 
 from dense.analyst import Profile
 from dense.analyst.assembly import state_of
+from dense.deliver.paper_report import paper_report
 from dense.deliver.report import tree_report
 from dense.evidence.actions import effects
 from dense.service import Distillation, distill
@@ -122,6 +123,19 @@ def test_the_budget_holds_for_any_analyst(case: tuple[int, int, Profile, float],
     assert task is not None
     assert done.feedback.message.endswith(task.instruction)
     assert len(done.feedback.message.encode()) <= budget + len(task.instruction.encode())
+
+
+@given(cases, st.integers(0, 30_000))
+@settings(max_examples=60, deadline=None)
+def test_paper_report_of_any_analyst_keeps_its_room(case: tuple[int, int, Profile, float], room: int) -> None:
+    count, seed, profile, honesty = case
+    fit = paper_report(run(count, seed, profile, honesty=honesty).reconciled, effects=effects)
+    page, whole = fit(room), fit(10**7)
+    assert page.size <= room
+    assert whole.dropped == ()
+    blocks = [item for item in whole.items if item.quotes]
+    shown = [item for item in page.items if item.quotes]
+    assert all(item in blocks for item in shown)
 
 
 @given(cases)
