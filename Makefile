@@ -1,13 +1,14 @@
 # The commands that we use. Each sets up .venv by itself; `make demo` and `make test` are all that a newcomer needs.
-.PHONY: demo test test-random test-slow check format bench golden fixtures clean
+.PHONY: demo test test-random test-slow fuzz check format bench golden fixtures clean
 BIN := .venv/bin
 export PYTHON
 
 demo: .venv/.ready  ## distill the bundled example traces, then measure on six small tasks whether feedback helps: no key
 	@$(BIN)/dense distill examples --out out/demo
-	@rm -rf out/demo-refit
-	@$(BIN)/dense refit run examples/refit/refit.yaml --out out/demo-refit
-	@$(BIN)/dense refit report out/demo-refit --quiet
+	@command -v tmux >/dev/null 2>&1 || echo 'demo: tmux is missing, so the experiment is left out: install it and run `make demo` again'
+	@! command -v tmux >/dev/null 2>&1 || rm -rf out/demo-refit
+	@! command -v tmux >/dev/null 2>&1 || $(BIN)/dense refit run examples/refit/refit.yaml --out out/demo-refit
+	@! command -v tmux >/dev/null 2>&1 || $(BIN)/dense refit report out/demo-refit --quiet
 
 test: .venv/.ready  ## the test suite
 	@$(BIN)/python -m compileall -q src  # tests start many processes; in a read-only tree each would compile again
@@ -18,6 +19,9 @@ test-random: .venv/.ready  ## the test suite with property tests on new random e
 
 test-slow: .venv/.ready  ## what takes minutes: 100,000 mutated traces, a 2 GB line, a local model on a whole trace, an experiment killed twenty times
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+
+fuzz: .venv/.ready  ## mutated and random input for readers, markup, validation, YAML, tables and redaction: FUZZ_MINUTES (10); failures stay in tests/fuzz/corpus
+	$(BIN)/python tests/fuzz/run.py --minutes $(or $(FUZZ_MINUTES),10)
 
 check: .venv/.ready  ## format, lint, strict types
 	$(BIN)/ruff format --check .

@@ -236,3 +236,31 @@ def test_files_that_are_no_cache(serve: Serve, tmp_path: Path) -> None:
         run(serve(), lambda m: m.complete(question()), cache=later)
     with pytest.raises(ModelError, match="cannot be used"):
         run(serve(), lambda m: m.complete(question()), cache=tmp_path)
+
+
+def test_a_damaged_answer_is_asked_for_again(serve: Serve, tmp_path: Path) -> None:
+    cache = tmp_path / "a.sqlite"
+    server = serve(ok("first"), ok("second"), ok("third"))
+    run(server, lambda m: m.complete(question()), cache=cache)
+    with sqlite3.connect(cache) as table:
+        table.execute("UPDATE answers SET reply = ?", (b'{"text": "fi',))
+    table.close()
+    assert run(server, lambda m: m.complete(question()), cache=cache).text == "second"
+    assert run(server, lambda m: m.complete(question()), cache=cache).text == "second", "the new answer is kept"
+
+
+def test_a_damaged_file_says_what_can_be_saved(serve: Serve, tmp_path: Path) -> None:
+    cache = tmp_path / "a.sqlite"
+    server = serve()
+
+    async def fill(model: OpenModel) -> None:
+        for number in range(300):
+            await model.complete(question(f"{number} {'x' * 300}"))
+
+    run(server, fill, cache=cache)
+    content = bytearray(cache.read_bytes())
+    for place in range(4096, len(content)):
+        content[place] = 0xA5
+    cache.write_bytes(bytes(content))
+    with pytest.raises(ModelError, match=r"(?s)cannot be .*(?:\.recover|remove it)"):
+        run(server, lambda m: m.complete(question()), cache=cache)

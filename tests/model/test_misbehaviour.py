@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import logging
 import socket
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from loopback import Loopback, Step, cut, failing, hung_up, json_step, ok, said, text_step
 
 from dense.errors import CallFailed, KeyRefused, ModelError, UnknownModel, Unreachable
@@ -101,6 +103,81 @@ def test_too_slow(serve: Serve) -> None:
     assert reply.attempts[0].error == "no answer within 1 s"
     assert outline(reply.attempts) == [(None, True), (200, True)]
     assert ledger.totals.unknown_tries == 1, "what a timed-out try cost is unknown, not zero"
+
+
+def endless(delay: float = 0, piece: bytes = b" " * 100_000, first: bytes = b"{") -> Step:
+    """A response that goes on until somebody hangs up."""
+
+    async def step(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        await response.write(first)
+        while True:
+            await asyncio.sleep(delay)
+            await response.write(piece)
+
+    return step
+
+
+def test_a_response_without_end_is_given_up_at_its_limit(serve: Serve) -> None:
+    retry = RetryPolicy(first_wait=0.01, max_bytes=1_000_000)
+    server = serve(endless())
+    with pytest.raises(CallFailed, match="larger than 1,000,000 bytes") as raised:
+        answer(server, retry=retry)
+    assert outline(raised.value.attempts) == [(200, True)], "not tried again"
+    assert RetryPolicy().max_bytes == 16_000_000
+
+
+def test_a_compressed_response_is_measured_by_what_it_becomes(serve: Serve) -> None:
+    async def bomb(_: web.Request) -> web.StreamResponse:
+        return web.Response(body=gzip.compress(b" " * 8_000_000), headers={"Content-Encoding": "gzip"})
+
+    with pytest.raises(CallFailed, match="larger than 1,000,000 bytes"):
+        answer(serve(bomb), retry=RetryPolicy(first_wait=0.01, max_bytes=1_000_000))
+
+
+def test_a_stalled_body_is_not_waited_for(serve: Serve) -> None:
+    retry = RetryPolicy(first_wait=0.01, stall=0.5)
+    started = time.monotonic()
+    reply = answer(serve(endless(delay=30), ok("in time")), retry=retry)
+    assert reply.text == "in time"
+    assert "nothing came for" in str(reply.attempts[0].error)
+    assert time.monotonic() - started < 20
+    assert RetryPolicy().stall <= 60
+
+
+def test_a_first_byte_that_does_not_come(serve: Serve) -> None:
+    reply = answer(serve(ok("late", delay=30), ok("in time")), retry=RetryPolicy(first_wait=0.01, first_byte=0.5))
+    assert reply.text == "in time"
+    assert "nothing came for 0.5" in str(reply.attempts[0].error)
+
+
+def test_a_run_in_which_every_call_fails_says_so_and_gives_up(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, logger="dense.model")
+    retry = RetryPolicy(tries=100, first_wait=0.1, longest_wait=0.1, notice=0.3, hopeless=1.0)
+    server = serve(default=failing(500, "broken"))
+    started = time.monotonic()
+    with pytest.raises(CallFailed, match=r"given up after \d+ tries: every call has failed for \d+ s"):
+        answer(server, retry=retry)
+    assert time.monotonic() - started < 20
+    said_meanwhile = [record.getMessage() for record in caplog.records]
+    assert any("every call has failed for" in text and "giving up in" in text for text in said_meanwhile)
+    assert (RetryPolicy().notice, RetryPolicy().hopeless) == (60, 300)
+
+
+def test_failures_of_an_earlier_call_do_not_count_against_the_next(serve: Serve) -> None:
+    async def run() -> str:
+        retry = RetryPolicy(tries=3, first_wait=0.3, longest_wait=0.3, hopeless=1.0)
+        async with open_model(
+            "openai/gpt-test", base_url=server.url, retry=retry, environment={"OPENAI_API_KEY": KEY}
+        ) as model:
+            with pytest.raises(CallFailed):
+                await model.complete(QUESTION)
+            await asyncio.sleep(1.2)
+            return (await model.complete(ChatRequest("", (Message("user", "again?"),)))).text
+
+    server = serve(failing(500), failing(500), failing(500), failing(500), ok("well"))
+    assert asyncio.run(run()) == "well"
 
 
 @pytest.mark.parametrize(

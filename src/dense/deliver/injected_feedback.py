@@ -18,7 +18,7 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.deliver.message import BEGINS
+from dense.deliver.message import BEGINS, NO_TASK
 from dense.redact.texts import Texts
 from dense.redact.walk import rewrite_trajectory, texts_of
 from dense.text.search import contains_any
@@ -27,6 +27,7 @@ from dense.trajectory import Observation, Step, Trajectory
 MARK = "[feedback that this run was given is left out]"
 """The text in place of what was cut, except in the task: an output that showed it was not empty."""
 
+_NO_TASK = NO_TASK.strip()
 _NAME = BEGINS.partition("{")[0].strip("[")
 _BREAK = r"(?:[\s\"'+|>*#]|\\[nrt]){0,16}"
 """What may have come between two characters: a line's end with the next one's indentation or quotation mark."""
@@ -64,23 +65,34 @@ def without_injected(trajectory: Trajectory, texts: Texts | None = None, *, deli
     texts = texts or Texts(texts_of(trajectory))
     if not any(map(_may_hold, [group.plain for group in texts.groups])):
         return trajectory
-    cut = _cut_given(trajectory)
-    keys = dict.fromkeys(limit.key for limit in _limits(delivered))
-    return _cut_delivered(cut, list(keys)) if keys else cut
+    keys = list(dict.fromkeys(limit.key for limit in _limits(delivered)))
+    cut = _cut_given(trajectory, keys)
+    return _cut_delivered(cut, keys) if keys else cut
 
 
-def _cut_given(trajectory: Trajectory) -> Trajectory:
-    """What the run was told, as one text in parts: the task, then what users and the harness said."""
+def _cut_given(trajectory: Trajectory, keys: list[str]) -> Trajectory:
+    """What the run was told, as one text in parts: the task, then what users and the harness said.
+
+    With `keys`, only messages that have one of them: those that the record of the delivery has. Without, a message that
+    leaves no task is none of ours, whose task comes behind it: lines in a task cannot erase it."""
     said = [seen for step in trajectory.steps for seen in step.observations if seen.origin != "tool"]
     instruction = trajectory.task.instruction if trajectory.task else ""
-    first, *rest = _cut_parts([instruction, *(seen.text for seen in said)])
+    first, *rest = _cut_parts([instruction, *(seen.text for seen in said)], keys)
+    if instruction.strip() and not first.strip() and _is_whole(instruction) and _NO_TASK not in instruction:
+        first, *rest = [instruction, *_cut_parts([seen.text for seen in said], keys)]
     texts = iter(rest)
     task = replace(trajectory.task, instruction=first) if trajectory.task else None
-    steps = tuple(_with_texts(step, texts) for step in trajectory.steps)
+    steps = tuple(_with_texts(step, texts, keys) for step in trajectory.steps)
     return replace(trajectory, task=task if task is not None and task.instruction.strip() else None, steps=steps)
 
 
-def _with_texts(step: Step, texts: Iterable[str]) -> Step:
+def _is_whole(instruction: str) -> bool:
+    """Whether a message both begins and ends in the instruction."""
+    limits = list(_limits(_plain(instruction)))
+    return any(limit.is_begin for limit in limits) and not limits[-1].is_begin
+
+
+def _with_texts(step: Step, texts: Iterable[str], keys: list[str]) -> Step:
     """The step with the next texts in place of what it was given, its sub-agents' trajectories cut likewise."""
     given = iter(texts)
 
@@ -88,16 +100,18 @@ def _with_texts(step: Step, texts: Iterable[str]) -> Step:
         is_given = observation.origin != "tool"
         return replace(observation, text="".join(islice(given, 1))) if is_given else observation
 
-    subagents = tuple(_cut_given(subagent) for subagent in step.subagents)
+    subagents = tuple(_cut_given(subagent, keys) for subagent in step.subagents)
     return replace(
         step, observations=tuple([replaced(observation) for observation in step.observations]), subagents=subagents
     )
 
 
-def _cut_parts(parts: list[str]) -> list[str]:
+def _cut_parts(parts: list[str], keys: list[str] | None = None) -> list[str]:
     """Texts that follow each other without the messages in them, also those that go over several parts."""
     parts = [_plain(part) for part in parts]
-    found = [(place, limit) for place, part in enumerate(parts) for limit in _limits(part)]
+    found = [
+        (place, limit) for place, part in enumerate(parts) for limit in _limits(part) if not keys or limit.key in keys
+    ]
     matches = _matches([limit for _, limit in found])
     cuts: dict[int, list[tuple[int, int]]] = {}
     index = 0

@@ -44,7 +44,7 @@ class AnswerStore:
     async def open(self) -> None:
         """Makes the file where there is none."""
         try:
-            await self._run(self._open)
+            await self._execute(self._open)
         except (OSError, sqlite3.Error) as error:
             await self.close()
             raise ModelError(f"the cache {self.path} cannot be used ({error}); remove it or name another") from error
@@ -54,7 +54,7 @@ class AnswerStore:
         row = await self._run(
             lambda: self._connection.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
         )
-        return msgspec.json.decode(row[0], type=ChatReply) if row else None
+        return _reply(row[0]) if row else None
 
     async def put(self, key: str, reply: ChatReply) -> ChatReply:
         """Keeps an answer for good, and returns the one that is kept: the first that any process put."""
@@ -62,7 +62,9 @@ class AnswerStore:
 
         def insert() -> bool:
             with self._connection as table:
-                return table.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, content)).rowcount > 0
+                row = table.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
+                verb = "REPLACE" if row and _reply(row[0]) is None else "IGNORE"  # what is damaged is no answer
+                return table.execute(f"INSERT OR {verb} INTO answers VALUES (?, ?)", (key, content)).rowcount > 0
 
         if await self._run(insert):
             return reply
@@ -74,7 +76,7 @@ class AnswerStore:
         def delete() -> None:
             with self._connection as table:
                 row = table.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
-                if row and msgspec.json.decode(row[0], type=ChatReply).at == at:
+                if row and (kept := _reply(row[0])) is not None and kept.at == at:
                     table.execute("DELETE FROM answers WHERE key = ? AND reply = ?", (key, row[0]))
 
         await self._run(delete)
@@ -85,7 +87,21 @@ class AnswerStore:
         self._thread.shutdown()
 
     async def _run[T](self, work: Callable[[], T]) -> T:
+        try:
+            return await self._execute(work)
+        except sqlite3.DatabaseError as error:
+            raise ModelError(f"{self._advice()} ({error})") from error
+
+    async def _execute[T](self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def _advice(self) -> str:
+        """What is damaged, what can be saved, what to do."""
+        return (
+            f"the cache {self.path} cannot be read or written: answers in it may be lost, nothing else is. Save what "
+            f"can be read with `sqlite3 {self.path} .recover | sqlite3 saved.sqlite`, or move the file away: its "
+            "questions are asked again"
+        )
 
     @property
     def _connection(self) -> sqlite3.Connection:
@@ -114,6 +130,14 @@ class AnswerStore:
         if self._table is not None:
             self._table.close()
             self._table = None
+
+
+def _reply(content: bytes) -> ChatReply | None:
+    """A kept answer; None if it is damaged: the question is asked again."""
+    try:
+        return msgspec.json.decode(content, type=ChatReply)
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
 
 
 def _retried(work: Callable[[], object]) -> None:

@@ -41,14 +41,34 @@ class RetryPolicy(Struct, frozen=True):
     """How often it is tried at most."""
     timeout: float = 600
     """Seconds for one try. Models that think take minutes."""
+    connect: float = 15
+    """Seconds until a connection is made."""
+    first_byte: float = 300
+    """Seconds until a response begins: most servers send nothing while the model thinks."""
+    stall: float = 60
+    """Seconds between two pieces of a response that has begun."""
+    max_bytes: int = 16_000_000
+    """Bytes of a response. A longer one ends the call: a server may send without end."""
+    notice: float = 60
+    """Seconds of failures alone after which the log says so, and how long it is still tried; again after as many."""
+    hopeless: float = 300
+    """Seconds of failures alone, in all calls of the run, after which a call gives up."""
     first_wait: float = 1
     """Seconds before the second try; doubled each time, of which between half and all is waited."""
     longest_wait: float = 60
     """Where doubling ends. A server that asks for more gets it, within `total`."""
-    total: float = 1800
+    total: float = 900
     """Seconds for all tries and waits of a call: none begins later."""
     unreachable_tries: int = 4
     """How often a server is tried that has not answered once: it is probably not there."""
+
+
+class _TooLarge(Exception):
+    """A response that is longer than any answer."""
+
+    def __init__(self, most: int, status: int) -> None:
+        super().__init__(f"the response is larger than {most:,} bytes; no answer is: is this the right server?")
+        self.status = status
 
 
 class HttpModel:
@@ -64,6 +84,9 @@ class HttpModel:
         self._takes_temperature = spec.provider.takes_temperature
         self._was_reached = False
         self._end: ModelError | None = None
+        self._under_way = 0
+        self._failing_since: float | None = None
+        self._noticed = 0.0
 
     async def __aenter__(self) -> Self:
         import aiohttp
@@ -73,7 +96,7 @@ class HttpModel:
             # How many calls run at once is decided outside, for the run as a whole.
             connector=aiohttp.TCPConnector(limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=retry.timeout, sock_connect=min(30.0, retry.timeout)),
+            timeout=aiohttp.ClientTimeout(total=retry.timeout, sock_connect=min(retry.connect, retry.timeout)),
             headers={"User-Agent": "dense", "Content-Type": "application/json", **self.wire.headers(self._key)},
         )
         return self
@@ -87,6 +110,15 @@ class HttpModel:
         """Answers after as many tries as it takes, or raises what `ChatModel` says."""
         if self._end is not None:
             raise type(self._end)(*self._end.args)
+        if not self._under_way:
+            self._failing_since = None
+        self._under_way += 1
+        try:
+            return await self._complete(request)
+        finally:
+            self._under_way -= 1
+
+    async def _complete(self, request: ChatRequest) -> ChatReply:
         started, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
         form = self._form(request)
         attempts: list[CallAttempt] = []
@@ -107,7 +139,17 @@ class HttpModel:
             waits += 1
             wait = self._wait(outcome, attempts, waits, time.monotonic() - started)
             log.info("%s %s: %s; next try in %.1f s", self.spec, request.label, outcome.text, wait)
+            self._say_that_nothing_succeeds(outcome, started)
             await asyncio.sleep(wait)
+
+    def _say_that_nothing_succeeds(self, failure: WireFailure, started: float) -> None:
+        """Once in a while, if no call of the run succeeds: whoever waits shall know why, and for how long."""
+        now, since, retry = time.monotonic(), self._failing_since, self._retry
+        if since is not None and now - max(since, self._noticed) >= retry.notice:
+            self._noticed = now
+            left = max(0.0, min(started + retry.total, since + retry.hopeless) - now)
+            text = "%s: every call has failed for %.0f s; giving up in %.0f s at the latest (the last: %s)"
+            log.warning(text, self.spec, now - since, left, failure.text)
 
     def _form(self, request: ChatRequest) -> RequestForm:
         json_mode = None if request.schema is None else self.spec.provider.json_mode
@@ -131,9 +173,11 @@ class HttpModel:
         seconds = round(time.monotonic() - started, 4)
         if isinstance(outcome, WireReply):
             self._was_reached = True
+            self._failing_since = None
             attempts.append(CallAttempt(seconds, outcome.status, None, outcome.usage, outcome.status == 200))
             return outcome
         self._was_reached = self._was_reached or not outcome.is_unreachable
+        self._failing_since = started if self._failing_since is None else self._failing_since
         outcome = msgspec.structs.replace(outcome, text=self._scrubbed(outcome.text))
         attempts.append(CallAttempt(seconds, outcome.status, outcome.text, outcome.usage, outcome.may_be_billed))
         return outcome
@@ -144,18 +188,21 @@ class HttpModel:
 
         if self._session is None:
             raise RuntimeError("Http is a context manager: use `async with`")
-        url = self.wire.endpoint(self.spec.base_url)
+        url, retry, began = self.wire.endpoint(self.spec.base_url), self._retry, time.monotonic()
         try:
             # A redirect would carry the key to wherever it points.
-            async with self._session.post(url, data=content, proxy=self._proxy, allow_redirects=False) as response:
-                payload = await response.read()
-                status, headers = response.status, response.headers
+            async with asyncio.timeout(retry.first_byte) as limit:
+                async with self._session.post(url, data=content, proxy=self._proxy, allow_redirects=False) as response:
+                    payload = await self._read(response, limit)
+                    status, headers = response.status, response.headers
+        except _TooLarge as error:
+            return WireFailure(str(error), "dead", error.status, may_be_billed=True)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             reason = str(getattr(error, "os_error", "")) or str(error)
             text = f"no connection to {self.spec.address} ({reason})"
             return WireFailure(text, "again", is_unreachable=True)
         except TimeoutError:
-            return WireFailure(f"no answer within {self._retry.timeout:g} s", "again", may_be_billed=True)
+            return WireFailure(self._slowness(time.monotonic() - began), "again", may_be_billed=True)
         except (aiohttp.ClientError, OSError) as error:
             text = f"the connection broke ({type(error).__name__}: {error})"
             return WireFailure(text, "again", may_be_billed=True)
@@ -166,6 +213,25 @@ class HttpModel:
         except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
             text = f"the response is not what was promised ({error}): {payload[:80].decode('utf-8', 'replace')!r}"
             return WireFailure(text, "again", 200, may_be_billed=True)
+
+    async def _read(self, response: aiohttp.ClientResponse, limit: asyncio.Timeout) -> bytes:
+        """The body, as far as it is within its bounds of size and time."""
+        loop, pieces, size = asyncio.get_running_loop(), list[bytes](), 0
+        limit.reschedule(loop.time() + self._retry.stall)
+        async for piece in response.content.iter_any():
+            pieces.append(piece)
+            size += len(piece)
+            if size > self._retry.max_bytes:
+                response.close()
+                raise _TooLarge(self._retry.max_bytes, response.status)
+            limit.reschedule(loop.time() + self._retry.stall)
+        return b"".join(pieces)
+
+    def _slowness(self, seconds: float) -> str:
+        retry = self._retry
+        if seconds >= retry.timeout - 0.01:
+            return f"no answer within {retry.timeout:g} s"
+        return f"no answer: nothing came for {min(retry.first_byte, seconds):.3g} s"
 
     def _wait(self, failure: WireFailure, attempts: list[CallAttempt], waits: int, elapsed: float) -> float:
         """Seconds to wait before the next try. Raises where there shall be none."""
@@ -181,6 +247,10 @@ class HttpModel:
         wait = backoff * random.uniform(0.5, 1)
         if failure.retry_after is not None:
             wait = failure.retry_after + wait / 4
+        failing = time.monotonic() - (self._failing_since or time.monotonic())
+        if failing > retry.hopeless:
+            text = f"{self.spec}: given up after {tries}: every call has failed for {failing:.0f} s; {failure.text}"
+            raise CallFailed(text, tuple(attempts))
         if elapsed + wait > retry.total:
             text = f"{self.spec}: given up after {tries}: the next could only begin in {wait:.0f} s; {failure.text}"
             raise CallFailed(text, tuple(attempts))
