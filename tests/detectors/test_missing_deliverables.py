@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from made_attempt import Action, analysed, assess, attempt, described, found, state, the, trajectory
 
 from dense.analyst.rules import RulesAnalyst
+from dense.narrate.findings import describe_next_step
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import leaves
@@ -99,3 +104,42 @@ def test_a_to_do_list_or_a_hand_over_text_makes_no_file(tool: str) -> None:
     look, last = attempt("x", ("ls /app", "data.csv"), "Done.").steps
     run = trajectory("Write the total to `/app/total.txt`.", look, said, last)
     assert found(assess(run), "deliverable_missing")
+
+
+WRITE_AHEAD = """
+import os, sqlite3
+db = sqlite3.connect("main.db", isolation_level=None)
+db.execute("pragma journal_mode=wal")
+db.execute("create table items (id)")
+db.execute("insert into items values (1)")
+os._exit(0)
+"""
+"""Leaves a log beside a database, as a program that was killed does."""
+OPEN = 'python3 -c \'import sqlite3; print(sqlite3.connect("main.db").execute("select * from items").fetchall())\''
+
+
+def test_a_file_that_a_step_made_vanish_is_the_lesson(tmp_path: Path) -> None:
+    """A database that is opened takes its log away; the outputs are real."""
+
+    def ran(command: str) -> tuple[str, str, int]:
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        text = (done.stdout + done.stderr).replace(str(tmp_path), "/srv")
+        return command.replace(str(tmp_path), "/srv"), text, done.returncode
+
+    subprocess.run([sys.executable, "-c", WRITE_AHEAD], cwd=tmp_path, check=True)
+    listed, opened = ran(f"ls -la {tmp_path}"), ran(OPEN.replace("main.db", f"{tmp_path}/main.db"))
+    looked = ran(f"xxd {tmp_path}/main.db-wal || cat {tmp_path}/main.db-wal")
+    task = "Recover the records in the WAL of the database in /srv and write them to /srv/found.json."
+    lost = analysed(task, listed, opened, looked, "I could not recover them.")
+    finding = the(lost, "input_lost")
+    assert (finding.subject, finding.evidence, finding.severity) == ("/srv/main.db-wal", (1, 2, 3), "doubt")
+    assert "was there at a1 and is gone at a3. No action removed it: a2" in described(lost, "input_lost")
+    assert "before anything opens `/srv/main.db`" in describe_next_step(finding)
+    removed = ran("rm /srv/main.db-wal")[0]
+    for other in (
+        analysed(task, listed, (removed, "", 0), opened, looked),  # removed on purpose
+        analysed(task, listed, looked),  # nothing ran in between
+        analysed(task, listed, opened, looked, listed),  # it is there again
+        analysed("Print the sum of numbers.txt.", listed, opened, looked),  # the task is about something else
+    ):
+        assert not found(other, "input_lost")

@@ -27,6 +27,7 @@ POLICY = {
     "message_rejected": ("doubt", "part", False),
     "deliverable_missing": ("serious", "root", True),
     "deliverable_attempt_failed": ("serious", "part", True),
+    "input_lost": ("doubt", "part", False),
     "only_new_files": ("serious", "part", False),
     "plan_unfinished": ("doubt", "part", False),
     "tests_weakened": ("doubt", "part", True),

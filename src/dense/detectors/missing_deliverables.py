@@ -1,4 +1,4 @@
-"""Files that the task asks for and that no action made."""
+"""Files that are missing: those that the task asks for and no action made, those that it is about and a step lost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
 from dense.evidence.deliverables.candidates import best_candidate
 from dense.evidence.deliverables.tracking import TrackedFile
-from dense.evidence.facts.paths import same_file
+from dense.evidence.facts.paths import base_name, same_file
+from dense.evidence.links.vanished_files import vanished_files
 from dense.evidence.requirements.vocabulary import CUES
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.words import words
@@ -19,6 +20,9 @@ DELIVERABLE_MISSING = FindingCode(
 )
 DELIVERABLE_ATTEMPT_FAILED = FindingCode(
     "deliverable_attempt_failed", "Every attempt to make a file that the task asks for failed.", "serious"
+)
+INPUT_LOST = FindingCode(
+    "input_lost", "A step made a file vanish that was there and that nobody removed.", "doubt", covers_failures=False
 )
 MAX_ATTEMPTS = 3
 CHANGE_VERBS = words("change")
@@ -61,4 +65,19 @@ def _asks_for_change(file: TrackedFile) -> bool:
     return next(verbs, "") in CHANGE_VERBS
 
 
-DETECTOR = Detector(missing_deliverables, (DELIVERABLE_MISSING, DELIVERABLE_ATTEMPT_FAILED))
+def lost_inputs(evidence: TraceEvidence) -> Iterator[Finding]:
+    """A file that vanished while the file that it belongs to was worked on, if the task names either: `main.db`, or
+    the WAL that `main.db-wal` adds to its name."""
+    words = set(WORD.findall(evidence.task.instruction.lower())) if evidence.task is not None else set[str]()
+    for one in vanished_files(evidence.facts, evidence.steps):
+        named = WORD.findall(base_name(one.path).lower())
+        if not words or not words.isdisjoint(named):
+            yield INPUT_LOST.found(one.path, one.seen, one.cause, one.missed, owner=one.owner, cause=one.cause)
+
+
+def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
+    yield from missing_deliverables(evidence)
+    yield from lost_inputs(evidence)
+
+
+DETECTOR = Detector(_detect, (DELIVERABLE_MISSING, DELIVERABLE_ATTEMPT_FAILED, INPUT_LOST))

@@ -113,6 +113,14 @@ def _attempt(evidence: TraceEvidence, action: int, *, is_only: bool) -> str:
     return f"a{action} {_action(evidence, action, 70)}: {_output(evidence, action)}"
 
 
+def _input_lost(finding: Finding, evidence: TraceEvidence) -> str:
+    seen, cause, missed = finding.evidence
+    return (
+        f"`{finding.subject}` was there at a{seen} and is gone at a{missed}. No action removed it: a{cause}"
+        f" ({_action(evidence, cause)}) worked on `{finding.text('owner')}` in between."
+    )
+
+
 def _only_new_files(finding: Finding, _: TraceEvidence) -> str:
     return (
         f"The submission at a{finding.opened} changes no existing file: it only adds"
@@ -216,6 +224,7 @@ DESCRIBERS: dict[str, Describe] = {
     "message_rejected": _message_rejected,
     "deliverable_missing": _deliverable_missing,
     "deliverable_attempt_failed": _deliverable_missing,
+    "input_lost": _input_lost,
     "only_new_files": _only_new_files,
     "plan_unfinished": _plan_unfinished,
     "tests_weakened": _tests_weakened,
@@ -285,6 +294,11 @@ def _advise_deliverable_missing(finding: Finding) -> str:
     return f"{'Change' if finding.number('is_change') else 'Make'} `{finding.subject}`."
 
 
+def _advise_input_lost(finding: Finding) -> str:
+    cause, owner = finding.number("cause"), finding.text("owner")
+    return f"Copy `{finding.subject}` before anything opens `{owner}`: the step of a{cause} makes it vanish for good."
+
+
 def _advise_only_new_files(_: Finding) -> str:
     return "Change the files that the task is about; new files beside them are not what it asks for."
 
@@ -345,6 +359,7 @@ ADVICE: dict[str, Advise] = {
     "message_rejected": _advise_message_rejected,
     "deliverable_missing": _advise_deliverable_missing,
     "deliverable_attempt_failed": _advise_deliverable_missing,
+    "input_lost": _advise_input_lost,
     "only_new_files": _advise_only_new_files,
     "plan_unfinished": _advise_plan_unfinished,
     "tests_weakened": _advise_tests_weakened,

@@ -14,6 +14,8 @@ MAX_PRODUCTS = 12
 QUOTE_FIELDS = ("line", "printed", "quote", "complaint", "reason")
 """Fields of findings that hold a line of the trace, the most telling first."""
 SEVERITIES = ("fatal", "serious", "doubt")
+FIRST_CODES = frozenset({"input_lost"})
+"""Findings about steps that cannot be undone: advice about them is for the beginning of a rerun."""
 
 
 def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus, ...]:
@@ -23,9 +25,9 @@ def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus
 
 
 def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:
-    """What to do about each open finding, the most severe first."""
+    """What to do about each open finding: first what must not happen again, then the most severe."""
     still_open = [one for one in assessment.findings if one.is_open]
-    ordered = sorted(still_open, key=lambda one: SEVERITIES.index(one.severity))
+    ordered = sorted(still_open, key=lambda one: (one.code not in FIRST_CODES, SEVERITIES.index(one.severity)))
     steps = [NextStep(text, _names(*one.evidence[-2:])) for one in ordered if (text := describe_next_step(one))]
     return tuple({step.text: step for step in steps}.values())[:MAX_NEXT_STEPS]
 
