@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from made_attempt import Action, analysed, assess, attempt, described, found, state, the, trajectory
+from msgspec import structs
 
+import dense
 from dense.analyst.rules import RulesAnalyst
 from dense.narrate.findings import describe_next_step
 from dense.service import distill_sync
@@ -143,3 +145,21 @@ def test_a_file_that_a_step_made_vanish_is_the_lesson(tmp_path: Path) -> None:
         analysed("Print the sum of numbers.txt.", listed, opened, looked),  # the task is about something else
     ):
         assert not found(other, "input_lost")
+
+
+def test_the_clues_of_a_search_that_did_not_finish_are_kept() -> None:
+    """The recorded search of the example, as if it had broken off before the pieces were put together."""
+    path = Path(__file__).parents[2] / "examples" / "password-recovery" / "recovery.traj.json"
+    (whole,) = dense.read(path)
+    broken_off = assess(structs.replace(whole, steps=whole.steps[:14]))
+    finding = the(broken_off, "clue_unused")
+    assert (finding.texts("pieces"), finding.severity) == (("`8XDR7K2MQ9T` (a3)", "`4HBV6NC3LW54` (a3)"), "doubt")
+    assert "Begin with `8XDR7K2MQ9T` (a3)" in describe_next_step(finding)
+    assert not found(assess(whole), "clue_unused")  # the pieces were put together
+
+
+def test_a_piece_that_the_agent_typed_or_the_task_names_is_no_clue() -> None:
+    task = "Find the key. It starts with `KEY9`. An example is `KEY9sample`. Write it to `/app/key.txt`."
+    typed = analysed(task, ("grep -r KEY9abcdef .", "a: KEY9abcdef"), ("cat README", "as KEY9sample"), DONE)
+    assert not found(typed, "clue_unused")
+    assert the(analysed(task, ("grep -r KEY9 .", "a: KEY9abcdef"), DONE), "clue_unused").opened == 1

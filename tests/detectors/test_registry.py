@@ -28,6 +28,7 @@ POLICY = {
     "deliverable_missing": ("serious", "root", True),
     "deliverable_attempt_failed": ("serious", "part", True),
     "input_lost": ("doubt", "part", False),
+    "clue_unused": ("doubt", "part", True),
     "only_new_files": ("serious", "part", False),
     "plan_unfinished": ("doubt", "part", False),
     "tests_weakened": ("doubt", "part", True),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
-from dense.evidence.deliverables.candidates import best_candidate
+from dense.evidence.deliverables.candidates import best_candidate, pieces
 from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.links.vanished_files import vanished_files
@@ -23,6 +23,9 @@ DELIVERABLE_ATTEMPT_FAILED = FindingCode(
 )
 INPUT_LOST = FindingCode(
     "input_lost", "A step made a file vanish that was there and that nobody removed.", "doubt", covers_failures=False
+)
+CLUE_UNUSED = FindingCode(
+    "clue_unused", "A piece of the value that the task asks for was seen, and nothing was made of it.", "doubt"
 )
 MAX_ATTEMPTS = 3
 CHANGE_VERBS = words("change")
@@ -75,9 +78,19 @@ def lost_inputs(evidence: TraceEvidence) -> Iterator[Finding]:
             yield INPUT_LOST.found(one.path, one.seen, one.cause, one.missed, owner=one.owner, cause=one.cause)
 
 
+def unused_clues(evidence: TraceEvidence) -> Iterator[Finding]:
+    """Values that fit one end of what the task asks for, if nothing was seen that fits it as a whole."""
+    if best_candidate(evidence.task, evidence.requirements, evidence.steps) is not None:
+        return
+    if clues := pieces(evidence.task, evidence.requirements, evidence.steps):
+        actions = sorted({one.action for one in clues})
+        yield CLUE_UNUSED.found("", *actions, pieces=tuple(f"`{one.text}` (a{one.action})" for one in clues))
+
+
 def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
     yield from missing_deliverables(evidence)
     yield from lost_inputs(evidence)
+    yield from unused_clues(evidence)
 
 
-DETECTOR = Detector(_detect, (DELIVERABLE_MISSING, DELIVERABLE_ATTEMPT_FAILED, INPUT_LOST))
+DETECTOR = Detector(_detect, (DELIVERABLE_MISSING, DELIVERABLE_ATTEMPT_FAILED, INPUT_LOST, CLUE_UNUSED))

@@ -105,6 +105,17 @@ def _deliverable_missing(finding: Finding, evidence: TraceEvidence) -> str:
     return text
 
 
+def _clue_unused(finding: Finding, _: TraceEvidence) -> str:
+    return (
+        "Of the value that the task describes only pieces were seen, which fit its beginning or its end:"
+        f" {_pieces(finding)}. Nothing was made of them."
+    )
+
+
+def _pieces(finding: Finding) -> str:
+    return listed([one_line(one, 120) for one in finding.texts("pieces")], 3)
+
+
 def _attempt(evidence: TraceEvidence, action: int, *, is_only: bool) -> str:
     """A failed attempt and its output; the missing program or package, if that is why and there are others."""
     failures = evidence.fact(action).result.failures
@@ -224,6 +235,7 @@ DESCRIBERS: dict[str, Describe] = {
     "message_rejected": _message_rejected,
     "deliverable_missing": _deliverable_missing,
     "deliverable_attempt_failed": _deliverable_missing,
+    "clue_unused": _clue_unused,
     "input_lost": _input_lost,
     "only_new_files": _only_new_files,
     "plan_unfinished": _plan_unfinished,
@@ -294,6 +306,10 @@ def _advise_deliverable_missing(finding: Finding) -> str:
     return f"{'Change' if finding.number('is_change') else 'Make'} `{finding.subject}`."
 
 
+def _advise_clue_unused(finding: Finding) -> str:
+    return f"Begin with {_pieces(finding)}: put the pieces together, or search around them for the rest."
+
+
 def _advise_input_lost(finding: Finding) -> str:
     cause, owner = finding.number("cause"), finding.text("owner")
     return f"Copy `{finding.subject}` before anything opens `{owner}`: the step of a{cause} makes it vanish for good."
@@ -359,6 +375,7 @@ ADVICE: dict[str, Advise] = {
     "message_rejected": _advise_message_rejected,
     "deliverable_missing": _advise_deliverable_missing,
     "deliverable_attempt_failed": _advise_deliverable_missing,
+    "clue_unused": _advise_clue_unused,
     "input_lost": _advise_input_lost,
     "only_new_files": _advise_only_new_files,
     "plan_unfinished": _advise_plan_unfinished,

@@ -13,6 +13,7 @@ from dense.evidence.actions import effects
 from dense.evidence.observations import observe
 from dense.narrate.actions import NarratedAction
 from dense.service import distill_sync
+from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf, Subtask, nodes
 
 LOOP = """python3 - <<'P'
@@ -87,3 +88,21 @@ def test_they_are_dead_ends_of_a_part_that_only_looks_and_no_result_of_it() -> N
     assert part.facets.dead_ends == "searched for `BZh` in `disk.img`: nothing found"
     assert "KEY=8XDR7K" in root.summary
     assert "none here" not in root.summary
+
+
+@pytest.mark.parametrize(
+    ("output", "is_nothing"),
+    [
+        ("No files found", True),
+        ("No matches found", True),
+        ("Found 0 files", True),
+        ("No files found in cache; found in src/a.py\nsrc/a.py", False),
+        ("src/a.py", False),
+        ("", False),
+    ],
+)
+def test_what_a_search_tool_says_if_it_found_nothing(output: str, is_nothing: bool) -> None:
+    step = Step(Source("t"), calls=(ToolCall("Grep", {"pattern": "token"}),), observations=(Observation(output),))
+    done = effects(step)
+    known = facts(Leaf("n0", 1, step), done, observe(step, done))
+    assert NarratedAction(known, step, known.phase).found_nothing == is_nothing

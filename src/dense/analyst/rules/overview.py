@@ -14,8 +14,8 @@ MAX_PRODUCTS = 12
 QUOTE_FIELDS = ("line", "printed", "quote", "complaint", "reason")
 """Fields of findings that hold a line of the trace, the most telling first."""
 SEVERITIES = ("fatal", "serious", "doubt")
-FIRST_CODES = frozenset({"input_lost"})
-"""Findings about steps that cannot be undone: advice about them is for the beginning of a rerun."""
+FIRST_CODES = frozenset({"input_lost", "clue_unused"})
+"""Findings about steps that cannot be undone, and clues: advice about them is for the beginning of a rerun."""
 
 
 def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus, ...]:

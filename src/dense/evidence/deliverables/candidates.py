@@ -14,6 +14,9 @@ MIN_LITERAL_CHARS = 2
 """A literal of one character fits too much."""
 MAX_LITERALS = 20
 MAX_TEXT_CHARS = 64 * 1024
+MIN_END_CHARS, MIN_REST_CHARS = 3, 3
+ENDS = re.compile(r"\b(?:begin|start|end|prefix|suffix)\w{0,4}\b", re.IGNORECASE)
+"""How a task says of a value how it begins or ends."""
 LETTER = r"[^\s'\"`<>,;:=()\[\]|]"
 
 
@@ -39,6 +42,26 @@ def best_candidate(task: Task | None, requirements: Sequence[Requirement], steps
             fits[Candidate(token, action)] = _fit(token, literals, lengths)
     best = max(fits, key=lambda one: (fits[one], one.action, one.text), default=None)
     return best if best is not None and fits[best] >= 2 else None
+
+
+def pieces(task: Task | None, requirements: Sequence[Requirement], steps: Sequence[Step]) -> list[Candidate]:
+    """Values that fit only one end of what the task describes by its beginning or its end: the clues of a search that
+    did not finish. For each end the one that was seen first; none that the agent ever typed."""
+    ends = [one.subject for one in requirements if one.kind == "value" and ENDS.search(one.clause)]
+    ends = [one for one in dict.fromkeys(ends) if len(one) >= MIN_END_CHARS][:MAX_LITERALS]
+    if task is None or not ends:
+        return []
+    typed = "\0".join(str(value) for step in steps for call in step.calls for value in call.arguments.values())
+    rest = rf"\w{{{MIN_REST_CHARS},200}}"
+    patterns = {end: re.compile(rf"(?<!\w)(?:{re.escape(end)}{rest}|{rest}{re.escape(end)})(?!\w)") for end in ends}
+    found: dict[str, Candidate] = {}
+    for action, step in enumerate(steps, 1):
+        texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
+        for end in [end for end in ends if end not in found and any(end in text for text in texts)]:
+            tokens = [token for text in texts for token in patterns[end].findall(text)]
+            if new := next((token for token in tokens if token not in typed and token not in task.instruction), ""):
+                found[end] = Candidate(new, action)
+    return sorted(found.values(), key=lambda one: one.action)
 
 
 def _fit(token: str, literals: Sequence[str], lengths: set[int]) -> int:

@@ -21,18 +21,27 @@ PRINT = re.compile(r"""^print\(["']([^"'\n{]{1,80})["']\)""", re.MULTILINE)
 """What a program prints in any case."""
 INNER_PRINT = re.compile(r"\n[ \t]++[^\n]*?\bprint\(")
 """What a program prints only if something holds."""
+NOTHING = re.compile(
+    r"\W{0,4}(?:no (?:files?|match(?:es)?|results?|occurrences?)\b(?: (?:were )?found)?|found 0 \w{1,20}"
+    r"|0 (?:files?|match(?:es)?|results?)(?: found)?)\b[^\n]{0,120}",
+    re.IGNORECASE,
+)
+"""How tools say that a search found nothing."""
 VARIABLE = re.compile(r"\$(?:\w+|\?|\{[^}]{0,80}\})")
 QUIET = re.compile(r"\s-(?:[a-zA-Z]{0,8}[qc][a-zA-Z]{0,8}|-quiet|-count)(?=\s|$)")
 """A search that is asked for something other than what it finds."""
 
 
 def found_nothing(facts: ActionFacts, output: str) -> bool:
-    """Whether a look found nothing: nothing came back, or only what its command prints by itself then."""
-    if facts.has_failed or facts.phase != "explore" or not facts.commands or facts.effects.writes:
+    """Whether a look found nothing: nothing came back, or only what its command prints by itself then, or a tool's word
+    for it."""
+    if facts.has_failed or facts.phase != "explore" or facts.effects.writes:
         return False
+    if not facts.commands:
+        return len(output) <= MAX_OUTPUT_CHARS and NOTHING.fullmatch(output.strip()) is not None
     command = "\n".join(facts.commands)[:MAX_COMMAND_CHARS]
     is_search = not FINDING.isdisjoint(facts.effects.runs) and QUIET.search(command) is None
-    if facts.result.is_empty:
+    if facts.result.is_empty or not output.strip():
         return is_search and LOOKING.issuperset(facts.effects.runs)
     if len(output) > MAX_OUTPUT_CHARS:
         return False
