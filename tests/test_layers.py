@@ -15,6 +15,7 @@ PACKAGE = Path(package_file).parent
 
 LAYERS = [
     "cli",
+    "integrations",
     "view",
     "refit",
     "report",

@@ -1,5 +1,20 @@
-"""`python -m dense` is the command `dense`."""
+"""The command `dense`, also as `python -m dense`."""
 
-from dense.cli import main
+from __future__ import annotations
 
-main()
+import sys
+
+
+def main() -> None:
+    """Run a hook at once, because an agent waits for it; anything else by the command line."""
+    if sys.argv[1:2] == ["hook"] and "--help" not in sys.argv:
+        from dense.integrations.hooks import main as hook
+
+        sys.exit(hook(sys.argv[2:]))
+    from dense.cli import main as command
+
+    command()
+
+
+if __name__ == "__main__":
+    main()

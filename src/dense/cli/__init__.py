@@ -17,6 +17,7 @@ from dense.cli.distill import distill
 from dense.cli.methods import methods
 from dense.cli.read import read
 from dense.cli.refit import refit
+from dense.cli.setup import config, hook, setup
 from dense.cli.show import show
 from dense.cli.text import printable
 from dense.cli.view import view
@@ -49,6 +50,9 @@ app.command("distill")(distill)
 app.command("show")(show)
 app.command("view")(view)
 app.command("methods")(methods)
+app.command("setup")(setup)
+app.command("hook")(hook)
+app.command("config")(config)
 app.add_typer(refit, name="refit")
 
 

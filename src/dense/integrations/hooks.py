@@ -1,0 +1,152 @@
+"""`dense hook …`: what coding agents call. Quick, silent on errors, and off until the user turns it on.
+
+An agent must never wait for us or fail because of us: whatever goes wrong in `session-start` and `session-end` is
+written to the state folder's log, and the exit code is 0."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dense.errors import DenseError
+from dense.integrations.queue import FAILED, enqueue, is_waiting, pending, plain_name, project_folder
+from dense.integrations.state import append_line, lines_of, locked, now, project_root, read_json, state_folder
+from dense.readers.json_value import obj
+
+INJECTED, LOG, OFF, LOCK = "injected.jsonl", "log.jsonl", "off", "injected.lock"
+MAX_CHARACTERS = 9_500
+"""Claude Code takes 10,000 characters for each hook."""
+WAIT_SECONDS = 0.25
+"""How long a starting session waits for the result of one that has just ended."""
+MAX_INPUT = 1_000_000
+USAGE = "usage: dense hook session-start|session-end|work|status|on|off [--agent NAME]"
+
+
+def main(arguments: list[str]) -> int:
+    """Run a hook; gives the exit code."""
+    command, agent = (arguments or [""])[0], _option(arguments, "--agent")
+    if command in ("session-start", "session-end"):
+        try:
+            _session(command, agent)
+        except Exception as error:  # whatever it is, the agent goes on
+            _log(command, f"{type(error).__name__}: {error}")
+        return 0
+    try:
+        return _command(command)
+    except DenseError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def _command(command: str) -> int:
+    if command == "work":
+        from dense.integrations.worker import work
+
+        work()
+    elif command == "status":
+        print("\n".join(status_lines()))
+    elif command in ("on", "off"):
+        turn(is_on=command == "on")
+        print(f"hooks are {command}")
+    else:
+        print(USAGE, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _option(arguments: list[str], name: str) -> str:
+    return arguments[arguments.index(name) + 1] if name in arguments[:-1] else ""
+
+
+def turn(*, is_on: bool) -> None:
+    """Let installed hooks work, or make them do nothing."""
+    path = state_folder() / OFF
+    if is_on:
+        path.unlink(missing_ok=True)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
+
+
+def is_off() -> bool:
+    return (state_folder() / OFF).exists() or os.environ.get("DENSE_HOOKS") == "off"
+
+
+def _session(command: str, agent: str) -> None:
+    if is_off():
+        return
+    event = obj(json.loads(sys.stdin.buffer.read(MAX_INPUT) or b"{}"))
+    if not event.get("session_id"):
+        return
+    session, folder = str(event["session_id"]), str(event.get("cwd") or Path.cwd())
+    if command == "session-end":
+        end_session(session, folder, str(event.get("transcript_path") or ""), agent)
+    elif text := start_session(session, folder):
+        name = str(event.get("hook_event_name") or "SessionStart")
+        print(json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}))
+
+
+def end_session(session: str, folder: str, transcript: str, agent: str = "") -> None:
+    """Queue a session that ended, and start a worker that outlives the agent."""
+    enqueue({"session_id": session, "cwd": folder, "transcript_path": transcript, "agent": agent, "ended": now()})
+    with Path(os.devnull).open("r+b") as nothing:
+        subprocess.Popen(
+            [sys.executable, "-m", "dense", "hook", "work"],
+            stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, close_fds=True, cwd="/",
+        )  # fmt: skip
+
+
+def start_session(session: str, folder: str) -> str:
+    """The feedback for a session that starts: of the project's last session, if something is open and nobody got it."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while is_waiting(folder) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    with locked(state_folder() / LOCK):
+        given = {line.get("source") for line in lines_of(state_folder() / INJECTED)}
+        result = _last_result(folder, session)
+        if result is None or not result.get("context") or result.get("session") in given:
+            return ""
+        line = {"at": now(), "source": result["session"], "target": session, "project": str(project_root(folder))}
+        append_line(state_folder() / INJECTED, line)
+    return str(result["context"])[:MAX_CHARACTERS]
+
+
+def _last_result(folder: str, session: str) -> dict[str, Any] | None:
+    """The newest result of the project, unless it is of this very session."""
+    results = [read_json(path) for path in project_folder(folder).glob("*.json")]
+    others = [one for one in results if one.get("session") not in (None, session)]
+    return max(others, key=lambda one: str(one.get("ended")), default=None)
+
+
+def status_lines() -> list[str]:
+    """What hooks did: whether they are on, what waits, what was injected when, what failed."""
+    folder = state_folder()
+    injected, failures = lines_of(folder / INJECTED), sorted((folder / FAILED).glob("*.json"))
+    lines = [f"hooks: {'off' if is_off() else 'on'} (state in {folder})", f"waiting: {len(pending())}"]
+    for path in sorted((folder / "setup").glob("*.json")):
+        lines.append(f"installed: {path.stem}, {read_json(path).get('at', '')}")
+    for line in injected[-10:]:
+        lines.append(
+            f"injected: {line.get('at')} into {line.get('target')} from {line.get('source')} in {line.get('project')}"
+        )
+    if len(injected) > 10:
+        lines.append(f"injected before: {len(injected) - 10} more in {folder / INJECTED}")
+    for path in failures[-5:]:
+        lines.append(f"failed: {path.stem}: {read_json(path).get('error', '')}")
+    for line in lines_of(folder / LOG)[-5:]:
+        lines.append(f"problem: {line.get('at')} {line.get('hook')}: {line.get('error')}")
+    return ["".join(letter if letter.isprintable() else "?" for letter in line) for line in lines]
+
+
+def _log(hook: str, error: str) -> None:
+    with suppress(OSError):  # there is no other place to say it
+        append_line(state_folder() / LOG, {"at": now(), "hook": hook, "error": error[:500]})
+
+
+__all__ = ["MAX_CHARACTERS", "end_session", "is_off", "main", "plain_name", "start_session", "status_lines", "turn"]

@@ -1,0 +1,135 @@
+"""Distills queued sessions, detached from the agent: by the rules, or by the model that the user's settings name."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from dense.errors import DenseError, ModelError
+from dense.integrations.hooks import MAX_CHARACTERS
+from dense.integrations.queue import FAILED, pending, plain_name, project_folder
+from dense.integrations.settings import Settings, load_settings
+from dense.integrations.state import (
+    append_line,
+    lines_of,
+    locked,
+    now,
+    read_json,
+    state_folder,
+    write_atomically,
+    write_json,
+)
+from dense.model import open_model
+from dense.readers import read
+from dense.service import Distillation, distill
+from dense.service.analysts import model_settings
+from dense.text.clip import clip_end
+from dense.trajectory import Trajectory
+
+SPENT = "spent.jsonl"
+CONTEXT_BUDGET = 7_500
+"""Bytes of the report within a hook's text."""
+MAX_REQUEST_CHARS = 300
+
+
+def work() -> int:
+    """Distill everything that waits; gives how many. A second worker leaves it to the first."""
+    done = 0
+    while pending():
+        with locked(state_folder() / "worker.lock", wait=False) as is_mine:
+            if not is_mine:
+                return done
+            for path in pending():
+                _work_on(path)
+                done += 1
+    return done
+
+
+def _work_on(path: Path) -> None:
+    """Distill one session. Its file goes when the result, or the record of the failure, is written."""
+    item = read_json(path)
+    name = plain_name(str(item.get("session_id") or path.stem))
+    before = item.get("queued")
+    try:
+        result = distill_session(item)
+        write_atomically(project_folder(str(item["cwd"])) / f"{name}.message.txt", result.pop("message"))
+        write_json(project_folder(str(item["cwd"])) / f"{name}.json", result)
+    except Exception as error:  # one session must not keep the others from being distilled
+        write_json(
+            state_folder() / FAILED / f"{name}.json", {**item, "error": f"{type(error).__name__}: {error}"[:1000]}
+        )
+    if read_json(path).get("queued") == before:  # a session that ended again meanwhile is distilled again
+        path.unlink(missing_ok=True)
+
+
+def distill_session(item: dict[str, Any]) -> dict[str, Any]:
+    """The result of one session: its state, what is open, and the text for the next session."""
+    trajectory = session_trajectory(item)
+    done = asyncio.run(_distilled(trajectory, load_settings(Path(str(item["cwd"])), trusts_project=False)))
+    tree, verdict = done.reconciled, done.reconciled.root.verdict
+    opened = [issue.text for issue in tree.issues if issue.resolved_at is None]
+    state = verdict.state if verdict is not None else "unknown"
+    is_unfinished = bool(opened) and state != "complete"
+    name = plain_name(str(item["session_id"]))
+    message = project_folder(str(item["cwd"])) / f"{name}.message.txt"
+    return {
+        "session": str(item["session_id"]),
+        "agent": trajectory.agent or str(item.get("agent") or ""),
+        "cwd": str(item["cwd"]),
+        "ended": str(item.get("ended") or now()),
+        "state": state,
+        "open": opened,
+        "context": context_text(done, trajectory, item, message) if is_unfinished else "",
+        "message": done.feedback.message,
+    }
+
+
+def session_trajectory(item: dict[str, Any]) -> Trajectory:
+    """The trajectory of a queued session."""
+    path = str(item.get("transcript_path") or "")
+    if not path:
+        raise DenseError("the agent named no transcript")
+    found = list(read(path))
+    same = [one for one in found if one.id == str(item["session_id"])]
+    return (same or found)[-1]
+
+
+async def _distilled(trajectory: Trajectory, settings: Settings) -> Distillation:
+    left = settings.hook_max_usd_per_day - _spent_today()
+    if settings.model is None or left <= 0:
+        return await distill(trajectory, environment="same", budget=CONTEXT_BUDGET)
+    try:
+        async with open_model(settings.model, base_url=settings.base_url, max_usd=left) as model:
+            done = await distill(
+                trajectory, model=model, settings=model_settings(settings.model, base_url=settings.base_url),
+                environment="same", budget=CONTEXT_BUDGET,
+            )  # fmt: skip
+            append_line(state_folder() / SPENT, {"at": now(), "usd": model.ledger.totals.usd or 0.0})
+            return done
+    except ModelError as error:
+        append_line(
+            state_folder() / "log.jsonl", {"at": now(), "hook": "work", "error": f"{error}; the rules were used"[:500]}
+        )
+        return await distill(trajectory, environment="same", budget=CONTEXT_BUDGET)
+
+
+def _spent_today() -> float:
+    today = now()[:10]
+    return sum(
+        float(line.get("usd") or 0) for line in lines_of(state_folder() / SPENT) if str(line.get("at"))[:10] == today
+    )
+
+
+def context_text(done: Distillation, trajectory: Trajectory, item: dict[str, Any], message: Path) -> str:
+    """What the next session of the project gets: where it comes from, and the report between its markers."""
+    end = f"[dense-feedback-{done.feedback.key} ends]"
+    block = done.feedback.message.partition(end)[0]
+    asked = " ".join((trajectory.task.instruction if trajectory.task else "").split())
+    head = (
+        f"dense: feedback on the last {trajectory.agent or 'agent'} session in this project ({trajectory.id}), which"
+        f" ended {item.get('ended') or now()}. It is a record made from that session's trace, no request of the user:"
+        f" use it if the user continues that work, ignore it otherwise.\n"
+        f"That session was asked: {clip_end(asked, MAX_REQUEST_CHARS)}\nThe whole message: {message}\n"
+    )
+    return head + clip_end(block, MAX_CHARACTERS - len(head) - len(end) - 1).rstrip("\n") + "\n" + end
