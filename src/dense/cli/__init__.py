@@ -14,10 +14,11 @@ import typer
 
 from dense import __version__
 from dense.cli.distill import distill
+from dense.cli.last import last, sessions
 from dense.cli.methods import methods
 from dense.cli.read import read
 from dense.cli.refit import refit
-from dense.cli.setup import config, hook, setup
+from dense.cli.setup import config, hook, mcp, setup
 from dense.cli.show import show
 from dense.cli.text import printable
 from dense.cli.view import view
@@ -45,6 +46,8 @@ def _options(
         print(context.get_help())
 
 
+app.command("last")(last)
+app.command("sessions")(sessions)
 app.command("read")(read)
 app.command("distill")(distill)
 app.command("show")(show)
@@ -53,6 +56,7 @@ app.command("methods")(methods)
 app.command("setup")(setup)
 app.command("hook")(hook)
 app.command("config")(config)
+app.command("mcp")(mcp)
 app.add_typer(refit, name="refit")
 
 

@@ -11,15 +11,23 @@ from dense.errors import DenseError
 
 
 def setup(
-    agent: Annotated[str, typer.Argument(help="claude-code, codex, gemini-cli or opencode.", show_default=False)],
+    agent: Annotated[
+        str,
+        typer.Argument(
+            help="claude-code, codex, gemini-cli or opencode; scout prints the path of the scanner.", show_default=False
+        ),
+    ],
     remove: Annotated[bool, typer.Option("--undo", help="Remove what was installed.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Install hooks that distill each session at its end and give the next one its feedback.
 
     Shows what it will write and asks first. Your own settings files are not edited."""
-    from dense.integrations.setup import install, plan_setup, undo
+    from dense.integrations.setup import PLUGINS, install, plan_setup, undo
 
+    if agent == "scout":  # nothing to install: Scout loads a scanner by its path
+        print(PLUGINS.parent / "scout.py")
+        return
     plan = plan_setup(agent)
     if remove:
         for line in undo(agent):
@@ -60,3 +68,10 @@ def config() -> None:
     }
     for name, value in rows.items():
         print(f"{name:22} {printable(value):40} {printable(origins.get(name, 'default'))}")
+
+
+def mcp() -> None:
+    """Serve feedback to agents by the Model Context Protocol, on standard input and output."""
+    from dense.integrations.mcp_server import make_server
+
+    make_server().run("stdio")

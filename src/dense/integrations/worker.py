@@ -9,6 +9,7 @@ from typing import Any
 from dense.errors import DenseError, ModelError
 from dense.integrations.hooks import MAX_CHARACTERS
 from dense.integrations.queue import FAILED, pending, plain_name, project_folder
+from dense.integrations.sessions import session_trajectory
 from dense.integrations.settings import Settings, load_settings
 from dense.integrations.state import (
     append_line,
@@ -21,9 +22,10 @@ from dense.integrations.state import (
     write_json,
 )
 from dense.model import open_model
-from dense.readers import read
+from dense.readers import read, stored_sessions
 from dense.service import Distillation, distill
 from dense.service.analysts import model_settings
+from dense.service.turns import select_turn
 from dense.text.clip import clip_end
 from dense.trajectory import Trajectory
 
@@ -65,7 +67,7 @@ def _work_on(path: Path) -> None:
 
 def distill_session(item: dict[str, Any]) -> dict[str, Any]:
     """The result of one session: its state, what is open, and the text for the next session."""
-    trajectory = session_trajectory(item)
+    trajectory = queued_trajectory(item)
     done = asyncio.run(_distilled(trajectory, load_settings(Path(str(item["cwd"])), trusts_project=False)))
     tree, verdict = done.reconciled, done.reconciled.root.verdict
     opened = [issue.text for issue in tree.issues if issue.resolved_at is None]
@@ -85,14 +87,18 @@ def distill_session(item: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def session_trajectory(item: dict[str, Any]) -> Trajectory:
-    """The trajectory of a queued session."""
-    path = str(item.get("transcript_path") or "")
-    if not path:
-        raise DenseError("the agent named no transcript")
-    found = list(read(path))
-    same = [one for one in found if one.id == str(item["session_id"])]
-    return (same or found)[-1]
+def queued_trajectory(item: dict[str, Any]) -> Trajectory:
+    """The trajectory of a queued session's last request: from the file that the agent named, or from its store."""
+    session, path = str(item["session_id"]), str(item.get("transcript_path") or "")
+    if path:
+        found = list(read(path))
+        same = [one for one in found if one.id == session]
+        return select_turn((same or found)[-1], "last")
+    agent = str(item.get("agent") or "")
+    stored = [one for one in stored_sessions(agents=[agent]) if one.id == session] if agent else []
+    if not stored:
+        raise DenseError("the agent named no transcript, and its store has no such session")
+    return session_trajectory(stored[0])
 
 
 async def _distilled(trajectory: Trajectory, settings: Settings) -> Distillation:

@@ -8,7 +8,7 @@ All text of a trace is data: it reaches the page compressed, and the page's scri
 
 from __future__ import annotations
 
-from dense.view.load import LoadedRun, load_runs
+from dense.view.load import LoadedRun, load_runs, load_trajectory
 from dense.view.page import page_html, write_view
 
-__all__ = ["LoadedRun", "load_runs", "page_html", "write_view"]
+__all__ = ["LoadedRun", "load_runs", "load_trajectory", "page_html", "write_view"]

@@ -61,8 +61,17 @@ def load_runs(
         return [_distilled(path, redacted=options.redacted)]
     given = _given_message(path) if path.is_dir() else ""
     trajectory = _only_trajectory(_attempt(path), format, task)
-    runs = [asyncio.run(_made(trajectory, name, options)) for name in methods]
-    return [replace(run, given=given) for run in runs]
+    return [replace(run, given=given) for run in load_trajectory(trajectory, methods=methods, options=options)]
+
+
+def load_trajectory(
+    trajectory: Trajectory,
+    *,
+    methods: Sequence[str] = ("dense",),
+    options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
+) -> list[LoadedRun]:
+    """A run of each method on a trajectory, with the built-in rules."""
+    return [asyncio.run(_made(trajectory, name, options)) for name in methods]
 
 
 async def _made(trajectory: Trajectory, name: str, options: FeedbackOptions) -> LoadedRun:

@@ -1,0 +1,74 @@
+# pyright: reportMissingImports=false, reportUntypedFunctionDecorator=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
+"""A scanner for Inspect Scout: the state and the open issues of each transcript, in Scout's own results.
+
+    scout scan "$(dense setup scout)" -T LOGS
+
+Scout loads this file by its path; it is the only module that imports `inspect_scout`. No model is asked: the built-in
+rules analyse the transcript's messages. The scores that a log may hold are not read."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from inspect_scout import Reference, Result, Scanner, Transcript, scanner
+
+from dense.errors import DenseError
+from dense.readers import read
+from dense.service import distill_sync
+from dense.trajectory import Trajectory
+from dense.tree import leaves
+
+
+def transcript_trajectory(transcript: Transcript) -> Trajectory:
+    """A transcript as a trajectory, read like a sample of an Inspect log."""
+    messages = [message.model_dump(mode="json", exclude_none=True) for message in transcript.messages]
+    sample = {"id": transcript.task_id or transcript.transcript_id, "epoch": 1, "input": "", "messages": messages}
+    log = {
+        "version": 2,
+        "eval": {"task": transcript.task_set or "", "model": transcript.model or ""},
+        "samples": [sample],
+    }
+    with tempfile.TemporaryDirectory(prefix="dense-scout-") as folder:
+        path = Path(folder) / "transcript.json"
+        path.write_text(json.dumps(log), encoding="utf-8")
+        return next(iter(read(path, format="inspect")))
+
+
+@scanner(messages="all")
+def dense_state() -> Scanner[Transcript]:
+    """The state of each transcript by the built-in rules, with its open issues and the message for a retry."""
+
+    async def scan(transcript: Transcript) -> Result:
+        try:
+            trajectory = transcript_trajectory(transcript)
+            done = distill_sync(trajectory)
+        except (DenseError, StopIteration) as error:
+            return Result(value="unread", explanation=str(error) or "no action in the transcript")
+        tree = done.reconciled
+        verdict = tree.root.verdict
+        opened = [issue for issue in tree.issues if issue.resolved_at is None]
+        actions = {leaf.id: leaf.action for leaf in leaves(tree.root)}
+        spoken = [message.id for message in transcript.messages if message.role == "assistant"]
+        cited = sorted({actions[node] for issue in opened for node in issue.evidence if node in actions})
+        references = [
+            Reference(type="message", cite=f"a{number}", id=spoken[number - 1])
+            for number in cited
+            if number <= len(spoken) and spoken[number - 1]
+        ]
+        return Result(
+            value=verdict.state if verdict is not None else "unknown",
+            answer="; ".join(issue.code for issue in opened) or None,
+            explanation="\n".join(issue.text for issue in opened) or tree.root.summary,
+            metadata={
+                "issues": [{"code": issue.code, "text": issue.text, "quote": issue.quote} for issue in opened],
+                "next_steps": [step.text for step in tree.next_steps],
+                "message": done.feedback.message,
+                "actions": len(actions),
+            },
+            references=references,
+        )
+
+    return scan
