@@ -1,5 +1,5 @@
 # The commands that we use. Each sets up .venv by itself; `make demo` and `make test` are all that a newcomer needs.
-.PHONY: demo test test-random test-slow fuzz check format bench golden fixtures clean
+.PHONY: demo test test-random test-slow fuzz check format bench golden fixtures clean test-agents
 BIN := .venv/bin
 export PYTHON
 
@@ -22,6 +22,8 @@ test-slow: .venv/.ready  ## what takes minutes: 100,000 mutated traces, a 2 GB l
 
 fuzz: .venv/.ready  ## mutated and random input for readers, markup, validation, YAML, tables and redaction: FUZZ_MINUTES (10); failures stay in tests/fuzz/corpus
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(FUZZ_MINUTES),10)
+test-agents: .venv/.ready  ## Claude Code, Codex, Gemini CLI and opencode from npm, each with the hooks, against a scripted model
+	$(BIN)/python -m pytest -n 0 -m agents tests/integrations
 
 check: .venv/.ready  ## format, lint, strict types
 	$(BIN)/ruff format --check .

@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "make"
-sys.path.insert(0, str(FIXTURES))
-
 import wire_anthropic
 import wire_gemini
 import wire_openai_chat
@@ -49,8 +46,8 @@ class Agent:
 
     def dense(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "dense", *arguments], env=self.environment("http://127.0.0.1:9"), capture_output=True,
-            text=True, timeout=120, check=False,
+            [sys.executable, "-m", "dense", *arguments], env=self.environment("http://127.0.0.1:9"), text=True,
+            capture_output=True, timeout=120, check=False,
         )  # fmt: skip
 
     def session(self, folder: Path, prompt: str, turns: Sequence[Turn]) -> list[dict[str, Any]]:
@@ -59,8 +56,8 @@ class Agent:
         script = Script(turns)
         with serve(script, self.wire) as url:
             done = subprocess.run(
-                self.command(prompt), cwd=folder, env=self.environment(url), capture_output=True, text=True, timeout=240,
-                stdin=subprocess.DEVNULL, check=False,
+                self.command(prompt), cwd=folder, env=self.environment(url), capture_output=True, text=True,
+                timeout=240, stdin=subprocess.DEVNULL, check=False,
             )  # fmt: skip
         assert script.requests, f"{self.name} asked nothing: {done.stdout[-800:]} {done.stderr[-800:]}"
         return script.requests
@@ -70,6 +67,7 @@ class Agent:
 
     def settled(self) -> str:
         """What `dense hook status` says once nothing waits."""
+        text = ""
         for _ in range(200):
             text = self.dense("hook", "status").stdout
             if "waiting: 0" in text:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from dense.errors import DenseError
 from dense.integrations import hooks, queue, settings, state, worker
 from dense.integrations.setup import install, plan_setup, undo
-from dense.errors import DenseError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SESSION = EXAMPLES / "looks-successful"

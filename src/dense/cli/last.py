@@ -68,11 +68,8 @@ def sessions(
     if as_json:
         for one in shown:
             about = {"agent": one.session.agent, "id": one.session.id, "path": str(one.session.path)}
-            print(
-                json.dumps(
-                    {**about, "changed": one.session.changed, "state": one.state, "issue": one.issue, "task": one.task}
-                )
-            )
+            found_out = {"changed": one.session.changed, "state": one.state, "issue": one.issue, "task": one.task}
+            print(json.dumps(about | found_out))
         return
     console = Console(highlight=False, width=None if Console().is_terminal else 160)
     for one in shown:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,27 +28,39 @@ def make_server() -> MCPServer:
     """The server with its tools and resources."""
     try:
         from mcp.server.mcpserver import MCPServer
+        from mcp.server.mcpserver.exceptions import ResourceError, ToolError
     except ImportError:
         raise DenseError("dense mcp needs the official SDK: pip install 'dense-feedback[mcp]'") from None
     server: MCPServer = MCPServer("dense", instructions=INSTRUCTIONS, version=__version__)
 
+    @contextmanager
+    def explained() -> Generator[None]:
+        """What is wrong reaches the agent in our words, not as a crash of the server."""
+        try:
+            yield
+        except DenseError as error:
+            raise ToolError(str(error)) from None
+
     @server.tool()
     def distill(path: str, task: str = "") -> str:  # pyright: ignore[reportUnusedFunction]
         """Distill one trace into feedback for the next attempt. `path` is a file or folder with one trace."""
-        found = list(read(path, task=task or None))
-        if len(found) != 1:
-            raise DenseError(f"{path} holds {len(found)} trajectories: name the file of one")
-        return distill_sync(found[0]).feedback.message
+        with explained():
+            found = list(read(path, task=task or None))
+            if len(found) != 1:
+                raise DenseError(f"{path} holds {len(found)} trajectories: name the file of one")
+            return distill_sync(found[0]).feedback.message
 
     @server.tool()
     def last_feedback(folder: str, agent: str = "") -> str:  # pyright: ignore[reportUnusedFunction]
-        """Feedback on the newest session of the project in `folder`: what is open, proven, failed, and what to do next."""
-        return _last(folder, agent).feedback.report
+        """Feedback on the newest session of the project in `folder`: what is open, proven, failed, what to do next."""
+        with explained():
+            return _last(folder, agent).feedback.report
 
     @server.tool()
     def open_issues(folder: str, agent: str = "") -> list[str]:  # pyright: ignore[reportUnusedFunction]
         """What the newest session of the project in `folder` left open, most severe first."""
-        return [issue.text for issue in _last(folder, agent).reconciled.issues if issue.resolved_at is None]
+        with explained():
+            return [issue.text for issue in _last(folder, agent).reconciled.issues if issue.resolved_at is None]
 
     @server.resource("dense://reports", mime_type="text/plain")
     def reports() -> str:  # pyright: ignore[reportUnusedFunction]
@@ -61,7 +75,7 @@ def make_server() -> MCPServer:
         """The message that hooks made of one session."""
         path = state_folder() / PROJECTS / project / f"{session}.message.txt"
         if path.resolve().parent.parent != (state_folder() / PROJECTS).resolve() or not path.is_file():
-            raise DenseError(f"no report of session {session} in project {project}")
+            raise ResourceError(f"no report of session {session} in project {project}")
         return path.read_text(encoding="utf-8")
 
     return server

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -79,11 +79,11 @@ def summaries(sessions: Iterable[StoredSession]) -> list[SessionSummary]:
     is_new = False
     for session in sessions:
         key = f"{session.agent} {session.id} {session.path}"
-        entry = known.get(key)
-        if not isinstance(entry, list) or entry[0] != session.changed:
+        entry = cast("list[Any]", known.get(key) or [None])
+        if entry[0] != session.changed:
             entry, is_new = [session.changed, *_distilled(session)], True
             known[key] = entry
-        found.append(SessionSummary(session, str(entry[1]), str(entry[2]), str(entry[3])))
+        found.append(SessionSummary(session, *map(str, entry[1:4])))
     if is_new:
         kept = dict([*known.items()][-MAX_INDEXED:]) | {"version": __version__}
         write_atomically(path, json.dumps(kept, ensure_ascii=False))
