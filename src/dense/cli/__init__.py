@@ -12,15 +12,15 @@ from typing import Annotated
 
 import typer
 
-from dense import __version__
 from dense.cli.distill import distill
 from dense.cli.last import last, sessions
 from dense.cli.methods import methods
 from dense.cli.read import read
 from dense.cli.refit import refit
-from dense.cli.setup import config, hook, mcp, setup
+from dense.cli.setup import config, distill_defaults, hook, mcp, setup
 from dense.cli.show import show
 from dense.cli.text import printable
+from dense.cli.version import full_version
 from dense.cli.view import view
 from dense.errors import DenseError
 
@@ -29,7 +29,6 @@ app = typer.Typer(
     help="Turn the trajectory of an AI agent into structured feedback for its next attempt.",
     no_args_is_help=True,
     invoke_without_command=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -41,9 +40,11 @@ def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
     if version:
-        print(f"dense {__version__}")
+        print(full_version())
     elif context.invoked_subcommand is None:
         print(context.get_help())
+    elif context.invoked_subcommand == "distill":
+        context.default_map = {"distill": distill_defaults()}
 
 
 app.command("last")(last)

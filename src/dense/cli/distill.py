@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
+import click
 import typer
+from click.core import ParameterSource
 
 from dense.cli.read import given_task
 from dense.deliver.budget import parse_budget
@@ -93,6 +95,8 @@ def distill(
     """Distill traces into feedback for the next attempt.
 
     Without --out, the message for the next attempt is printed, and everything else goes to the error stream."""
+    if answers is not None and _is_from_settings("model"):
+        model = None  # who gives answers needs no model, whatever the settings file says
     if model is not None and answers is not None:
         raise DenseError("--model and --answers exclude each other: choose one")
     if context is not None and context < MIN_CONTEXT_TOKENS:
@@ -152,3 +156,9 @@ def distill(
         summary.show()
     if summary.failures:
         raise typer.Exit(1)
+
+
+def _is_from_settings(option: str) -> bool:
+    """Whether an option's value comes from a settings file."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.get_parameter_source(option) == ParameterSource.DEFAULT_MAP

@@ -70,6 +70,16 @@ def config() -> None:
         print(f"{name:22} {printable(value):40} {printable(origins.get(name, 'default'))}")
 
 
+def distill_defaults() -> dict[str, str | bool]:
+    """What the settings files say for options of `dense distill` that are not given."""
+    from dense.integrations.settings import load_settings
+
+    settings = load_settings()
+    given = {"model": settings.model, "base_url": settings.base_url, "budget": settings.budget}
+    off = {"no_redact": True} if settings.redact == "false" else {}
+    return {name: value for name, value in given.items() if value is not None} | off
+
+
 def mcp() -> None:
     """Serve feedback to agents by the Model Context Protocol, on standard input and output."""
     from dense.integrations.mcp_server import make_server
