@@ -76,7 +76,8 @@ def distill_defaults() -> dict[str, str | bool]:
 
     settings = load_settings()
     given = {"model": settings.model, "base_url": settings.base_url, "budget": settings.budget}
-    off = {"no_redact": True} if settings.redact == "false" else {}
+    redaction: dict[str, dict[str, str | bool]] = {"false": {"no_redact": True}, "kingfisher": {"redact": "kingfisher"}}
+    off = redaction.get(settings.redact, {})
     return {name: value for name, value in given.items() if value is not None} | off
 
 

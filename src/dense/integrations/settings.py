@@ -64,6 +64,8 @@ def load_settings(folder: Path | None = None, *, trusts_project: bool = True) ->
         fields["budget"] = str(values["budget"])
     if "redact" in values:
         fields["redact"] = str(values["redact"]).lower()
+        if fields["redact"] not in ("true", "false", "kingfisher"):
+            raise DenseError(f'{origins["redact"]}: redact is true, false or "kingfisher", not {values["redact"]!r}')
     if "hooks.max_usd_per_day" in values:
         fields["hook_max_usd_per_day"] = float(values["hooks.max_usd_per_day"])
     return Settings(**fields, origins=tuple(origins.items()))

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from dense.errors import DenseError
 from dense.methods import method as named_method
 from dense.readers import read
+from dense.redact import Redaction
 from dense.service.analysts import AnalystChoice
 from dense.service.drafting import clean
 from dense.service.feedback import FeedbackOptions, make_feedback
@@ -97,7 +98,7 @@ def _only_trajectory(path: Path, format: str | None, task: str | None) -> Trajec
     return found[0]
 
 
-def _distilled(folder: Path, *, redacted: bool) -> LoadedRun:
+def _distilled(folder: Path, *, redacted: Redaction) -> LoadedRun:
     """The run in a folder that `dense distill` wrote, with its trace if that is still there."""
     try:
         record = read_record(folder / RUN)
