@@ -13,15 +13,15 @@ from typing import Annotated
 import typer
 
 from dense.cli.distill import distill
-from dense.cli.last import last, sessions
 from dense.cli.methods import methods
 from dense.cli.read import read
 from dense.cli.refit import refit
-from dense.cli.setup import config, distill_defaults, hook, mcp, setup
-from dense.cli.show import show
+from dense.cli.session.last import last, sessions
+from dense.cli.session.setup import config, distill_defaults, hook, mcp, setup
+from dense.cli.session.show import show
+from dense.cli.session.version import full_version
+from dense.cli.session.view import view
 from dense.cli.text import printable
-from dense.cli.version import full_version
-from dense.cli.view import view
 from dense.errors import DenseError
 
 app = typer.Typer(

@@ -14,7 +14,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 
 def full_version() -> str:
     """The version, and the commit of the checkout or of the archive that it was installed from."""
-    commit = _checkout_commit(Path(__file__).parents[3]) or _installed_commit()
+    commit = _checkout_commit(Path(__file__).parents[4]) or _installed_commit()
     return f"dense {__version__}" + (f" (commit {commit[:12]})" if commit else "")
 
 
