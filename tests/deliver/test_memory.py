@@ -67,7 +67,8 @@ def test_the_budget_holds_for_any_number_of_items(budget: int, name: str) -> Non
 
 @settings(max_examples=30, deadline=None)
 @given(
-    texts=st.lists(st.text(min_size=1, max_size=400), min_size=2, max_size=3, unique=True), task=st.text(max_size=80)
+    texts=st.lists(st.text(min_size=1, max_size=400), min_size=2, max_size=3, unique=True),
+    task=st.text(max_size=80).filter(str.strip),
 )
 def test_what_a_run_was_told_is_cut_out_again(texts: list[str], task: str) -> None:
     """Whatever reports and task say: a trace that begins with the message is as if it had begun with the task."""

@@ -15,7 +15,7 @@ from dense.harness.delivery_check import compare_received
 from dense.harness.derived_task import FEEDBACK_FILE, MAX_ARGUMENT_BYTES, instruction_with
 
 TASK = "Count the lines of /app/words.txt that contain the letter e and write the number to /app/count.txt.\n"
-MESSAGE = f"[dense-feedback-0badcafe begins]\nWhat was tried:\n\n  grep -c e\n[dense-feedback-0badcafe ends]\n\n{TASK}"
+MESSAGE = f"[dense-feedback-0bada] What was tried:\n\n  grep -c e\n0bada| end\n\n{TASK}"
 
 
 def write(folder: Path, *steps: dict[str, Any], name: str = "trajectory.json", **more: Any) -> Path:

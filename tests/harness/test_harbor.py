@@ -71,7 +71,7 @@ def test_an_agent_is_given_the_message(
 ) -> None:
     server = serve(*SOLVED)
     text = "Try é {this} %s \\n.\n"
-    message = f"[dense-feedback-0badcafe begins]\n{text}[dense-feedback-0badcafe ends]\n\n{instruction_of(task)}"
+    message = f"[dense-feedback-0bada] Read this.\n{text}0bada| end\n\n{instruction_of(task)}"
     order = AttemptOrder("cell", terminus(), task, tmp_path / "cell", message, seed=77)
     found = attempt(order, servers={"t": server.root})
     assert (found.reward, found.exception) == (1.0, None)

@@ -88,7 +88,9 @@ def test_an_edit_that_was_tried_again_is_described_by_what_it_changes() -> None:
 
 def test_each_failure_is_described_once() -> None:
     failed = action("bash", "bash: gnuplot: command not found", command="gnuplot x")
-    assert described([failed, failed]) == "ran `gnuplot x`: `bash: gnuplot: command not found`"
+    assert described([failed, failed]) == "`gnuplot` is not installed (a1)"
+    broken = action("bash", "Traceback (most recent call last):\nKeyError: 'a'", failed=True, command="python3 x.py")
+    assert described([broken, broken]) == "ran `python3 x.py`: `KeyError: 'a'`"
 
 
 def test_of_lists_and_records_the_single_value_that_differs_is_described() -> None:

@@ -176,10 +176,8 @@ def test_the_whole_is_described_by_its_parts() -> None:
     parts = [(1, 1), (2, 3), (4, 5)]
     briefs = [one.final_summary(*part, with_failures=False) for part in parts]
     whole = one.final_summary(1, 5, parts, with_failures=False)
-    assert whole == (
-        "Ran `python3 sum.py > total.txt`. Looking at `total.txt` showed `total: 30`. "
-        "Ran `sed -i 's/a/b/' dur.py`. `pytest -q`: all 4 tests pass."
-    )
+    assert whole == "Looking at `total.txt` showed `total: 30`. `pytest -q`: all 4 tests pass."
+    assert "Ran `sed -i 's/a/b/' dur.py`" in briefs[2]
     assert whole not in briefs
     assert whole == narrator(steps).final_summary(1, 5, parts, with_failures=False)
 

@@ -23,10 +23,13 @@ HEAD, TAIL = 6_000, 3_000
 """So many bytes are read at the beginning and at the end, blank lines not counted."""
 NOTICED = 0.5
 """What lies between is noticed by passages, each with this chance."""
-NUMBERS = re.compile(r"\b[0-9a-f]{8}(?:-\d+)?\b|\d+")
+NUMBERS = re.compile(r"^\w{5}(?=\|)|\d+", re.MULTILINE)
 """Times, sizes and marks: whether a passage is noticed does not hang on them."""
 
-ABSENT = re.compile(r"No module named '?([\w.]+)|(?:bash: (?:line \d+: )?)?([\w./+-]+): (?:command )?not found")
+ABSENT = re.compile(
+    r"No module named '?([\w.]+)|(?:bash: (?:line \d+: )?)?([\w./+-]+): (?:command )?not found"
+    r"|`([\w.+-]+)` is not installed"
+)
 SPAN = re.compile(r"`([^`\n]{2,600})`")
 PROGRAMS = frozenset(
     "awk base64 bash cat chmod convert cp csvjoin cut echo file find gnuplot grep gzip head iconv join journalctl jq"
@@ -56,8 +59,10 @@ MAKES = re.compile(
 COMMON = frozenset(
     "a an and app are at be but by for from has in is it must not of on or py python than the to".split()
 )
-QUOTE = re.compile(r"^[0-9a-f]{8}\| (.*)$")
-"""A line around quoted text: what follows, or `end`."""
+QUOTE = re.compile(r"^[0-9a-z]{5}\|(?: (.*))?$")
+"""A line around quoted text: what follows; nothing or `end` after the last."""
+WORDS = re.compile(r"(?:^|: )(?:message|verifier output|ended by)$|^end$|^$")
+"""Before text that is no screen: somebody's words, or no quoted text at all."""
 READ_FIRST = re.compile(r"\b[Rr]ead\b[^.]{0,60}\bfile\b")
 FILE = re.compile(r"\bfile (/[\w./-]+\.\w+)")
 
@@ -116,7 +121,7 @@ def _passages(text: str) -> Iterator[str]:
 
 def absent(text: str) -> frozenset[str]:
     """The programs and modules that a text says are not there."""
-    names = (found[1] or found[2] for found in ABSENT.finditer(text))
+    names = (found[1] or found[2] or found[3] for found in ABSENT.finditer(text))
     return frozenset(name.split(".")[0].strip("/") for name in names if name)
 
 
@@ -151,7 +156,7 @@ def _prose(text: str) -> str:
         elif stripped.startswith(("<", "#", "---")):
             in_screen = False
         if quote := QUOTE.match(line):
-            in_screen = quote[1] != "end"
+            in_screen = in_screen if (quote[1] or "").startswith("…") else not WORDS.search(quote[1] or "")
         elif not in_screen and stripped:
             lines.append(stripped)
     return "\n".join(lines)
@@ -160,26 +165,27 @@ def _prose(text: str) -> str:
 def _begins_action(line: str) -> bool:
     """Whether a line around quoted text begins with another action."""
     quote = QUOTE.match(line)
-    return quote is not None and re.search(r"action a\d+", quote[1]) is not None
+    return quote is not None and re.search(r"action a\d+", quote[1] or "") is not None
 
 
 def _quoted(text: str) -> Iterator[Exchange]:
     """Commands that are quoted without a screen, each with what is quoted below it. What is called final worked."""
     head, command, answer = "", list[str](), list[str]()
     is_answer = is_open = False
-    for line in [*text.splitlines(), "00000000| end"]:
+    for line in [*text.splitlines(), "00000| end"]:
         quote = QUOTE.match(line)
         if quote is None:
             (answer if is_answer else command).extend([line] if is_open else [])
             continue
-        if quote[1].startswith(("observation", "…")):
-            is_answer = is_answer or quote[1].startswith("observation")
+        mark = quote[1] or ""
+        if mark.startswith(("observation", "…")):
+            is_answer = is_answer or mark.startswith("observation")
             continue
         if command:
             yield _exchange("\n".join(command), "\n".join(answer), head)
         command, answer, is_answer = [], [], False
-        head = quote[1] if "action a" in quote[1] else head
-        is_open = quote[1] != "end"
+        head = mark if "action a" in mark else head
+        is_open = not WORDS.search(mark)
 
 
 def _exchange(command: str, answer: str, head: str) -> Exchange:

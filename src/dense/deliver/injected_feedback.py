@@ -1,9 +1,9 @@
 """Feedback that a run was given, cut out of the record of that run, whatever the record's format did to it.
 
-A message of ours is between two lines that name its key (`message`). They are looked for in the input of a run: its
-task, and what users and the harness said, wrapped into another prompt, escaped, indented, broken into lines, in base64,
-or split over several messages. What an agent did, printed or said is evidence and stays, whatever lines are in it: a
-tool's output that shows such a line hides nothing.
+A message of ours is between a first word and a last line that name its key (`message`). They are looked for in the
+input of a run: its task, and what users and the harness said, wrapped into another prompt, escaped, indented, broken
+into lines, in base64, or split over several messages. What an agent did, printed or said is evidence and stays,
+whatever lines are in it: a tool's output that shows such a line hides nothing.
 
 Only an experiment that keeps a record of the message that it delivered as a file can have it cut out of outputs too
 (`delivered`): what is between its lines and what is around its markers, by its own keys alone."""
@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.deliver.message import BEGINS, NO_TASK
+from dense.deliver.page import END, KEY_CHARACTERS, KEY_LENGTH
 from dense.redact.texts import Texts
 from dense.redact.walk import rewrite_trajectory, texts_of
 from dense.text.search import contains_any
@@ -27,8 +28,7 @@ from dense.trajectory import Observation, Step, Trajectory
 MARK = "[feedback that this run was given is left out]"
 """The text in place of what was cut, except in the task: an output that showed it was not empty."""
 
-_NO_TASK = NO_TASK.strip()
-_NAME = BEGINS.partition("{")[0].strip("[")
+_NAME, _LAST_WORD = BEGINS.partition("{")[0].strip("["), END.split()[-1]
 _BREAK = r"(?:[\s\"'+|>*#]|\\[nrt]){0,16}"
 """What may have come between two characters: a line's end with the next one's indentation or quotation mark."""
 
@@ -37,11 +37,10 @@ def _broken(word: str) -> str:
     return _BREAK.join(map(re.escape, word))
 
 
-_KEY = _BREAK.join(["([0-9a-f])"] * 8)
+_KEY = _BREAK.join([f"([{KEY_CHARACTERS}])"] * KEY_LENGTH)
 _LINE_END = r"[ \t]*(?:\r?\n|(?:\\+r)?\\+n|&#10;|&#xA;|<br ?/?>)"
-_LIMIT = re.compile(
-    rf"\[?{_BREAK}{_broken(_NAME)}{_BREAK}{_KEY}{_BREAK}(?:({_broken('begins')})|{_broken('ends')}){_BREAK}\]?"
-)
+_BEGIN = re.compile(rf"\[{_BREAK}{_broken(_NAME)}{_BREAK}{_KEY}{_BREAK}\]")
+_END = re.compile(rf"{_KEY}{_BREAK}\|{_BREAK}{_broken(_LAST_WORD)}(?!\w)")
 _TWO_LINE_ENDS = re.compile(rf"(?:{_LINE_END}){{0,2}}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{64,}(?:\s{1,2}[A-Za-z0-9+/_-]{16,})*={0,2}")
 _BASE64_HINTS = tuple(b64encode(bytes(shift) + _NAME.encode())[4 if shift else 0 : -4].decode() for shift in range(3))
@@ -49,7 +48,7 @@ _BASE64_HINTS = tuple(b64encode(bytes(shift) + _NAME.encode())[4 if shift else 0
 
 
 class _Limit(Struct, frozen=True):
-    """A line that begins or ends a message."""
+    """What begins or ends a message."""
 
     key: str
     is_begin: bool
@@ -78,7 +77,7 @@ def _cut_given(trajectory: Trajectory, keys: list[str]) -> Trajectory:
     said = [seen for step in trajectory.steps for seen in step.observations if seen.origin != "tool"]
     instruction = trajectory.task.instruction if trajectory.task else ""
     first, *rest = _cut_parts([instruction, *(seen.text for seen in said)], keys)
-    if instruction.strip() and not first.strip() and _is_whole(instruction) and _NO_TASK not in instruction:
+    if instruction.strip() and not first.strip() and _is_whole(instruction) and NO_TASK not in instruction:
         first, *rest = [instruction, *_cut_parts([seen.text for seen in said], keys)]
     texts = iter(rest)
     task = replace(trajectory.task, instruction=first) if trajectory.task else None
@@ -188,14 +187,13 @@ def _may_hold(plain: str) -> bool:
     return contains_any(plain, (_NAME, *_BASE64_HINTS))
 
 
-def _limits(text: str) -> Iterable[_Limit]:
-    """The lines that begin and end messages, in order. To an end belong the line ends up to the task."""
-    for match in _LIMIT.finditer(text):
-        *digits, begins = match.groups()
-        end = match.end()
-        if begins is None and (blank := _TWO_LINE_ENDS.match(text, end)):
-            end = blank.end()
-        yield _Limit("".join(digits), begins is not None, match.start(), end)
+def _limits(text: str) -> list[_Limit]:
+    """What begins and ends messages, in order. To an end belong the line ends up to the task."""
+    found = [_Limit("".join(match.groups()), True, *match.span()) for match in _BEGIN.finditer(text)]
+    for match in _END.finditer(text):
+        blank = _TWO_LINE_ENDS.match(text, match.end())
+        found.append(_Limit("".join(match.groups()), False, match.start(), blank.end() if blank else match.end()))
+    return sorted(found, key=lambda limit: limit.start)
 
 
 def _plain(text: str) -> str:
@@ -211,7 +209,6 @@ def _recoded(match: re.Match[str]) -> str:
         decoded = b64decode(encoded + "=" * (-len(encoded) % 4)).decode("utf-8")
     except ValueError:
         return match[0]
-    limits = list(_limits(decoded))
-    if not limits:
+    if not _limits(decoded):
         return match[0]
     return b64encode(_cut_parts([decoded])[0].encode()).decode() or MARK

@@ -6,7 +6,7 @@ messages and read-backs of what is quoted are not quoted."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -51,6 +51,8 @@ class KeyAction(Struct, frozen=True):
     """The open issue that it shows."""
     focus: str = ""
     """A line that must be among what is quoted of its output."""
+    product: str = ""
+    """The product that it made or helped to make."""
 
     @property
     def size(self) -> int:
@@ -143,7 +145,8 @@ def rank_key_actions(tree: ReconciledTree, actions: Sequence[TranscriptAction], 
     written = {line for key in found if key for block in key.blocks for line in block.text.split("\n")}
     for product in tree.products:
         if product.check:
-            key = _key(product.check, "checks", f"checks {one_line(product.path)}", attempt)
+            verb = "checks" if attempt.effects(product.check).tests else "shows"
+            key = _key(product.check, "checks", f"{verb} {one_line(product.path)}", attempt)
             found.append(_without_read_backs(key, written) if key else None)
     wanted = [name for node in nodes(tree.root) for name in _wanted(node)]
     found += [_key(number, "needed", "", attempt) for number in attempt.numbers(wanted)]
@@ -167,7 +170,9 @@ def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]
         makers = [number for script in scripts for number in attempt.versions(script, product.action)]
         makers += attempt.versions(product.path, product.action)
         for number in sorted({*makers, product.action}, reverse=True):
-            found.append(_key(number, role, f"{word} {path}", attempt))
+            purpose = f"{word if number == product.action else 'for'} {path}"
+            if key := _key(number, role, purpose, attempt):
+                found.append(replace(key, product=path))
     return found
 
 
@@ -188,7 +193,21 @@ def _key(
     holder = attempt.holder(number)
     if holder is None or holder.is_message:
         return None
-    return KeyAction(number, role, purpose, tuple(_shown_blocks(holder, role, focus)), issue, focus)
+    return KeyAction(number, role, purpose, tuple(_joined(_shown_blocks(holder, role, focus))), issue, focus)
+
+
+def _joined(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks; commands in a row as one text."""
+    last: Block | None = None
+    for block in blocks:
+        if last is not None and last.kind == block.kind == "call" and last.head == block.head == "$":
+            last = replace(last, text=f"{last.text}\n{block.text}")
+            continue
+        if last is not None:
+            yield last
+        last = block
+    if last is not None:
+        yield last
 
 
 def _shown_blocks(action: TranscriptAction, role: KeyRole, focus: str) -> list[Block]:

@@ -1,14 +1,14 @@
 """A report as items: lines of the program, and quoted bodies that nothing in them can close or forge.
 
 Everything that the program writes is one line, its text escaped. Quoted bodies are between lines that begin with the
-report's key, eight hexadecimal digits that occur nowhere in what is quoted:
+report's key, five letters and digits that occur nowhere in what is quoted:
 
-    7f3a91c2| key-action a12, shows issue_0
+    7f3ax| key-action a12, shows issue_0
     file chart.png
-    7f3a91c2| observation exit 1
-    7f3a91c2| … 12 lines, 640 characters left out …
+    7f3ax| observation exit 1
+    7f3ax| … 12 lines, 640 characters left out …
     chart.png: cannot open
-    7f3a91c2| end
+    7f3ax| end
 
 All keys have the same length, so an item knows its size before the key is chosen."""
 
@@ -18,12 +18,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import sha256
-from itertools import count
+from itertools import count, islice
 from zlib import crc32
 
 from msgspec import Struct
 
-KEY_LENGTH = 8
+KEY_LENGTH = 5
+KEY_CHARACTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+"""32 of them, none of which looks like another."""
+MAX_KEYS_FOR_OTHERS = 100
+"""So many keys are tried for one that occurs in no other text either."""
+CLOSE, END = "{key}|\n", "{key}| end\n"
+"""The line after the last of several quoted bodies, and such a line at the end of a message."""
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]")
 """Characters that end a line, control a terminal, or have no bytes."""
 ALWAYS = 100
@@ -63,7 +69,7 @@ class Item(Struct, frozen=True, omit_defaults=True, dict=True):
     def structure_size(self) -> int:
         """Bytes of the label, of the marker lines, and of line feeds."""
         marks = sum(KEY_LENGTH + byte_size(mark) + 3 for mark, _ in self.quotes)
-        return byte_size(self.label) + 1 + (marks + 1 + KEY_LENGTH + len("| end\n") if self.quotes else 0)
+        return byte_size(self.label) + 1 + (marks + 1 + len(END.format(key="")) + KEY_LENGTH if self.quotes else 0)
 
 
 class ReportPage(Struct, frozen=True, omit_defaults=True):
@@ -99,7 +105,7 @@ def _lines(items: Iterable[Item], key: str) -> Iterator[str]:
     is_open = False
     for item in items:
         if not item.quotes:
-            yield f"{key}| end\n" if is_open else ""
+            yield CLOSE.format(key=key) if is_open else ""
             yield f"{item.label}{item.text}\n"
         for place, (mark, text) in enumerate(item.quotes):
             first = f"{item.label}{item.text}" + ("" if mark == CALL else f": {mark}")
@@ -107,7 +113,7 @@ def _lines(items: Iterable[Item], key: str) -> Iterator[str]:
             yield f"{text}\n" if text else ""
         is_open = bool(item.quotes)
     if is_open:
-        yield f"{key}| end\n"
+        yield END.format(key=key)
 
 
 def safe_item(item: Item) -> Item:
@@ -163,14 +169,23 @@ def fit_items(items: Sequence[Item], room: int) -> tuple[list[Item], list[Item]]
 
 
 def choose_key(texts: Iterable[str], others: Sequence[str] = ()) -> str:
-    """A key that occurs in none of these texts nor in `others`; the same texts give the same one if others lack it.
-    There are more keys than places in 4 GB.
+    """A key that occurs in none of these texts, and in none of `others` unless most keys do; the same texts give the
+    same one if others lack it. There are more keys than places in 30 MB of report.
 
     A checksum is enough to begin with: whoever writes the key into a trace only makes us take another."""
     everything = "\n".join(texts)
     start = crc32(everything.encode("utf-8", "replace"))
-    candidates = (sha256(f"{start}-{attempt}".encode()).hexdigest()[:KEY_LENGTH] for attempt in count())
-    return next(key for key in candidates if key not in everything and not any(key in other for other in others))
+    unused = (key for attempt in count() if (key := _key(f"{start}-{attempt}")) and key not in everything)
+    tried = list(islice(unused, 1))
+    while any(tried[-1] in other for other in others) and len(tried) < MAX_KEYS_FOR_OTHERS:
+        tried.append(next(unused))
+    return tried[-1]
+
+
+def _key(seed: str) -> str:
+    """Letters and digits, both of them: no word, no number; empty if the seed gives no such key."""
+    key = "".join([KEY_CHARACTERS[byte % 32] for byte in sha256(seed.encode()).digest()[:KEY_LENGTH]])
+    return "" if key.isalpha() or key.isdecimal() else key
 
 
 def item_texts(items: Iterable[Item]) -> Iterator[str]:

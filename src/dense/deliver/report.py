@@ -1,10 +1,10 @@
 """The report on an accepted tree: the most useful thing first, each fact once, within so many bytes.
 
-    state, summary        what the attempt came to, how it ended
+    state                 what the attempt came to, how it ended
     next-step             what to do differently, in order
     open-issue, evidence  with the line that shows it; then what the task demands and nobody checked
-    proven                values with the check that proved them
-    shortcut              dead ends with the way that worked, one line each
+    summary, proven       what was done, and values with the check that proved them
+    shortcut, dead-end    what failed with the way that worked, or without one; a line each
     task                  the subtasks in order, one line each, with what a rerun needs and what must come first
     key-action            original bytes: final products, what shows an open issue, the last verification
 
@@ -67,7 +67,11 @@ MAX_REPEATED = 0.2
 MIN_CLAUSE_WORDS = 4
 """A shorter clause may be said again."""
 WORD = re.compile(r"[\w./-]+")
+BROKEN_OFF = "ended_without_handover"
+"""The code of the issue that says how the attempt ended."""
 CLAUSE_END = re.compile(r"[.;] ")
+SPAN = re.compile(r"a\d+(?:-a\d+)?")
+CODE_SPAN = re.compile(r"`[^`]+`")
 
 
 def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
@@ -88,8 +92,8 @@ def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -
         chosen = _Choice(lines, room - reserve)
         chosen.fill(keys)
         note = _left_out_note(chosen.missing_lines, chosen.missing_keys(keys), reserve)
-        return ReportPage((*chosen.items, *([note] if note else [])), chosen.dropped(keys))
-    return ReportPage(tuple(chosen.items))
+        return ReportPage((*chosen.lines, *([note] if note else []), *chosen.quotes), chosen.dropped(keys))
+    return ReportPage((*chosen.lines, *chosen.quotes))
 
 
 class _Choice:
@@ -143,11 +147,12 @@ class _Choice:
             self.left -= item.size
 
     @property
-    def items(self) -> list[Item]:
-        """In the order of reading."""
-        return [self._shown[place] for place in sorted(self._shown)] + [
-            self._quoted[number] for number in sorted(self._quoted)
-        ]
+    def lines(self) -> list[Item]:
+        return [self._shown[place] for place in sorted(self._shown)]
+
+    @property
+    def quotes(self) -> list[Item]:
+        return [self._quoted[number] for number in sorted(self._quoted)]
 
     @property
     def missing_lines(self) -> list[Item]:
@@ -174,12 +179,11 @@ def _left_out_note(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) 
     """One line on what is left out, with its size: products first."""
     by_purpose: dict[str, list[KeyAction]] = {}
     for key in keys:
-        by_purpose.setdefault(key.purpose or f"a{key.action}", []).append(key)
+        by_purpose.setdefault(key.product or key.purpose or f"a{key.action}", []).append(key)
     parts = [_named(group) for group in by_purpose.values()]
     if lines:
         size = sum(item.size for item in lines)
-        finals = sum(group[0].role == "final" for group in by_purpose.values())
-        parts.insert(finals, f"{len(lines)} less useful {'line' if len(lines) == 1 else 'lines'} ({size:,} bytes)")
+        parts.append(f"{', '.join(dict.fromkeys(map(_line_name, lines)))} ({size:,} bytes)")
     total = len(parts)
     note = Item("left-out", ALWAYS, "left out: ", "; ".join(parts))
     while len(parts) > 1 and note.size > room:
@@ -189,12 +193,19 @@ def _left_out_note(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) 
     return note if note.size <= room else shortened(note, room)
 
 
+def _line_name(item: Item) -> str:
+    """What a line is about: its label, and the actions that it begins with."""
+    found = SPAN.match(item.text)
+    return f"{item.label.strip(' :')}{' ' + found[0] if found else ''}"
+
+
 def _named(keys: Sequence[KeyAction]) -> str:
     """Key actions of one purpose that are left out, with their size."""
     size = sum(key.size for key in keys)
     if len(keys) == 1:
         return f"a{keys[0].action} {keys[0].purpose} ({size:,} bytes)".replace("  ", " ")
-    return f"{keys[0].purpose}: {len(keys)} actions up to a{max(key.action for key in keys)} ({size:,} bytes)"
+    last = max(keys, key=lambda key: key.action)
+    return f"{last.purpose}: {len(keys)} actions up to a{last.action} ({size:,} bytes)"
 
 
 def _item(kind: str, label: str, text: str) -> Item:
@@ -207,6 +218,8 @@ def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterato
     yield from _next_steps(tree)
     yield from _open_issues(tree, actions)
     yield from _requirements(tree)
+    if summary := one_line(tree.root.summary):
+        yield _item("summary", "summary: ", summary)
     yield from _proven(tree)
     yield from _dead_ends(tree)
     for child in tree.root.children:
@@ -222,15 +235,16 @@ def _head(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator
     unchecked = sum(one.met == "unchecked" for one in tree.requirements)
     limits = f", {unchecked} of {len(tree.requirements)} requirements unchecked" if unchecked else ""
     count = actions[-1].last if actions else 0
-    text = (
-        f"{state_of(tree.root)}{limits} (trajectory_local: judged from its actions a1-a{count}, ungraded)."
-        f" {ending_sentence(actions)}"
-    )
+    text = f"{state_of(tree.root)}{limits}, judged from a1-a{count} alone (trajectory_local). {_ending(tree, actions)}"
     yield Item("state", ALWAYS, "state: ", text)
     if tree.redacted:
         yield Item("redacted", ALWAYS, "redacted: ", one_line(tree.redacted))
-    if summary := one_line(tree.root.summary):
-        yield _item("summary", "summary: ", summary)
+
+
+def _ending(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> str:
+    if any(issue.code == BROKEN_OFF and issue.resolved_at is None for issue in tree.issues):
+        return "It breaks off there."
+    return ending_sentence(actions)
 
 
 def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
@@ -239,10 +253,10 @@ def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
         return "The record is empty."
     last = actions[-1]
     if last.is_message:
-        return "It ended with a closing message."
+        return "It ended with a closing message." if last.says else "The record stops with an empty action."
     if any(HAND_OVER.search(block.text[:400]) for block in last.blocks if block.kind == "call"):
-        return f"Handed in at a{last.last}."
-    return f"The record stops after a{last.last}."
+        return "It was handed in."
+    return "The record stops there."
 
 
 HAND_OVER = re.compile(
@@ -262,7 +276,7 @@ def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> I
         fatal = " (fatal)" if issue.is_fatal else ""
         refs = describe_refs(action_ids(issue.evidence, tree))
         text = one_line(issue.text)
-        yield _item("open-issue", "open-issue ", f"{issue.id}: {text}{fatal}{refs}")
+        yield _item("open-issue", "open-", f"{issue.id}: {text}{fatal}{refs}")
         for action, line in evidence_lines(issue, tree, actions):
             if line not in text:
                 yield _item("evidence", " evidence ", f"a{action}: {line}")
@@ -289,12 +303,19 @@ def evidence_lines(issue: Issue, tree: ReconciledTree, actions: Sequence[Transcr
 
 
 def _requirements(tree: ReconciledTree) -> Iterator[Item]:
-    unmet = [one for one in tree.requirements if one.met == "no"]
+    known = [issue.text for issue in open_issues(tree)]
+    unmet = [one for one in tree.requirements if one.met == "no" and not _is_covered(one.text, known)]
     unchecked = [one for one in tree.requirements if one.met == "unchecked"]
     for one in unmet:
         yield _item("not-met", "not met: ", one_line(one.text) + describe_refs(one.evidence))
     if unchecked:
         yield _item("unchecked", "unchecked: ", "; ".join(one_line(one.text) for one in unchecked))
+
+
+def _is_covered(text: str, issues: Sequence[str]) -> bool:
+    """Whether an open issue is about the same files or commands."""
+    names = CODE_SPAN.findall(text)
+    return bool(names) and any(all(name in issue for name in names) for issue in issues)
 
 
 def _proven(tree: ReconciledTree) -> Iterator[Item]:
@@ -312,14 +333,16 @@ def _dead_ends(tree: ReconciledTree) -> Iterator[Item]:
         if type(node) is Shortcut:
             yield _shortcut(node)
         elif type(node) is Subtask and node.facets.dead_ends != NONE:
-            yield _item("dead-end", "dead-end: ", one_line(node.facets.dead_ends))
+            yield _item("dead-end", "dead-end ", f"{_span(node)}: {one_line(node.facets.dead_ends)}")
 
 
 def _shortcut(node: Shortcut) -> Item:
     failed = one_line(node.dead_end) or one_line(node.title)
     way = f"; working-path: {one_line(node.working_path)}" if node.working_path else ""
-    kind = "solved" if node.outcome == "succeeded" else "dead-end"
-    return _item(kind, "shortcut ", f"{_span(node)} {node.outcome}; dead-end: {failed}{way}")
+    if node.outcome == "succeeded":
+        return _item("solved", "shortcut ", f"{_span(node)}, dead-end: {failed}{way}")
+    outcome = "" if node.outcome == "failed" else f" {node.outcome}"
+    return _item("dead-end", "dead-end ", f"{_span(node)}{outcome}: {failed}{way}")
 
 
 def _subtask(node: Node, tree: ReconciledTree, depth: int) -> Iterator[Item]:
@@ -333,9 +356,9 @@ def _subtask(node: Node, tree: ReconciledTree, depth: int) -> Iterator[Item]:
     text = f"{_span(node)} {state}: {one_line(node.title)}{'. ' + summary if summary else ''}"
     yield _item(kind, f"{indent}task ", text)
     if node.facets.key_mechanisms != NONE:
-        yield _item("needs", f"{indent} needs ", f"({_span(node)}): {one_line(node.facets.key_mechanisms)}")
+        yield _item("needs", f"{indent}needs ", f"{_span(node)}: {one_line(node.facets.key_mechanisms)}")
     if node.facets.critical_order != NONE:
-        yield _item("order", f"{indent} order ", f"({_span(node)}): {one_line(node.facets.critical_order)}")
+        yield _item("order", f"{indent}order ", f"{_span(node)}: {one_line(node.facets.critical_order)}")
     for child in node.children:
         yield from _subtask(child, tree, depth + 1)
 
@@ -344,6 +367,7 @@ def _once(items: Sequence[Item]) -> list[Item]:
     """The items without what a more valuable one, or one above of the same value, says already: whole lines, and
     clauses of lines that describe what was done."""
     said: set[tuple[str, ...]] = set()
+    words_said = " "
     kept: dict[int, Item] = {}
     for place in sorted(range(len(items)), key=lambda place: (-items[place].value, place)):
         item = items[place]
@@ -352,13 +376,15 @@ def _once(items: Sequence[Item]) -> list[Item]:
         for clause in clauses:
             words = _words(clause)
             shingles = _shingles(words)
-            if not _is_said(words, shingles, said):
+            if not _is_said(words, shingles, said, words_said):
                 fresh.append(clause)
-                said |= {*shingles, tuple(words)}
+                said |= shingles
         if fresh or item.value >= ALWAYS:
             text = item.text if len(fresh) == len(clauses) else " ".join(fresh).rstrip(";. ")
             kept[place] = Item(item.kind, item.value, item.label, text)
-        said |= _shingles(_words(item.text))
+        words = _words(item.text)
+        said |= _shingles(words)
+        words_said += f"{' '.join(words)} "
     return [kept[place] for place in sorted(kept)]
 
 
@@ -369,9 +395,11 @@ def _clauses(text: str) -> list[str]:
     return [text[start:end].rstrip() for start, end in zip(starts, [*ends, len(text)], strict=True) if start < end]
 
 
-def _is_said(words: Sequence[str], shingles: set[tuple[str, ...]], said: set[tuple[str, ...]]) -> bool:
+def _is_said(words: Sequence[str], shingles: set[tuple[str, ...]], said: set[tuple[str, ...]], words_said: str) -> bool:
+    """Whether most of a clause was said, or all of a short one. The actions that a line begins with are no words."""
+    words = words[bool(words) and SPAN.fullmatch(words[0]) is not None :]
     if not shingles:
-        return len(words) >= MIN_CLAUSE_WORDS and tuple(words) in said
+        return len(words) >= MIN_CLAUSE_WORDS and f" {' '.join(words)} " in words_said
     return len(shingles & said) > MAX_REPEATED * len(shingles)
 
 

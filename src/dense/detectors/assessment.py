@@ -12,9 +12,11 @@ from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
-from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_temporary, same_file
+from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_temporary, is_trial_file, same_file
 from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import TraceEvidence
+
+MAX_CHANGING_CALLS = 8
 
 
 class TraceAssessment:
@@ -83,14 +85,19 @@ class TraceAssessment:
     @cached_property
     def key_actions(self) -> list[int]:
         """The actions that matter most, in order: the evidence and resolution of findings, the last change of each
-        product, the check that passed last, the last look at each deliverable."""
+        product, the check that passed last, the last look at each deliverable, calls that changed something other than
+        files."""
         evidence = self.evidence
         shown = [action for one in self.findings for action in (*one.evidence, one.resolution) if action is not None]
         passed = [check.action for check in evidence.checks if check.has_passed]
         looks = [
             one.seen_at for one in evidence.tracked_files if one.is_shown and self._reads_result(one.path, one.seen_at)
         ]
-        return sorted({*shown, *evidence.products.values(), *passed[-1:], *looks})
+        changes = [fact.action for fact in evidence.facts if _changes_no_file(fact) and not fact.has_failed]
+        made = [action for path, action in evidence.products.items() if not is_trial_file(path)]
+        if evidence.submitted_diff is not None:
+            made = []  # the diff shows what they came to
+        return sorted({*shown, *made, *passed[-1:], *looks, *changes[-MAX_CHANGING_CALLS:]})
 
     def _reads_result(self, path: str, action: int) -> bool:
         """Whether an action reads a file of results, not a program."""
@@ -157,6 +164,11 @@ class TraceAssessment:
         """The first serious failed check that never passed again; beyond the end if there is none."""
         found = [one.opened for one in self._failed_checks if one.is_serious and one.is_open]
         return min(found, default=len(self.evidence.facts) + 1)
+
+
+def _changes_no_file(fact: ActionFacts) -> bool:
+    """Whether an action changed something by calls of tools that are named so: a booking, a ticket."""
+    return fact.phase == "produce" and not fact.commands and not _changes(fact)
 
 
 def _changes(fact: ActionFacts) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
@@ -47,10 +47,19 @@ def missing_deliverables(evidence: TraceEvidence) -> Iterator[Finding]:
             file.path,
             *(sorted(shown) or (len(evidence.facts),)),
             attempts=tuple(f"a{n}" for n in tried if not _only_reads(evidence, n, file.path)),
+            absent=tuple(dict.fromkeys(_not_installed(evidence, tried))),
             is_change=int(_asks_for_change(file)),
             candidate=candidate.text if candidate else "",
             candidate_action=candidate.action if candidate else 0,
         )
+
+
+def _not_installed(evidence: TraceEvidence, actions: Sequence[int]) -> Iterator[str]:
+    """The programs and packages for want of which attempts failed."""
+    for action in actions:
+        for failure in evidence.fact(action).result.failures:
+            if failure.missing_dependency and "/" not in failure.subject:
+                yield failure.subject
 
 
 def _only_reads(evidence: TraceEvidence, action: int, path: str) -> bool:

@@ -22,7 +22,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from dense.deliver.message import BEGINS, ENDS
+from dense.deliver.message import BEGINS
+from dense.deliver.page import END, KEY_LENGTH
 from dense.errors import DenseError
 from dense.harness.harness import Delivery
 
@@ -85,10 +86,10 @@ def instruction_with(message: str, task_text: str, *, as_file: bool = False) -> 
     """What replaces the task's text, which the message ends with: the message, or a pointer to the file with it."""
     if not as_file:
         return AgentInstruction(message, "instruction")
-    # Between the lines that every message has, so that it is found again in the trace like one.
-    key = sha256(message)[:8]
+    # With the first word and the last line that every message has, so that it is found again in the trace like one.
+    key = sha256(message)[:KEY_LENGTH]
     words = POINTER.format(file=FEEDBACK_FILE, size=len(message.encode()))
-    pointer = BEGINS.format(key=key) + words + ENDS.format(key=key)
+    pointer = BEGINS.format(key=key) + words + END.format(key=key)
     return AgentInstruction(f"{pointer}\n{task_text}", "file")
 
 

@@ -31,7 +31,7 @@ class NoHierarchy:
         if answer is None:
             raise UnusableAnswer(f"no usable report came back: {context.asker.asked[-1].problems[-1]}")
         count = len(trajectory.steps)
-        state = f"{answer.status} (trajectory_local: judged from its actions a1-a{count}, ungraded)"
+        state = f"{answer.status}, judged from a1-a{count} alone (trajectory_local)"
         items = [
             Item("state", ALWAYS, "state: ", state),
             *text_items("summary", [answer.summary]),

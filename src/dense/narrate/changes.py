@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from dense.evidence.actions.tool_calls import ParsedCall, parse_call
@@ -17,6 +18,7 @@ from dense.text.quoting import in_quotes
 MAX_CHANGE_CHARS = 80
 MAX_EDIT_TEXT_CHARS = 20_000
 MAX_INTENT_CHARS = 90
+COMMAND_END = re.compile(r"[;&|\n]")
 WHOLE_FILE_KEYS = ("content", "file_text", "contents", "text")
 
 
@@ -27,7 +29,9 @@ def small_changes(action: NarratedAction) -> Iterator[TextChange]:
         found = SUBSTITUTION.search(text[:MAX_EDIT_CHARS]) if IN_PLACE.search(text[:MAX_EDIT_CHARS]) else None
         if found is not None and max(len(found[2]), len(found[3])) <= MAX_CHANGE_CHARS:
             old, new = (piece.replace(f"\\{found[1]}", found[1]) for piece in (found[2], found[3]))
-            yield TextChange(old, new, where)
+            rest = COMMAND_END.split(text[found.end() : MAX_EDIT_CHARS])[0]
+            edited = [path for path in action.facts.effects.writes if base_name(path) in rest]
+            yield TextChange(old, new, paths_text(edited[:1]) or where)
     if not action.facts.commands and action.facts.effects.writes:
         for call in action.step.calls[:4]:
             if change := text_change(parse_call(call), 70, where) or _patched_line(parse_call(call), where):

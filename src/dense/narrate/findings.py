@@ -303,7 +303,9 @@ def _advise_deliverable_missing(finding: Finding) -> str:
     if candidate := finding.text("candidate"):
         seen = finding.number("candidate_action")
         return f"Write `{one_line(candidate, 200)}` (seen at a{seen}) to `{finding.subject}`."
-    return f"{'Change' if finding.number('is_change') else 'Make'} `{finding.subject}`."
+    absent = listed([code_span(name, 60) for name in finding.texts("absent")])
+    without = f" without {absent}: not installed here" if absent else ""
+    return f"{'Change' if finding.number('is_change') else 'Make'} `{finding.subject}`{without}."
 
 
 def _advise_clue_unused(finding: Finding) -> str:

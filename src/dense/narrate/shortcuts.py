@@ -10,6 +10,7 @@ from typing import Any
 from dense.evidence.actions.tool_calls import parse_call
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import describe_change, remaining_changes, small_changes
+from dense.narrate.outputs import describe_missing, main_failure
 from dense.narrate.phrases import listed, paths_text
 from dense.narrate.tools import tool_name
 from dense.text.differences import differing_leaves, differing_parts
@@ -49,6 +50,9 @@ def dead_end(failed: Sequence[NarratedAction], complaint: Callable[[int], str], 
 def _describe_failure(actions: Sequence[NarratedAction], complaint: Callable[[int], str], tested: TestedChanges) -> str:
     """One failure, with the changes before it, and those after which it was still the same."""
     first, last = actions[0], actions[-1]
+    failures = first.facts.result.failures
+    if failures and first.has_failed and main_failure(failures).missing_dependency:
+        return f"{describe_missing(main_failure(failures))} (a{first.action})"
     before = _tested_changes(first, tested)
     did = f"{before}, then {first.action_text}" if before else first.action_text
     did = before if before and first.facts.result.tests else did

@@ -122,8 +122,9 @@ class StretchSummary:
         )
 
     def of_parts(self, digests: Sequence[PartDigest], *, with_failures: bool, submission: str = "") -> str:
-        """The summary of a whole by its parts: what is submitted, if that is known, what each part came to, the last
-        message, what is left. What came before the first product only led to it."""
+        """The summary of a whole by its parts: what is submitted, if that is known, what shows that the products work,
+        what other parts came to, the last message, what is left. What came before the first product only led to it;
+        how products were made is the parts' own to say."""
         kept_changes = (one.action for one in reversed(self.stretch.changes[-MANY_CHANGES:]) if self._is_kept(one))
         last_change = next(kept_changes, 0)
         first = next((n for n, one in enumerate(digests) if one.is_product), 0)
@@ -131,7 +132,7 @@ class StretchSummary:
         texts: list[str] = []
         for n, one in enumerate(digests[first:], first):
             proof = one.proof.sentence(last_change) if last_of.get(one.check) == n or not one.check else ""
-            texts.append(f"{one.clause} {proof}".strip())
+            texts.append(proof if one.is_product and proof else f"{one.clause} {proof}".strip())
         kept = list(dict.fromkeys(filter(None, texts)))[-MAX_PARTS:]
         has_scratch = any(one.is_scratch for one in digests)
         if len(kept) < 2 - has_scratch or len(self.stretch.agents) > 1:

@@ -23,6 +23,8 @@ SILENT_KEYS = frozenset(
     " duration append_enter sandbox_permissions security_risk is_input".split()
 )
 """Arguments that say nothing about what was done."""
+FLAGS = frozenset({"replace_all", "run_in_background"})
+"""Arguments that say something only if they are set."""
 MIN_BODY_CHARS = 60
 """A text argument of more characters, or of several lines, is a body of its own."""
 ANNOUNCEMENT = re.compile(r"Using tool: \S+")
@@ -148,7 +150,11 @@ def command_of(call: ToolCall) -> str:
 
 
 def _call_blocks(call: ToolCall, command: str, number: int, background: str) -> Iterator[Block]:
-    given = {key: value for key, value in call.arguments.items() if key not in SILENT_KEYS}
+    given = {
+        key: value
+        for key, value in call.arguments.items()
+        if key not in SILENT_KEYS and (key not in FLAGS or value is not False)
+    }
     if command:
         folder = next((given[key] for key in ("cwd", "workdir", "working_dir") if isinstance(given.get(key), str)), "")
         yield Block("call", f"[in {folder}] $" if folder else "$", command.strip("\n"), step=number)

@@ -44,9 +44,9 @@ def products(assessment: TraceAssessment) -> tuple[Product, ...]:
 
 
 def _check_of(path: str, made: int, evidence: TraceEvidence) -> int | None:
-    """The last action that shows a product after it was made, or the last check that passed after it."""
+    """The last check that passed after a product was made, or the last action that shows it."""
     shown = [file.seen_at for file in evidence.tracked_files if file.is_shown and same_file(file.path, path)]
-    return next((action for action in shown if action > made), None) or _last_pass(evidence, made)
+    return _last_pass(evidence, made) or next((action for action in shown if action > made), None)
 
 
 def _last_pass(evidence: TraceEvidence, after: int) -> int | None:
