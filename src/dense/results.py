@@ -17,6 +17,9 @@ from dense.trajectory import Usage
 RUN0 = "run0"
 """The method of every cell of round 0: the attempt that all methods share as their source."""
 
+ARM_SIGN = "@"
+"""Between a method and the settings of its own that make it another arm of an experiment: `dense@paper`."""
+
 OUT_OF_CONTEXT = ("ContextLengthExceededError", "ContextWindowExceededError")
 """How Harbor's agents and litellm call it that a conversation has outgrown its model's window."""
 
@@ -54,6 +57,11 @@ class Cell(Struct, frozen=True, order=True):
         return f"{self.recipient} · {self.task} · repetition {self.repetition} · round {self.round} · {self.method}"
 
 
+def base_method(method: str) -> str:
+    """The method of an arm: `dense` of `dense@paper`."""
+    return method.partition(ARM_SIGN)[0]
+
+
 class Result(Struct, frozen=True, omit_defaults=True):
     """What came of one cell. None is unknown, which is not zero."""
 
@@ -75,6 +83,10 @@ class Result(Struct, frozen=True, omit_defaults=True):
     """All tokens of that if only their sum is known: it counts, and cannot be priced."""
     feedback_bytes: int | None = None
     """Bytes of the message that the recipient got, the task's own text included."""
+    profile: str = ""
+    """How its feedback was analysed: a profile of the model (`fast`, `paper`), or `rules`; empty if unknown."""
+    budget: str = ""
+    """How large its feedback could be: bytes, `paper` or `default`; empty if unknown."""
     tool_calls: int | None = None
     """How many tools the recipient called."""
     turns: int | None = None

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from dense.errors import DenseError
 from dense.harness.harbor import EnvironmentSettings, HarborHarness
 from dense.harness.model_servers import run_servers
 from dense.harness.run_folder import run_folder
+from dense.refit.config import ExperimentConfig
 from dense.refit.costs import describe_costs
 from dense.refit.executor import CellExecutor, RunProgress
 from dense.refit.experiment import (
@@ -51,25 +52,41 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
     config = made.config
     known = load_state(made.folder)
     done = sum(known.of(cell).is_done for cell in made.cells) if known is not None else 0
-    reruns = len(config.methods) * config.rounds
+    reruns = len(config.arms) * config.rounds
+    pairs = f"{count_of(len(config.recipients), 'recipient')} × {count_of(len(made.tasks), 'task')}"
+    if left_out := len(config.recipients) * len(made.tasks) - len({pair[:2] for pair in made.pairs}):
+        pairs = f"({pairs} − {left_out} excluded)"
     console.print(
-        f"{config.name}: {count_of(len(made.cells), 'cell')} = {count_of(len(config.recipients), 'recipient')} × "
-        f"{count_of(len(made.tasks), 'task')} × {count_of(config.repetitions, 'repetition')} × (1 shared attempt + "
-        f"{count_of(len(config.methods), 'method')} × {count_of(config.rounds, 'round')} = {1 + reruns}); "
+        f"{config.name}: {count_of(len(made.cells), 'cell')} = {pairs} × "
+        f"{count_of(config.repetitions, 'repetition')} × (1 shared attempt + "
+        f"{count_of(len(config.arms), 'method')} × {count_of(config.rounds, 'round')} = {1 + reruns}); "
         f"{done:,} done, "
         f"{len(made.cells) - done:,} to run",
         markup=False,
     )
     console.print(f"tasks: {printable(', '.join(made.tasks))}", markup=False)
     console.print(f"folder: {experiment_folder(config, out)}", markup=False)
+    for notice in _seed_notices(config):
+        console.print(f"note: {printable(notice)}", markup=False)
     for line in describe_costs(made, like):
         console.print(line[: len(line) - len(line.lstrip())] + printable(line), markup=False)
+
+
+def _seed_notices(config: ExperimentConfig) -> Iterator[str]:
+    """Recipients whose options do not take the seed."""
+    for recipient in config.recipients:
+        if not recipient.uses_seed:
+            yield (
+                f"recipient {recipient.name!r}: no option uses {{seed}}: its model samples as it likes, and another "
+                "run of the same cell need not come to the same (docs/refit.md, `{seed}`)"
+            )
 
 
 def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> None:
     """Run what is missing, then print the results."""
     with _interruptible():
         made = _planned(file, out)
+        made.config.load_methods()  # what cannot be imported is said before anything is written
         _run_locked(made, file, extend=extend, retry_invalid=retry_invalid)
     show_report(experiment_of(made.folder), output_console())
 
@@ -126,7 +143,11 @@ async def _run(made: Plan, store: EventStore, temporary: Path, begin: Callable[[
             ) as harness,
             analyst_model(config, made.folder, fold_events(store).spent.feedback) as model,
         ):
-            for notice in await harness.check(recipients, [task.folder for task in made.tasks.values()]):
+            notices = list(_seed_notices(config))
+            for recipient in recipients:
+                tasks = [task.folder for task in made.tasks_of(recipient.name)]
+                notices += await harness.check([recipient], tasks)
+            for notice in notices:
                 error_console().print(f"note: {printable(notice)}", markup=False)
             begin(harness)
             with RunDisplay(config.concurrency) as display:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -12,15 +14,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from dense.analyst import Profile
 from dense.deliver.budget import MIN_BUDGET
-from dense.errors import BadConfig, UnknownMethod
+from dense.errors import BadConfig
 from dense.harness import Recipient
 from dense.harness.secrets import is_secret_option
+from dense.methods import AnyMethod, method_names
 from dense.methods import method as method_of
-from dense.results import ANALYST, RUN0, Prices
+from dense.results import ANALYST, ARM_SIGN, RUN0, Prices
 
 SANDBOX = "sandbox"
 """The environment that needs no Docker."""
 MASK = "sha256:"
+_CLASS_PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 UNITS = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
 
 
@@ -112,10 +116,21 @@ class RecipientConfig(StrictConfig):
     """Environment variables of the agent; `${NAME}` is read from ours."""
     server: tuple[str, ...] = ()
     """A command that serves its model on this machine while the experiment runs; `{port}` is filled in."""
+    exclude: tuple[str, ...] = ()
+    """Tasks that this recipient does not run, by name or pattern: shown as N/A."""
     prices: PricesConfig | None = None
     """USD for a million tokens, where no table knows them."""
     note: str = ""
     """What must be said wherever a number of this recipient is shown."""
+
+    def runs(self, task: str) -> bool:
+        """Whether this recipient runs a task."""
+        return not is_excluded(task, self.exclude)
+
+    @property
+    def uses_seed(self) -> bool:
+        """Whether an option takes the seed."""
+        return "{seed}" in str(self.options)
 
     def recipient(self, base: Path) -> Recipient:
         """For the harness. In the server's command, `python` is this one, and files beside the experiment are found."""
@@ -123,6 +138,30 @@ class RecipientConfig(StrictConfig):
         if server[:1] in (("python",), ("python3",)):
             server = (sys.executable, *server[1:])
         return Recipient(self.name, self.agent, self.model, dict(self.options), dict(self.env), server)
+
+
+def is_excluded(task: str, patterns: Iterable[str]) -> bool:
+    """Whether a task is named by one of a recipient's exclusions."""
+    return any(fnmatchcase(task, pattern) for pattern in patterns)
+
+
+class ArmConfig(StrictConfig):
+    """A method with settings of its own: an arm of the experiment besides the method with the common ones."""
+
+    method: str
+    """`dense methods` lists them; or `module:Class`."""
+    profile: Profile | None = None
+    """Which calls DENSE makes, where it is another one than the analyst's."""
+    budget: Bytes | Literal["paper"] | None = None
+    """Bytes of a message without the task, where it is another one than the experiment's."""
+    label: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")] | None = None
+    """What stands behind the method's name; left out: profile and budget."""
+
+    @property
+    def name(self) -> str:
+        """The arm's name in cells and tables: `dense@paper`; the method's own if nothing is set."""
+        words = [self.label] if self.label else dict.fromkeys(str(one) for one in (self.profile, self.budget) if one)
+        return f"{self.method}{ARM_SIGN}{'-'.join(words)}" if words else self.method
 
 
 class AnalystConfig(StrictConfig):
@@ -150,8 +189,8 @@ class ExperimentConfig(StrictConfig):
     tasks: TasksConfig
     environment: EnvironmentConfig = EnvironmentConfig()
     recipients: Annotated[tuple[RecipientConfig, ...], Field(min_length=1)]
-    methods: Annotated[tuple[str, ...], Field(min_length=1)]
-    """`dense methods` lists them; or `module:Class`."""
+    methods: Annotated[tuple[str | ArmConfig, ...], Field(min_length=1)]
+    """`dense methods` lists them; or `module:Class`; or a method with settings of its own."""
     analyst: AnalystConfig = AnalystConfig()
     repetitions: int = Field(default=3, ge=1)
     rounds: int = Field(default=1, ge=1)
@@ -192,16 +231,28 @@ class ExperimentConfig(StrictConfig):
 
     @field_validator("methods")
     @classmethod
-    def _known_methods(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        _unique(value, "method")
-        for name in value:
-            if name == RUN0:
+    def _known_methods(cls, value: tuple[str | ArmConfig, ...]) -> tuple[str | ArmConfig, ...]:
+        """By name only: nothing is imported here. `load_methods` does that."""
+        arms = _arms_of(value)
+        _unique([arm.name for arm in arms], "method")
+        for arm in arms:
+            if arm.method == RUN0:
                 raise ValueError(f"`{RUN0}` is the shared round 0; a retry without feedback is the method `none`")
-            try:
-                method_of(name)
-            except UnknownMethod as error:
-                raise ValueError(str(error)) from None
+            if ":" in arm.method and not _CLASS_PATH.fullmatch(arm.method):
+                raise ValueError(f"{arm.method!r} is no `module:Class`")
+            if ":" not in arm.method and arm.method not in method_names():
+                known = ", ".join(method_names())
+                raise ValueError(f"unknown method {arm.method!r}; known are {known}, and any `module:Class`")
         return value
+
+    @property
+    def arms(self) -> dict[str, ArmConfig]:
+        """What is compared, by the names that cells have."""
+        return {arm.name: arm for arm in _arms_of(self.methods)}
+
+    def load_methods(self) -> dict[str, AnyMethod]:
+        """The methods of all arms, imported; a `DenseError` for one that cannot be."""
+        return {name: method_of(arm.method) for name, arm in self.arms.items()}
 
     @field_validator("recipients")
     @classmethod
@@ -220,6 +271,10 @@ class ExperimentConfig(StrictConfig):
                 "tasks need their images: take docker, or say `environment: {type: sandbox, force: true}`"
             )
         return self
+
+
+def _arms_of(methods: Iterable[str | ArmConfig]) -> list[ArmConfig]:
+    return [one if isinstance(one, ArmConfig) else ArmConfig(method=one) for one in methods]
 
 
 def _unique(names: tuple[str, ...] | list[str], what: str) -> None:

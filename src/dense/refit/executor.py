@@ -171,7 +171,7 @@ class CellExecutor:
     # How it is done
 
     def _delivery(self, cell: Cell) -> RoundDelivery:
-        return self._deliveries.setdefault((cell.pair, cell.round), RoundDelivery(self.plan.config.methods))
+        return self._deliveries.setdefault((cell.pair, cell.round), RoundDelivery(self.plan.config.arms))
 
     async def _is_file(self, cell: Cell) -> bool:
         """Whether the cell's message is delivered as a file. What was delivered in this round before counts too: an

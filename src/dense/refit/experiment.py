@@ -13,7 +13,7 @@ from dense.errors import DenseError, ExperimentChanged
 from dense.harness.sandbox import LABEL
 from dense.methods import METHODS, method
 from dense.model import prices_of, resolve
-from dense.refit.config import SANDBOX
+from dense.refit.config import SANDBOX, ArmConfig, is_excluded
 from dense.refit.identity import identity_differences
 from dense.refit.plan import ComparedPair
 from dense.refit.results_table.files import ResultTable
@@ -27,7 +27,7 @@ from dense.refit.store.events import (
     SessionStarted,
 )
 from dense.refit.store.state import ExperimentState, fold_events, load_state
-from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
+from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result, base_method
 from dense.trajectory import Usage
 
 MAX_SHOWN_DIFFERENCES = 20
@@ -132,7 +132,7 @@ def experiment_of(
         state.name,
         tuple(result for result in state.results if result.cell in cells),
         tuple(sorted(cells)),
-        tuple(config.methods),
+        config.arm_names,
         tuple(recipient["name"] for recipient in config.recipients),
         frozenset([*cast("list[str]", state.facts.get("privileged", [])), *privileged]),
         {**_known_prices(config), **given},
@@ -145,12 +145,17 @@ def experiment_of(
 class _Recorded(Struct, frozen=True):
     """What a report needs of a configuration, as it was recorded."""
 
-    methods: list[str]
+    methods: list[str | dict[str, Any]]
     recipients: list[dict[str, Any]]
     environment: dict[str, Any]
     analyst: dict[str, Any]
     repetitions: int
     rounds: int
+
+    @property
+    def arm_names(self) -> tuple[str, ...]:
+        """What is compared, by the names that cells have."""
+        return tuple(one if isinstance(one, str) else ArmConfig.model_validate(one).name for one in self.methods)
 
 
 def _imported(state: ExperimentState, folder: Path, prices: dict[str, Prices], named: frozenset[str]) -> Experiment:
@@ -158,7 +163,7 @@ def _imported(state: ExperimentState, folder: Path, prices: dict[str, Prices], n
     order = list(METHODS)
     # Known methods as `dense methods` lists them, then others, and recipients, as they first appeared.
     methods = list(dict.fromkeys(cell.method for cell in state.cells if cell.method != RUN0))
-    methods.sort(key=lambda name: order.index(name) if name in order else len(order))
+    methods.sort(key=lambda name: order.index(base) if (base := base_method(name)) in order else len(order))
     recipients = list(dict.fromkeys(cell.recipient for cell in state.cells))
     # Paths in an imported table are relative to what it was written from, which need not be here.
     absent = tuple(
@@ -171,7 +176,8 @@ def _imported(state: ExperimentState, folder: Path, prices: dict[str, Prices], n
         )
         for result in results
     )
-    known = frozenset(name for name in methods if name in METHODS and method(name).sees == "outcome")
+    bases = {name: base_method(name) for name in methods}
+    known = frozenset(name for name, base in bases.items() if base in METHODS and method(base).sees == "outcome")
     known |= frozenset(cast("list[str]", state.facts.get("privileged", [])))
     notes = (IMPORT_NOTE, *cast("list[str]", state.facts.get("notes", [])))
     facts = {"imported": True}
@@ -187,9 +193,10 @@ def _planned(state: ExperimentState, config: _Recorded) -> set[Cell]:
         pair.cell(number, name)
         for recipient in config.recipients
         for task in tasks
+        if not is_excluded(task, recipient.get("exclude", ()))
         for repetition in range(config.repetitions)
         for pair in [ComparedPair(recipient["name"], task, repetition)]
-        for number, name in [(0, RUN0), *((n, m) for m in config.methods for n in range(1, config.rounds + 1))]
+        for number, name in [(0, RUN0), *((n, m) for m in config.arm_names for n in range(1, config.rounds + 1))]
     }
 
 

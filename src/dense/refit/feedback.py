@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from dense.deliver.memory import MemoryItem, compose_memory
 from dense.errors import MissingInput
 from dense.harness.harness import AttemptResult
-from dense.methods import AnyMethod, method
+from dense.methods import AnyMethod
 from dense.model import CallTotals, GivenPrices, ModelCall, OpenModel, open_model
 from dense.readers import read
 from dense.readers.outcomes import read_outcomes
@@ -35,6 +35,8 @@ from dense.trajectory import Source, Task, Trajectory, Usage
 
 FOLDER, ITEM, MESSAGE = "feedback", "item.json", "message.txt"
 """In a cell's folder: the newest feedback with its record; in it, what later rounds remember; what the agent gets."""
+RULES, DEFAULT_BUDGET = "rules", "default"
+"""In place of a profile where no model is asked; in place of a budget where the attempt's size sets it."""
 FAILED = "feedback-failed-{}"
 """In a cell's folder, for each try at its feedback that failed: the record, `failed.json`."""
 
@@ -67,11 +69,19 @@ class FeedbackMaker:
     def __init__(self, config: ExperimentConfig, model: OpenModel | None) -> None:
         analyst = config.analyst
         self._config, self._model = config, model
-        self._methods = {name: method(name) for name in config.methods}
+        self._methods = config.load_methods()
         settings = model_settings(analyst.model, base_url=analyst.base_url, context_tokens=analyst.context)
         self._choice = AnalystChoice(model, settings=settings)
-        shares = config.memory if config.rounds > 1 else 1
-        self._options = FeedbackOptions(analyst.profile, config.budget, config.redact, shares)
+        self._shares = config.memory if config.rounds > 1 else 1
+        self._options = {
+            name: FeedbackOptions(
+                arm.profile or analyst.profile,
+                config.budget if arm.budget is None else arm.budget,
+                config.redact,
+                self._shares,
+            )
+            for name, arm in config.arms.items()
+        }
 
     async def make(
         self, name: str, source: SourceAttempt, task: TaskFolder, place: Path, earlier: Sequence[MemoryItem]
@@ -83,7 +93,7 @@ class FeedbackMaker:
         outcome = next(read_outcomes(source.trial)) if chosen.sees == "outcome" else None
         trajectory = _trajectory(chosen, source, task)
         run = await make_feedback(
-            chosen, trajectory, self._choice, outcome=outcome, options=self._options, delivered=source.delivered
+            chosen, trajectory, self._choice, outcome=outcome, options=self._options[name], delivered=source.delivered
         )
         if isinstance(run, FailedRun):
             write_failure(_free_folder(place), run.record)
@@ -91,7 +101,23 @@ class FeedbackMaker:
         items = self._remembered(earlier, run.item)
         message = compose_memory(items, Task(task.instruction)) if items else None
         _write(place, run, message)
-        return Prepared(message, items, _event(run, message))
+        return Prepared(message, items, self._event(name, run, message))
+
+    def _event(self, name: str, run: FeedbackRun, message: str | None) -> FeedbackMade:
+        """For the store. Answers from the cache count as what they took back then: a result bears the cost of its
+        feedback, whoever paid for it when."""
+        record: RunRecord = run.record
+        options = self._options[name]
+        return FeedbackMade(
+            _used(record.totals) if record.totals.calls else FREE,
+            record.seconds,
+            len((message or "").encode()),
+            sha256(message.encode()).hexdigest() if message is not None else "",
+            run.state,
+            record.fallbacks,
+            "" if message is None else RULES if self._model is None else options.profile,
+            "" if message is None else str(options.budget or DEFAULT_BUDGET),
+        )
 
     def watch(self, paid: Callable[[ModelCall], None]) -> None:
         """Report every call that the analyst's provider was asked to `paid`, as soon as it has ended."""
@@ -113,7 +139,7 @@ class FeedbackMaker:
             return None
         is_same = sha256(message.encode()).hexdigest() == made.message_sha256
         # An experiment that had fewer rounds fitted the report for fewer shares.
-        is_enough = len(item.reports) >= self._options.shares
+        is_enough = len(item.reports) >= self._shares
         return Prepared(message, self._remembered(earlier, item), made) if is_same and is_enough else None
 
     def _remembered(self, earlier: Sequence[MemoryItem], item: MemoryItem | None) -> tuple[MemoryItem, ...]:
@@ -143,20 +169,6 @@ def _write(place: Path, run: FeedbackRun, message: str | None) -> None:
 def _free_folder(place: Path) -> Path:
     """The folder for the next failed try, beside those of earlier ones."""
     return next(folder for number in count(1) if not (folder := place / FAILED.format(number)).exists())
-
-
-def _event(run: FeedbackRun, message: str | None) -> FeedbackMade:
-    """For the store. Answers from the cache count as what they took back then: a result bears the cost of its feedback,
-    whoever paid for it when."""
-    record: RunRecord = run.record
-    return FeedbackMade(
-        _used(record.totals) if record.totals.calls else FREE,
-        record.seconds,
-        len((message or "").encode()),
-        sha256(message.encode()).hexdigest() if message is not None else "",
-        run.state,
-        record.fallbacks,
-    )
 
 
 def _trajectory(chosen: AnyMethod, source: SourceAttempt, task: TaskFolder) -> Trajectory:

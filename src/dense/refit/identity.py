@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from dense.methods import method
-from dense.refit.config import ExperimentConfig, as_data, is_masked
+from dense.errors import DenseError
+from dense.refit.config import ArmConfig, ExperimentConfig, as_data, is_masked
 from dense.refit.tasks import TaskFolder
 from dense.service.record import prompt_hashes
 from dense.text.clip import clip_end
@@ -25,8 +25,8 @@ RUNNING = {"concurrency", "retries", "stop_after", "max_usd", "name"}
 """Settings that change how an experiment is run, not what comes of it."""
 LISTS = ("methods", "recipients", "tasks")
 """Parts in which a new entry is an addition: it leaves the cells that are there as they are."""
-NOT_IT = ("name", "prices", "note")
-"""What is said of a recipient and does not change what it does."""
+NOT_IT = ("name", "prices", "note", "exclude")
+"""What is said of a recipient and does not change what it does. Which tasks it runs is a part of its own."""
 NUMBERS = ("repetitions", "rounds")
 """Parts that may grow."""
 
@@ -50,9 +50,15 @@ def identity_of(config: ExperimentConfig, tasks: Sequence[TaskFolder], base: Pat
         "analyst": analyst,
         "repetitions": config.repetitions,
         "rounds": config.rounds,
-        "methods": {name: _code(name) for name in config.methods},
+        "methods": {name: _arm(arm) for name, arm in config.arms.items()},
         "recipients": recipients,
         "tasks": {task.name: task.digest for task in tasks},
+        "excluded": {
+            f"{entry.name}: {task.name}": True
+            for entry in config.recipients
+            for task in tasks
+            if not entry.runs(task.name)
+        },
         "prompts": prompt_hashes() if config.analyst.model is not None else {},
     }
 
@@ -76,10 +82,20 @@ def _without_hashes(value: Any) -> Any:
     return value
 
 
+def _arm(arm: ArmConfig) -> str:
+    """What an arm is, besides its name: the code of a user's own method, settings of its own."""
+    own = {"profile": arm.profile, "budget": arm.budget}
+    settings = " ".join(f"{name}={value}" for name, value in own.items() if value is not None)
+    return " ".join(filter(None, (_code(arm.method), settings)))
+
+
 def _code(name: str) -> str:
     """The hash of the file of a class `module:Class`; empty for short names."""
     module, colon, _ = name.partition(":")
-    spec = find_spec(module) if colon else None
+    try:
+        spec = find_spec(module) if colon else None
+    except (ImportError, ValueError) as error:  # the package around it is missing, or cannot be imported
+        raise DenseError(f"{name!r} cannot be loaded: {error}") from None
     return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest() if spec and spec.origin else ""
 
 
@@ -93,7 +109,7 @@ def identity_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> l
     found: list[tuple[str, bool]] = []
     for part in sorted({*before, *now}):
         old, new = before.get(part), now.get(part)
-        if old == new:
+        if old == new or (not old and not new):
             continue
         if part in NUMBERS and isinstance(old, int) and isinstance(new, int):
             found.append((f"{part}: {old} before, {new} now", new > old))
@@ -109,7 +125,7 @@ def _entries(part: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Itera
         if name not in old:
             yield f"{part}: {name} is new", part in LISTS
         elif name not in new:
-            yield f"{part}: {name} is gone", False
+            yield f"{part}: {name} is gone", part == "excluded"
         elif old[name] != new[name]:
             words = f"{_short(old[name])} before, {_short(new[name])} now"
             yield f"{part}: {name} changed ({words})", False
@@ -134,6 +150,7 @@ def facts_of(
             versions[name] = version(name)
         except PackageNotFoundError:
             continue
+    methods = config.load_methods()
     return {
         "config": as_data(config),
         "versions": versions,
@@ -142,5 +159,5 @@ def facts_of(
         "host": socket.gethostname(),
         "prompts": prompt_hashes(),
         "tasks": {task.name: task.digest for task in tasks},
-        "privileged": [name for name in config.methods if method(name).sees == "outcome"],
+        "privileged": [name for name, one in methods.items() if one.sees == "outcome"],
     }

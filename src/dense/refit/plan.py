@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from dense.refit.config import ExperimentConfig
+from dense.errors import BadConfig
+from dense.refit.config import ExperimentConfig, is_excluded
 from dense.refit.tasks import TaskFolder, resolve_tasks
 from dense.results import RUN0, Cell
 
@@ -34,6 +35,11 @@ class Plan:
         self.tasks = {task.name: task for task in tasks}
         self.recipients = {entry.name: entry.recipient(base) for entry in config.recipients}
 
+    def tasks_of(self, recipient: str) -> list[TaskFolder]:
+        """The tasks that a recipient runs."""
+        entry = next(entry for entry in self.config.recipients if entry.name == recipient)
+        return [task for name, task in self.tasks.items() if entry.runs(name)]
+
     @cached_property
     def pairs(self) -> tuple[ComparedPair, ...]:
         """Repetition by repetition, so that a run that is stopped early has whole repetitions."""
@@ -42,6 +48,7 @@ class Plan:
             for repetition in range(self.config.repetitions)
             for task in self.tasks
             for recipient in self.config.recipients
+            if recipient.runs(task)
         )
 
     @cached_property
@@ -52,13 +59,13 @@ class Plan:
     def of(self, pair: ComparedPair) -> Iterator[Cell]:
         """The cells of a pair: the shared attempt, then each method's rounds."""
         yield pair.cell(0)
-        for method in self.config.methods:
+        for method in self.config.arms:
             for number in range(1, self.config.rounds + 1):
                 yield pair.cell(number, method)
 
     def round_of(self, cell: Cell) -> Iterator[Cell]:
         """All methods' cells of the pair and the round of this one."""
-        return (ComparedPair(*cell.pair).cell(cell.round, method) for method in self.config.methods)
+        return (ComparedPair(*cell.pair).cell(cell.round, method) for method in self.config.arms)
 
     def place(self, cell: Cell) -> Path:
         """The cell's folder."""
@@ -67,7 +74,14 @@ class Plan:
 
 def plan_of(config: ExperimentConfig, base: Path, folder: Path) -> Plan:
     """The plan of a configuration whose file lies in `base`."""
-    return Plan(config, resolve_tasks(config.tasks, base), folder, base)
+    tasks = resolve_tasks(config.tasks, base)
+    for recipient in config.recipients:
+        for pattern in recipient.exclude:
+            if not any(is_excluded(task.name, [pattern]) for task in tasks):
+                raise BadConfig(f"recipient {recipient.name!r}: exclude: no task is called {pattern!r}")
+        if not any(recipient.runs(task.name) for task in tasks):
+            raise BadConfig(f"recipient {recipient.name!r}: exclude: no task is left")
+    return Plan(config, tasks, folder, base)
 
 
 def seed_of(cell: Cell) -> int:

@@ -30,7 +30,7 @@ async def _pair(pair: ComparedPair, executor: CellExecutor) -> None:
     try:
         source = await executor.attempt(pair.cell(0), None)
         async with TaskGroup() as group:
-            for method in executor.plan.config.methods:
+            for method in executor.plan.config.arms:
                 group.create_task(_chain(pair, method, source, executor))
     except RunStopped:
         return

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from dense.errors import DenseError
 from dense.report import wording
 from dense.report.grid import FIRST, Condition, ResultGrid, grids, methods_of, unscored_cells
-from dense.report.model import SCHEMA, MethodRow, RecipientReport, Report, TaskOutcome, TaskRow
+from dense.report.model import SCHEMA, MethodRow, MethodSettings, RecipientReport, Report, TaskOutcome, TaskRow
 from dense.report.statistics import cumulative
 from dense.report.statistics.bootstrap import DRAWS, SEED, TaskSample
-from dense.report.statistics.comparisons import OURS, MethodNames, differences
+from dense.report.statistics.comparisons import MethodNames, differences, ours_among
 from dense.report.statistics.metrics import TokenRates, method_row, rank, with_ranks
 from dense.report.surrogates import escape_surrogates, writable_experiment
-from dense.results import ANALYST, RUN0, Experiment, Prices
+from dense.results import ANALYST, RUN0, Experiment, Prices, Result
 from dense.version import __version__
 
 
@@ -35,7 +35,8 @@ def build(
     _check_excluded(exclude, experiment_tasks)
     excluded = tuple(sorted(set(exclude)))
     known = {**experiment.prices, **{escape_surrogates(name): given for name, given in (prices or {}).items()}}
-    names = {name.method: name for name in wording.name_methods(methods_of(experiment), experiment.privileged)}
+    named = wording.name_methods(methods_of(experiment), experiment.privileged, _settings_of(experiment))
+    names = {name.method: name for name in named}
     invalid = unscored_cells(experiment)
 
     def recipients(without: Collection[str]) -> tuple[RecipientReport, ...]:
@@ -62,6 +63,15 @@ def build(
         method_of_intervals=wording.METHOD_OF_INTERVALS.format(draws=draws, seed=seed),
         facts=experiment.facts,
     )
+
+
+def _settings_of(experiment: Experiment) -> dict[str, MethodSettings]:
+    """Profile and budget of each method, where all its results have the same."""
+    found: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    for result in experiment.results:
+        if result.cell.round and (result.profile or result.budget):
+            found[result.cell.method].add((result.profile, result.budget))
+    return {method: MethodSettings(*next(iter(one))) for method, one in found.items() if len(one) == 1}
 
 
 def _check_excluded(exclude: Collection[str], tasks: Collection[str]) -> None:
@@ -133,7 +143,8 @@ def _main_table(baseline: MethodRow | None, rows: Sequence[MethodRow]) -> list[M
 def ablation_table(baseline: MethodRow | None, rows: Sequence[MethodRow]) -> list[MethodRow]:
     """Round 0, DENSE without a part, and DENSE."""
     parts = [row for row in rows if row.role == "ablation"]
-    return [row for row in (baseline, *parts, *(row for row in rows if row.method == OURS)) if row is not None]
+    ours = ours_among(row.method for row in rows)
+    return [row for row in (baseline, *parts, *(row for row in rows if row.method == ours)) if row is not None]
 
 
 def _tasks(grid: ResultGrid, names: MethodNames, tasks: Sequence[str]) -> tuple[TaskRow, ...]:
@@ -151,7 +162,26 @@ def _outcomes(grid: ResultGrid, condition: Condition) -> dict[str, TaskOutcome]:
     planned = Counter(task for task, _ in grid.planned[condition])
     scored = Counter(task for task, _ in grid.scored(condition))
     passes = Counter(task for (task, _), result in grid.scored(condition).items() if result.passed)
-    return {task: TaskOutcome(*condition, passes[task], scored[task], planned[task]) for task in sorted(planned)}
+    by_task: defaultdict[str, list[Result]] = defaultdict(list)
+    for (task, _), result in sorted(grid.scored(condition).items()):
+        by_task[task].append(result)
+    return {
+        task: TaskOutcome(
+            *condition,
+            passes[task],
+            scored[task],
+            planned[task],
+            checks=tuple(f"{one.checks_passed}/{one.checks}" for one in by_task[task] if one.checks is not None),
+            tool_calls=_mean(one.tool_calls for one in by_task[task]),
+            turns=_mean(one.turns for one in by_task[task]),
+        )
+        for task in sorted(planned)
+    }
+
+
+def _mean(numbers: Iterable[int | None]) -> float | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _ranked_outcomes(outcomes: Sequence[TaskOutcome], names: MethodNames) -> list[TaskOutcome]:

@@ -177,6 +177,8 @@ class MethodRow(Struct, frozen=True):
     """Of the message that the recipient got."""
     tool_calls: MeanEstimate
     """Of the recipient."""
+    turns: MeanEstimate
+    """How often the recipient acted."""
     without_tools: int | None
     """Runs without a single tool call, among those where tool calls are recorded; None where none is."""
     seconds: MeanEstimate
@@ -291,6 +293,12 @@ class TaskOutcome(Struct, frozen=True):
     """Repetitions that there should be."""
     rank: int | None = None
     """1 best, 2 second among the task's unprivileged methods of this round; None for others."""
+    checks: tuple[str, ...] = ()
+    """Of the verifier's checks, how many passed: one entry for each repetition whose verifier left a report."""
+    tool_calls: float | None = None
+    """Mean over the repetitions that are scored; None if unknown."""
+    turns: float | None = None
+    """The same for turns."""
 
     @property
     def rate(self) -> float | None:
@@ -357,6 +365,15 @@ class RecipientReport(Struct, frozen=True):
     """Of its model."""
 
 
+class MethodSettings(Struct, frozen=True):
+    """How a method's feedback was made, so that nobody takes one for another."""
+
+    profile: str = ""
+    """The analyst's profile, or `rules`; empty if unknown."""
+    budget: str = ""
+    """How large the feedback could be: bytes, `paper` or `default`; empty if unknown."""
+
+
 class MethodName(Struct, frozen=True):
     """A method as the report shows it. The position in `Report.methods` is what its colour goes by."""
 
@@ -368,6 +385,8 @@ class MethodName(Struct, frozen=True):
     """Where space is small."""
     role: Role
     """How it is shown."""
+    settings: MethodSettings = MethodSettings()
+    """How its feedback was made."""
 
 
 class Report(Struct, frozen=True):

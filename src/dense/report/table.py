@@ -62,6 +62,10 @@ class ReportTable(Struct, frozen=True):
     """Whether it may need more than a page."""
 
 
+_FORMULA = re.compile(r"'*(?:[=@]|[+-](?![\d.,]+ ?%?$))")
+"""How text begins that a spreadsheet would take for a formula; a mere number with a sign is none."""
+
+
 def markdown(table: ReportTable, notes: Sequence[str] = ()) -> str:
     """A heading, the notes, the table, the caption."""
     parts = [f"## {_md(table.title)}", *(f"> {_md(note)}" for note in notes)]
@@ -84,7 +88,8 @@ def _md_entry(entry: TableCell) -> str:
 
 def _md(text: str) -> str:
     text = plain_text(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_{}\[\]|~$#])", r"\\\1", text)
+    text = re.sub(r"([\\`*_{}\[\]|~$#])", r"\\\1", text)
+    return f"\\{text}" if _FORMULA.match(text) else text  # a table may be pasted into a spreadsheet
 
 
 def latex(table: ReportTable, notes: Sequence[str] = ()) -> str:
@@ -240,7 +245,7 @@ def _csv(value: CsvValue) -> CsvValue:
     if not isinstance(value, str):
         return value
     text = plain_text(value)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def plain_text(text: str) -> str:

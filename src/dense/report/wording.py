@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from dense.report.model import CellCounts, Difference, MethodName, MethodRow, RecipientReport, Role, UnscoredCell
+from dense.report.model import (
+    CellCounts,
+    Difference,
+    MethodName,
+    MethodRow,
+    MethodSettings,
+    RecipientReport,
+    Role,
+    UnscoredCell,
+)
 from dense.report.numbers import count_of, format_fixed, format_range, p_in_words
-from dense.report.statistics.comparisons import FEW_TASKS, OURS
+from dense.report.statistics.comparisons import FEW_TASKS, OURS, ours_among
 from dense.report.table import plain_text
-from dense.results import RUN0, Experiment, Prices
+from dense.results import RUN0, Experiment, Prices, base_method
 
 LABELS: Mapping[str, tuple[str, str]] = {
     RUN0: ("Baseline", "Base"),
@@ -28,6 +37,8 @@ LABELS: Mapping[str, tuple[str, str]] = {
     "verifier-feedback": ("Verifier feedback", "VF"),
 }
 """How methods are shown, and where space is small; others by their own name."""
+PROFILED = ("dense", "dense-no-shortcuts", "dense-flat")
+"""Methods whose calls the profile decides."""
 ABLATIONS = ("dense-no-shortcuts", "dense-no-hierarchy", "dense-flat")
 METHOD_OF_INTERVALS = (
     "Intervals are 95 % by resampling tasks ({draws:,} draws, seed {seed}; percentile at an expanded level, the same "
@@ -40,25 +51,40 @@ METHOD_OF_INTERVALS = (
 """Said of every report."""
 
 
-def name_methods(methods: Iterable[str], privileged: Iterable[str]) -> tuple[MethodName, ...]:
+def name_methods(
+    methods: Iterable[str], privileged: Iterable[str], settings: Mapping[str, MethodSettings] | None = None
+) -> tuple[MethodName, ...]:
     """Round 0 first, then the methods as they come. If two would be shown by one label, both show their full names."""
-    methods, privileged = list(methods), set(privileged)
+    methods, privileged, known = list(methods), set(privileged), settings or {}
     every = [RUN0, *methods]
-    labels = Counter(_shown(LABELS.get(method, (method, ""))[0]) for method in every)
-    shorts = Counter(_shown(LABELS.get(method, ("", method))[1]) for method in every)
+    shown = {method: _label(method, known.get(method, MethodSettings())) for method in every}
+    labels = Counter(_shown(label) for label, _ in shown.values())
+    shorts = Counter(_shown(short) for _, short in shown.values())
 
     def role(method: str) -> Role:
         if method in privileged:
             return "privileged"
-        return "ablation" if method in ABLATIONS and OURS in methods else "method"
+        return "ablation" if base_method(method) in ABLATIONS and ours_among(methods) else "method"
 
     def name(method: str, of: Role) -> MethodName:
-        label, short = LABELS.get(method, (method, method))
+        label, short = shown[method]
         if labels[_shown(label)] > 1:
             label = f"{label} ({method})"
-        return MethodName(method, label, method if shorts[_shown(short)] > 1 else short, of)
+        short = method if shorts[_shown(short)] > 1 else short
+        return MethodName(method, label, short, of, known.get(method, MethodSettings()))
 
     return (name(RUN0, "baseline"), *(name(method, role(method)) for method in methods))
+
+
+def _label(method: str, settings: MethodSettings) -> tuple[str, str]:
+    """A method's label and its short one: with the profile where that decides what is asked, and with what makes it an
+    arm of its own."""
+    base = base_method(method)
+    label, short = LABELS.get(base, (base, base))
+    own = method[len(base) + 1 :]
+    words = [settings.profile] if base in PROFILED and settings.profile else []
+    words += [own] if own and own not in words else []
+    return f"{label} ({', '.join(words)})" if words else label, f"{short}@{own}" if own else short
 
 
 def _shown(label: str) -> str:
@@ -70,7 +96,8 @@ def focus(rows: Sequence[MethodRow]) -> MethodRow | None:
     """The method that the main result is about: ours, else the best that saw no outcome, else the best that did."""
     scored = [row for row in rows if row.method != "none" and row.passed.value is not None]
     open_rows = [row for row in scored if row.role != "privileged"]
-    ours = [row for row in open_rows if row.method == OURS]
+    name = ours_among(row.method for row in open_rows)
+    ours = [row for row in open_rows if row.method == name]
     return next(iter(ours), None) or max(open_rows or scored, key=lambda row: row.passed.value or 0.0, default=None)
 
 
@@ -81,7 +108,7 @@ def headline(recipient: str, rows: Sequence[MethodRow], differences: Sequence[Di
         return f"{recipient}: {_nothing(rows)}, so nothing can be said of feedback."
     found = {difference.family: difference for difference in differences if difference.method == main.method}
     rivals = sum(row.role == main.role and row.method != "none" and row.passed.value is not None for row in rows)
-    text = _rate(recipient, main, repetitions, is_chosen=main.method != OURS and rivals > 1)
+    text = _rate(recipient, main, repetitions, is_chosen=base_method(main.method) != OURS and rivals > 1)
     if main.source_passed is not None:
         text += f" after {format_fixed(main.source_passed, 2)} % in round 0"
     gains = [_gain(found[RUN0])] if RUN0 in found else []

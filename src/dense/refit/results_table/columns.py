@@ -101,6 +101,8 @@ COLUMNS: tuple[Column, ...] = (
     Column("is_partial", "flag", "whether the tokens are those of completed calls only", ("partial",)),
     *_of_usage("feedback_", "making the feedback"),
     Column("feedback_bytes", "count", "size of the message that the recipient got", ("message_bytes",)),
+    Column("profile", "text", "how the feedback was analysed: `fast`, `paper` or `rules`"),
+    Column("budget", "text", "how large the feedback could be: bytes, `paper` or `default`"),
     Column("tool_calls", "count", "how many tools the recipient called", ("n_tool_calls",)),
     Column("turns", "count", "how often the recipient acted", ("n_turns", "n_steps")),
     Column("checks_passed", "count", "how many of the verifier's checks passed", ("tests_passed",)),

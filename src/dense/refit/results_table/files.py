@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
@@ -160,7 +161,7 @@ def _from_csv(data: bytes, problems: TableProblems, kind: Format) -> TableSource
     def rows() -> Iterator[PlacedRow]:
         for place, line in lines:
             if len(line) == len(columns):
-                yield place, zip(columns, line, strict=True)
+                yield place, zip(columns, map(_unmarked, line), strict=True)
             elif any(map(str.strip, line)):
                 problems.add(f"has {len(line)} values where the header has {len(columns)} columns", place)
 
@@ -268,8 +269,24 @@ def _to_csv(rows: Iterable[dict[str, Any]], delimiter: str = ",") -> bytes:
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\r\n")
     writer.writerow(column.name for column in EXPORTED_COLUMNS)
     for row in rows:
-        writer.writerow(str(value).lower() if isinstance(value, bool) else value for value in row.values())
+        writer.writerow(map(_csv_value, row.values()))
     return file.getvalue().encode()
+
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+"""How a text begins that a spreadsheet would take for a formula, or that looks like one which was marked."""
+
+
+def _csv_value(value: Any) -> Any:
+    """A value for CSV: text that a spreadsheet would take for a formula has an apostrophe in front."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def _unmarked(text: str) -> str:
+    """The text that `_csv_value` was given."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def _to_tsv(rows: Iterable[dict[str, Any]]) -> bytes:

@@ -100,6 +100,10 @@ class FeedbackMade(Struct, frozen=True, tag="feedback"):
     """What the method says of the attempt, in a word."""
     fallbacks: int = 0
     """How many questions had no usable answer."""
+    profile: str = ""
+    """Which calls were made: the model's profile, or `rules`; empty without a message."""
+    budget: str = ""
+    """How large the feedback could be: bytes, `paper`, or `default`; empty without a message."""
 
 
 class FeedbackFailed(Struct, frozen=True, tag="feedback-failed"):

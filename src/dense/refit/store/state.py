@@ -66,6 +66,8 @@ class CellState(Struct, frozen=True):
             is_partial=attempted.is_partial,
             feedback=FREE if cell.method == RUN0 else made.usage if made is not None else None,
             feedback_bytes=made.bytes if made is not None else None,
+            profile=made.profile if made is not None else "",
+            budget=made.budget if made is not None else "",
             tool_calls=attempted.tool_calls,
             turns=attempted.turns,
             checks_passed=attempted.checks_passed,

@@ -8,7 +8,7 @@ reason."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import log2
 
@@ -20,13 +20,20 @@ from dense.report.model import Difference, Interval, MeanEstimate, MethodName, V
 from dense.report.numbers import count_of, format_fixed, format_range, p_in_words
 from dense.report.statistics.bootstrap import POINTS, Pair, TaskSample
 from dense.report.statistics.significance import holm, mcnemar, sign_flip
-from dense.results import RUN0, Result
+from dense.results import RUN0, Result, base_method
 
 LEVEL = 0.05
 FEW_TASKS = 10
 """With fewer, intervals are unreliable, and nothing is claimed."""
 REFERENCES = (RUN0, "none", "self-reflection")
 OURS = "dense"
+
+
+def ours_among(methods: Iterable[str]) -> str | None:
+    """DENSE among methods: with the settings of the experiment, else the first of its arms; None without it."""
+    found = [method for method in methods if base_method(method) == OURS]
+    return OURS if OURS in found else next(iter(found), None)
+
 
 type MethodNames = Mapping[str, MethodName]
 type Contrast = tuple[str, Condition, Condition]
@@ -70,8 +77,8 @@ def _contrasts(grid: ResultGrid, names: MethodNames) -> Iterator[Contrast]:
         others = [method for method in methods if method not in REFERENCES[: at + 1]]
         if grid.scored(against):
             yield from ((reference, (method, round), against) for method in others)
-    if OURS in methods:
-        yield from ((OURS, (OURS, round), (method, round)) for method in methods if method not in (OURS, *REFERENCES))
+    if (ours := ours_among(methods)) is not None:
+        yield from ((OURS, (ours, round), (method, round)) for method in methods if method not in (ours, *REFERENCES))
 
 
 def _difference(

@@ -12,7 +12,14 @@ from msgspec.structs import replace
 from dense.report.grid import FIRST, Condition, ResultGrid
 from dense.report.model import CumulativeLine, CumulativePoint, Difference
 from dense.report.statistics.bootstrap import Pair, TaskSample
-from dense.report.statistics.comparisons import OURS, MethodNames, PossibleOutcome, adjust_family, contrast, worst_case
+from dense.report.statistics.comparisons import (
+    MethodNames,
+    PossibleOutcome,
+    adjust_family,
+    contrast,
+    ours_among,
+    worst_case,
+)
 from dense.results import RUN0
 
 
@@ -72,11 +79,12 @@ def differences(
     last = grid.last
     ends = {method: rounds[-1] for method, rounds in found.items() if len(rounds) == last + 1 and rounds[-1]}
     control = next((name for name in ("none", "self-reflection") if name in ends), None)
-    if last < 2 or len(ends) < 2 or (OURS not in ends and control is None):
+    ours = ours_among(ends)
+    if last < 2 or len(ends) < 2 or (ours is None and control is None):
         return []
-    others = [name for name in ends if name not in (OURS, RUN0)]
-    pairs = [(OURS, name) for name in others]
-    if OURS not in ends:
+    others = [name for name in ends if name not in (ours, RUN0)]
+    pairs = [(ours, name) for name in others if ours is not None]
+    if ours is None:
         pairs = [(name, control) for name in others if control is not None and name != control]
     possible = {method: _possible(grid, method) for method in ends}
     contrasts: list[Difference] = []

@@ -44,6 +44,7 @@ def combined_tokens(result: Result) -> int | None:
 MEASURES = (
     Measure("reward", "reward", "Reward", 4, lambda result: result.reward),
     Measure("tool_calls", "tool_calls", "Tool calls", 1, lambda result: result.tool_calls),
+    Measure("turns", "turns", "Turns", 1, lambda result: result.turns),
     Measure("seconds", "seconds", "Seconds", 0, lambda result: result.seconds),
     Measure("feedback_bytes", "message_bytes", "Message (KiB)", 1, lambda result: result.feedback_bytes, 1 / 1024),
     Measure("feedback_tokens", "feedback_tokens", "Feedback tokens (thousands)", 1, feedback_tokens, 0.001),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dense.report.model import Report
 from dense.report.table import ReportTable
+from dense.report.tables.cases import case_table, settings_table
 from dense.report.tables.cell_counts import count_table, invalid_table
 from dense.report.tables.contrasts import comparison_table
 from dense.report.tables.costs import cost_table, recorded_table
@@ -32,6 +33,8 @@ def tables(report: Report) -> list[ReportTable]:
         round_table(report),
         sensitivity_table(report),
         *(task_table(report, recipient) for recipient in report.recipients),
+        case_table(report),
+        settings_table(report),
         count_table(report),
         invalid_table(report),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dense.report.build import ablation_table
 from dense.report.model import Difference, MeanEstimate, MethodRow, RecipientReport, Report
 from dense.report.numbers import count_of, format_interval, format_number, format_p, known_of
-from dense.report.statistics.comparisons import OURS
+from dense.report.statistics.comparisons import ours_among
 from dense.report.statistics.metrics import with_ranks
 from dense.report.table import CsvValue, ReportTable, TableCell, TableRow
 from dense.report.tables.layout import (
@@ -252,7 +252,8 @@ def sensitivity_table(report: Report) -> ReportTable:
 
 def _gaps(recipient: RecipientReport) -> dict[str, Difference]:
     """DENSE less each other, in whichever family."""
-    ours = [found for found in recipient.differences if found.method == OURS and found.family != "cumulative"]
+    name = ours_among(row.method for row in recipient.rows)
+    ours = [found for found in recipient.differences if found.method == name and found.family != "cumulative"]
     return {found.reference: found for found in ours}
 
 
