@@ -158,6 +158,11 @@ class Prices(Struct, frozen=True):
     """Where they come from."""
 
 
+def at_base_rates(prices: Prices) -> Prices:
+    """Prices as the paper has them: input that a cache served or stored costs as much as any other."""
+    return Prices(prices.input, prices.output, source=f"{prices.source}, uncached base rates")
+
+
 class Experiment(Struct, frozen=True):
     """Everything that a report is made of."""
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from made_experiment import config, made_plan, run_all
+from made_harness import MadeHarness
+from pydantic import ValidationError
 
-from dense.errors import BadConfig
+from dense.errors import BadConfig, DenseError
 from dense.refit.config import as_data, read_config
+from dense.refit.costs import describe_costs
+from dense.refit.experiment import experiment_of
+from dense.refit.identity import identity_differences, identity_of
+from dense.refit.results_table.files import read_table, write_table
+from dense.report import build
+from dense.results import Experiment
 
 ISSUE = """
 name: demo
@@ -117,3 +126,84 @@ def test_a_server_beside_the_file_is_found(tmp_path: Path) -> None:
     recipient = read_config(written(tmp_path, text)).recipients[0].recipient(tmp_path)
     assert Path(recipient.server[0]).is_absolute()
     assert recipient.server[1:] == (str(tmp_path / "model.py"), "--port", "{port}")
+
+
+def test_arms_of_one_method() -> None:
+    found = config(methods=["none", "dense", {"method": "dense", "profile": "paper", "budget": "paper"}])
+    assert list(found.arms) == ["none", "dense", "dense@paper"]
+    assert [arm.method for arm in found.arms.values()] == ["none", "dense", "dense"]
+    sized = {"method": "advisor", "budget": "20 KiB", "label": "long"}
+    assert list(config(methods=[sized, {"method": "dense", "budget": 9000}]).arms) == ["advisor@long", "dense@9000"]
+    with pytest.raises(ValidationError, match="method 'dense' is there twice"):
+        config(methods=["dense", {"method": "dense"}])
+
+
+def test_a_plan_imports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even a method of one's own, whose module would run; the run says in one line what is wrong with it."""
+    (tmp_path / "own_module_that_runs.py").write_text("raise SystemExit('it ran')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made = made_plan(tmp_path, methods=["own_module_that_runs:Method", "no.such.package:Method"])
+    assert len(made.cells) == 2 * 2 * 3
+    assert any("does not import" in line or "by the built-in rules" in line for line in describe_costs(made, None))
+    with pytest.raises(DenseError, match=r"^the method 'own_module\w+:Method' cannot be loaded: [^\n]*it ran[^\n]*$"):
+        made.config.load_methods()
+    for name in ("not a module:Class", "module:", ":Class", "a..b:C"):
+        with pytest.raises(ValidationError, match=r"is no `module:Class`"):
+            config(methods=[name])
+
+
+def test_an_agent_whose_package_is_missing_is_one_line(tmp_path: Path) -> None:
+    made = made_plan(tmp_path, recipients=[{"name": "r", "agent": "no_such_package.agents:Own"}])
+    with pytest.raises(DenseError, match=r"'no_such_package\.agents:Own' cannot be loaded: No module named"):
+        identity_of(made.config, tuple(made.tasks.values()), made.base)
+
+
+def test_deeply_nested_yaml_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "refit.yaml"
+    file.write_text("name: x\noptions: " + "[" * 5_000)
+    with pytest.raises(BadConfig, match=r"refit\.yaml: .*nested too deeply"):
+        read_config(file)
+
+
+def test_tasks_of_a_recipient(tmp_path: Path) -> None:
+    people = [{"name": "all", "agent": "nop"}, {"name": "some", "agent": "nop", "exclude": ["*-2"]}]
+    made = made_plan(tmp_path, recipients=people, methods=["none"], repetitions=1)
+    assert [(pair.recipient, pair.task) for pair in made.pairs] == [
+        ("all", "task-1"),
+        ("some", "task-1"),
+        ("all", "task-2"),
+    ]
+    assert [task.name for task in made.tasks_of("some")] == ["task-1"]
+    run_all(made, MadeHarness())
+    report = build(experiment_of(made.folder))
+    assert [row.task for row in report.recipients[1].tasks if row.is_applicable] == ["task-1"]
+    assert report.recipients[1].tasks_applicable == 1 and not report.invalid
+    with pytest.raises(BadConfig, match="recipient 'r': exclude: no task is called 'nope'"):
+        made_plan(tmp_path, recipients=[{"name": "r", "agent": "nop", "exclude": ["nope"]}])
+    with pytest.raises(BadConfig, match="no task is left"):
+        made_plan(tmp_path, recipients=[{"name": "r", "agent": "nop", "exclude": ["*"]}])
+    # To run more tasks only adds cells; to run fewer would drop results.
+    before = identity_of(made.config, tuple(made.tasks.values()), made.base)
+    more = made_plan(tmp_path, recipients=[people[0], {**people[1], "exclude": []}], methods=["none"], repetitions=1)
+    now = identity_of(more.config, tuple(more.tasks.values()), more.base)
+    assert identity_differences(before, now) == [("excluded: some: task-2 is gone", True)]
+    assert identity_differences(now, before) == [("excluded: some: task-2 is new", False)]
+
+
+def test_arms_are_named_by_profile_and_budget(tmp_path: Path) -> None:
+    arms = ["none", "dense", {"method": "dense", "budget": "paper"}, {"method": "dense-flat", "label": "x"}]
+    made = made_plan(tmp_path, methods=arms, repetitions=1)
+    run_all(made, MadeHarness())
+    report = build(experiment_of(made.folder))
+    assert [(name.label, name.role, name.settings.budget) for name in report.methods] == [
+        ("Baseline", "baseline", ""),
+        ("None (second try)", "method", ""),
+        ("DENSE (rules)", "method", "default"),
+        ("DENSE (rules, paper)", "method", "paper"),
+        ("DENSE, flat (rules, x)", "ablation", "default"),
+    ]
+    table = tmp_path / "table.csv"
+    experiment = experiment_of(made.folder)
+    write_table(experiment.results, table)
+    again = build(Experiment("again", read_table(table).results))
+    assert sorted(name.label for name in again.methods) == sorted(name.label for name in report.methods)

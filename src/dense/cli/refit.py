@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,21 @@ Place = Annotated[
 Out = Annotated[
     Path | None, typer.Option("--out", help="The experiment's folder. [default: out/refit/NAME]", show_default=False)
 ]
+
+
+class PriceChoice(StrEnum):
+    """How input that a cache served or stored is priced."""
+
+    cached = "cached"
+    paper = "paper"
+
+
+class GateMeasure(StrEnum):
+    """Which number of a comparison a gate looks at."""
+
+    point = "point"
+    low = "low"
+    high = "high"
 
 
 @refit.command()
@@ -87,6 +103,13 @@ def report(
         list[str] | None,
         typer.Option("--privileged", metavar="METHOD", help="Show this method apart: it saw outcomes; repeatable."),
     ] = None,
+    prices: Annotated[
+        PriceChoice,
+        typer.Option(
+            "--prices",
+            help="`paper`: all input at the base rate, as the paper prices it; otherwise cached input at its own rate.",
+        ),
+    ] = PriceChoice.cached,
     seed: Annotated[int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Of the resampling.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only where the report is.")] = False,
 ) -> None:
@@ -99,9 +122,41 @@ def report(
         to=to,
         exclude=tuple(exclude or ()),
         price=tuple(price or ()),
+        uncached=prices is PriceChoice.paper,
         seed=seed,
         quiet=quiet,
         privileged=tuple(privileged or ()),
+    )
+
+
+@refit.command()
+def compare(
+    first: Annotated[str, typer.Argument(help="An experiment: its folder or YAML file, `#METHOD` behind it or not.")],
+    second: Annotated[str, typer.Argument(help="Another one, or another method of the same.")],
+    fail_under: Annotated[
+        float | None,
+        typer.Option("--fail-under", metavar="POINTS", help="Exit with code 3 if the second less the first is below."),
+    ] = None,
+    by: Annotated[
+        GateMeasure, typer.Option("--by", help="What the limit is for: the difference, or an end of its interval.")
+    ] = GateMeasure.point,
+    round: Annotated[int, typer.Option("--round", min=1, help="Which round is compared.")] = 1,
+    recipient: Annotated[list[str] | None, typer.Option("--recipient", help="Only this one; repeatable.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Of the resampling.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+) -> None:
+    """Compare two experiments by pairs: the difference with its interval, and an exit code for CI."""
+    from dense.cli.refit_compare import compare
+
+    compare(
+        first,
+        second,
+        fail_under=fail_under,
+        by=by.value,
+        round=round,
+        recipients=tuple(recipient or ()),
+        seed=seed,
+        as_json=json,
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from math import inf
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from dense.cli.refit_place import error_console, existing_folder, output_console
 from dense.cli.refit_table import show_report
 from dense.cli.text import printable
@@ -24,7 +26,7 @@ from dense.refit.store.events import EventStore
 from dense.refit.store.lock import holder_of, writing
 from dense.refit.store.state import ExperimentState, format_usd, load_state
 from dense.report.numbers import count_of
-from dense.results import ANALYST, Experiment, Prices, Result
+from dense.results import ANALYST, Experiment, Prices, Result, at_base_rates
 
 
 def status(place: Path, out: Path | None) -> None:
@@ -84,6 +86,7 @@ def report(
     to: Path | None,
     exclude: tuple[str, ...],
     price: tuple[str, ...],
+    uncached: bool = False,
     seed: int | None,
     quiet: bool,
     privileged: tuple[str, ...] = (),
@@ -94,6 +97,9 @@ def report(
     folder = existing_folder(place, out)
     target = to or folder / "report"
     experiment = experiment_of(folder, prices=dict(map(_price, price)), privileged=privileged)
+    if uncached:
+        prices = {name: at_base_rates(known) for name, known in experiment.prices.items()}
+        experiment = replace(experiment, prices=prices)
     _check_names(experiment, map(_price, price), privileged)
     made = make(experiment, target, exclude=exclude, seed=SEED if seed is None else seed)
     if not quiet:

@@ -19,7 +19,8 @@ from dense.report.model import (
     UnscoredCell,
 )
 from dense.report.numbers import count_of, format_fixed, format_range, p_in_words
-from dense.report.statistics.comparisons import FEW_TASKS, OURS, ours_among
+from dense.report.statistics.bootstrap import FEW_TASKS
+from dense.report.statistics.comparisons import OURS, ours_among
 from dense.report.table import plain_text
 from dense.results import RUN0, Experiment, Prices, base_method
 
@@ -42,8 +43,9 @@ PROFILED = ("dense", "dense-no-shortcuts", "dense-flat")
 ABLATIONS = ("dense-no-shortcuts", "dense-no-hierarchy", "dense-flat")
 METHOD_OF_INTERVALS = (
     "Intervals are 95 % by resampling tasks ({draws:,} draws, seed {seed}; percentile at an expanded level, the same "
-    "draws for all methods of a recipient; where fewer than three tasks differ from the rest, widened to what so few "
-    "cannot rule out, and marked ‡). p is exact and two-sided, by flipping the signs of the tasks' differences in all "
+    "draws for all methods of a recipient; where fewer than three tasks differ from the rest, and for amounts of fewer "
+    "than ten tasks, widened to what so few cannot rule out, and marked ‡). p is exact and two-sided, by flipping the "
+    "signs of the tasks' differences in all "
     "ways; Holm adjusts it over the methods of a recipient and reference. A claim must also hold with every unscored "
     "cell counted against it. Exact McNemar is shown beside p for comparison with other reports: it takes pairs of one "
     "task for independent, which they are not."

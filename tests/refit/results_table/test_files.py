@@ -621,3 +621,16 @@ def test_a_column_of_a_results_field_needs_no_further_code() -> None:
     assert set(RESULT_COLUMNS) >= {"reward", "tool_calls", "seconds", "tries", "trace"}
     handled = {"cell", "usage", "total", "feedback", "feedback_total"}
     assert set(Result.__struct_fields__) == {*RESULT_COLUMNS, *handled}, "a field without a column would be lost"
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+cmd|x", "-5", "@sum", "'=quoted", "''=twice", "'plain", "\tx"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+def test_no_text_is_a_formula_and_every_text_comes_back(tmp_path: Path, name: str, suffix: str) -> None:
+    path = tmp_path / f"table{suffix}"
+    result = Result(Cell("r", f"t{name}", 0, 1, "dense"), reward=-0.5, exception=name, trace=name)
+    write_table([result], path)
+    assert read_table(path).results == (result,)
+    if suffix != ".jsonl":
+        with path.open(newline="") as file:
+            lines = list(csv.reader(file, delimiter="," if suffix == ".csv" else "\t"))
+        assert [cell for line in lines for cell in line if cell and cell[0] in "=+-@\t\r"] == ["-0.5"]

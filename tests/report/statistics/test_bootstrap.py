@@ -74,10 +74,10 @@ def test_amounts_without_variation_have_no_interval() -> None:
 
 
 def test_changes_are_ratios_of_means() -> None:
-    sample = TaskSample(["t0", "t1", "t2"], 500)
-    found = sample.change(by_task([10.0, 10.0, 40.0]), by_task([20.0, 20.0, 60.0]))
-    assert found.value == pytest.approx(-40.0) and found.interval is not None
-    assert found.interval.low == pytest.approx(-50.0) and found.interval.high == pytest.approx(-100 / 3)
+    sample = TaskSample(TASKS, 500)
+    found = sample.change(by_task([10.0, 10.0, 40.0, 40.0] * 5), by_task([20.0, 20.0, 60.0, 60.0] * 5))
+    assert found.value == pytest.approx(-37.5) and found.interval is not None and found.interval.kind == "bootstrap"
+    assert -50 < found.interval.low < -37.5 < found.interval.high < -100 / 3
 
 
 def test_a_change_from_nothing_is_not_told() -> None:
@@ -87,7 +87,8 @@ def test_a_change_from_nothing_is_not_told() -> None:
 
 def test_draws_without_a_known_task_are_left_out() -> None:
     found = TaskSample(TASKS, 500).mean(by_task([1.0, 5.0]), of=20)
-    assert found.interval is not None and found.interval.low >= 1 and found.interval.high <= 5
+    assert found.interval is not None and found.interval.kind == "bound"
+    assert found.interval.low == 0 and found.interval.high == pytest.approx(3 + 12.706 * 2, abs=0.01)
 
 
 def test_draws_are_draws_of_tasks() -> None:
@@ -121,3 +122,18 @@ def test_without_numpy_people_are_told_what_to_install() -> None:
     code = f"{block}; from dense.report.statistics.bootstrap import TaskSample; TaskSample(['a'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "DenseError" in done.stderr and "pip install 'dense-feedback[report]'" in done.stderr
+
+
+def test_amounts_of_few_tasks_are_as_uncertain_as_student_says() -> None:
+    values = {("a", 0): 100.0, ("b", 0): 140.0, ("c", 0): 90.0}
+    found = TaskSample(("a", "b", "c")).mean(values).interval
+    # 110 ± 4.303 × 26.458 / √3, by hand
+    assert found is not None and found.kind == "bound"
+    assert (found.low, found.high) == (pytest.approx(44.28, abs=0.01), pytest.approx(175.72, abs=0.01))
+    base = {("a", 0): 100.0, ("b", 0): 100.0, ("c", 0): 100.0}
+    change = TaskSample(("a", "b", "c")).change(values, base)
+    assert change.value == pytest.approx(10) and change.interval is not None
+    assert (change.interval.low, change.interval.high) == (
+        pytest.approx(-55.72, abs=0.01),
+        pytest.approx(75.72, abs=0.01),
+    )

@@ -7,7 +7,8 @@ The interval is the percentile interval at an expanded level (Hesterberg): with 
 with 12 it is as wide as Student's. Of plain percentile, BCa, studentised and expanded it was the one that covered, in
 simulations as in `bench/coverage.py`, at 89, at 30 and at 12 tasks. Where fewer than three tasks differ from the value
 that all others have, resampling knows too little: then the interval also takes in what so few tasks cannot rule out, by
-Clopper and Pearson's bound on the share of tasks that lie above, and below."""
+Clopper and Pearson's bound on the share of tasks that lie above, and below. Amounts without bounds (tokens, time,
+money) of few tasks take in Student's interval, because no draw leaves the range of the tasks that were seen."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 from dense.errors import DenseError
 from dense.report.model import Interval, MeanEstimate
 from dense.report.statistics.libraries import numpy
-from dense.report.statistics.significance import expanded_risk, share_above
+from dense.report.statistics.significance import expanded_risk, share_above, students_quantile
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -32,6 +33,8 @@ DRAWS = 10_000
 SEED = 20_260_101
 RISK = 0.025
 """On each side."""
+FEW_TASKS = 10
+"""With fewer, intervals are unreliable and nothing is claimed; those of amounts are widened."""
 FEW_DIFFER = 3
 """Fewer tasks than this that differ from all others' value: resampling alone is not believed."""
 
@@ -89,13 +92,23 @@ class TaskSample:
     def _interval_of_mean(self, means: Mapping[str, float], bounds: Bounds | None) -> Interval | None:
         if len(means) < 2:
             return None
-        return _interval(self._means(means), means, bounds)
+        found = _interval(self._means(means), means, bounds)
+        if found is None or bounds is not None:
+            return found
+        return _widened(found, list(means.values()), least=0.0 if min(means.values()) >= 0 else -math.inf)
 
     def _interval_of_ratio(self, top: Mapping[str, float], bottom: Mapping[str, float]) -> Interval | None:
         if min(len(top), len(bottom)) < 2:
             return None
         ratios = {task: value / bottom[task] for task, value in top.items() if bottom.get(task)}
-        return _interval(100 * (_quotient(self._means(top), self._means(bottom)) - 1), ratios, None)
+        found = _interval(100 * (_quotient(self._means(top), self._means(bottom)) - 1), ratios, None)
+        both = [task for task in top if task in bottom]
+        if found is None or len(both) < 2:
+            return found
+        below = _mean(bottom[task] for task in both)
+        ratio = _mean(top[task] for task in both) / below
+        deviations = [100 * (top[task] - ratio * bottom[task]) / below for task in both]
+        return _widened(found, deviations, centre=100 * (ratio - 1), least=-100.0)
 
     def _means(self, means: Mapping[str, float]) -> Vector:
         """The mean over the drawn tasks that are known, for each draw."""
@@ -169,6 +182,19 @@ def _interval(drawn: Vector, values: Mapping[str, float], bounds: Bounds | None)
         least, most = _bound(rounded, bounds)
         return Interval(_clean(min(low, least)), _clean(max(high, most)), "bound")
     return Interval(_clean(low), _clean(high))
+
+
+def _widened(found: Interval, values: Sequence[float], *, least: float, centre: float | None = None) -> Interval:
+    """An interval of an amount, which is not below `least`, with Student's taken in where tasks are few: around the
+    mean of the values, or around `centre` if the values are the tasks' deviations from it."""
+    if len(values) >= FEW_TASKS:
+        return found
+    middle = _mean(values)
+    spread = math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1) / len(values))
+    reach = students_quantile(len(values) - 1, 1 - RISK) * spread
+    around = middle if centre is None else centre
+    low = min(found.low, max(around - reach, least))
+    return Interval(_clean(low), _clean(max(found.high, around + reach)), "bound")
 
 
 def _bound(values: Sequence[float], bounds: Bounds) -> tuple[float, float]:

@@ -18,13 +18,11 @@ from msgspec.structs import replace
 from dense.report.grid import FIRST, Condition, ResultGrid, values
 from dense.report.model import Difference, Interval, MeanEstimate, MethodName, Verdict, WorstCase
 from dense.report.numbers import count_of, format_fixed, format_range, p_in_words
-from dense.report.statistics.bootstrap import POINTS, Pair, TaskSample
+from dense.report.statistics.bootstrap import FEW_TASKS, POINTS, Pair, TaskSample
 from dense.report.statistics.significance import holm, mcnemar, sign_flip
 from dense.results import RUN0, Result, base_method
 
 LEVEL = 0.05
-FEW_TASKS = 10
-"""With fewer, intervals are unreliable, and nothing is claimed."""
 REFERENCES = (RUN0, "none", "self-reflection")
 OURS = "dense"
 

@@ -71,10 +71,16 @@ def share_above(count: int, of: int, risk: float) -> float:
 
 
 @cache
+def students_quantile(degrees: int, share: float) -> float:
+    """Of Student's distribution."""
+    return float(scipy_special().stdtrit(degrees, share))
+
+
+@cache
 def expanded_risk(tasks: int, risk: float) -> float:
     """The risk on each side of a percentile interval that makes it, for a mean of so many tasks, as wide as Student's.
 
     Bootstrap means vary less than they should by (n - 1) / n, and ignore the tails of Student's distribution."""
     special = scipy_special()
-    wide = math.sqrt(tasks / (tasks - 1)) * float(special.stdtrit(tasks - 1, 1 - risk))
+    wide = math.sqrt(tasks / (tasks - 1)) * students_quantile(tasks - 1, 1 - risk)
     return float(special.ndtr(-wide))

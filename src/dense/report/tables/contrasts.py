@@ -7,7 +7,8 @@ from itertools import groupby
 
 from dense.report.model import Difference, Report
 from dense.report.numbers import format_interval, format_number, format_p, p_in_words
-from dense.report.statistics.comparisons import FEW_TASKS, LEVEL
+from dense.report.statistics.bootstrap import FEW_TASKS
+from dense.report.statistics.comparisons import LEVEL
 from dense.report.table import CsvValue, ReportTable, TableCell, TableRow
 from dense.report.tables.layout import NO_VALUE, caveats_before_differences, interval_fields, interval_values
 

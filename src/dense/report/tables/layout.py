@@ -13,8 +13,8 @@ MARKS = "Bold and underline mark the best and the second; ties share."
 DAGGER = "† saw outcomes: apart, not ranked."
 INTERVALS = "Brackets are 95 % intervals over tasks."
 BOUNDS = (
-    f"{INTERVALS[:-1]}; with {BOUND} fewer than three tasks differ from the rest, and the interval is widened to what "
-    "so few cannot rule out."
+    f"{INTERVALS[:-1]}; with {BOUND} fewer than three tasks differ from the rest, or an amount is of fewer than ten "
+    "tasks, and the interval is widened to what so few cannot rule out."
 )
 NO_VALUE = TableCell(NOTHING)
 
