@@ -110,6 +110,10 @@ def report(
             help="`paper`: all input at the base rate, as the paper prices it; otherwise cached input at its own rate.",
         ),
     ] = PriceChoice.cached,
+    case: Annotated[
+        str | None,
+        typer.Option("--case", metavar="TASK", help="Show this task as a case. [default: where methods differ most]"),
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Of the resampling.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only where the report is.")] = False,
 ) -> None:
@@ -123,6 +127,7 @@ def report(
         exclude=tuple(exclude or ()),
         price=tuple(price or ()),
         uncached=prices is PriceChoice.paper,
+        case=case,
         seed=seed,
         quiet=quiet,
         privileged=tuple(privileged or ()),
@@ -146,7 +151,7 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
     """Compare two experiments by pairs: the difference with its interval, and an exit code for CI."""
-    from dense.cli.refit_compare import compare
+    from dense.cli.refit_results import compare
 
     compare(
         first,

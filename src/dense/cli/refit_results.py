@@ -1,12 +1,16 @@
-"""`dense refit status`, `report`, `export` and `import`."""
+"""`dense refit status`, `report`, `compare`, `export` and `import`."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from math import inf
 from pathlib import Path
+from shutil import rmtree
+from typing import Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from dense.cli.refit_place import error_console, existing_folder, output_console
@@ -25,8 +29,13 @@ from dense.refit.results_table.imports import import_sources, parse_methods
 from dense.refit.store.events import EventStore
 from dense.refit.store.lock import holder_of, writing
 from dense.refit.store.state import ExperimentState, format_usd, load_state
-from dense.report.numbers import count_of
+from dense.report.compare import PairedComparison, Side
+from dense.report.compare import compare as compare_sides
+from dense.report.numbers import NOTHING, count_of, format_fixed, format_interval, p_in_words
+from dense.report.page.cells import VIEWS
 from dense.results import ANALYST, Experiment, Prices, Result, at_base_rates
+from dense.view.load import load_runs
+from dense.view.page import write_view
 
 
 def status(place: Path, out: Path | None) -> None:
@@ -87,6 +96,7 @@ def report(
     exclude: tuple[str, ...],
     price: tuple[str, ...],
     uncached: bool = False,
+    case: str | None = None,
     seed: int | None,
     quiet: bool,
     privileged: tuple[str, ...] = (),
@@ -101,10 +111,30 @@ def report(
         prices = {name: at_base_rates(known) for name, known in experiment.prices.items()}
         experiment = replace(experiment, prices=prices)
     _check_names(experiment, map(_price, price), privileged)
-    made = make(experiment, target, exclude=exclude, seed=SEED if seed is None else seed)
+    with writing(target, "dense refit report"):
+        write_views(experiment, folder, target / VIEWS)
+        made = make(experiment, target, exclude=exclude, seed=SEED if seed is None else seed, case=case)
     if not quiet:
         show_report(experiment, output_console(), made)
     output_console().print(f"report: {target / 'index.html'}", markup=False)
+
+
+MAX_VIEWS = 200
+"""An experiment of more cells has no pages of single traces: `dense view` makes any of them."""
+
+
+def write_views(experiment: Experiment, folder: Path, target: Path) -> None:
+    """A page for the trace of each cell, for the links of the report. One that cannot be made is left out."""
+    rmtree(target, ignore_errors=True)
+    if len(experiment.results) > MAX_VIEWS:
+        return
+    for result in experiment.results:
+        if not result.trace:
+            continue
+        try:
+            write_view(load_runs(folder / result.trace), target / f"{result.cell.key}.html")
+        except DenseError:
+            continue
 
 
 def _check_names(experiment: Experiment, prices: Iterable[tuple[str, Prices]], privileged: Iterable[str]) -> None:
@@ -148,3 +178,80 @@ def import_results(sources: list[Path], out: Path, name: str | None, methods: tu
         fresh, known = import_table(store, name or out.resolve().name, table, ", ".join(map(str, sources)))
     there = f", {known} were already there" if known else ""
     console.print(f"{out}: {fresh} results imported{there}", markup=False)
+
+
+GATE_FAILED = 3
+"""The exit code of a comparison below `--fail-under`."""
+
+type Measure = Literal["point", "low", "high"]
+
+
+def compare(
+    first: str,
+    second: str,
+    *,
+    fail_under: float | None,
+    by: Measure,
+    round: int,
+    recipients: tuple[str, ...],
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Print the second less the first for each recipient; exit with `GATE_FAILED` if one is below the limit."""
+    from dense.report import SEED
+
+    sides = _side(first), _side(second)
+    found = compare_sides(*sides, round=round, recipients=recipients, seed=SEED if seed is None else seed)
+    console = output_console()
+    if as_json:
+        console.print(msgspec.json.encode(found).decode(), markup=False, soft_wrap=True)
+    else:
+        for one in found:
+            for line in _lines(one):
+                console.print(printable(line), markup=False)
+    failed = [one for one in found if fail_under is not None and not _reaches(one, fail_under, by)]
+    for one in failed:
+        words = f"{printable(one.recipient)}: {_words(by)} is below {fail_under:+g} points"
+        error_console().print(f"failed: {words}", markup=False)
+    if failed:
+        sys.exit(GATE_FAILED)
+
+
+def _side(text: str) -> Side:
+    """`EXPERIMENT` or `EXPERIMENT#METHOD`."""
+    place, sign, method = text.rpartition("#")
+    path = Path(place if sign else text)
+    return Side(experiment_of(existing_folder(path, None)), method if sign else None)
+
+
+def _lines(found: PairedComparison) -> list[str]:
+    points = found.difference.points
+    rates = " − ".join(f"{format_fixed(side.value or 0.0, 2)} %" for side in (found.second, found.first))
+    names = f"{found.difference.method_label} (second) − {found.difference.reference_label} (first)"
+    if points.value is None:
+        return [f"{found.recipient}: {names}: no pair is scored on both sides"]
+    interval = format_interval(points.interval, 2, sign=True) or "no interval with one task"
+    p = NOTHING if found.difference.p is None else p_in_words(found.difference.p)
+    lines = [
+        f"{found.recipient}: {names}",
+        f"  {rates} = {format_fixed(points.value, 2, sign=True)} points, 95 % {interval}, {p}",
+        f"  {count_of(points.known, 'pair')} of {count_of(points.tasks, 'task')}: both passed {found.difference.both}, "
+        f"only the second {found.difference.method_only}, only the first {found.difference.reference_only}",
+    ]
+    if found.unpaired:
+        lines.append(f"  {count_of(found.unpaired, 'result')} without a counterpart: in no number")
+    return lines
+
+
+def _reaches(found: PairedComparison, limit: float, by: Measure) -> bool:
+    """Whether the difference is at least the limit. What is not known does not reach it."""
+    points = found.difference.points
+    ends = points.interval
+    value = points.value if by == "point" else None if ends is None else ends.low if by == "low" else ends.high
+    return value is not None and value >= limit
+
+
+def _words(by: Measure) -> str:
+    if by == "point":
+        return "the difference"
+    return f"the {'lower' if by == 'low' else 'upper'} end of the interval"

@@ -25,10 +25,12 @@ def make(
     seed: int = SEED,
     draws: int = DRAWS,
     prices: Mapping[str, Prices] | None = None,
+    case: str | None = None,
 ) -> Report:
     """Builds the report of an experiment and writes `report.json`, `tables/`, `figures/` and `index.html` to a folder.
 
-    `exclude` names tasks without which all numbers are given once more; `prices` go before the experiment's own."""
+    `exclude` names tasks without which all numbers are given once more; `prices` go before the experiment's own; `case`
+    is the task that the page shows as a case, by default the one whose methods differ most."""
     from dense.report.figures import draw
     from dense.report.page import write_page
 
@@ -39,7 +41,7 @@ def make(
         write_json(report, folder)
         write_tables(report, folder)
         draw(report, folder)
-        write_page(report, experiment, folder)
+        write_page(report, experiment, folder, case)
     except OSError as problem:
         raise DenseError(f"cannot write the report to {folder}: {problem}; name another folder") from problem
     return report

@@ -13,10 +13,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_experiment import made_plan, run_all
+from made_harness import MadeHarness
 from msgspec.structs import replace
 
-from dense.report import build
+from dense.errors import DenseError
+from dense.refit.experiment import experiment_of
+from dense.report import build, make
 from dense.report.page import write_page
+from dense.report.page.case import make_case
 from dense.report.page.cells import NOT_RUN, inline_cells
 from dense.report.page.view import MAX_PAGE_ROWS, number_in, page_table
 from dense.report.table import ReportTable, TableCell, TableRow
@@ -155,7 +160,7 @@ def test_files_that_are_not_there_are_no_links(stores: Any, tmp_path: Path) -> N
     [reported] = inline_cells(
         replace(experiment, folder=str(tmp_path)), tmp_path, [("x", stores.task_names(1)[0])], {}
     )["rows"]
-    assert [line[13:] for line in reported] == [[None] * 4, [None] * 4]
+    assert [line[13:18] for line in reported] == [[None] * 5, [None] * 5]
     (tmp_path / "feedback of mine").mkdir()
     results = tuple(replace(one, feedback_folder="feedback of mine") for one in experiment.results)
     data = inline_cells(
@@ -216,3 +221,23 @@ def test_a_long_table_is_cut_and_says_so() -> None:
     table = page_table(ReportTable("t", "T", "", ("Name", "Value"), lines, (), ()))
     assert table.left == 700 - MAX_PAGE_ROWS
     assert [len(group) for group in table.groups] == [10, MAX_PAGE_ROWS - 10]
+
+
+def test_a_case_shows_feedback_actions_and_the_tree(tmp_path: Path) -> None:
+    """Of a made experiment by the real executor: what each cell's files hold, escaped."""
+    plan = made_plan(tmp_path, repetitions=1, methods=["none", "dense", "self-reflection"])
+    run_all(plan, MadeHarness())
+    experiment = experiment_of(plan.folder)
+    report = build(experiment)
+    case = make_case(report, experiment, "task-2")
+    assert case is not None and (case.recipient, case.task, case.repetition) == ("r", "task-2", 0)
+    assert [row.label for row in case.rows] == ["Baseline", "None (second try)", "DENSE (rules)", "Self-reflection"]
+    by_label = {row.label: row for row in case.rows}
+    assert by_label["Baseline"].feedback == "" and by_label["DENSE (rules)"].feedback
+    assert all(row.actions and row.actions[0].startswith("./try-") for row in case.rows)
+    assert case.reconciled and case.rendered
+    with pytest.raises(DenseError, match="--case nope: no result has such a task; there are task-1, task-2"):
+        make_case(report, experiment, "nope")
+    make(experiment, tmp_path / "report", case="task-2")
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert 'id="case"' in page and page.index('id="figures"') < page.index('id="tables"') < page.index('id="case"')

@@ -41,7 +41,7 @@ def costs(report: Report, folder: Path) -> list[Drawing]:
         return None if row.cost is None else row.cost.total
 
     recipients = shown(report, total)
-    if not recipients:
+    if not any(number_of(total(row)) for recipient in recipients for row in rows_of(recipient)):
         return [Drawing(NAME, TITLE, reason=without(report, _reason(report)))]
     return [_costs(report, folder, name, few, total) for name, few in paged(recipients, NAME)]
 
@@ -51,6 +51,8 @@ def _reason(report: Report) -> str:
     costs = [row.cost for recipient in report.recipients for row in recipient.rows if row.cost is not None]
     if not costs:
         return "no prices are known"
+    if all(number_of(cost.total) == 0 for cost in costs):
+        return "none recorded: every price is 0"
     if any(cost.execution.known for cost in costs):
         return "what feedback costs is not known: its tokens, or the price of its model"
     has_tokens = any(row.tokens.known for recipient in report.recipients for row in recipient.rows)

@@ -20,6 +20,8 @@ from dense.text.html import escape_controls
 
 CellLine = list[Any]
 """A cell as the page reads it; `page.js` names the places."""
+VIEWS = "views"
+"""Beside the page: a page for each cell whose trace could be shown."""
 FEEDBACK = "feedback.txt"
 """What a folder of feedback holds; it, not the folder, is what people want to read."""
 
@@ -83,6 +85,9 @@ def _line(result: Result, texts: TextIndex, files: CellFiles, labels: Mapping[st
         texts.number(trace),
         texts.number(feedback),
         texts.number(message),
+        texts.number(f"{cell.key}.html") if files.view(result) else None,
+        result.turns,
+        None if result.checks is None else texts.number(f"{result.checks_passed}/{result.checks}"),
     ]
 
 
@@ -90,6 +95,7 @@ class CellFiles:
     """Where the files of cells lie, seen from the page. An experiment without a folder has paths from where we are."""
 
     def __init__(self, experiment: Experiment, page: Path) -> None:
+        self.page = page
         self.root = os.path.realpath(experiment.folder)
         way = PurePath(os.path.relpath(self.root, os.path.realpath(page))).as_posix()
         self.base = "" if way == "." else quote(os.fsencode(way)) + "/"
@@ -104,6 +110,10 @@ class CellFiles:
         folder = f"{folder}/" if folder else ""
         trace, feedback, message = (path[len(folder) :] for path in paths)
         return folder, trace, feedback, message
+
+    def view(self, result: Result) -> bool:
+        """Whether the cell has a page of its own beside this one."""
+        return (self.page / VIEWS / f"{result.cell.key}.html").is_file()
 
     def _found(self, path: str) -> str:
         """The path from the experiment's folder, where there is such a file, and a link can name it."""

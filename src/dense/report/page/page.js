@@ -76,8 +76,13 @@
     return cell;
   }
 
-  function linked(folder, parts) {
+  function linked(folder, parts, view) {
     const cell = element("td");
+    if (view !== null) {
+      const link = element("a", "view");
+      link.href = "views/" + encodeURIComponent(data().texts[view]);
+      cell.append(link);
+    }
     for (const [name, file] of parts) {
       if (file === null) continue;
       const path = (folder === null ? "" : folder) + data().texts[file];
@@ -93,7 +98,7 @@
   function lineOf(cell) {
     const texts = data().texts;
     const [repetition, round, method, reward, exception, tokens, isPartial, feedback, bytes, tools, seconds, tries,
-      message, folder, trace, made, told] = cell;
+      message, folder, trace, made, told, view, turns, checks] = cell;
     const line = element("tr");
     line.append(count(repetition), count(round), element("td", texts[method], "isolated"));
     const grade = element("td", reward === null ? "not scored" : number.format(reward), "n");
@@ -102,16 +107,17 @@
     line.append(grade);
     const spent = count(tokens);
     if (isPartial) spent.append("*");
-    line.append(spent, count(feedback), count(bytes), count(tools), count(seconds));
+    line.append(spent, count(feedback), count(bytes), count(tools), count(turns));
+    line.append(element("td", checks === null ? "–" : texts[checks], "n"), count(seconds));
     const said = [exception === null ? "" : texts[exception], tries > 1 ? `${tries} tries` : "",
       message === null ? "" : texts[message]];
     line.append(element("td", said.filter(Boolean).join("; ") || "–", "said isolated"));
-    line.append(linked(folder, [["trace", trace], ["feedback", made], ["message", told]]));
+    line.append(linked(folder, [["trace", trace], ["feedback", made], ["message", told]], view));
     return line;
   }
 
   const HEADS = [["Rep.", 1], ["Round", 1], ["Method", 0], ["Reward", 1], ["Tokens", 1], ["Feedback tokens", 1],
-    ["Message bytes", 1], ["Tool calls", 1], ["Seconds", 1], ["Remarks", 0]];
+    ["Message bytes", 1], ["Tool calls", 1], ["Turns", 1], ["Checks", 1], ["Seconds", 1], ["Remarks", 0]];
 
   function opened(row, name) {
     const table = element("table");

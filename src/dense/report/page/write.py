@@ -14,6 +14,7 @@ from dense.errors import DenseError
 from dense.report.figures import Drawing, drawings
 from dense.report.model import Report
 from dense.report.page import view
+from dense.report.page.case import make_case
 from dense.report.page.cells import inline_cells
 from dense.report.tables import tables
 from dense.results import Experiment
@@ -23,8 +24,8 @@ HERE = Path(__file__).parent
 NAME = "index.html"
 
 
-def write_page(report: Report, experiment: Experiment, folder: Path) -> Path:
-    """The page of a report whose figures have been drawn into `folder`; gives its path."""
+def write_page(report: Report, experiment: Experiment, folder: Path, case: str | None = None) -> Path:
+    """The page of a report whose figures have been drawn into `folder`, with the case of a task; gives its path."""
     from markupsafe import Markup
 
     style, script = (page_source(HERE, name) for name in ("page.css", "page.js"))
@@ -41,6 +42,7 @@ def write_page(report: Report, experiment: Experiment, folder: Path) -> Path:
         images={drawing.name: _image(folder, drawing) for drawing in drawn if drawing.is_drawn},
         sizes={drawing.name: _size(folder, drawing) for drawing in drawn if drawing.is_drawn},
         parts=parts,
+        case=make_case(report, experiment, case),
         count=f"{len(experiment.results):,}",
         cells=Markup(script_json(cells)),  # `script_json` leaves nothing that a parser of HTML acts on
         style=Markup(style),
