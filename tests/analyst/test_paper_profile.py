@@ -31,6 +31,19 @@ def test_paper_only_the_index_decides_about_a_boundary(reasoning: Any) -> None:
     assert first_level(run(bare, 10))[0] == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize(
+    ("reply", "first"),
+    [
+        ('{"reasoning": "the "first" part", "action_index": 5}', [1, 2, 3, 4, 5]),
+        ('```json\n{"reasoning": "a " b",\n "action_index": "5" }\n```', [1, 2, 3, 4, 5]),
+        ('{"reasoning": "say "action_index": 5 or so", "action_index": ?}', [2, 3]),
+    ],
+)
+def test_paper_a_reasoning_that_breaks_the_json_costs_no_boundary(reply: str, first: list[int]) -> None:
+    analyst = Told(boundary__level__1=lambda q, _: reply if q.head == 1 else {"action_index": q.head + 1})
+    assert first_level(run(analyst, 10))[0] == first
+
+
 def test_paper_a_parent_that_scores_again_sees_the_action() -> None:
     """The score of a2 fails in its own subtask; the subtask above is asked, and shows the action."""
     analyst = Told(

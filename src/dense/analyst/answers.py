@@ -30,6 +30,11 @@ class Answer(Struct, frozen=True, kw_only=True):
         """The answer that a JSON value is; `ValidationError` if it is none."""
         return _adapter(cls).validate_python(value)
 
+    @classmethod
+    def salvaged(cls, reply: str) -> Any:
+        """What of a reply that is no valid JSON is enough for an answer, as a JSON value; None if nothing is."""
+        del reply
+
     def json(self) -> str:
         """The answer as a model would write it."""
         return msgspec.json.encode(self).decode()
@@ -93,13 +98,13 @@ def parse[A: Answer](reply: str, model: type[A]) -> A:
     """The answer in a reply. Fences, thinking and words around the JSON are tolerated; anything else is a
     `BadAnswer`."""
     try:
-        return model.validated(_json_in(reply))
+        return model.validated(_json_in(reply, model))
     except ValidationError as error:
         problems = [f"{'.'.join(map(str, e['loc'])) or 'answer'}: {e['msg']}" for e in error.errors()[:8]]
         raise BadAnswer("; ".join(problems)) from None
 
 
-def _json_in(reply: str) -> Any:
+def _json_in(reply: str, model: type[Answer]) -> Any:
     text = _THINKING.sub("", reply).strip()
     starts = [place for place in (text.find("{"), text.find("[")) if place >= 0]
     if not starts:
@@ -107,5 +112,6 @@ def _json_in(reply: str) -> Any:
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text[min(starts) :])
     except (ValueError, RecursionError) as error:
-        raise BadAnswer(f"not valid JSON: {error}") from None
+        if (value := model.salvaged(text)) is None:
+            raise BadAnswer(f"not valid JSON: {error}") from None
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
@@ -24,12 +25,20 @@ from dense.analyst.views import (
 )
 from dense.tree import NONE, Coherence, Completion, Facets, Issue, Label, Leaf, Node, ShortcutOutcome, Subtask
 
+INDEX_AT_END = re.compile(r'"action_index"\s*:\s*"?(-?\d{1,9})"?\s*\}\s*(?:```)?\s*$')
+
 
 class BoundaryAnswer(Answer, frozen=True, kw_only=True):
     """`action_index`: an ordinal, 0 for the head alone, -1 for more."""
 
     reasoning: FreeText = ""
     action_index: WholeNumber
+
+    @classmethod
+    def salvaged(cls, reply: str) -> Any:
+        """Quotes or line feeds within the reasoning may break the JSON; the index at its end decides all the same."""
+        found = INDEX_AT_END.search(reply)
+        return {"action_index": int(found[1])} if found else None
 
 
 class Boundary(Judgement, frozen=True, kw_only=True):
