@@ -14,6 +14,7 @@ import pytest
 from loopback import Loopback
 from made_experiment import made_plan, opened
 from made_harness import write_task
+from msgspec.structs import replace
 from paper_case import BODY, METHODS, PaperHarness, answer
 
 from dense.refit.executor import CellExecutor
@@ -24,7 +25,7 @@ from dense.refit.run import run
 from dense.refit.store.state import load_state
 from dense.report import build
 from dense.report.model import MethodRow
-from dense.results import Prices, Result
+from dense.results import Result, at_base_rates
 
 KIB = 1024
 CALLS = {
@@ -89,8 +90,8 @@ LARGE_QUOTED = {
 }
 FOLDED = len(" artifacts: note.txt\n open-issue issue_0: part7.txt is missing [a6]\n")
 """Bytes of what is below the root's parts in DENSE's report on the large attempt, quoted actions apart."""
-PRICES = {"analyst": Prices(0.5, 3.0), "direct": Prices(5.0, 30.0), "argument": Prices(5.0, 30.0)}
-"""Uncached base rates, as the paper takes them."""
+PRICES = {"input": 5.0, "output": 30.0, "cache_read": 0.5}
+"""Of the recipients, whose cache served half of the input. The paper takes the base rate for all of it."""
 PASSES = {
     # Passes of three tasks, of which round 0 passed one.
     "none": 1,
@@ -113,7 +114,7 @@ def run_experiment(base: Path, address: str) -> tuple[Plan, dict[tuple[str, str,
     plan = made_plan(
         base,
         count=0,
-        recipients=[{"name": "direct", "agent": "nop"}, {"name": "argument", "agent": "nop"}],
+        recipients=[{"name": name, "agent": "nop", "prices": PRICES} for name in ("direct", "argument")],
         methods=METHODS,
         repetitions=1,
         retries=1,
@@ -198,7 +199,9 @@ def _check_reports(plan: Plan, cells: dict[tuple[str, str, str], Result]) -> Non
 
 def _check_numbers(plan: Plan) -> None:
     """Rates, tokens and costs of the report, for both recipients alike."""
-    report = build(experiment_of(plan.folder, prices=PRICES), draws=200)
+    experiment = experiment_of(plan.folder)
+    base_rates = {name: at_base_rates(prices) for name, prices in experiment.prices.items()}  # `--prices paper`
+    report = build(replace(experiment, prices=base_rates), draws=200)
     assert [recipient.recipient for recipient in report.recipients] == ["direct", "argument"]
     for recipient in report.recipients:
         rows: dict[str, MethodRow] = {row.method: row for row in recipient.rows}
@@ -220,5 +223,6 @@ def _check_numbers(plan: Plan) -> None:
             assert row.cost is not None
             assert row.cost.execution.value == pytest.approx(run_usd), method
             assert row.cost.total.value == pytest.approx(run_usd + feedback_usd), method
+        assert {row.label for row in recipient.rows} >= {"DENSE (paper)", "Self-reflection"}
         lost = rows["dense-no-hierarchy"]
         assert (lost.counts.scored, lost.counts.invalid) == (2, 1)
