@@ -58,7 +58,7 @@ def pieces(task: Task | None, requirements: Sequence[Requirement], steps: Sequen
     for action, step in enumerate(steps, 1):
         texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
         for end in [end for end in ends if end not in found and any(end in text for text in texts)]:
-            tokens = [token for text in texts for token in patterns[end].findall(text)]
+            tokens = [token for text in texts for token in patterns[end].findall(text)][:MAX_LITERALS]
             if new := next((token for token in tokens if token not in typed and token not in task.instruction), ""):
                 found[end] = Candidate(new, action)
     return sorted(found.values(), key=lambda one: one.action)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -21,6 +22,8 @@ ABSENT = re.compile(
 """How programs say of an absolute path that there is no such file."""
 SIGNS = ("No such file", "cannot access", "can't open file", "cannot stat")
 MAX_TEXT_CHARS = 20_000
+MAX_MISSED = 20
+"""How many paths are followed through the trace."""
 MAX_FILES = 3
 MIN_STEM_CHARS = 3
 
@@ -41,12 +44,12 @@ class VanishedFile(Struct, frozen=True):
 
 def vanished_files(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list[VanishedFile]:
     """The files that vanished for good, in the order in which they are missed."""
-    found: dict[str, VanishedFile] = {}
+    missed: dict[str, int] = {}
     for fact, step in zip(facts, steps, strict=True):
-        for path in dict.fromkeys(_missed_paths(step)):
-            if path not in found and len(found) < MAX_FILES and (one := _vanished(path, fact.action, facts, steps)):
-                found[path] = one
-    return list(found.values())
+        for path in _missed_paths(step):
+            missed.setdefault(path, fact.action)
+    found = (_vanished(path, action, facts, steps) for path, action in islice(missed.items(), MAX_MISSED))
+    return list(islice(filter(None, found), MAX_FILES))
 
 
 def _missed_paths(step: Step) -> Iterator[str]:
