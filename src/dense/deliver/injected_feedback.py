@@ -62,7 +62,7 @@ def without_injected(trajectory: Trajectory, texts: Texts | None = None, *, deli
     `texts` are the trajectory's, in the order of `texts_of`, if somebody has them at hand. `delivered` is the message
     that the run was given as a file, by the record of whoever gave it."""
     texts = texts or Texts(texts_of(trajectory))
-    if not any(map(_may_hold, [group.plain for group in texts.groups])):
+    if not any(_may_hold(group.plain) for group in texts.groups):
         return trajectory
     keys = list(dict.fromkeys(limit.key for limit in _limits(delivered)))
     cut = _cut_given(trajectory, keys)

@@ -55,7 +55,7 @@ class Replacer:
     def redactions(self) -> Redactions:
         return Redactions(dict(self._counts), self._places)
 
-    def _find(self, texts: list[str], groups: list[TextGroup]) -> dict[int, list[Span]]:
+    def _find(self, texts: list[str], groups: Iterable[TextGroup]) -> dict[int, list[Span]]:
         places = [
             Place(number, span, texts[number][span.start : span.end])
             for number, span in sorted(_scan_all(texts, groups, self._known.items()))
@@ -97,7 +97,7 @@ class Replacer:
 
 
 def _scan_all(
-    texts: list[str], groups: list[TextGroup], known: Iterable[tuple[str, str]]
+    texts: list[str], groups: Iterable[TextGroup], known: Iterable[tuple[str, str]]
 ) -> Iterator[tuple[int, Span]]:
     """The secrets of these texts, each with the number of its text."""
     for group in groups:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -12,6 +12,8 @@ BETWEEN = "\0"
 """Separates the texts of a group. No pattern matches across it."""
 _MAX_GROUP_CHARS = 1 << 18
 """Few enough characters to stay in the processor's cache."""
+_MAX_KEPT_CHARS = 1 << 23
+"""Characters of a trajectory whose groups are kept."""
 _MIN_TEXT_CHARS = 8
 """No shorter text contains a secret; a password in a URL is longer with its URL."""
 
@@ -32,18 +34,29 @@ class Texts:
 
     def __init__(self, each: list[str]) -> None:
         self.each = each
-        self.groups = group_texts(each, range(len(each)))
+        self._groups = list(group_texts(each, range(len(each)))) if _is_small(each) else None
+
+    @property
+    def groups(self) -> Iterable[TextGroup]:
+        """The groups; those of a large trajectory are made anew each time, because all at once are a copy of it."""
+        return group_texts(self.each, range(len(self.each))) if self._groups is None else self._groups
 
 
-def group_texts(texts: list[str], numbers: Sequence[int]) -> list[TextGroup]:
+def _is_small(texts: list[str]) -> bool:
+    return sum(map(len, texts)) <= _MAX_KEPT_CHARS
+
+
+def group_texts(texts: list[str], numbers: Sequence[int]) -> Iterator[TextGroup]:
     """These texts, in as few groups as possible."""
-    whole = BETWEEN.join(texts if len(numbers) == len(texts) else [texts[number] for number in numbers])
-    if len(whole) <= _MAX_GROUP_CHARS and whole.isascii():
-        return [TextGroup(numbers, whole, whole)]
-    return [
-        TextGroup(group, text := BETWEEN.join([texts[number] for number in group]), one_byte_each(text))
-        for group in _groups(texts, numbers)
-    ]
+    chosen = texts if len(numbers) == len(texts) else [texts[number] for number in numbers]
+    if sum(map(len, chosen)) + len(chosen) <= _MAX_GROUP_CHARS:
+        whole = BETWEEN.join(chosen)
+        if whole.isascii():
+            yield TextGroup(numbers, whole, whole)
+            return
+    for group in _groups(texts, numbers):
+        text = BETWEEN.join([texts[number] for number in group])
+        yield TextGroup(group, text, one_byte_each(text))
 
 
 def _groups(texts: list[str], numbers: Sequence[int]) -> Iterator[list[int]]:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from dense.errors import DenseError
 from dense.service.feedback import FeedbackRun
+from dense.service.light_trees import light
 from dense.service.record import RunRecord
 from dense.tree import ReconciledTree, SourceTree
 
@@ -68,10 +69,16 @@ def _encoded(files: Mapping[str, Struct], method: str) -> dict[str, bytes]:
         if name.lower() in RESERVED_FILES or not isinstance(value, METHOD_FILES.get(name.lower(), Struct)):
             raise DenseError(f"{method} returns a file {name!r}: the name is reserved, or its content is no Struct")
         try:
-            found[name] = _json(value)
+            found[name] = _tree(value) if isinstance(value, SourceTree | ReconciledTree) else _json(value)
         except (TypeError, ValueError, msgspec.MsgspecError) as error:
             raise DenseError(f"{method} returns a file {name!r} that cannot be JSON: {error}") from None
     return found
+
+
+def _tree(tree: SourceTree | ReconciledTree) -> bytes:
+    """Indented for people, unless it is so large that it was shortened."""
+    short = light(tree)
+    return _json(tree) if short is tree else msgspec.json.encode(short)
 
 
 def _json(value: Struct) -> bytes:
