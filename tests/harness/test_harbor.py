@@ -517,3 +517,31 @@ def test_both_releases_do_the_same(task: Path, tmp_path: Path, serve: Callable[.
     assert new == old
     assert [found["reward"] for found in old] == [1, 0, 1, 1]
     assert [found.get("received") for found in old] == [None, None, "same", "opened"]
+
+
+FAKE_DOCKER = """#!/bin/sh
+echo "$@" >>"$DOCKER_LOG"
+case "$*" in
+"compose version") exit ${COMPOSE:-0} ;;
+"ps --all --quiet --filter label=com.docker.compose.project=task__ab-c__env") echo c1; echo c2 ;;
+"network ls --quiet --filter label=com.docker.compose.project=task__ab-c__env") echo n1 ;;
+esac
+"""
+
+
+def test_containers_of_a_killed_trial_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a program that stands for Docker's client: which commands it is given."""
+    from dense.harness.harbor_checks import check_compose, end_containers
+
+    (tmp_path / "docker").write_text(FAKE_DOCKER)
+    (tmp_path / "docker").chmod(0o755)
+    log = tmp_path / "log"
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("DOCKER_LOG", str(log))
+    end_containers("Task__Ab.C")
+    commands = log.read_text().splitlines()
+    assert "rm --force --volumes c1 c2" in commands and "network rm n1" in commands
+    check_compose()
+    monkeypatch.setenv("COMPOSE", "1")
+    with pytest.raises(DenseError, match="install Docker's compose plugin"):
+        check_compose()

@@ -47,8 +47,10 @@ from dense.harness.attempt_folder import (
     keep_only_instruction,
 )
 from dense.harness.harbor_checks import (
+    DOCKER,
     agent_notices,
     check_sandbox_options,
+    end_containers,
     error_line,
     has_separate_verifier,
     preflight_agent,
@@ -187,6 +189,9 @@ class HarborHarness:
 
     def clear_killed(self, order: AttemptOrder) -> Usage | None:
         """Tidies up after an attempt that was killed with its run; what its trace says that it took."""
+        if self.environment.type == DOCKER:
+            for folder in order.folder.glob("*__*"):
+                end_containers(folder.name)
         self.tidy(order)
         traces = (read_trace(folder) for folder in sorted(order.folder.glob("*__*")) if folder.is_dir())
         return next((trace.usage for trace in traces if trace is not None), None)

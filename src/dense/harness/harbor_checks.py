@@ -4,6 +4,8 @@ from __future__ import annotations
 
 # pyright: reportMissingTypeStubs=false
 import inspect
+import re
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dense.errors import DenseError
 from dense.harness.harness import Recipient
 from dense.redact import redact_text
+from dense.text.clip import clip_middle
 
 if TYPE_CHECKING:
     from harbor.models.trial.config import AgentConfig, EnvironmentConfig
@@ -43,12 +46,49 @@ def has_separate_verifier(trial: Trial) -> bool:
     return VerifierEnvironmentMode.SEPARATE in (modes or [resolve_task_verifier_mode(config)])
 
 
+DOCKER = "docker"
+
+
+def check_compose() -> None:
+    """That Docker's compose plugin is there: Harbor needs it for every trial and does not look for it."""
+    try:
+        done = subprocess.run([DOCKER, "compose", "version"], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise DenseError(f"environment 'docker' cannot be used here: {error_line(error)}") from None
+    if done.returncode:
+        raise DenseError(
+            "environment 'docker' cannot be used here: `docker compose version` fails; install Docker's compose plugin "
+            "(package docker-compose-plugin, docker-compose-v2 or docker-compose)"
+        )
+
+
+def end_containers(trial: str) -> None:
+    """Removes the containers and networks that a killed trial left: those of its compose project, by label."""
+    name = re.sub(r"[^a-z0-9_-]", "-", f"{trial}__env".lower())
+    label = f"label=com.docker.compose.project={name if name[0].isalnum() else f'0{name}'}"
+    for listing, removing in (
+        (["ps", "--all"], ["rm", "--force", "--volumes"]),
+        (["network", "ls"], ["network", "rm"]),
+    ):
+        try:
+            command = [DOCKER, *listing, "--quiet", "--filter", label]
+            found = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stdout.split()
+            if found:
+                subprocess.run([DOCKER, *removing, *found], capture_output=True, timeout=60, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return
+
+
 def preflight_environment(config: EnvironmentConfig, kind: str) -> None:
     from harbor.environments.factory import EnvironmentFactory
 
     try:
         EnvironmentFactory.run_preflight(config.type, config.import_path)
         EnvironmentFactory.validate_resource_policies(config)
+        if kind == DOCKER:
+            check_compose()
+    except DenseError:
+        raise
     except (Exception, SystemExit) as error:
         raise DenseError(f"environment {kind!r} cannot be used here: {error_line(error)}") from None
 
@@ -78,7 +118,7 @@ def agent_notices(trial: Trial, recipient: Recipient) -> list[str]:
 def error_line(error: BaseException) -> str:
     """What an error says, on one line."""
     text = " ".join(str(error).split()) or type(error).__name__
-    return redact_text(text)[0][:600]
+    return clip_middle(redact_text(text)[0], 600, head=0.3)  # tools say at the end what went wrong
 
 
 def write_probe_task(folder: Path) -> Path:
