@@ -1,15 +1,17 @@
 """How the built-in analyst's word on whole runs agrees with their recorded outcomes, after the fact.
 
-    python bench/agreement.py MANIFEST [--json] [--by FIELD] [--jobs N] [--list]
+    python bench/agreement.py MANIFEST [--json] [--by FIELD] [--hold-out FIELD] [--jobs N] [--list]
 
 MANIFEST has a JSON object on each line: `path`, relative to the manifest's folder, and `outcome`, 0 or 1 (false and
 true count too). Other fields may be there or not. Rows without such an outcome, and files from which not exactly one
-run can be read, are counted by reason and left out. Of a Harbor trial the main trajectory is taken.
+run can be read, are counted by reason and left out; so are Harbor trials whose log says that the verifier never ran.
+Of a Harbor trial the main trajectory is taken.
 
 An alarm is a root state of `incomplete` or `broken`. `complete` and `unknown` raise none, and neither does a run on
 which the analyst fails. Beside the analyst stand two baselines: an alarm where the last observation shows an error, and
-none ever. The analyst sees a run without the names of its files, since people write outcomes into them; the outcome is
-joined to its answer by the number of the row."""
+none ever. `--hold-out FIELD` compares each group of runs with all others: whatever was chosen by looking at the others
+has to hold on it. The analyst sees a run without the names of its files, since people write outcomes into them; the
+outcome is joined to its answer by the number of the row."""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -50,7 +53,22 @@ MISSING = "no such file"
 UNSUPPORTED = "unsupported format"
 BROKEN = "broken or empty file"
 SEVERAL = "several trajectories"
-GOALS = "goals: false alarms at most 0.15, balanced accuracy at least 0.60"
+VOID = "a verifier that never ran"
+NEVER_RAN = re.compile(
+    r"\b(?:uvx?|pytest|python3?|bash|pip|npx?|cargo|go): (?:command )?not found\b"
+    r"|\b(?:Could not resolve host|Failed to connect to|Connection timed out|Temporary failure in name resolution)\b"
+    r"|can't open file '?/tests/|/tests/\S+: No such file or directory"
+)
+"""How the log of a verifier says that its test program never started."""
+RAN = re.compile(
+    r"={3,} .*\b(?:passed|failed|errors?)\b.* in |^(?:PASSED|FAILED|ERROR) |^Ran \d+ tests?|^(?:not )?ok \d",
+    re.MULTILINE,
+)
+"""How it says that tests ran."""
+GOALS = (
+    "goals on unseen runs: precision of complete at least 0.90 on 100 runs, false alarms at most 0.04,"
+    " recall at least 0.55 on terminal work, 0.70 on tool tasks, 0.12 on SWE-bench"
+)
 INTERVALS = (
     "95 % intervals, runs taken as independent: Wilson's for proportions; for balanced accuracy Newcombe's"
     " square-and-add of the two Wilson intervals (no random numbers, and unlike a bootstrap never of no width)"
@@ -60,8 +78,8 @@ NORMAL = 1.959963984540054
 
 type NewAnalyst = Callable[[], Analyst | Answerer]
 """Makes an analyst; each run gets its own."""
-type Outcomes = tuple[bool, bool]
-"""Whether there was an alarm, and whether the run passed."""
+type Outcomes = tuple[str, bool]
+"""What was said of a run, and whether it passed."""
 
 
 def built_in() -> Analyst | Answerer:
@@ -120,6 +138,8 @@ class Figures(Struct, frozen=True):
     """Alarms among failed runs."""
     precision: Figure
     """Failed runs among alarms."""
+    complete_precision: Figure
+    """Passed runs among those called complete."""
     balanced_accuracy: Figure
     """The mean of recall and of one minus false alarms."""
 
@@ -155,6 +175,18 @@ def _row(line: str, place: str) -> Row:
     path, outcome = fields.get("path"), fields.get("outcome")
     known = isinstance(outcome, int | float) and outcome in (0, 1)
     return Row(path if isinstance(path, str) and path else None, bool(outcome) if known else None, fields)
+
+
+def is_void(path: Path) -> bool:
+    """Whether a run belongs to a Harbor trial whose verifier never ran its tests, whatever reward it wrote."""
+    trial = next((folder for folder in (path, *path.parents)[:3] if (folder / "verifier").is_dir()), None)
+    if trial is None or (trial / "verifier" / "ctrf.json").is_file():
+        return False
+    try:
+        log = (trial / "verifier" / "test-stdout.txt").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return NEVER_RAN.search(log) is not None and RAN.search(log) is None
 
 
 def sole_trajectory(path: Path) -> Trajectory | LeftOut:
@@ -209,6 +241,8 @@ def ends_in_error(trajectory: Trajectory) -> bool:
 
 def judge(path: Path, analyst: NewAnalyst = built_in) -> Word:
     """What a new analyst says of the run at a path. It is told nothing else."""
+    if is_void(path):
+        return LeftOut(VOID)
     try:
         trajectory = sole_trajectory(path)
     except Exception as error:  # a reader's own fault: it must not cost the other rows
@@ -235,7 +269,7 @@ def judged(rows: Sequence[Row], folder: Path, analyst: NewAnalyst = built_in, jo
     words = _each(partial(judge, analyst=analyst), paths, jobs)
     for row in rows:
         if row.has_passed is None:
-            yield LeftOut(NO_OUTCOME)
+            yield LeftOut(VOID if row.path is not None and is_void(folder / row.path) else NO_OUTCOME)
         elif row.path is None:
             yield LeftOut(NO_PATH)
         else:
@@ -276,18 +310,21 @@ def balanced(false_alarms: Figure, recall: Figure) -> Figure:
 
 def figures(runs: Iterable[Outcomes]) -> Figures:
     """The four figures of a set of runs."""
-    count = Counter(runs)
+    runs = list(runs)
+    count = Counter((state in ALARMS, has_passed) for state, has_passed in runs)
+    complete = Counter(has_passed for state, has_passed in runs if state == "complete")
     false_alarms = wilson(count[True, True], count[True, True] + count[False, True])
     recall = wilson(count[True, False], count[True, False] + count[False, False])
     precision = wilson(count[True, False], count[True, False] + count[True, True])
-    return Figures(false_alarms, recall, precision, balanced(false_alarms, recall))
+    called_complete = wilson(complete[True], complete.total())
+    return Figures(false_alarms, recall, precision, called_complete, balanced(false_alarms, recall))
 
 
 def report(runs: Sequence[tuple[Judged, bool]]) -> dict[str, Any]:
     """Figures, baselines and confusion table of judged runs, as JSON has them."""
-    own = figures((word.state in ALARMS, has_passed) for word, has_passed in runs)
-    last_error = figures((word.ends_in_error, has_passed) for word, has_passed in runs)
-    always_complete = figures((False, has_passed) for _, has_passed in runs)
+    own = figures((word.state, has_passed) for word, has_passed in runs)
+    last_error = figures(("broken" if word.ends_in_error else "complete", has_passed) for word, has_passed in runs)
+    always_complete = figures(("complete", has_passed) for _, has_passed in runs)
     cells = Counter((word.state, has_passed) for word, has_passed in runs)
     return {
         **msgspec.to_builtins(own),
@@ -296,10 +333,14 @@ def report(runs: Sequence[tuple[Judged, bool]]) -> dict[str, Any]:
     }
 
 
-def measure(rows: Sequence[Row], words: Iterable[Word], by: str | None = None) -> dict[str, Any]:
-    """Joins outcomes to what was said, and counts. `by` names a field of the manifest to break the figures down by."""
+def measure(
+    rows: Sequence[Row], words: Iterable[Word], by: str | None = None, hold_out: str | None = None
+) -> dict[str, Any]:
+    """Joins outcomes to what was said, and counts. `by` names a field of the manifest to break the figures down by,
+    `hold_out` one by whose values the runs are compared with all others."""
     runs: list[tuple[Judged, bool]] = []
     groups: dict[str, list[tuple[Judged, bool]]] = {}
+    held_out: dict[str, list[tuple[Judged, bool]]] = {}
     left_out: Counter[str] = Counter()
     for row, word in zip(rows, words, strict=True):
         if isinstance(word, LeftOut):
@@ -308,12 +349,23 @@ def measure(rows: Sequence[Row], words: Iterable[Word], by: str | None = None) -
             runs.append((word, row.has_passed))
             if by is not None:
                 groups.setdefault(_group(row.fields.get(by)), []).append((word, row.has_passed))
+            if hold_out is not None:
+                held_out.setdefault(_group(row.fields.get(hold_out)), []).append((word, row.has_passed))
     failed = sum(bool(word.failure) for word, _ in runs)
     counted = {"manifest": len(rows), "read": len(runs), "analyst_failed": failed}
     found = {**report(runs), "rows": {**counted, "left_out": dict(sorted(left_out.items()))}, "intervals": INTERVALS}
     if by is not None:
         found["by"] = {name: report(groups[name]) for name in sorted(groups)}
+    if hold_out is not None:
+        found["hold_out"] = {
+            name: {"held_out": report(held_out[name]), "others": report(_others(held_out, name))}
+            for name in sorted(held_out)
+        }
     return found
+
+
+def _others(groups: Mapping[str, list[tuple[Judged, bool]]], name: str) -> list[tuple[Judged, bool]]:
+    return [run for other, runs in groups.items() if other != name for run in runs]
 
 
 def _group(value: Any) -> str:
@@ -345,7 +397,18 @@ def show(found: Mapping[str, Any]) -> str:
     lines += ["", *_tables(found)]
     for name, part in found.get("by", {}).items():
         lines += ["", f"== {name}", *_tables(part)]
+    if held_out := found.get("hold_out"):
+        lines += ["", *_held_out_table(held_out)]
     return "\n".join([*lines, "", GOALS, INTERVALS])
+
+
+def _held_out_table(held_out: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each group and figure: on the group, and on all others."""
+    yield f"{'held out':<34}{'figure':<22}{'on it':<32}on all others"
+    for name, part in held_out.items():
+        for figure in Figures.__struct_fields__:
+            on_it, others = _figure(part["held_out"][figure]), _figure(part["others"][figure])
+            yield f"{shortened(name, 32):<34}{figure.replace('_', ' '):<22}{on_it:<32}{others}"
 
 
 def _tables(found: Mapping[str, Any]) -> Iterator[str]:
@@ -389,7 +452,7 @@ def run(options: argparse.Namespace, analyst: NewAnalyst = built_in) -> None:
                 print(show_line(listed(row, word)), flush=True)
             yield word
 
-    found = measure(rows, noted(), options.by)
+    found = measure(rows, noted(), options.by, options.hold_out)
     if options.json:
         print(json.dumps({**found, "runs": entries} if options.list else found, indent=2))
     else:
@@ -401,6 +464,7 @@ def main(arguments: Sequence[str] | None = None, analyst: NewAnalyst = built_in)
     parser.add_argument("manifest", type=Path, help="a JSON object on each line, with path and outcome")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--by", metavar="FIELD", help="break the figures down by a field of the manifest: format, …")
+    parser.add_argument("--hold-out", metavar="FIELD", help="compare each group by a field with all other runs")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("--list", action="store_true", help="print a line for each run first")
     options = parser.parse_args(arguments)

@@ -119,7 +119,8 @@ def test_a_submission_that_is_marked_as_partly_done(missing: str) -> None:
         ((EDIT, ("pytest", "5 passed in 0.1s")), None, "unknown"),
         ((EDIT, ("git commit -qam fix", "")), None, "unknown"),
         ((EDIT, ("cat other.py", "x = 1")), None, "incomplete"),
-        ((EDIT, ("pytest", "5 passed in 0.1s")), "LimitsExceeded", "incomplete"),
+        ((EDIT, ("pytest", "5 passed in 0.1s")), "LimitsExceeded", "unknown"),
+        ((("pytest", "5 passed in 0.1s"), EDIT), "LimitsExceeded", "incomplete"),
     ],
 )
 def test_an_end_without_a_last_message(actions: tuple[Action, ...], end: str | None, expected: str) -> None:
@@ -131,6 +132,20 @@ def test_work_that_is_shown_to_be_done_is_not_broken_off() -> None:
     run = attempt("Write hello to `out.txt`.", ("echo hello > out.txt", ""), ("cat out.txt", "hello"))
     assert not found(assess(run), "ended_without_handover")
     assert state(run) == "unknown"
+
+
+def test_a_limit_that_is_hit_while_finished_work_is_verified_is_a_doubt() -> None:
+    task, limit = "Write `/app/solve.py` and run it.", "LimitsExceeded"
+    made, run = ("cat > /app/solve.py <<'E'\nprint(1)\nE", ""), ("python3 /app/solve.py", "1")
+    look, fails = ("ls /app", "solve.py data.csv"), ("python3 /app/solve.py", "KeyError: 'x'", 1)
+    ended = [
+        analysed(task, *actions, end=limit)
+        for actions in [(made, run, look), (made, look), (made, run, fails), (made, run, made)]
+    ]
+    found_at = [[one.severity for one in found(run, "ended_without_handover")] for run in ended]
+    assert found_at == [[], ["serious"], ["serious"], ["serious"]]
+    other = analysed("Fix `app.py`.", ("sed -i s/a/b/ app.py", ""), ("python3 app.py", "1"), look, end=limit)
+    assert the(other, "ended_without_handover").severity == "doubt"
 
 
 def test_a_closing_message_hands_over_even_if_another_look_follows() -> None:

@@ -173,3 +173,18 @@ def test_a_named_check_that_passes_in_another_spelling_resolves_it(again: str) -
     failed, edit = ("python bill.py all", "wrong sum", 1), ("sed -i s/3/2/ bill.py", "")
     assert not the(analysed(task, failed, edit, (again, "12", 0), DONE), "check_failed").is_open
     assert the(analysed(task, failed, edit, ("python3 bill.py", "12", 0), DONE), "check_failed").is_open
+
+
+def test_a_check_of_the_agents_own_that_another_one_overtakes_is_doubtful() -> None:
+    own = ("cat > check_a.py <<'E'\nassert f()\nE", "")
+    fails, other = ("python check_a.py", "AssertionError", 1), ("pytest -q tests", "3 passed in 0.1s")
+    assert not the(analysed(None, EDIT, own, fails, other, DONE), "check_failed").is_serious
+    assert the(analysed(None, EDIT, own, fails, DONE), "check_failed").is_serious
+    assert the(analysed(None, EDIT, own, fails, other, EDIT, DONE), "check_failed").is_serious
+    assert "another one passed at a4" in described(analysed(None, EDIT, own, fails, other, DONE), "check_failed")
+
+
+def test_another_text_of_code_does_not_resolve_a_failure() -> None:
+    fails, other = ("python -c 'assert f()'", "AssertionError", 1), ("python -c 'assert g()'", "")
+    open_checks = [one for one in analysed(None, EDIT, fails, other, DONE).findings if one.code == "check_failed"]
+    assert all(one.is_open for one in open_checks)

@@ -77,3 +77,12 @@ def test_an_output_that_reports_a_failure_with_exit_code_0_is_doubted() -> None:
     assert "FAIL. Expected [(x, 2)]" in words and "removed at a4" in words
     passed = ("python test_edges.py", "PASS\nPASS")
     assert not found(analysed("Fix it.", EDIT, own, EDIT, passed, DONE), "output_doubted")
+
+
+def test_a_probe_that_fails_after_something_else_worked_is_a_doubt() -> None:
+    probe, works = ("python -c 'import lib; lib.x()'", CRASH, 1), ("python app.py", "fine")
+    assert not the(analysed(None, EDIT, works, probe, DONE), "program_failed").is_serious
+    assert the(analysed(None, EDIT, probe, DONE), "program_failed").is_serious
+    assert the(analysed(None, works, EDIT, probe, DONE), "program_failed").is_serious
+    named = ("python main.py", CRASH, 1)
+    assert the(analysed("`main.py` must run.", EDIT, works, named, DONE), "program_failed").is_serious

@@ -21,7 +21,6 @@ EDIT = ("sed -i s/a/b/ app.py", "")
     "actions",
     [
         (COMMIT, REJECTED),
-        (CONFLICT, ("git status -s", "UU a.py")),
         (("apt-get install -y nginx", "E: Unable to locate package nginx", 100),),
         (("mkdir -p out", ""), ("echo hello > /etc/issue", "bash: /etc/issue: Permission denied", 1)),
     ],

@@ -21,3 +21,12 @@ def test_a_submission_that_changes_nothing_of_the_project_is_reported() -> None:
 @pytest.mark.parametrize(("task", "diff"), [("Totals are wrong.", OLD + NEW), ("Write `trial/x.py`.", NEW)])
 def test_one_with_a_change_or_a_deliverable_is_not(task: str, diff: str) -> None:
     assert not found(analysed(task, MADE, (SUBMIT, diff)), "only_new_files")
+
+
+def test_files_that_nobody_asked_for_beside_a_change_are_a_doubt() -> None:
+    top = NEW.replace("trial/x.py", "repro.py")
+    run = attempt("Totals are wrong.", ("echo 1 > repro.py", ""), (SUBMIT, OLD + top))
+    finding = the(assess(run), "unrequested_files")
+    assert (finding.texts("files"), finding.is_serious) == (("repro.py",), False)
+    assert "`repro.py`, which nobody asked for" in described(assess(run), "unrequested_files")
+    assert not found(analysed("Totals are wrong.", (SUBMIT, OLD)), "unrequested_files")

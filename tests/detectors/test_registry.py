@@ -40,6 +40,10 @@ POLICY = {
     "request_unsatisfied": ("serious", "root", True),
     "ended_without_handover": ("serious", "root", True),
     "action_announced": ("serious", "root", True),
+    "failure_admitted": ("serious", "root", True),
+    "closing_doubt": ("doubt", "part", True),
+    "conflict_left": ("serious", "part", True),
+    "unrequested_files": ("doubt", "part", False),
 }
 """Severity, level, and whether findings cover failures, by code."""
 NEW_DETECTOR = """

@@ -13,6 +13,7 @@ from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_temporary, is_trial_file, same_file
+from dense.evidence.facts.searches import found_nothing
 from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import TraceEvidence
 
@@ -53,6 +54,11 @@ class TraceAssessment:
     def is_shown_done(self) -> bool:
         """Whether the trace itself shows that what was asked for is there."""
         return is_shown_done(self.evidence)
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether the work is shown to be done and nothing is open."""
+        return self.is_shown_done and not any(one.is_open for one in self.findings)
 
     @cached_property
     def attempts(self) -> list[Attempt]:
@@ -121,12 +127,16 @@ class TraceAssessment:
         changed = next((fact.action for fact in reversed(inside) if not fact.has_failed and _changes(fact)), 0)
         if self._first_open_check < changed:
             return False  # the change was to fix that check, which never ran again
+        if self.is_complete:
+            return True  # later evidence shows what came of it
         if changed:
             return any(self._confirms(fact, changed) for fact in evidence.facts[changed - 1 : last])
         if any(fact.delegates_to for fact in inside):
             return False  # only words say whether another agent found out what it was asked
         if acted[-1].phase == "run" and acted[-1].result.is_empty:
             return False  # a program that was to find something out printed nothing
+        if acted[-1].result.reported_problem or self._found_nothing(acted[-1]):
+            return False
         return any(not fact.has_failed and self._has_output(fact) for fact in acted)
 
     def _gave_up_within(self, first: int, last: int) -> bool:
@@ -149,6 +159,9 @@ class TraceAssessment:
         if made is None or made < changed:
             return False
         return not self.evidence.origins.is_guess(program_output(fact, self.evidence.step(fact.action)), made)
+
+    def _found_nothing(self, fact: ActionFacts) -> bool:
+        return found_nothing(fact, program_output(fact, self.evidence.step(fact.action)))
 
     def _has_output(self, fact: ActionFacts) -> bool:
         """Whether a tool returned something: what a harness says does not count."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
-from dense.evidence.ending.done import is_work_shown
+from dense.evidence.ending.done import is_verified, is_work_shown
 from dense.evidence.ending.handovers import prints_work
 from dense.evidence.ending.rejections import submitted_answer
 from dense.evidence.facts.outputs import program_output
@@ -73,7 +73,9 @@ def ending(evidence: TraceEvidence) -> Iterator[Finding]:
     elif end.announced:
         yield ACTION_ANNOUNCED.found("", end.action, quote=end.announced)
     elif end.kind == "broken_off" and not _may_be_finished(evidence):
-        yield ENDED_WITHOUT_HANDOVER.found("", end.action, quote=end.words)
+        # A limit that is hit while finished work is looked at once more is no unfinished work.
+        severity = "doubt" if is_verified(evidence) else None
+        yield ENDED_WITHOUT_HANDOVER.found("", end.action, severity=severity, quote=end.words)
 
 
 def _may_be_finished(evidence: TraceEvidence) -> bool:

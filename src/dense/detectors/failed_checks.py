@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -25,6 +25,7 @@ AfterFailure = Literal[
     "fails_without_changes",  # it fails in the same way with the changes reverted
     "own_check_removed",  # the agent wrote the check itself and removed it later
     "own_check_edited",  # the agent wrote the check itself and edited it later
+    "own_check_overtaken",  # the agent wrote the check itself, and another check passed later
     "excused",  # the agent says that the failure is not its own
     "edited_later",  # files changed later, and it was not run again
     "unchanged",  # nothing changed later
@@ -60,7 +61,7 @@ def _failed_check(evidence: TraceEvidence, check: Check, later: list[Check]) -> 
     is_named = any(name in check.command or check.command in name for name in evidence.named_checks)
     is_early = check.action < evidence.first_change
     resolution = first_retest(check, later)
-    context = _context(evidence, check)
+    context = _context(evidence, check, later)
     is_excused = is_early if resolution else context.after not in ("edited_later", "unchanged")
     is_serious = is_named or not (is_excused or is_static(check))
     return CHECK_FAILED.found(
@@ -77,7 +78,7 @@ def _failed_check(evidence: TraceEvidence, check: Check, later: list[Check]) -> 
     )
 
 
-def _context(evidence: TraceEvidence, check: Check) -> _Context:
+def _context(evidence: TraceEvidence, check: Check, later: Sequence[Check]) -> _Context:
     if check.action < evidence.first_change:
         return _Context("before_changes")
     for one in evidence.baseline_checks:
@@ -86,11 +87,22 @@ def _context(evidence: TraceEvidence, check: Check) -> _Context:
             return _Context("fails_without_changes", one.action)
     if (dropped := _dropped(evidence, check)) is not None:
         return dropped
+    passed = next((one.action for one in reversed(later) if one.has_passed and one.action > evidence.last_change), 0)
+    if passed and (own := _own_files(evidence, check)):
+        return _Context("own_check_overtaken", passed, own[-1])
     following = evidence.steps[check.action : check.action + EXCUSE_DISTANCE]
     quote = next((words for step in following if (words := find_excuse(step.message or step.reasoning))), "")
     if quote:
         return _Context("excused", quote=quote)
     return _Context("edited_later" if evidence.last_change > check.action else "unchanged")
+
+
+def _own_files(evidence: TraceEvidence, check: Check) -> list[str]:
+    """The files of a check, if the agent wrote all of them and the task names none."""
+    names = [base_name(path) for path in check.scope.paths if path not in check.scope.folders]
+    written = {base_name(path) for fact in evidence.facts[: check.action] for path in fact.effects.writes}
+    named = {base_name(one.subject) for one in evidence.requirements if one.kind == "file"}
+    return names if written.issuperset(names) and named.isdisjoint(names) else []
 
 
 def _dropped(evidence: TraceEvidence, check: Check) -> _Context | None:

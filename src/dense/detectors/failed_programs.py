@@ -33,7 +33,19 @@ def failed_program(evidence: TraceEvidence) -> Iterator[Finding]:
         return
     if last.action < evidence.first_change or may_be_intended(evidence, last):
         return
-    yield PROGRAM_FAILED.found("", last.action, severity="serious" if last.phase in RUNNING_PHASES else "doubt")
+    is_doubt = last.phase not in RUNNING_PHASES or _is_overtaken(evidence, last)
+    yield PROGRAM_FAILED.found("", last.action, severity="doubt" if is_doubt else "serious")
+
+
+def _is_overtaken(evidence: TraceEvidence, last: ActionFacts) -> bool:
+    """Whether something else ran after the last change and worked, and what failed is code on the command line or a
+    file of the agent's own that the task does not name: a probe, not the work."""
+    named = {base_name(one.subject) for one in evidence.requirements if one.kind == "file"}
+    scripts = {base_name(path) for path in last.effects.scripts}
+    own = {name.removesuffix(".py") for name in scripts}
+    is_probe = scripts.isdisjoint(named) and evidence.written_names.issuperset(own)
+    after = evidence.facts[evidence.last_change : last.action - 1]
+    return is_probe and any(not fact.has_failed and (fact.has_passed or fact.effects.scripts) for fact in after)
 
 
 def doubted_output(evidence: TraceEvidence) -> Iterator[Finding]:

@@ -48,6 +48,8 @@ def _after_failure(finding: Finding) -> str:
             return f"`{one_line(quote, 60)}` is the attempt's own check, and was removed at a{action}."
         case "own_check_edited":
             return f"`{one_line(quote, 60)}` is the attempt's own check, and was edited at a{action}, not run again."
+        case "own_check_overtaken":
+            return f"`{one_line(quote, 60)}` is the attempt's own check; another one passed at a{action}."
         case "excused":
             return f"The agent says of it: {code_span(quote, 200)}; nothing shows that."
         case "edited_later":
@@ -139,6 +141,15 @@ def _only_new_files(finding: Finding, _: TraceEvidence) -> str:
     )
 
 
+def _unrequested_files(finding: Finding, _: TraceEvidence) -> str:
+    return f"The submission at a{finding.opened} adds {paths_text(finding.texts('files'))}, which nobody asked for."
+
+
+def _conflict_left(finding: Finding, _: TraceEvidence) -> str:
+    line = code_span(finding.text("line"), 160)
+    return f"A merge conflict shows at a{finding.opened} ({line}), and no later action resolves it."
+
+
 def _plan_unfinished(finding: Finding, _: TraceEvidence) -> str:
     items = listed([in_quotes(words, 80) for words in finding.texts("items")], MAX_PLAN_ITEMS)
     return f"The agent's own plan, last updated at a{finding.opened}, still lists as not started: {items}."
@@ -192,6 +203,10 @@ def _submission_partial(finding: Finding, _: TraceEvidence) -> str:
 
 def _agent_gave_up(finding: Finding, _: TraceEvidence) -> str:
     return f"The agent itself says that the task is not done: {code_span(finding.text('quote'), 200)}"
+
+
+def _closing_doubt(finding: Finding, _: TraceEvidence) -> str:
+    return f"The closing message at a{finding.opened} leaves a doubt: {code_span(finding.text('quote'), 200)}"
 
 
 def _request_unsatisfied(finding: Finding, _: TraceEvidence) -> str:
@@ -249,6 +264,10 @@ DESCRIBERS: dict[str, Describe] = {
     "request_unsatisfied": _request_unsatisfied,
     "ended_without_handover": _ended_without_handover,
     "action_announced": _action_announced,
+    "failure_admitted": _agent_gave_up,
+    "closing_doubt": _closing_doubt,
+    "conflict_left": _conflict_left,
+    "unrequested_files": _unrequested_files,
 }
 """What makes the words, by code."""
 
@@ -263,9 +282,11 @@ def describe_demand(one: DemandEvidence) -> str:
         case "command":
             return f"{subject} works"
         case "limit":
-            return f"the limit {subject} holds"
+            return f"the result is within the task's limit: {subject}"
         case "port":
             return f"port {subject} answers"
+        case "answer":
+            return f"an output shows an answer of the form {subject}"
 
 
 # What to do about a finding: refers to actions instead of describing them again
@@ -321,6 +342,14 @@ def _advise_only_new_files(_: Finding) -> str:
     return "Change the files that the task is about; new files beside them are not what it asks for."
 
 
+def _advise_unrequested_files(finding: Finding) -> str:
+    return f"Remove {paths_text(finding.texts('files'))} before handing over."
+
+
+def _advise_conflict_left(finding: Finding) -> str:
+    return f"Resolve the merge conflict of a{finding.opened}, and commit the result."
+
+
 def _advise_plan_unfinished(finding: Finding) -> str:
     items = listed([in_quotes(words, 60) for words in finding.texts("items")], 3)
     return f"Do what the attempt planned and never began: {items}."
@@ -350,6 +379,10 @@ def _advise_submission_empty(_: Finding) -> str:
 def _advise_unfinished(finding: Finding) -> str:
     quote = finding.text("quote")
     return f"Finish what the agent left undone{f': {code_span(quote, 160)}' if quote else '.'}"
+
+
+def _advise_closing_doubt(finding: Finding) -> str:
+    return f"Settle what the attempt left open at the end: {code_span(finding.text('quote'), 160)}"
 
 
 def _advise_request_unsatisfied(finding: Finding) -> str:
@@ -390,5 +423,9 @@ ADVICE: dict[str, Advise] = {
     "request_unsatisfied": _advise_request_unsatisfied,
     "ended_without_handover": _advise_ended_without_handover,
     "action_announced": _advise_action_announced,
+    "failure_admitted": _advise_unfinished,
+    "closing_doubt": _advise_closing_doubt,
+    "conflict_left": _advise_conflict_left,
+    "unrequested_files": _advise_unrequested_files,
 }
 """By code. A code without an entry gives no advice."""

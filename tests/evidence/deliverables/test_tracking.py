@@ -153,3 +153,9 @@ def test_to_do_lists_and_hand_overs_make_no_files(name: str) -> None:
         assert (file.made, file.is_shown) == ((1,), True)
     (file,) = assess(trajectory(TASK, alone)).evidence.tracked_files
     assert file.is_missing
+
+
+def test_to_run_a_program_does_not_make_it() -> None:
+    task, made, run = "Write `/app/p.py`.", ("cat > /app/p.py <<'E'\nprint(1)\nE", ""), ("python3 /app/p.py", "1")
+    file = tracked(made, run, DONE, task=task)
+    assert (file.made, file.shown, file.is_shown) == ((1,), (2,), True)

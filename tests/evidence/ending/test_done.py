@@ -83,3 +83,35 @@ def test_a_patch_is_never_shown_to_be_done() -> None:
     made, look = ("python3 -c 'f()' > /app/sum.txt", ""), ("cat /app/sum.txt", "42")
     assert state(attempt(task, made, look, DONE)) == "complete"
     assert state(attempt(task, made, look, (submit, diff))) == "unknown"
+
+
+FLAG = "Find the flag. It has the form `flag{...}`."
+
+
+@pytest.mark.parametrize(
+    ("output", "answer", "met"),
+    [
+        ("x flag{a1b2} y", "submit flag{a1b2}", "yes"),
+        ("nothing", "submit flag{a1b2}", "unchecked"),
+        ("x flag{a1b2} y", "submit flag{other}", "unchecked"),
+        ("x flag{a1b2} y", "The flag is flag{a1b2}.", "yes"),
+    ],
+)
+def test_an_answer_is_shown_by_an_output_that_the_agent_did_not_type(output: str, answer: str, met: str) -> None:
+    last: Action = (answer, "") if answer.startswith("submit") else answer
+    assert found(FLAG, ("strings disk", output), last)[0][:3] == ("answer", "flag{...}", met)
+
+
+def test_an_answer_that_the_agent_typed_first_or_that_was_rejected_is_unchecked() -> None:
+    typed = ("echo 'flag{a1b2}'", "flag{a1b2}")
+    assert found(FLAG, typed, ("submit flag{a1b2}", ""))[0][2] == "unchecked"
+    rejected = ("submit flag{a1b2}", "Your submission was incorrect.")
+    assert found(FLAG, ("strings disk", "flag{a1b2}"), rejected)[0][2] == "unchecked"
+    assert state(attempt(FLAG, ("strings disk", "flag{a1b2}"), ("submit flag{a1b2}", ""))) == "complete"
+
+
+def test_a_limit_is_shown_only_by_all_commands_of_the_task() -> None:
+    task = "Make `app.py` run within 2 seconds. `make speed` and `make check` must pass."
+    edit, speed, check = ("sed -i s/a/b/ app.py", ""), ("make speed", "OK"), ("make check", "OK")
+    assert ("limit", "within 2 seconds", "yes", (3,)) in found(task, edit, speed, check, DONE)
+    assert ("limit", "within 2 seconds", "unchecked", ()) in found(task, edit, check, DONE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dense.evidence.checks.checks import Check
+from dense.knowledge.programs import is_interpreter, program_name
 
 
 def first_retest(failed: Check, later: Iterable[Check]) -> int | None:
@@ -23,7 +24,8 @@ def retests(later: Check, failed: Check) -> bool:
     if own.labels and before.labels:
         return all(f"{label}.".startswith(tuple(f"{one}." for one in own.labels)) for label in before.labels)
     if not own.paths and not own.labels:
-        return True
+        # Another text of code on the command line is another check.
+        return later.command == failed.command or not is_interpreter(program_name(later.runner))
     if own.subjects & before.subjects:
         return True
     if failed.names and all(any(path in name for path in own.paths) for name in failed.names):

@@ -123,7 +123,12 @@ def _track(requirement: Requirement, facts: Sequence[ActionFacts], steps: Sequen
         if named:
             programs |= {base_name(written) for written in fact.effects.writes if not same_file(written, path)}
         runs_writer = any(base_name(script) in programs for script in fact.effects.scripts)
-        if writes or runs_writer or (named and _may_make(fact) and is_named(_acting_text(calls), path)):
+        is_run = not writes and any(same_file(script, path) for script in fact.effects.scripts)
+        if is_run and not fact.has_failed:
+            shown.append(fact.action)  # to run a program does not make it, and shows that it is there
+            continue
+        may_make = named and not is_run and _may_make(fact)
+        if writes or runs_writer or (may_make and is_named(_acting_text(calls), path)):
             # An action that writes the file and then runs a check has written it, whatever the check says.
             has_failed = fact.has_failed and not (writes and fact.is_check)
             (tried if has_failed else made).append(fact.action)

@@ -6,7 +6,7 @@ command of the task that passed. A file that was there before, and a value that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -14,6 +14,8 @@ from msgspec import Struct
 from dense.evidence.checks.checks import Check
 from dense.evidence.checks.spellings import program_of
 from dense.evidence.deliverables.tracking import TrackedFile, is_single_file
+from dense.evidence.ending.plans import plan_items
+from dense.evidence.ending.rejections import submitted_answer
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, same_file
@@ -24,8 +26,10 @@ from dense.tree import Met
 PLACEHOLDER = re.compile(r"\s+(?:[A-Z_]+|<[^>]*>|\[[^\]]*\]|\.\.\.|…|\$\w+)(?=\s|$)")
 """An argument that stands for any value: `run.py N`, `run.py <input>`."""
 
+ANSWER_FORM = re.compile(r"\w{2,20}\{[^{}]*(?:\.\.\.|…|\w+)[^{}]*\}")
+"""How a task writes the form of its answer: `flag{...}`."""
 
-type Kind = Literal["file", "command", "limit", "port"]
+type Kind = Literal["file", "command", "limit", "port", "answer"]
 
 
 class DemandEvidence(Struct, frozen=True):
@@ -33,16 +37,12 @@ class DemandEvidence(Struct, frozen=True):
 
     kind: Kind
     subject: str
-    """The path, the command, the limit, the port, as the task writes it."""
+    """The path, the command, the limit, the port, the form of the answer, as the task writes it."""
     met: Met
     actions: tuple[int, ...] = ()
     """The actions that show it."""
     is_change: bool = False
     """Whether it asks for a change of a file that was there before."""
-
-    @property
-    def is_met(self) -> bool:
-        return self.met == "yes"
 
 
 def _shown(kind: Kind, subject: str, action: int, *, is_change: bool = False) -> DemandEvidence:
@@ -51,12 +51,18 @@ def _shown(kind: Kind, subject: str, action: int, *, is_change: bool = False) ->
 
 
 def demands(evidence: TraceEvidence) -> list[DemandEvidence]:
-    """The files, commands, limits and ports that the task asks for. Demands in free words are not among them: no rule
-    can say whether they are met."""
+    """The files, commands, limits, ports and answers that the task asks for. Demands in free words are not among them:
+    no rule can say whether they are met."""
     passed = [check for check in evidence.checks if check.has_passed and _is_of_task(evidence, check)]
     check = passed[-1].action if passed and passed[-1].action > evidence.last_change > 0 else 0
     files = [_file(evidence, file, check) for file in evidence.tracked_files]
-    return [*files, *_commands(evidence), *_numbers(evidence, check)]
+    commands = list(_commands(evidence))
+    shown = max((action for one in commands for action in one.actions), default=0) if _are_met(commands) else 0
+    return [*files, *commands, *_limits(evidence, shown), *_ports(evidence), *_answers(evidence)]
+
+
+def _are_met(found: Sequence[DemandEvidence]) -> bool:
+    return all(one.met == "yes" for one in found)
 
 
 def is_work_shown(evidence: TraceEvidence) -> bool:
@@ -68,7 +74,25 @@ def is_work_shown(evidence: TraceEvidence) -> bool:
     if not found:
         passed = [check for check in evidence.checks if check.has_passed and _is_of_task(evidence, check)]
         return bool(passed) and passed[-1].action > evidence.last_change > 0
-    return all(one.is_met for one in found)
+    return _are_met(found)
+
+
+def is_verified(evidence: TraceEvidence) -> bool:
+    """Whether all files that the task asks for were made, and what ran or read them after the last change did not fail:
+    a run that a limit ends then may have been finished."""
+    last = evidence.last_change
+    if not last or not evidence.step(last).observations or not all(file.made for file in evidence.tracked_files):
+        return False
+    plans = [items for step in evidence.steps if (items := list(plan_items(step)))]
+    if plans and not all(item.is_done for item in plans[-1]):
+        return False
+    answered = [fact for fact in evidence.facts[last - 1 :] if evidence.step(fact.action).observations]
+    after = [fact for fact in answered if runs_something(fact)]
+    failed = [check for check in evidence.checks if check.action >= last and check.has_passed is False]
+    if failed or any(fact.has_failed for fact in after):
+        return False
+    files = [_file(evidence, file, 0) for file in evidence.tracked_files]
+    return (bool(files) and _are_met(files)) or any(fact.action > last or fact.effects.scripts for fact in after)
 
 
 def is_shown_done(evidence: TraceEvidence) -> bool:
@@ -96,16 +120,17 @@ def _sight(evidence: TraceEvidence, file: TrackedFile) -> int:
 
 def _first_run(evidence: TraceEvidence, file: TrackedFile) -> int:
     """The first action that ran something after a program was last changed, and did not fail: what runs may import the
-    program. 0 if there is none."""
+    program. 0 if there is none, or if the last run of the program itself failed."""
     last = max(file.made, default=0)
-    own = evidence.fact(last) if last else None
-    if (
-        own is not None
-        and not own.has_failed
-        and any(base_name(one) == base_name(file.path) for one in own.effects.scripts)
-    ):
-        return last
-    return next((fact.action for fact in evidence.facts[last:] if runs_something(fact) and not fact.has_failed), 0)
+    own = [fact for fact in evidence.facts[max(last - 1, 0) :] if _runs(fact, file.path)]
+    if own and own[-1].has_failed:
+        return 0
+    ran = [*own[:1], *[fact for fact in evidence.facts[last:] if runs_something(fact)]]
+    return min((fact.action for fact in ran if not fact.has_failed), default=0)
+
+
+def _runs(fact: ActionFacts, path: str) -> bool:
+    return any(same_file(path, script) for script in fact.effects.scripts)
 
 
 def runs_something(fact: ActionFacts) -> bool:
@@ -152,15 +177,42 @@ def _run_with_values(evidence: TraceEvidence, command: str) -> int:
     return 0
 
 
-def _numbers(evidence: TraceEvidence, check: int) -> Iterator[DemandEvidence]:
-    """Limits, which only a check of the task shows, and ports, which an answer shows."""
+def _limits(evidence: TraceEvidence, check: int) -> Iterator[DemandEvidence]:
+    """Limits. `check`: the last action that shows that all commands of the task work; nothing else shows a limit."""
     for one in evidence.requirements:
-        if one.role != "deliverable":
-            continue
-        if one.kind == "threshold":
+        if one.kind == "threshold" and one.role == "deliverable":
             yield _shown("limit", one.subject, check)
-        elif one.kind == "port":
-            yield _shown("port", one.subject, check or _answer_of_port(evidence, one.subject))
+
+
+def _ports(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
+    for one in evidence.requirements:
+        if one.kind == "port" and one.role == "deliverable":
+            yield _shown("port", one.subject, _answer_of_port(evidence, one.subject))
+
+
+def _answers(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
+    """The form that the task gives for its answer, `flag{...}`: met if the answer has it, an output had shown the
+    answer before the agent typed it, and nobody rejected it."""
+    forms = [one.subject for one in evidence.requirements if one.kind == "value" and ANSWER_FORM.fullmatch(one.subject)]
+    if not forms or evidence.ending.kind != "handed_over":
+        return
+    last, step = evidence.facts[-1], evidence.steps[-1]
+    said = submitted_answer(last, step) if last.phase == "deliver" else step.message
+    prefix = forms[0][: forms[0].index("{") + 1]
+    answers = re.findall(rf"{re.escape(prefix)}[^{{}}\s]+\}}", said)
+    answer = answers[-1] if answers else ""
+    is_rejected = any(one.action == last.action or one.answer == answer for one in evidence.rejections)
+    yield _shown("answer", forms[0], 0 if is_rejected or not answer else _first_sight(evidence, answer))
+
+
+def _first_sight(evidence: TraceEvidence, value: str) -> int:
+    """The first action whose output shows a value; 0 if none does, or the agent had typed the value before."""
+    for fact, step in zip(evidence.facts[:-1], evidence.steps, strict=False):
+        if any(value in str(given) for call in step.calls for given in call.arguments.values()):
+            return 0
+        if any(value in seen.text for seen in step.observations if seen.origin == "tool"):
+            return fact.action
+    return 0
 
 
 def _answer_of_port(evidence: TraceEvidence, port: str) -> int:

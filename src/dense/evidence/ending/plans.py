@@ -28,6 +28,11 @@ class PlanItem(Struct, frozen=True):
         """Whether it was not started."""
         return self.status in NOT_STARTED and bool(self.words)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it was finished, or is no item with a status."""
+        return not self.words or self.status in ("", "completed", "complete", "done", "cancelled", "skipped")
+
 
 def plan_items(step: Step) -> Iterator[PlanItem]:
     """The items of a plan that a step writes."""

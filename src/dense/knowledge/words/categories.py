@@ -78,6 +78,8 @@ PatternCategory = Literal[
     "complaint",  # a result is wrong
     "announcement",  # the last sentence of a message says what is done next
     "closing",  # a message reports that the work is done
+    "admission",  # the agent says at the end that it has not done the task
+    "closing_doubt",  # the agent says at the end that it is not sure
     "missing",  # something is not there or not done
 ]
 

@@ -148,6 +148,7 @@ PATTERNS: Patterns = {
         \bpre-?existing\b | \bunrelated\b | \bflaky\b | \b(?:not|n['’]t)\s+(?:related|caused|due)\s+(?:to|by)\b
         | \b(?:without|before|prior\s+to|independent\s+of|nothing\s+to\s+do\s+with)
             \s+(?:my|our|any|the|these|this)\s+(?:\w+\s+)?changes?\b
+        | \bknown\s+\w*(?:error|failure|issue|problem)s?\b | \bexpected\s+(?:because|since|due\s+to)\b
         | \balready\s+(?:failing|failed|fails?|broken)\b | \balso\s+fail(?:s|ed|ing)?\s+(?:on|without|before|in)\b
         | \b(?:network|environment(?:al)?|sandbox)\s+(?:issue|problem|error|failure|limitation|restriction)s?\b
         | \b(?:is|are|was|were)\s+(?:the|a|that|another)\s+known\s+(?:\w+\s+)?\w*(?:error|failure|issue|problem|bug)s?\b
@@ -191,6 +192,31 @@ PATTERNS: Patterns = {
         | \bi(?:['’]ve|\s+have)\s+(?:now\s+|successfully\s+)?(?:created|written|made|built|fixed|implemented|completed
             |added|updated|finished|saved)\b
         | \A\W{0,8}(?:done|summary|all\s+(?:tests|checks)\s+pass)
+    """,
+    "admission": r"""
+        \b(?:i|we)\s+(?:(?:was|were|am|are|have\s+been)\s+)?(?:still\s+)?(?:could\s?n[o'’]t|could\s+not|cannot|can['’]t|unable\s+to
+            |not\s+able\s+to|did\s+not\s+manage\s+to|didn['’]t\s+manage\s+to|failed\s+to)\s+(?:\w+ly\s+)?
+            (?:find|recover|determine|solve|complete|finish|identify|locate|extract|decode|decrypt|crack|obtain|retrieve
+            |produce|create)\b(?!\s+(?:any|other|evidence|further|more|additional)\b)
+        | \b(?:is|are|remains?)\s+still\s+(?:missing|failing|incomplete|broken|unresolved|unsolved|unknown|undetermined
+            |not\s+(?:working|complete|done|finished|solved|found|known|implemented|recovered))\b
+        | \b(?:was|were)\s+not\s+found\b
+            (?!.{0,200}\b(?:so|therefore|instead|created|added|fallback|handled|raise|error)\b)
+        | \bno\s+(?:more\s+)?(?:steps|turns|attempts|iterations)\s+(?:are\s+)?(?:left|remaining)\b
+        | \b(?:ran|run)\s+out\s+of\s+(?:steps|turns|time|attempts|iterations|budget|tokens)\b
+        | \b(?:task|work|solution|implementation|request|problem)\s+(?:is|remains)\s+(?:still\s+)?
+            (?:not\s+(?:yet\s+|fully\s+)?(?:complete|completed|done|finished|solved|working)|incomplete|unfinished|unsolved|only\s+partial)
+        | \bfinal\s+answer\b\W{1,6}(?:unable|unknown|undetermined|not\s+(?:found|available|determin)|cannot
+            |could\s+not|n/a\b|no\s+answer)
+    """,
+    "closing_doubt": r"""
+        \b(?:does|do|did)(?:\s+not|n['’]t)\s+(?:yet\s+|fully\s+|exactly\s+)?(?:match|agree|reproduce|converge)\b
+        | \b(?:could\s?n[o'’]t|could\s+not|cannot|can['’]t|unable\s+to|not\s+able\s+to)\s+(?:be\s+)?(?:\w+ly\s+)?
+            (?:verif|test|confirm|run|check|validat)
+        | \b(?:is|are|was|were|has|have)\s+not\s+(?:been\s+)?(?:verified|tested|checked|confirmed|validated)\b
+        | \b(?:untested|unverified)\b
+        | \b(?:may|might)\s+not\s+(?:be\s+(?:the\s+)?(?:exact|correct|right|complete|accurate)|work)\b
+        | \b(?:best|educated)\s+guess\b
     """,
     "missing": r"""
         \b(?:cannot|can't|could\ not|couldn't|unable\ to|missing|(?:does|do)\ not\ (?:exist|work|pass)|not\ yet

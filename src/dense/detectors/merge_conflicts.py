@@ -1,0 +1,49 @@
+"""Merge conflicts that are still there when the work is handed over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dense.detectors.finding import Finding, FindingCode
+from dense.detectors.registry import Detector
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.trace import TraceEvidence
+
+CONFLICT_LEFT = FindingCode("conflict_left", "A merge conflict is unresolved at the end.", "serious")
+CONFLICT = re.compile(
+    r"^(?:CONFLICT \([^\n]*|Automatic merge failed[^\n]*|[ \t]+both (?:modified|added):[^\n]*"
+    r"|\+?<{7} (?:HEAD|Updated upstream|ours|[0-9a-f]{7,40})\b[^\n]*)",
+    re.MULTILINE,
+)
+"""How git and the files themselves show a conflict."""
+SETTLING = frozenset(
+    f"git {verb}" for verb in "add commit rebase merge cherry-pick reset checkout restore rm stash".split()
+)
+"""What a conflict is settled, or given up, with."""
+MAX_CHARS = 64 * 1024
+
+
+def conflicts_left(evidence: TraceEvidence) -> Iterator[Finding]:
+    """The last conflict that an output shows, if no later action settles it."""
+    for fact in reversed(evidence.facts):
+        if fact.effects.runs and "git" not in fact.effects.runs and not fact.effects.reads:
+            continue
+        if line := _conflict(evidence, fact):
+            if not any(map(_settles, evidence.facts[fact.action :])):
+                yield CONFLICT_LEFT.found("", fact.action, line=line)
+            return
+
+
+def _conflict(evidence: TraceEvidence, fact: ActionFacts) -> str:
+    for seen in evidence.step(fact.action).observations:
+        if seen.origin == "tool" and (found := CONFLICT.search(seen.text[:MAX_CHARS])):
+            return found[0].strip()
+    return ""
+
+
+def _settles(fact: ActionFacts) -> bool:
+    return not fact.has_failed and (fact.family in SETTLING or bool(fact.effects.writes))
+
+
+DETECTOR = Detector(conflicts_left, (CONFLICT_LEFT,))
