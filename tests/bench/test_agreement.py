@@ -117,6 +117,7 @@ def test_figures_by_hand(agreement: Any, write: Write, capsys: pytest.CaptureFix
     assert found["false_alarm_rate"] == figure(1 / 4, 0.0456, 0.6994, 4)
     assert found["recall"] == figure(3 / 5, 0.2307, 0.8824, 5)
     assert found["precision"] == figure(3 / 4, 0.3006, 0.9544, 4)
+    assert found["complete_precision"] == figure(2 / 3, 0.2077, 0.9385, 3)
     assert found["balanced_accuracy"] == figure(0.675, 0.3842, 0.8493, 9)
     assert found["confusion"] == {
         "complete": {"passed": 2, "failed": 1},
@@ -347,3 +348,42 @@ def test_wilson_holds_its_proportion(count: int, more: int):
     both = agreement.balanced(figure, mirrored)
     assert 0 <= both.low <= both.value <= both.high <= 1
     assert both.value == pytest.approx((mirrored.value + 1 - figure.value) / 2)
+
+
+# Void verifiers and groups that are held out
+
+LOG = "curl: (7) Failed to connect to example.org\n/tests/test.sh: line 19: uvx: command not found\n"
+
+
+def trial(folder: Path, log: str, *, with_results: bool = False) -> str:
+    run(folder / "trajectory.json", "complete", 0)
+    (folder / "verifier").mkdir()
+    (folder / "verifier" / "test-stdout.txt").write_text(log)
+    if with_results:
+        (folder / "verifier" / "ctrf.json").write_text("{}")
+    return f"{folder.name}/trajectory.json"
+
+
+def test_outcomes_of_verifiers_that_never_ran_are_left_out(
+    agreement: Any, write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    for name in "abc":
+        (tmp_path / name).mkdir()
+    paths = [
+        trial(tmp_path / "a", LOG),
+        trial(tmp_path / "b", LOG, with_results=True),
+        trial(tmp_path / "c", LOG + "===== 1 failed in 0.1s =====\n"),
+    ]
+    rows = [{"path": path, "outcome": 0} for path in paths] + [{"path": paths[0], "outcome": None}]
+    found = json.loads(printed(agreement, capsys, write(*rows), "--json"))
+    assert found["rows"]["left_out"] == {agreement.VOID: 2}
+    assert found["rows"]["read"] == 2
+
+
+def test_each_group_is_compared_with_all_others(agreement: Any, write: Write, capsys: pytest.CaptureFixture[str]):
+    found = json.loads(printed(agreement, capsys, nine(write), "--json", "--hold-out", "format"))
+    one, two = found["hold_out"]["one"], found["hold_out"]["two"]
+    assert one["held_out"]["false_alarm_rate"]["n"] == two["others"]["false_alarm_rate"]["n"] == 4
+    assert one["held_out"]["recall"]["n"] == 0 and one["others"] == two["held_out"]
+    text = printed(agreement, capsys, nine(write), "--hold-out", "format")
+    assert "on all others" in text

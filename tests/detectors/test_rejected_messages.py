@@ -22,9 +22,14 @@ def rejected(code: str, *later: Action, before: tuple[Action, ...] = ()) -> Traj
 def test_a_change_in_a_rejected_message_was_never_made() -> None:
     run = rejected(EDIT[0], DONE, before=(("sed -i s/x/y/ shop/tax.py", ""),))
     finding = the(assess(run), "message_rejected")
-    assert (finding.subject, finding.evidence, finding.is_serious) == ("shop/cart.py", (3,), False)
+    assert (finding.subject, finding.evidence, finding.is_serious) == ("shop/cart.py", (3,), True)
     assert "found 0 actions" in described(assess(run), "message_rejected")
     assert state(run) != "complete"
+
+
+def test_a_new_file_in_a_rejected_message_is_a_doubt() -> None:
+    run = rejected("echo 'print(1)' > shop/try_cart.py", DONE, before=(EDIT,))
+    assert not the(assess(run), "message_rejected").is_serious
 
 
 def test_a_run_in_a_rejected_message_never_ran() -> None:

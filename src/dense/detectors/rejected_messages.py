@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
 from dense.evidence.actions import Effects, effects
+from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import is_temporary, same_file
 from dense.evidence.trace import TraceEvidence
@@ -40,7 +41,17 @@ def rejected_messages(evidence: TraceEvidence) -> Iterable[Finding]:
         reason = fact.result.failures[0].line
         if written := tuple(path for path in intended.writes if not is_temporary(path)):
             if not any(same_file(path, own) for one in later for path in one.effects.writes for own in written):
-                found[written[0]] = MESSAGE_REJECTED.found(written[0], fact.action, reason=reason, files=written)
+                # The agent hands over as if a file that it had looked at were changed.
+                known = (path for one in evidence.facts[: fact.action] for path in one.effects.reads)
+                is_known = any(same_file(path, written[0]) for path in known) and not is_test_file(written[0])
+                is_serious = is_known and evidence.last_change < fact.action
+                found[written[0]] = MESSAGE_REJECTED.found(
+                    written[0],
+                    fact.action,
+                    severity="serious" if is_serious else "doubt",
+                    reason=reason,
+                    files=written,
+                )
         elif _runs_something(intended) and not any(map(_is_run, later)):
             found[""] = MESSAGE_REJECTED.found("", fact.action, reason=reason, code=code)
     return found.values()

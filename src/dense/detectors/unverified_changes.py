@@ -27,8 +27,9 @@ def unverified_changes(evidence: TraceEvidence) -> Iterator[Finding]:
     task names the file, it was not there before, and it is more than text that was typed: to read back a note shows
     nothing, and a patch to a project is decided by tests that nobody sees."""
     last = evidence.last_change
-    never_run = {finding.subject for finding in never_run_programs(evidence)}
-    changed = [path for path, action in evidence.products.items() if action == last and path not in never_run]
+    never_run = [finding.subject for finding in never_run_programs(evidence)]
+    changed = [path for path, action in evidence.products.items() if action == last]
+    changed = [path for path in changed if not any(same_file(path, one) for one in never_run)]
     paths = changed[:MAX_PRODUCTS]
     named = [path for path in paths if any(same_file(path, one) for one in evidence.deliverables)]
     if not named and not any(path.endswith(PROGRAM_ENDINGS) for path in paths):

@@ -291,6 +291,9 @@ def describe_demand(one: DemandEvidence) -> str:
 
 # What to do about a finding: refers to actions instead of describing them again
 
+NO_ADVICE = ("fails_without_changes", "own_check_removed", "own_check_edited", "own_check_overtaken")
+"""What may follow a failed check so that there is nothing left to do about it."""
+
 type Advise = Callable[[Finding], str]
 
 
@@ -301,7 +304,13 @@ def describe_next_step(finding: Finding) -> str:
 
 
 def _advise_check_failed(finding: Finding) -> str:
-    return f"Make `{one_line(finding.subject, 100)}` pass, and run it after the last change."
+    command = f"`{one_line(finding.subject, 100)}`"
+    after = finding.text("after")
+    if finding.is_serious or after not in ("excused", *NO_ADVICE):
+        return f"Make {command} pass, and run it after the last change."
+    return (
+        "" if after in NO_ADVICE else f"Run {command} without the changes too: that it failed before is only a claim."
+    )
 
 
 def _advise_program_failed(finding: Finding) -> str:

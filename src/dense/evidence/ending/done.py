@@ -56,7 +56,7 @@ def demands(evidence: TraceEvidence) -> list[DemandEvidence]:
     passed = [check for check in evidence.checks if check.has_passed and _is_of_task(evidence, check)]
     check = passed[-1].action if passed and passed[-1].action > evidence.last_change > 0 else 0
     files = [_file(evidence, file, check) for file in evidence.tracked_files]
-    commands = list(_commands(evidence))
+    commands = _commands(evidence)
     shown = max((action for one in commands for action in one.actions), default=0) if _are_met(commands) else 0
     return [*files, *commands, *_limits(evidence, shown), *_ports(evidence), *_answers(evidence)]
 
@@ -138,8 +138,16 @@ def runs_something(fact: ActionFacts) -> bool:
     return bool(fact.effects.scripts) or fact.is_check or fact.phase == "run"
 
 
-def _commands(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
-    """The commands that must work, and the tests that the task names."""
+def _commands(evidence: TraceEvidence) -> list[DemandEvidence]:
+    """The commands that the task names. Those that it only mentions count as long as none is shown to work."""
+    roles = {one.subject: one.role for one in evidence.requirements if one.kind == "command"}
+    found = list(_named_commands(evidence))
+    if not any(one.met == "yes" for one in found):
+        return found
+    return [one for one in found if one.met != "unchecked" or roles.get(one.subject) == "deliverable"]
+
+
+def _named_commands(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
     roles = {one.subject: one.role for one in evidence.requirements if one.kind == "command"}
     for command in evidence.named_checks:
         if roles.get(command) != "deliverable" and _is_new(evidence, program_of(command)):

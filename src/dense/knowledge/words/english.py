@@ -167,6 +167,7 @@ PATTERNS: Patterns = {
         | \A\W{0,8}(?:THOUGHT:\s*)?(?:better,?\s+but\s+)?still
             \s+(?:wrong|negative|fail\w*|incorrect|not|no|too|the\s+same|broken|has)\b
         | \A\W{0,8}(?:THOUGHT:\s*)?(?:the\s+)?same\s+(?:wrong\s+)?(?:results?|errors?|problem|issue|outputs?|values?)\b
+            (?!\W{0,3}(?:so\b|which\s+(?:confirms|means)|as\s+expected))
         | \b(?:is|are)\s+still\s+(?:at\s+)?(?:wrong|zero|negative|fail\w*|broken|too|not|incorrect|off|\d)
         | \bit\s+still\s+(?:fails?|generates?|gives?|produces?|doesn['’]t|does\s+not|crashes|hangs|returns?)\b
         | \b(?:doesn['’]t|does\s+not|do\s+not|don['’]t|didn['’]t|did\s+not)\s+(?:match|agree\s+with|meet|satisfy
