@@ -1,25 +1,55 @@
-"""What was changed last, if nothing ran it or read it afterwards."""
+"""What was made or changed and never tried: a program of the task that nothing ran, a last change that nothing ran or
+read."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.never_run_programs import may_run, never_run_programs
 from dense.detectors.registry import Detector
 from dense.evidence.deliverables.sightings import is_named
+from dense.evidence.ending.done import runs_something
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.programs import STORE_COMMANDS, programs_that
 
+PROGRAM_NEVER_RUN = FindingCode(
+    "program_never_run", "A program that the task asks for was written and never run.", "serious"
+)
+NOT_TO_RUN = re.compile(
+    r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)",
+    re.IGNORECASE,
+)
+"""Words of a task that asks for something to be written and not run."""
 UNVERIFIED_CHANGE = FindingCode("unverified_change", "Nothing ran or read what was changed last.", "serious")
 TEXT_ENDINGS = (".txt", ".md", ".rst")
 MAX_PRODUCTS = 5
 LISTING_PROGRAMS = programs_that("looks") | {"git"}
 """Programs whose output shows a file."""
 MAX_LISTING_CHARS = 20_000
+
+
+def never_run_programs(evidence: TraceEvidence) -> Iterator[Finding]:
+    """New programs of the task, if no action ran anything from the first time they were written on: a program that
+    runs may import them."""
+    if not may_run(evidence):
+        return
+    for file in evidence.tracked_files:
+        is_new = bool(file.made) and not file.is_old
+        if (
+            is_new
+            and file.path.endswith(PROGRAM_ENDINGS)
+            and not any(map(runs_something, evidence.facts[file.made[0] - 1 :]))
+        ):
+            yield PROGRAM_NEVER_RUN.found(file.path, file.made[-1])
+
+
+def may_run(evidence: TraceEvidence) -> bool:
+    """Whether the task does not forbid to run what it asks for."""
+    return evidence.task is None or not NOT_TO_RUN.search(evidence.task.instruction)
 
 
 def unverified_changes(evidence: TraceEvidence) -> Iterator[Finding]:
@@ -70,4 +100,9 @@ def _shows_own_change(evidence: TraceEvidence, fact: ActionFacts) -> bool:
     return any(is_named(line, path) for line in lines for path in own)
 
 
-DETECTOR = Detector(unverified_changes, (UNVERIFIED_CHANGE,))
+def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
+    yield from never_run_programs(evidence)
+    yield from unverified_changes(evidence)
+
+
+DETECTOR = Detector(_detect, (PROGRAM_NEVER_RUN, UNVERIFIED_CHANGE))

@@ -82,7 +82,25 @@ def track_files(
 ) -> list[TrackedFile]:
     """The files among the deliverables, each followed through all actions."""
     files = [one for one in requirements if one.kind == "file" and one.role == "deliverable"]
-    return [_track(one, facts, steps) for one in files if is_single_file(one.subject)][:MAX_FILES]
+    files = [one for one in files if is_single_file(one.subject)][:MAX_FILES]
+    read = [_texts(step) for step in steps] if files else []
+    return [_track(one, facts, steps, read) for one in files]
+
+
+class _StepTexts(Struct, frozen=True):
+    """What the calls of a step say and what came back, read once for all files."""
+
+    calls: list[ParsedCall]
+    typed: str
+    """All that its calls say."""
+    shown: list[str]
+    """What its tools returned."""
+
+
+def _texts(step: Step) -> _StepTexts:
+    calls = [parse_call(call) for call in step.calls]
+    typed = "\0".join(str(value)[:MAX_TEXT_CHARS] for call in calls for value in call.arguments.values())
+    return _StepTexts(calls, typed, [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"])
 
 
 def is_single_file(path: str) -> bool:
@@ -102,7 +120,9 @@ def edits_in_place(path: str, fact: ActionFacts, step: Step) -> bool:
     )
 
 
-def _track(requirement: Requirement, facts: Sequence[ActionFacts], steps: Sequence[Step]) -> TrackedFile:
+def _track(
+    requirement: Requirement, facts: Sequence[ActionFacts], steps: Sequence[Step], read: Sequence[_StepTexts]
+) -> TrackedFile:
     path = requirement.subject
     made: list[int] = []
     tried: list[int] = []
@@ -112,13 +132,11 @@ def _track(requirement: Requirement, facts: Sequence[ActionFacts], steps: Sequen
     may_exist = False
     programs: set[str] = set()
     """The files that the attempt wrote and that name the file."""
-    for fact, step in zip(facts, steps, strict=True):
-        calls = [parse_call(call) for call in step.calls]
+    for fact, said in zip(facts, read, strict=True):
+        calls, texts = said.calls, said.shown
         if calls and all(call.kind == "talk" for call in calls):
             continue  # a to-do list and a hand-over make nothing and show nothing
-        typed = "\0".join(str(value)[:MAX_TEXT_CHARS] for call in calls for value in call.arguments.values())
-        texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
-        named = count_sightings(typed, path, MAX_SIGHTINGS)
+        named = count_sightings(said.typed, path, MAX_SIGHTINGS)
         writes = any(same_file(written, path) for written in fact.effects.writes)
         if named:
             programs |= {base_name(written) for written in fact.effects.writes if not same_file(written, path)}
