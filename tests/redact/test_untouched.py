@@ -92,6 +92,7 @@ def test_real_traces(corpus: Path) -> None:
         "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
         f"-----BEGIN PUBLIC KEY-----\n{base64.b64encode(DATA[:48]).decode()}\n-----END PUBLIC KEY-----",
         f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5{base64.b64encode(DATA[:33]).decode()} user@host",
+        "password: v1.2.3",
         "sk-container-id-1 sk-estimator-doc-link sk-toggleable__content risk-free-rate-2024-01-01-final",
         "npm_config_registry npm_package_name_with_a_rather_long_name_1234567890",
         "class SecretKeyProvider: api_key = provider.get_default_api_key_from_environment_v2()",

@@ -86,7 +86,17 @@ PLACES = (
         r"""(?:"([^"\\\n\0]{3,128})|'([^'\\\n\0]{3,128}))""",
     ),
 )
-PIPED = ("sudo -s", "--password-stdin", "chpasswd", "--with-token", "passwd ", "--token-stdin", "cryptsetup", "kinit")
+PIPED = (
+    "sudo -s",
+    "--password-stdin",
+    "chpasswd",
+    "--with-token",
+    "passwd ",
+    "--token-stdin",
+    "--passphrase-fd",
+    "cryptsetup",
+    "kinit",
+)
 """Commands that read a password from their input."""
 _TEXT = r"""(?:"([^"\n\0]{1,200})"|'([^'\n\0]{1,200})'|([^\s"'|;\0]{1,200}))"""
 _ECHO = re.compile(
