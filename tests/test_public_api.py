@@ -24,8 +24,8 @@ PUBLIC = {
     """,
     "dense.errors": """
         AnalystFailed BadConfig BadScript CallFailed DenseError ExperimentChanged ExperimentLocked
-        KeyRefused MissingInput ModelError NoTrajectory NotATrace NotRecorded SkippedRecords SpendingLimit
-        UnansweredCalls UnknownFormat UnknownMethod UnknownModel UnknownPrice Unreachable UnusableAnswer
+        KeyRefused MissingInput ModelError NoTrajectory NotATrace NotRecorded OutputInUse SkippedRecords SpendingLimit
+        UnansweredCalls UnknownFormat UnknownMethod UnknownModel UnknownPrice Unreachable UnusableAnswer WrongUsage
         describe_exception install_hint
     """,
     "dense.methods": """

@@ -17,11 +17,13 @@
     │   └── Unreachable     the server was never reached; stops the run
     ├── NoTrajectory        a path holds no trajectory that can be read: missing, empty, unknown, or no step in it
     │   └── NotATrace       a file whose content no reader claims
+    ├── OutputInUse         another process writes to this output folder
     ├── UnansweredCalls     calls for feedback failed for good: what fallbacks make of it is not the method's feedback
     ├── UnusableAnswer      answers came, and none of them could be used; a new try asks anew
     ├── SkippedRecords      `strict` was asked for and a record was skipped
     ├── UnknownFormat       a format was named that does not exist
-    └── UnknownMethod       a method was named that does not exist, or that is none
+    ├── UnknownMethod       a method was named that does not exist, or that is none
+    └── WrongUsage          options that do not go together, or a value that none can have; exit code 2
 
 A damaged record is no exception: it becomes a `Notice` on the trajectory, and reading goes on.
 """
@@ -46,6 +48,7 @@ __all__ = [
     "NoTrajectory",
     "NotATrace",
     "NotRecorded",
+    "OutputInUse",
     "SkippedRecords",
     "SpendingLimit",
     "UnansweredCalls",
@@ -55,6 +58,7 @@ __all__ = [
     "UnknownPrice",
     "Unreachable",
     "UnusableAnswer",
+    "WrongUsage",
     "describe_exception",
     "install_hint",
 ]
@@ -134,6 +138,14 @@ class KeyRefused(ModelError):
 
 class NotRecorded(ModelError):
     """A replay was asked what was not asked when it was recorded."""
+
+
+class OutputInUse(DenseError):
+    """Another process writes to this output folder. The text says which."""
+
+
+class WrongUsage(DenseError):
+    """Options that do not go together, or a value that none of them can have."""
 
 
 class UnansweredCalls(DenseError):

@@ -19,7 +19,10 @@ from typing import Any
 import msgspec
 import pytest
 
+import dense
 from dense.deliver.delivery import deliver
+from dense.service import select_turn
+from dense.service.drafting import clean
 from dense.service.files import read_reconciled, read_tree
 from dense.service.record import RunRecord
 
@@ -118,7 +121,9 @@ def test_five_files_and_what_they_say(tmp_path: Path) -> None:
     assert (record.fallbacks, record.profile, record.format) == (0, "fast", "atif")
     assert set(record.prompts) >= {"whole", "window", "closing", "boundary"}
     assert record.versions["dense"]
-    feedback = deliver(read_reconciled(folder / "reconciled.json"), record.budgets)
+    cleaned, _ = clean(next(dense.read(ROOT / "examples" / "csv-report")))
+    cleaned = select_turn(cleaned, "all")
+    feedback = deliver(read_reconciled(folder / "reconciled.json", cleaned), record.budgets)
     assert feedback.report == (folder / "feedback.txt").read_text()
     assert feedback.message == (folder / "message.txt").read_text()
     assert read_tree(folder / "tree.json").root.id == "n14"
@@ -141,7 +146,7 @@ def test_recording_makes_a_script_that_gives_the_same(tmp_path: Path) -> None:
         run("examples", "--model", server.url, "--out", tmp_path / "live", "--record")
     again = run("examples", "--answers", tmp_path / "live", "--out", tmp_path / "again")
     assert again.returncode == 0, again.stderr
-    folders = [path.name for path in (tmp_path / "again").iterdir()]
+    folders = [path.name for path in (tmp_path / "again").iterdir() if path.is_dir()]
     assert len(folders) == 4
     for folder in folders:
         for name in ("feedback.txt", "tree.json", "reconciled.json"):
@@ -212,7 +217,7 @@ def test_an_estimate_keeps_to_what_answers_may_take(tmp_path: Path) -> None:
 def test_only_one_may_answer(tmp_path: Path) -> None:
     done = run("examples", "--model", "openai/m", *SCRIPTED, "--out", tmp_path)
     assert (done.returncode, done.stderr) == (
-        1,
+        2,
         "error: --model and --answers exclude each other: choose one\n",
     )
 

@@ -42,7 +42,7 @@ def test_golden_tree_of_one_example(tmp_path: Path, golden: Callable[[str, str],
 def test_what_is_written(tmp_path: Path) -> None:
     done = run("distill", ROOT / "examples" / "looks-successful", "--out", tmp_path, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    (folder,) = tmp_path.iterdir()
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
     assert sorted(path.name for path in folder.iterdir()) == [
         "feedback.txt",
         "message.txt",
@@ -66,8 +66,10 @@ def test_no_key_is_looked_for_and_no_network_is_used(tmp_path: Path) -> None:
 def test_many_trajectories_are_a_line_each(tmp_path: Path) -> None:
     done = run("distill", ROOT / "tests" / "fixtures" / "mini-swe-agent", "--out", tmp_path, cwd=ROOT)
     lines = done.stdout.splitlines()
-    assert len(lines) > 5
-    assert all(line.startswith(str(tmp_path)) for line in lines), done.stdout
+    assert lines[0].split() == ["input", "folder", "state", "first", "open", "issue"]
+    rows = [json.loads(line) for line in (tmp_path / "index.jsonl").read_text().splitlines()]
+    assert len(rows) > 5
+    assert [line.split()[1] for line in lines[1:]] == [row["folder"] for row in rows]
 
 
 def test_hostile_text_never_reaches_the_terminal(tmp_path: Path) -> None:

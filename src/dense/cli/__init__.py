@@ -22,7 +22,7 @@ from dense.cli.session.show import show
 from dense.cli.session.version import full_version
 from dense.cli.session.view import view
 from dense.cli.text import printable
-from dense.errors import DenseError
+from dense.errors import DenseError, WrongUsage
 
 app = typer.Typer(
     name="dense",
@@ -68,13 +68,13 @@ def main() -> None:
     except DenseError as error:
         lines = [printable(line) for line in str(error).splitlines()] or [type(error).__name__]
         print("error: " + "\n  ".join(lines), file=sys.stderr)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, WrongUsage) else 1)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:  # `dense read … | head`: nobody is listening any more
         _silence()
-        sys.exit(141)
+        sys.exit(0)
     except OSError as error:  # the disk is full, say; errors of reading are handled where files are read
         _silence()
         print(f"error: the output cannot be written ({error.strerror or error})", file=sys.stderr)

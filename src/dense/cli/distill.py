@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from dense.cli.read import given_task
 from dense.deliver.budget import parse_budget
-from dense.errors import DenseError
+from dense.errors import DenseError, WrongUsage
 
 MIN_CONTEXT_TOKENS = 2_000
 """The smallest context window that prompts can be made for."""
@@ -30,6 +30,9 @@ def distill(
         ),
     ] = None,
     report: Annotated[bool, typer.Option("--report", help="Without --out: print the report alone.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --out: print a JSON line for each result, as in OUT/index.jsonl.")
+    ] = False,
     environment: Annotated[
         Literal["fresh", "same"],
         typer.Option("--environment", help="same: the next attempt works where this one left its files."),
@@ -98,19 +101,21 @@ def distill(
     if answers is not None and _is_from_settings("model"):
         model = None  # who gives answers needs no model, whatever the settings file says
     if model is not None and answers is not None:
-        raise DenseError("--model and --answers exclude each other: choose one")
+        raise WrongUsage("--model and --answers exclude each other: choose one")
     if context is not None and context < MIN_CONTEXT_TOKENS:
-        raise DenseError(f"--context {context}: a window of at least {MIN_CONTEXT_TOKENS:,} tokens is needed")
+        raise WrongUsage(f"--context {context}: a window of at least {MIN_CONTEXT_TOKENS:,} tokens is needed")
     if out is None and record:
-        raise DenseError("--record keeps answers in the folder of --out: give one")
+        raise WrongUsage("--record keeps answers in the folder of --out: give one")
+    if as_json and out is None:
+        raise WrongUsage("--json prints what was written to the folder of --out: give one")
     if report and out is not None:
-        raise DenseError("--report prints the report, and --out writes it: choose one")
+        raise WrongUsage("--report prints the report, and --out writes it: choose one")
     if no_redact and redact != "builtin":
-        raise DenseError("--no-redact and --redact exclude each other: choose one")
+        raise WrongUsage("--no-redact and --redact exclude each other: choose one")
     try:
         budget_choice = parse_budget(budget)
     except ValueError as error:
-        raise DenseError(f"--budget: {error}") from None
+        raise WrongUsage(f"--budget: {error}") from None
     if ":" in method or ":" in (format or ""):
         sys.path.insert(0, str(Path.cwd()))  # a method or a reader of the user's own is most likely here
     from dense.cli.distill_estimate import confirm_cost, print_estimate
@@ -152,6 +157,8 @@ def distill(
     summary = asyncio.run(run(traces, settings))
     if out is None:
         print_feedback(summary, is_report=report)
+    elif as_json:
+        summary.show_json()
     else:
         summary.show()
     if summary.failures:

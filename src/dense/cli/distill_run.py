@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
+import os
 import shutil
 import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,10 +23,12 @@ from dense.readers import UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
 from dense.service.analysts import AnalystChoice, ModelSettings, model_settings
 from dense.service.drafting import first_error
-from dense.service.feedback import FailedRun, FeedbackOptions, describe_failure, make_feedback
-from dense.service.files import write_failure, write_run
+from dense.service.feedback import FailedRun, FeedbackOptions, FeedbackRun, describe_failure, make_feedback
+from dense.service.files import RECONCILED, write_failure, write_run
 from dense.service.outcomes import trial_outcome
+from dense.service.result_folders import IndexRow, ResultFolders, folder_name
 from dense.trajectory import Trajectory
+from dense.tree import ReconciledTree
 
 STANDARD_INPUT = Path("-")
 ANSWERS = "answers.jsonl"
@@ -105,6 +107,10 @@ class TraceInputs:
             self._input.flush()
         return Path(self._input.name)
 
+    def is_piped(self, trajectory: Trajectory) -> bool:
+        """Whether a trajectory came through the standard input."""
+        return self._input is not None and trajectory.source.path == self._input.name
+
     def _trajectories(self, file: TraceFile | EventFolder, is_alone: bool) -> Iterator[Trajectory]:
         for item in read_file(file, format=self.format, task=self.task):
             if not isinstance(item, UnreadFile):
@@ -116,34 +122,38 @@ class TraceInputs:
                 self.problems.append(item.reason)
 
 
-class FolderNames:
-    """A folder name for each trajectory: its ID if that makes one, each only once."""
-
-    def __init__(self) -> None:
-        self._taken: dict[str, int] = {}
-
-    def of(self, trajectory: Trajectory) -> str:
-        """The name for the next trajectory."""
-        name = re.sub(r"[^\w.-]+", "-", trajectory.id, flags=re.ASCII).strip("-.")[:80] or "trajectory"
-        self._taken[name] = count = self._taken.get(name, 0) + 1
-        return name if count == 1 else f"{name}-{count}"
-
-
 async def run(traces: TraceInputs, settings: DistillSettings) -> DistillSummary:
-    """Distill all trajectories, several at once, under one limit of calls. An error of the whole model ends the run."""
+    """Distill all trajectories, several at once, under one limit of calls. An error of the whole model ends the run.
+
+    An output folder has one writer at a time, and its index names what this run made."""
+    if settings.out is None:
+        return await _run(traces, settings, folder_name)
+    with ResultFolders(settings.out) as folders:
+        summary = await _run(traces, settings, folders.name)
+        folders.update_index(summary.rows)
+    return summary
+
+
+async def _run(traces: TraceInputs, settings: DistillSettings, name_of: Callable[..., str]) -> DistillSummary:
     summary = DistillSummary(settings.out)
     with progress_bar(summary) as advance:
         try:
             # The model's own block ends by the error too: answers that are on their way are waited for and kept.
             async with _model(settings) as model:
                 summary.ledger = model.ledger if model is not None else None
-                chosen, names, waiting = method(settings.method), FolderNames(), asyncio.Semaphore(settings.jobs)
+                chosen, waiting = method(settings.method), asyncio.Semaphore(settings.jobs)
 
                 async def one(trajectory: Trajectory) -> None:
+                    is_piped = traces.is_piped(trajectory)
+                    name = name_of(trajectory, is_piped=is_piped)
                     try:
-                        summary.done.append(await _distill(chosen, trajectory, settings, model, names.of(trajectory)))
+                        summary.done.append(
+                            await _distill(chosen, trajectory, settings, model, name, is_piped=is_piped)
+                        )
                     except Exception as error:
-                        summary.failures.append(failure_line(error, chosen, trajectory))
+                        line = failure_line(error, chosen, trajectory)
+                        summary.failures.append(line)
+                        summary.failed.append(_row(trajectory, name, "failed", line, is_piped=is_piped))
                     finally:
                         waiting.release()
                     advance(1, None)
@@ -162,7 +172,13 @@ async def run(traces: TraceInputs, settings: DistillSettings) -> DistillSummary:
 
 
 async def _distill(
-    chosen: AnyMethod, trajectory: Trajectory, settings: DistillSettings, model: OpenModel | None, name: str
+    chosen: AnyMethod,
+    trajectory: Trajectory,
+    settings: DistillSettings,
+    model: OpenModel | None,
+    name: str,
+    *,
+    is_piped: bool,
 ) -> FinishedTrace:
     """One trajectory, from reading to its files. A run that failed leaves its record and raises its error."""
     choice = settings.choice(model, name)
@@ -177,7 +193,25 @@ async def _distill(
     if folder:
         write_run(folder, run)
     feedback = run.feedback if folder is None else Feedback("", "")
-    return FinishedTrace(name, run.state or run.method, run.record.fallbacks, str(trajectory.source), feedback)
+    row = _row(trajectory, name if folder else "", run.state or run.method, _first_issue(run), is_piped=is_piped)
+    return FinishedTrace(name, run.state or run.method, run.record.fallbacks, str(trajectory.source), feedback, row)
+
+
+def _row(trajectory: Trajectory, name: str, state: str, issue: str, *, is_piped: bool) -> IndexRow:
+    source = trajectory.source
+    path = "" if is_piped else os.path.realpath(source.path)
+    shown = "standard input" if is_piped else str(source)
+    agent, part = trajectory.agent or "", source.part or ""
+    return IndexRow(shown, name, state, issue, trajectory.id, trajectory.format, agent, path, part)
+
+
+def _first_issue(run: FeedbackRun) -> str:
+    """The first open issue of a result, as its report would word it."""
+    tree = run.files.get(RECONCILED)
+    issues = tree.issues if isinstance(tree, ReconciledTree) else ()
+    is_open = [issue for issue in issues if issue.resolved_at is None]
+    first = next((issue for issue in is_open if issue.is_fatal), is_open[0] if is_open else None)
+    return first.text if first is not None else ""
 
 
 def failure_line(error: Exception, chosen: AnyMethod, trajectory: Trajectory) -> str:

@@ -9,17 +9,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Task as ProgressTask
 from rich.text import Text
 
 from dense.cli.outline import outline
-from dense.cli.text import format_bytes, printable
+from dense.cli.text import PipedConsole, format_bytes, printable, shortened
 from dense.feedback import Feedback
 from dense.model import CallLedger
 from dense.service.files import RECONCILED, REPORT, read_reconciled
+from dense.service.result_folders import IndexRow
 
+TABLE_WIDTHS = (48, 76, 12, 90)
+"""The most that a column of the table takes; of an input its end is shown."""
 MAX_TREES = 5
 """Up to so many trajectories, the summary shows their trees."""
 
@@ -37,6 +41,8 @@ class FinishedTrace(NamedTuple):
     """Where the trace was read."""
     feedback: Feedback = Feedback("", "")
     """The feedback, if it is not in a folder."""
+    row: IndexRow = IndexRow("", "", "")
+    """Its line of the index."""
 
 
 @dataclass
@@ -47,17 +53,42 @@ class DistillSummary:
     done: list[FinishedTrace] = field(default_factory=list[FinishedTrace])
     failures: list[str] = field(default_factory=list[str])
     warnings: list[str] = field(default_factory=list[str])
+    failed: list[IndexRow] = field(default_factory=list[IndexRow])
     ledger: CallLedger | None = None
 
     def show(self) -> None:
         """Print results to the output, warnings and errors to the error stream."""
-        out = Console(highlight=False, soft_wrap=True)
-        for trace in self.done:
+        out = PipedConsole(highlight=False, soft_wrap=True)
+        for trace in self.done if len(self.done) <= MAX_TREES else []:
             place = self.out / trace.folder if self.out else trace.source
             out.print(f"{place}: {self._state(trace)}", markup=False)
             self._show_tree(out, trace)
+        if len(self.rows) > 1:
+            self._show_table(out)
         self._show_cost(out)
         self.show_problems()
+
+    @property
+    def rows(self) -> list[IndexRow]:
+        """The lines of the index that this run made."""
+        return sorted([*(trace.row for trace in self.done), *self.failed], key=lambda row: (row.folder, row.input))
+
+    def show_json(self) -> None:
+        """Print the lines of the index, for scripts; warnings and errors go to the error stream."""
+        for row in self.rows:
+            sys.stdout.buffer.write(msgspec.json.encode(row) + b"\n")
+        sys.stdout.buffer.flush()
+        self.show_problems()
+
+    def _show_table(self, out: Console) -> None:
+        """Input, folder, state and first open issue of each trajectory."""
+        rows = [[row.input, row.folder, row.state, row.first_issue or "-"] for row in self.rows]
+        rows = [["input", "folder", "state", "first open issue"], *rows]
+        cells = [[_shown(text, width) for text, width in zip(row, TABLE_WIDTHS, strict=True)] for row in rows]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        for row in cells:
+            line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            out.print(line.rstrip(), markup=False)
 
     def show_problems(self) -> None:
         """Print warnings and errors to the error stream."""
@@ -116,6 +147,13 @@ def print_feedback(summary: DistillSummary, *, is_report: bool) -> None:
         text = trace.feedback.report if is_report else trace.feedback.message
         sys.stdout.buffer.write(text.encode())
         sys.stdout.buffer.flush()
+
+
+def _shown(text: str, width: int) -> str:
+    clean = printable(text)
+    if len(clean) <= width:
+        return clean
+    return "…" + clean[-(width - 1) :] if width == TABLE_WIDTHS[0] else shortened(clean, width)
 
 
 class SpendingColumn(ProgressColumn):

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from dense.cli.text import format_bytes, printable, ranges, shortened
+from dense.cli.text import PipedConsole, format_bytes, printable, ranges, shortened
 from dense.errors import DenseError, NoTrajectory
 from dense.readers import READERS, Skipped, Stream, UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
@@ -64,7 +64,7 @@ def read(
     if not summary.rows and not summary.failures:
         summary.failures.append(f"no trace found in {', '.join(map(str, paths))}. {UNRECOGNISED}")
     summary.show(table=not as_json)
-    if summary.failures:
+    if summary.failures or summary.unread:
         raise typer.Exit(1)
 
 
@@ -307,4 +307,4 @@ def _tail(text: str, width: int) -> str:
 
 def _console(is_terminal: bool, stderr: bool = False) -> Console:
     """Into a file or pipe, wide enough that nothing is cut for lack of a screen."""
-    return Console(stderr=stderr, highlight=False, soft_wrap=stderr, width=None if is_terminal else 200)
+    return PipedConsole(stderr=stderr, highlight=False, soft_wrap=stderr, width=None if is_terminal else 200)

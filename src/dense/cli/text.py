@@ -5,7 +5,17 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
+from rich.console import Console
+
 from dense.text.clip import clip_end
+
+
+class PipedConsole(Console):
+    """A console whose reader may leave: that is no error (`| head`)."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the command's own handling of it decide, instead of an exit code of its own."""
+        raise BrokenPipeError
 
 
 def printable(text: str) -> str:

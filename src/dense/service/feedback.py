@@ -31,6 +31,7 @@ from dense.redact import Redaction, Redactions
 from dense.service.analysts import AnalystChoice
 from dense.service.drafting import clean, deliver_draft, draft
 from dense.service.record import RunRecord, package_versions, prompt_hashes
+from dense.service.stored_trees import trace_hash
 from dense.service.turns import TurnChoice, select_turn
 from dense.trajectory import Trajectory
 
@@ -103,7 +104,7 @@ async def make_feedback(
     removed from the model's cache, so that the next try asks again; all others stay and are not paid for twice."""
     start = time.perf_counter()
     given, tally = choice.open()
-    redactions, asker, budgets = Redactions(), None, Budgets()
+    redactions, asker, budgets, trace = Redactions(), None, Budgets(), ""
 
     def record(feedback: Feedback, failure: str = "") -> RunRecord:
         asked = asker.record() if asker is not None else ()
@@ -127,12 +128,14 @@ async def make_feedback(
             package_versions(),
             method.name,
             failure,
+            trace,
         )
 
     try:
         cleaned, redactions = clean(trajectory, redacted=options.redacted, delivered=delivered)
         if options.turn is not None:
             cleaned = select_turn(cleaned, options.turn)
+        trace = trace_hash(cleaned)
         budgets = budgets_for(options.budget, cleaned)
         effects = EffectsCache()
         asker = Asker(RulesAnswerer(cleaned, effects) if given is None or isinstance(given, Analyst) else given)

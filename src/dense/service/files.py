@@ -13,8 +13,10 @@ from msgspec import Struct
 
 from dense.errors import DenseError
 from dense.service.feedback import FeedbackRun
-from dense.service.light_trees import light
+from dense.service.private_files import write_files
 from dense.service.record import RunRecord
+from dense.service.stored_trees import restored_tree, shortened_tree, trace_hash
+from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree, SourceTree
 
 RUN, FAILED, REPORT, MESSAGE = "run.json", "failed.json", "feedback.txt", "message.txt"
@@ -29,20 +31,16 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}(?<!\.)")
 
 def write_run(folder: Path, run: FeedbackRun) -> None:
     """Write all files of a run. A method's file that cannot be written is an error before anything is written."""
-    own = _encoded(run.files, run.method)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in (RUN, FAILED, *METHOD_FILES):
-        (folder / name).unlink(missing_ok=True)
-    (folder / REPORT).write_text(run.feedback.report, encoding="utf-8", newline="")
-    (folder / MESSAGE).write_text(run.feedback.message, encoding="utf-8", newline="")
-    for name, data in (*own.items(), (RUN, _json(run.record))):
-        (folder / name).write_bytes(data)
+    report = run.feedback.report
+    own = _encoded({name: _stored(value, report) for name, value in run.files.items()}, run.method)
+    texts = {REPORT: report.encode(), MESSAGE: run.feedback.message.encode()}
+    outdated = [name for name in (FAILED, *METHOD_FILES) if name not in own]
+    write_files(folder, {**texts, **own, RUN: _json(run.record)}, outdated=outdated)
 
 
 def write_failure(folder: Path, record: RunRecord) -> None:
     """Write the record of a failed run. Feedback that an earlier run left in the folder stays."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FAILED).write_bytes(_json(record))
+    write_files(folder, {FAILED: _json(record)})
 
 
 def read_record(path: Path) -> RunRecord:
@@ -50,14 +48,34 @@ def read_record(path: Path) -> RunRecord:
     return msgspec.json.decode(path.read_bytes(), type=RunRecord)
 
 
-def read_tree(path: Path) -> SourceTree:
-    """The source tree in a `tree.json`."""
-    return msgspec.json.decode(path.read_bytes(), type=SourceTree)
+def read_tree(path: Path, trajectory: Trajectory | None = None) -> SourceTree:
+    """The source tree in a `tree.json`; with the cleaned trajectory of its trace, with the whole steps."""
+    tree = msgspec.json.decode(path.read_bytes(), type=SourceTree)
+    return tree if trajectory is None else restored_tree(tree, _checked(path, trajectory))
 
 
-def read_reconciled(path: Path) -> ReconciledTree:
-    """The reconciled tree in a `reconciled.json`: rendering it gives the same feedback again."""
-    return msgspec.json.decode(path.read_bytes(), type=ReconciledTree)
+def read_reconciled(path: Path, trajectory: Trajectory | None = None) -> ReconciledTree:
+    """The reconciled tree in a `reconciled.json`. Its steps are shortened; with the cleaned trajectory of its trace
+    they are whole, and rendering it gives the same feedback again.
+
+    Raises `DenseError` if the trajectory is not the one that the run saw."""
+    tree = msgspec.json.decode(path.read_bytes(), type=ReconciledTree)
+    return tree if trajectory is None else restored_tree(tree, _checked(path, trajectory))
+
+
+def _checked(path: Path, trajectory: Trajectory) -> Trajectory:
+    """The trajectory, if it is the one that the record beside a tree names."""
+    if read_record(path.with_name(RUN)).trace != trace_hash(trajectory):
+        raise DenseError(
+            f"{path}: made of another trace than {trajectory.source}, or that has changed: distill it again"
+        )
+    return trajectory
+
+
+def _stored(value: Struct, report: str) -> Struct:
+    if isinstance(value, SourceTree):
+        return shortened_tree(value, report)
+    return shortened_tree(value, report) if isinstance(value, ReconciledTree) else value
 
 
 def _encoded(files: Mapping[str, Struct], method: str) -> dict[str, bytes]:
@@ -69,16 +87,10 @@ def _encoded(files: Mapping[str, Struct], method: str) -> dict[str, bytes]:
         if name.lower() in RESERVED_FILES or not isinstance(value, METHOD_FILES.get(name.lower(), Struct)):
             raise DenseError(f"{method} returns a file {name!r}: the name is reserved, or its content is no Struct")
         try:
-            found[name] = _tree(value) if isinstance(value, SourceTree | ReconciledTree) else _json(value)
+            found[name] = _json(value)
         except (TypeError, ValueError, msgspec.MsgspecError) as error:
             raise DenseError(f"{method} returns a file {name!r} that cannot be JSON: {error}") from None
     return found
-
-
-def _tree(tree: SourceTree | ReconciledTree) -> bytes:
-    """Indented for people, unless it is so large that it was shortened."""
-    short = light(tree)
-    return _json(tree) if short is tree else msgspec.json.encode(short)
 
 
 def _json(value: Struct) -> bytes:

@@ -61,6 +61,8 @@ class RunRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag
     """Which method made the feedback."""
     failure: str = ""
     """Why there is no feedback; empty if there is some."""
+    trace: str = ""
+    """A hash of the task and the steps as the method saw them: trees refer to the trace by it."""
 
 
 def package_versions() -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from dense.errors import DenseError
+from dense.errors import DenseError, WrongUsage
 from dense.text.clip import clip_end
 from dense.trajectory import Step, Task, Trajectory, Turn, Usage
 
@@ -31,7 +31,7 @@ def parse_turn(text: str) -> TurnChoice:
         return named[text]
     if text.isdigit() and int(text) >= 1:
         return int(text)
-    raise DenseError(f"--turn {text}: say last, all, or the number of a request, from 1")
+    raise WrongUsage(f"--turn {text}: say last, all, or the number of a request, from 1")
 
 
 def select_turn(trajectory: Trajectory, choice: TurnChoice) -> Trajectory:
