@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import importlib
 import json
 import re
 import sys
@@ -23,6 +24,8 @@ FRAME = (
     + PROMPT
 )
 SEEDS = range(24)
+CHECKS = {f"python3 /app/{name}.py\n" for name in ("validate", "measure", "test_pairs")}
+"""Commands that are given again after a change."""
 type Terminal = Callable[[str], tuple[str, int]]
 
 
@@ -36,7 +39,7 @@ def started(text: str) -> list[dict[str, Any]]:
 
 def deaf(command: str) -> tuple[str, int]:
     """A terminal in which nothing works."""
-    return f"bash: {command.split(maxsplit=1)[0]}: no luck", 1
+    return f"{command.split(maxsplit=1)[0]}: cannot do that", 1
 
 
 def answered(messages: list[dict[str, Any]], reply: dict[str, Any], terminal: Terminal) -> list[dict[str, Any]]:
@@ -44,10 +47,9 @@ def answered(messages: list[dict[str, Any]], reply: dict[str, Any], terminal: Te
     screen = "New Terminal Output:\n"
     for command in reply["commands"]:
         typed = command["keystrokes"].rstrip("\n")
-        mark = re.search(r'; echo "exit \$\? \((\w+)\)"', typed)
-        assert mark, "a command without a mark cannot be seen to end"
-        out, code = terminal(typed.replace(mark[0], "", 1))
-        screen += PROMPT + typed.replace("\n", "\n> ") + f"\n{out}\nexit {code} ({mark[1]})\n"
+        assert "exit $?" not in typed, "real agents do not mark their commands"
+        out, _ = terminal(typed)
+        screen += PROMPT + typed.replace("\n", "\n> ") + f"\n{out}\n"
     if reply.get("task_complete"):
         screen += "Are you sure you want to mark the task as complete?"
     return [
@@ -127,7 +129,8 @@ def test_the_seed_draws_the_order_and_every_run_ends(model: Model, task: str) ->
     assert len({tuple(run) for run in runs}) > len(SEEDS) / 2
     assert len({run[0] for run in runs}) >= 3
     assert all(4 <= len(run) <= 30 for run in runs)
-    assert all(len(run) == len(set(run)) for run in runs)
+    others = [[command for command in run if command not in CHECKS] for run in runs]
+    assert all(len(run) == len(set(run)) for run in others)
 
 
 def test_an_unknown_task_is_looked_at_and_handed_in(model: Model) -> None:
@@ -154,7 +157,7 @@ def test_it_waits_for_a_command_that_has_not_ended(model: Model) -> None:
     messages = started(instruction("csv-report"))
     reply = model.reply(messages, 1)
     ended = answered(messages, reply, deaf)
-    running = [*ended[:-1], {"role": "user", "content": ended[-1]["content"].partition("\nexit ")[0]}]
+    running = [*ended[:-1], {"role": "user", "content": ended[-1]["content"].removesuffix(PROMPT)}]
     waiting = model.reply(running, 1)
     assert [command["keystrokes"] for command in waiting["commands"]] == [""]
     late = [*running, {"role": "assistant", "content": json.dumps(waiting)}, ended[-1]]
@@ -297,3 +300,21 @@ def test_it_needs_the_standard_library_only() -> None:
 
 def test_the_experiment_uses_it() -> None:
     assert Path(REFIT / "refit.yaml").read_text().count("scripted_model.py") == 2
+
+
+def test_commands_of_one_screen_are_told_apart_by_their_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Output that does not end its line stands before the next prompt."""
+    monkeypatch.syspath_prepend(str(REFIT))
+    screens = importlib.import_module("scripted.screen")
+    prompt = "root@sandbox:/app#"
+    screen = (
+        f"New Terminal Output:\n\n{prompt} tail -c 3 a\na ;b{prompt} python3 b.py\nKeyError: 'x'\n{prompt} sleep 9\n"
+    )
+    found = screens.typed_exchanges(screen, ("tail -c 3 a", "python3 b.py", "sleep 9", "ls"))
+    assert [(one.command, one.worked, one.failed) for one in found] == [
+        ("tail -c 3 a", True, False),
+        ("python3 b.py", False, True),
+        ("sleep 9", False, False),
+    ]
+    assert (screens.is_idle(screen), screens.is_idle(f"{screen}abc{prompt}\n\n")) == (False, True)
+    assert screens.typed_exchanges("nothing\n", ("ls",)) == []

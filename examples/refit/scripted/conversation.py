@@ -12,7 +12,7 @@ from scripted.agent import Decision, decide
 from scripted.facts import Facts, drawn
 from scripted.reading import file_to_read, read
 from scripted.repertoire import repertoire_for
-from scripted.screen import ENDED, Exchange, ends, letter, marked, unmarked
+from scripted.screen import Exchange, is_idle, typed_exchanges
 
 BEFORE, AFTER = "Task Description:\n", "\n\nCurrent terminal state:\n"
 """What stands around the instruction in the first message."""
@@ -32,7 +32,6 @@ class Turn:
     """One reply of this run and the screens up to the next one that was not just waiting."""
 
     commands: tuple[str, ...]
-    marks: tuple[str, ...]
     is_end: bool
     screen: str = ""
     waited: int = 0
@@ -40,24 +39,11 @@ class Turn:
     @property
     def is_waiting(self) -> bool:
         """Whether a command has not ended yet, and there is still hope that it will."""
-        return not set(self.marks) <= ends(self.screen).keys() and self.waited < MOST_WAITING
+        return bool(self.commands) and not is_idle(self.screen) and self.waited < MOST_WAITING
 
     def exchanges(self) -> list[Exchange]:
-        """Each command with what stood between the end of the one before and its own."""
-        found, at = list[Exchange](), 0
-        for command, mark in zip(self.commands, self.marks, strict=True):
-            end = next((one for one in ENDED.finditer(self.screen) if one[2] == mark), None)
-            if end is not None:
-                found.append(Exchange(command, self._between(at, end.start()), int(end[1])))
-                at = end.end()
-        return found
-
-    def _between(self, start: int, end: int) -> str:
-        """Without the echo of what was typed."""
-        typed = {line.strip() for command in self.commands for line in command.splitlines()}
-        lines = self.screen[start:end].splitlines()
-        kept = [line for line in lines if '; echo "exit $?' not in line and line.lstrip("> ").strip() not in typed]
-        return "\n".join(kept).strip("\n")
+        """Each command with what it printed."""
+        return typed_exchanges(self.screen, self.commands)
 
 
 def reply_to(messages: list[tuple[str, str]], seed: int) -> str:
@@ -67,10 +53,8 @@ def reply_to(messages: list[tuple[str, str]], seed: int) -> str:
     turns = _turns(messages)
     if turns and turns[-1].is_end:
         if SURE in messages[-1][1]:
-            return _written(
-                Decision("I am asked whether I am sure.", "Confirm: the work is handed in.", is_end=True), 0
-            )
-        return _written(Decision("The work was handed in.", "Nothing is left to do.", is_end=True), 0)
+            return _written(Decision("I am asked whether I am sure.", "Confirm: the work is handed in.", is_end=True))
+        return _written(Decision("The work was handed in.", "Nothing is left to do.", is_end=True))
     if turns and turns[-1].is_waiting:
         return json.dumps(
             {
@@ -79,8 +63,7 @@ def reply_to(messages: list[tuple[str, str]], seed: int) -> str:
                 "commands": [{"keystrokes": "", "duration": LONGER}],
             }
         )
-    given = sum(len(turn.commands) for turn in turns)
-    return _written(_decision(_instruction(messages), turns, seed), given)
+    return _written(_decision(_instruction(messages), turns, seed))
 
 
 def _decision(task: str, turns: list[Turn], seed: int) -> Decision:
@@ -131,16 +114,15 @@ def _turn(text: str) -> Turn:
         keys = [command["keystrokes"] for command in said["commands"] if command["keystrokes"]]
         is_end = bool(said.get("task_complete"))
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Turn((), (), is_end=False)
-    marks = [key.partition('"exit $? (')[2].partition(")")[0] for key in keys]
-    return Turn(tuple(map(unmarked, keys)), tuple(mark for mark in marks if mark), is_end)
+        return Turn((), is_end=False)
+    return Turn(tuple(key.strip("\n") for key in keys), is_end)
 
 
-def _written(decision: Decision, given: int) -> str:
+def _written(decision: Decision) -> str:
     """The reply, in the form in which the agent's program asks for it."""
     commands = [
-        {"keystrokes": marked(command, letter(given + number)), "duration": USUAL if "python" in command else QUICK}
-        for number, command in enumerate(decision.commands)
+        {"keystrokes": f"{command}\n", "duration": USUAL if "python" in command else QUICK}
+        for command in decision.commands
     ]
     reply: dict[str, object] = {"analysis": decision.analysis, "plan": decision.plan, "commands": commands}
     if decision.is_end:

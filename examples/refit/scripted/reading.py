@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from scripted.screen import ENDED, HERE, MARK, PROMPT, TROUBLE, Exchange, exchanges
+from scripted.screen import ENDED, HERE, PROMPT, TROUBLE, Exchange, exchanges
 
 HEAD, TAIL = 6_000, 3_000
 """So many bytes are read at the beginning and at the end, blank lines not counted."""
@@ -191,7 +191,7 @@ def _quoted(text: str) -> Iterator[Exchange]:
 def _exchange(command: str, answer: str, head: str) -> Exchange:
     ended = ENDED.search(answer)
     code = int(ended[1]) if ended else 0 if ", final " in head else None
-    return Exchange(MARK.sub("", command).strip("\n"), answer, code)
+    return Exchange(command.strip("\n"), answer, code)
 
 
 def _spans(prose: str) -> Iterator[tuple[str, bool]]:

@@ -1,7 +1,8 @@
 """Terminal screens as text: which commands were given, what came back, and whether they have ended.
 
-The agent ends each of its commands with an `echo` of the exit code and a letter of its own, as people do who type
-ahead: a command has ended when its letter is on the screen."""
+The agent types several commands ahead and marks none of them: the prompts show what belongs to which, and the last one
+has ended when an empty prompt is at the end of the screen. There are no exit codes; whether a command failed is known
+by what it printed. Messages of others may show exit codes."""
 
 from __future__ import annotations
 
@@ -11,9 +12,12 @@ from dataclasses import dataclass
 
 PROMPT = re.compile(r"^(?:\[?[\w.-]+@[\w.-]+[: ][^\s\]#$]*\]?|(?:ba)?sh-[\d.]+)[#$](?: (.*))?$")
 """`root@host:/app# ls`, `[root@host app]# ls`, `bash-5.2$ ls`."""
-MARK = re.compile(r'; echo "exit \$\? \(\w+\)"')
 ENDED = re.compile(r"exit (\d+) \((\w+)\)[ \t]*$", re.MULTILINE)
 """At the end of a line: the output before it need not have ended with one."""
+PROMPT_BEHIND = re.compile(r"(?:[\w.-]+@[\w.-]+[: ][^\s\]#$]*\]?|(?:ba)?sh-[\d.]+)[#$](?: (.*))?$")
+"""The same behind an output that does not end its last line."""
+WRAPPED = 80
+"""No terminal breaks a shorter line."""
 HERE = re.compile(r"<<'?(\w+)'?")
 TROUBLE = re.compile(
     r"Traceback \(most recent|\b\w*(?:Error|Exception)\b:|command not found|No such file|No module named|cannot "
@@ -32,6 +36,8 @@ class Exchange:
     """What stood on the screen after it."""
     code: int | None = None
     """The exit code, where it was shown."""
+    is_ended: bool = False
+    """Whether the next prompt was seen."""
 
     @property
     def failed(self) -> bool:
@@ -43,7 +49,7 @@ class Exchange:
     @property
     def worked(self) -> bool:
         """Whether the end was seen, and was good."""
-        return self.code == 0
+        return self.code == 0 if self.code is not None else self.is_ended and not self.failed
 
     @property
     def complaint(self) -> str:
@@ -53,32 +59,41 @@ class Exchange:
         return telling[-1] if telling else ""
 
 
-def letter(number: int) -> str:
-    """The mark of a run's command: a, b, … z, then ba, bb, …"""
-    name = ""
-    while True:
-        number, rest = divmod(number, 26)
-        name = chr(ord("a") + rest) + name
-        if number == 0:
-            return name
+def is_idle(screen: str) -> bool:
+    """Whether a screen ends with an empty prompt."""
+    lines = [line.strip() for line in screen.splitlines() if line.strip()]
+    found = PROMPT_BEHIND.search(lines[-1]) if lines else None
+    return found is not None and not (found[1] or "").strip()
 
 
-def marked(command: str, name: str) -> str:
-    """The command as it is typed: the mark stands at the end of its first line where a text for it follows."""
-    first, *rest = command.split("\n")
-    if HERE.search(first):
-        return "\n".join([f'{first}; echo "exit $? ({name})"', *rest]) + "\n"
-    return f'{command}; echo "exit $? ({name})"\n'
+def typed_exchanges(screen: str, commands: tuple[str, ...]) -> list[Exchange]:
+    """The commands that were typed, in order, each with what the screen shows between its prompt and the next one."""
+    starts = list[tuple[int, int]]()
+    lines = screen.splitlines()
+    wanted = 0
+    for at, line in enumerate(lines):
+        found = PROMPT_BEHIND.search(line.strip()) if wanted < len(commands) else None
+        given = (found[1] or "").strip() if found else ""
+        first = commands[wanted].split("\n")[0].strip() if given else ""
+        if given and (given == first or (len(given) >= WRAPPED and first.startswith(given))):
+            starts.append((at, wanted))
+            wanted += 1
+    ends = [*(at for at, _ in starts[1:]), len(lines)] if starts else []
+    done = is_idle(screen)
+    return [
+        Exchange(commands[n], _answer(lines[at:end], commands[n]), is_ended=done or end < len(lines))
+        for (at, n), end in zip(starts, ends, strict=True)
+    ]
 
 
-def unmarked(command: str) -> str:
-    """The command as it was meant."""
-    return MARK.sub("", command, count=1).strip("\n")
-
-
-def ends(text: str) -> dict[str, int]:
-    """The exit codes that a text shows, by the marks of their commands."""
-    return {found[2]: int(found[1]) for found in ENDED.finditer(text)}
+def _answer(lines: list[str], command: str) -> str:
+    """Without prompts and without the echo of what was typed, which a terminal breaks where it is full."""
+    typed = {line.strip() for line in command.splitlines()}
+    kept = [line for line in lines[1:] if not PROMPT.match(line.strip()) and line.lstrip("> ").strip() not in typed]
+    echo = "".join(command.split())
+    while kept and len(piece := "".join(kept[0].split())) > 2 and piece in echo and len(lines[0]) >= WRAPPED:
+        kept = kept[1:]
+    return "\n".join(kept).strip("\n")
 
 
 def exchanges(text: str) -> Iterator[Exchange]:
@@ -98,7 +113,7 @@ def exchanges(text: str) -> Iterator[Exchange]:
 def _exchange(command: str, answer: list[str]) -> Exchange:
     text = "\n".join(answer).strip("\n")
     codes = [int(found[1]) for found in ENDED.finditer(text)]
-    return Exchange(unmarked(command), ENDED.sub("", text).strip("\n"), codes[-1] if codes else None)
+    return Exchange(command.strip("\n"), ENDED.sub("", text).strip("\n"), codes[-1] if codes else None)
 
 
 def _told(lines: list[str]) -> Iterator[tuple[str | None, str]]:
