@@ -195,7 +195,7 @@ BUILD = ErrorFamily(
     is_program_fault=True, is_provoked_by_tests=True)
 KILLED = ErrorFamily(
     code="killed", label="killed by a signal",
-    line_start=r"(?=[^\n]{0,60}(?:\n|\Z))"
+    line_start=r"(?=[A-Z][^\n]{0,59}(?:\n|\Z))"
     r"(?:Killed\b|Segmentation fault|Aborted\b|Bus error|Illegal instruction|Floating point exception)",
     exit_codes=frozenset({130, 132, 134, 135, 136, 137, 139, 143}), overrules_exit_code=True, is_external=True,
     is_program_fault=True, is_stop=True)
