@@ -34,7 +34,7 @@ PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]
 PROMPT_SIGNS = ("$ ", "# ", "$\n", "#\n")
 """Without one of these there is no prompt."""
 BAR_SIGN = "[━█▏▎▍▌▋▊▉#=>-]"
-BAR_RUN = re.compile(BAR_SIGN + "{5}")
+BAR_RUN = re.compile(BAR_SIGN + BAR_SIGN + "{4}")  # a single sign in front is searched for fast
 BAR = re.compile(rf"\d{{1,3}} ?%|{BAR_SIGN}{{5,}}|\b\d+(?:\.\d+)? ?[kKMG]i?B\b")
 BAR_SIGNS = ("━", "█", "▌", "[=", "[#")
 """What bars are drawn with, if they show no percentage."""

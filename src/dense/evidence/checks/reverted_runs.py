@@ -60,8 +60,10 @@ def find_reverted_checks(facts: Sequence[ActionFacts], checks: Sequence[Check]) 
 
 def _reverting_command(text: str, fact: ActionFacts, written: set[str]) -> re.Match[str] | None:
     """The command of an action that reverts changes of the attempt; None if there is none."""
+    if not written:
+        return None
     stash = STASH.search(text)
-    if not written or (stash is None and "." not in _names(fact) and not _reverted_files(fact, written)):
+    if stash is None and "." not in _names(fact) and not _reverted_files(fact, written):
         return None
     return stash or CHECKOUT.search(text)
 
