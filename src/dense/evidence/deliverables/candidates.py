@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from dense.evidence.requirements.requirement import Requirement
+from dense.text.search import contains_any
 from dense.trajectory import Step, Task
 
 MIN_LITERAL_CHARS = 2
@@ -17,7 +18,10 @@ MAX_TEXT_CHARS = 64 * 1024
 MIN_END_CHARS, MIN_REST_CHARS = 3, 3
 ENDS = re.compile(r"\b(?:begin|start|end|prefix|suffix)\w{0,4}\b", re.IGNORECASE)
 """How a task says of a value how it begins or ends."""
-LETTER = r"[^\s'\"`<>,;:=()\[\]|]"
+NO_LETTER = re.compile(r"[\s'\"`<>,;:=()\[\]|]")
+LETTERS = re.compile(r"[^\s'\"`<>,;:=()\[\]|]{0,200}")
+MAX_BEFORE_CHARS = 200
+"""How far a value goes on before and behind the literal in it."""
 
 
 class Candidate(Struct, frozen=True):
@@ -34,11 +38,11 @@ def best_candidate(task: Task | None, requirements: Sequence[Requirement], steps
         return None
     lengths = {int(number) for number in re.findall(r"\d{1,4}", task.instruction[:MAX_TEXT_CHARS])} - {0, 1}
     alternatives = "|".join(map(re.escape, sorted(literals, key=len, reverse=True)[:MAX_LITERALS]))
-    pattern = re.compile(f"{LETTER}{{0,200}}(?:{alternatives}){LETTER}{{0,200}}")
+    pattern = re.compile(alternatives)
     fits: dict[Candidate, int] = {}
     for action, step in enumerate(steps, 1):
         texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
-        for token in [token for text in texts for token in pattern.findall(text)]:
+        for token in [token for text in texts if contains_any(text, literals) for token in _tokens(text, pattern)]:
             fits[Candidate(token, action)] = _fit(token, literals, lengths)
     best = max(fits, key=lambda one: (fits[one], one.action, one.text), default=None)
     return best if best is not None and fits[best] >= 2 else None
@@ -62,6 +66,16 @@ def pieces(task: Task | None, requirements: Sequence[Requirement], steps: Sequen
             if new := next((token for token in tokens if token not in typed and token not in task.instruction), ""):
                 found[end] = Candidate(new, action)
     return sorted(found.values(), key=lambda one: one.action)
+
+
+def _tokens(text: str, literal: re.Pattern[str]) -> Iterator[str]:
+    """The values in a text that hold a literal: it, and the letters around it."""
+    end = 0
+    while (found := literal.search(text, end)) is not None:
+        before = NO_LETTER.split(text[max(end, found.start() - MAX_BEFORE_CHARS) : found.start()])[-1]
+        behind = LETTERS.match(text, found.end())
+        end = behind.end() if behind is not None else found.end()
+        yield before + text[found.start() : end]
 
 
 def _fit(token: str, literals: Sequence[str], lengths: set[int]) -> int:
