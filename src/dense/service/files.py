@@ -17,7 +17,7 @@ from dense.service.private_files import write_files
 from dense.service.record import RunRecord
 from dense.service.stored_trees import restored_tree, shortened_tree, trace_hash
 from dense.trajectory import Trajectory
-from dense.tree import ReconciledTree, SourceTree
+from dense.tree import ReconciledTree, SourceTree, leaves
 
 RUN, FAILED, REPORT, MESSAGE = "run.json", "failed.json", "feedback.txt", "message.txt"
 TREE, RECONCILED = "tree.json", "reconciled.json"
@@ -25,6 +25,8 @@ METHOD_FILES: dict[str, type[Struct]] = {TREE: SourceTree, RECONCILED: Reconcile
 """Files that several methods write, and what they hold. An earlier method's are removed."""
 RESERVED_FILES = (REPORT, MESSAGE, RUN, FAILED, "answers.jsonl", "answers.sqlite")
 """Names that no method may use for its own files."""
+MAX_INDENTED_LEAVES = 300
+"""A tree of more actions is written without indentation, which would be a third of it."""
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}(?<!\.)")
 """A file name that is valid on every system and stays in its folder."""
 
@@ -87,10 +89,15 @@ def _encoded(files: Mapping[str, Struct], method: str) -> dict[str, bytes]:
         if name.lower() in RESERVED_FILES or not isinstance(value, METHOD_FILES.get(name.lower(), Struct)):
             raise DenseError(f"{method} returns a file {name!r}: the name is reserved, or its content is no Struct")
         try:
-            found[name] = _json(value)
+            found[name] = _tree(value) if isinstance(value, SourceTree | ReconciledTree) else _json(value)
         except (TypeError, ValueError, msgspec.MsgspecError) as error:
             raise DenseError(f"{method} returns a file {name!r} that cannot be JSON: {error}") from None
     return found
+
+
+def _tree(tree: SourceTree | ReconciledTree) -> bytes:
+    """Indented for people, unless it is so large that nobody reads it."""
+    return _json(tree) if len(leaves(tree.root)) <= MAX_INDENTED_LEAVES else msgspec.json.encode(tree)
 
 
 def _json(value: Struct) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from dense.text.clip import clip_end
+from dense.text.clip import clip_end, clip_middle
 from dense.trajectory import Observation, Step, ToolCall, Trajectory
 from dense.tree import Leaf, Node, ReconciledTree, SourceTree, Subtask
 
@@ -88,4 +88,5 @@ def _shortened_value(value: Any, limit: int) -> Any:
 
 
 def _shortened_observation(seen: Observation, limit: int) -> Observation:
-    return replace(seen, text=clip_end(seen.text, limit))
+    clip = clip_end if limit <= OUTLINE_CHARS else clip_middle
+    return replace(seen, text=clip(seen.text, limit))
