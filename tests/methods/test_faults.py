@@ -100,7 +100,8 @@ def test_a_method_that_fails_has_a_line_and_the_others_go_on(tmp_path: Path, nam
     assert "Traceback" not in done.stderr
     assert re.search(f"^error: .*{line}", done.stderr, re.MULTILINE), done.stderr
     assert len(done.stderr.splitlines()) == 4 - left
-    assert len(done.stdout.splitlines()) == left
+    lines = done.stdout.splitlines()
+    assert len(lines) == left + 5, "a line each, and the table of all four"
 
 
 def test_a_budget_that_cannot_be_kept_is_refused_first(tmp_path: Path) -> None:

@@ -26,10 +26,17 @@ ACTION = re.compile(r"\ba(\d{1,6})\b")
 
 def trace_hash(trajectory: Trajectory) -> str:
     """A hash of what a trajectory's task and steps say, as methods saw them, wherever they were read."""
-    digest = hashlib.sha256(msgspec.json.encode(trajectory.task))
+    digest = hashlib.sha256(_bytes(trajectory.task))
     for step in trajectory.steps:
-        digest.update(msgspec.json.encode((step.message, step.reasoning, step.calls, step.observations)))
+        digest.update(_bytes((step.message, step.reasoning, step.calls, step.observations)))
     return digest.hexdigest()
+
+
+def _bytes(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except (UnicodeEncodeError, TypeError, ValueError, OverflowError):  # a trajectory that no reader made
+        return repr(value).encode("utf-8", errors="replace")
 
 
 def shortened_tree[T: (SourceTree, ReconciledTree)](tree: T, report: str) -> T:
