@@ -202,3 +202,15 @@ def test_what_cannot_be_shown_is_an_error_for_people(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(DenseError, match="distill it again"):
         load_runs(tmp_path)
+
+
+def test_a_cell_of_an_experiment_shows_its_last_try_and_what_it_was_given(tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(EXAMPLES / "csv-report" / "trial", tmp_path / "try-9" / "trial")
+    shutil.copytree(EXAMPLES / "csv-report" / "trial", tmp_path / "try-10" / "trial")
+    (tmp_path / "feedback").mkdir()
+    (tmp_path / "message.txt").write_text("what it was given")
+    (run,) = load_runs(tmp_path)
+    assert "try-10" in run.trajectory.source.path
+    assert run.given == "what it was given"

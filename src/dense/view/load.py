@@ -24,8 +24,8 @@ from dense.service.record import RunRecord
 from dense.trajectory import Task, Trajectory
 from dense.tree import ReconciledTree, leaves
 
-FEEDBACK_FOLDER, ATTEMPT_FOLDERS = "feedback", ("trial", "trials", "attempt")
-"""In the folder of an experiment's cell: the feedback that it was given, and what it did."""
+FEEDBACK_FOLDER, TRY_FOLDERS = "feedback", "try-*"
+"""In the folder of an experiment's cell: the feedback that it was given, and what it did in each try."""
 
 
 class LoadedRun(Struct, frozen=True):
@@ -142,5 +142,6 @@ def _given_message(cell: Path) -> str:
 
 
 def _attempt(path: Path) -> Path:
-    """Where the trace of a cell's attempt is; any other path itself."""
-    return next((path / name for name in ATTEMPT_FOLDERS if (path / name).is_dir()), path)
+    """Where the trace of a cell's last try is; any other path itself."""
+    tries = [folder for folder in path.glob(TRY_FOLDERS) if folder.is_dir()] if path.is_dir() else []
+    return max(tries, key=lambda folder: (len(folder.name), folder.name), default=path)
