@@ -63,7 +63,7 @@ INTERVALS = (
 )
 
 _ACTION = re.compile(r"key-action a(\d+)(?:, (shows))?")
-_CITED = re.compile(r"(?:open-issue|next-step| evidence) .*")
+_CITED = re.compile(r"(?:open-issue|next-step| evidence)[ _].*")
 _NUMBERS = re.compile(r"\ba(\d+)\b")
 
 

@@ -48,8 +48,8 @@ def reader(data: bytes, folder: Path) -> None:
     path.write_bytes(data)
     for trajectory in list(dense.read(path))[:3]:
         message = distill_sync(trajectory).feedback.message
-        key = re.match(r"\[dense-feedback-([0-9a-f]{8}) begins\]", message)
-        if key is None or message.count(f"{key[1]} begins") != 1 or message.count(f"{key[1]} ends") != 1:
+        key = re.match(r"\[dense-feedback-([0-9a-z]+)\] ", message)
+        if key is None or message.count(f"[dense-feedback-{key[1]}]") != 1 or message.count(f"{key[1]}| end\n") != 1:
             raise AssertionError("the report's beginning is forged")
         message.encode()
 

@@ -86,7 +86,9 @@ def test_the_next_session_of_the_project_gets_the_feedback_once(place: Path) -> 
     assert len(context) <= hooks.MAX_CHARACTERS
     assert context.startswith("dense: feedback on the last")
     assert "1 failed, 2 passed" in context
-    assert context.rstrip().endswith(" ends]")
+    assert context.endswith("| end")
+    assert "asked: Make the tests pass" in context
+    assert context.count("Make the tests pass") == 1, "the task is not repeated behind the report"
     whole = context.split("The whole message: ")[1].splitlines()[0]
     assert "Make the tests pass" in Path(whole).read_text()
     assert call("session-start", {"session_id": "s3", "cwd": str(project)})[0] == "", "injected once"

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from dense.deliver.page import END
 from dense.errors import DenseError, ModelError
 from dense.integrations.hooks import MAX_CHARACTERS
 from dense.integrations.queue import FAILED, pending, plain_name, project_folder
@@ -129,7 +130,7 @@ def _spent_today() -> float:
 
 def context_text(done: Distillation, trajectory: Trajectory, item: dict[str, Any], message: Path) -> str:
     """What the next session of the project gets: where it comes from, and the report between its markers."""
-    end = f"[dense-feedback-{done.feedback.key} ends]"
+    end = END.format(key=done.feedback.key).rstrip("\n")
     block = done.feedback.message.partition(end)[0]
     asked = " ".join((trajectory.task.instruction if trajectory.task else "").split())
     head = (

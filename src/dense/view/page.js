@@ -147,7 +147,7 @@
 
   function message(run, text) {
     const made = el("pre", "message");
-    const key = (text.match(/^([0-9a-f]{8})\| /m) || [])[1];
+    const key = (text.match(/^([0-9a-z]{4,12})\| /m) || [])[1];
     let isQuoted = false;
     for (const line of text.split("\n")) {
       const isMark = key && line.startsWith(`${key}| `);
