@@ -187,7 +187,18 @@ def opencode() -> Agent:
     def command(prompt: str) -> list[str]:
         return ["opencode", "run", prompt]
 
-    return Agent("opencode", "opencode-ai@1.18.33", wire_openai_chat, bash("bash", "command"), command, _opencode)
+    return Agent("opencode", "opencode-ai@1.18.33", ChatWithTitles, bash("bash", "command"), command, _opencode)
+
+
+class ChatWithTitles:
+    """OpenAI's chat, with requests without tools (opencode asks for a title) as no turn."""
+
+    PATHS = wire_openai_chat.PATHS
+    respond = staticmethod(wire_openai_chat.respond)
+
+    @staticmethod
+    def aside(request: dict[str, Any], path: str) -> tuple[str, bytes] | None:
+        return None if request.get("tools") else wire_openai_chat.respond(Turn("A title"), request, path)
 
 
 AGENTS = {"claude-code": claude_code, "codex": codex, "gemini-cli": gemini_cli, "opencode": opencode}

@@ -474,3 +474,11 @@ def test_a_base_url_that_is_none() -> None:
 def test_only_one_error_is_about_a_single_call() -> None:
     stops = {error.__name__ for error in ModelError.__subclasses__() if not issubclass(error, CallFailed)}
     assert stops == {"KeyRefused", "NotRecorded", "SpendingLimit", "UnknownModel", "UnknownPrice", "Unreachable"}
+
+
+def test_a_model_on_this_machine_may_take_a_whole_try() -> None:
+    """A slow local model sends nothing until it is done."""
+    from dense.model.http import _default_policy
+
+    local, far = _default_policy("http://127.0.0.1:8080/v1"), _default_policy("https://models.example/v1")
+    assert local.first_byte == local.timeout > far.first_byte

@@ -78,7 +78,7 @@ class HttpModel:
         self.spec = spec
         self.wire = WIRES[spec.provider.wire]
         self._key = key
-        self._retry = retry or RetryPolicy()
+        self._retry = retry or _default_policy(spec.base_url)
         self._session: aiohttp.ClientSession | None = None
         self._proxy = _proxy_of(spec.base_url)
         self._takes_temperature = spec.provider.takes_temperature
@@ -287,10 +287,20 @@ class HttpModel:
         return ChatReply(answer.text, usage, answer.finish, model, seconds, tuple(attempts), at)
 
 
+def _default_policy(url: str) -> RetryPolicy:
+    """How long calls to an address are worth waiting for. A model on this machine may be slow, and its server sends
+    nothing until it is done: it may take as long as a whole try."""
+    return RetryPolicy(first_byte=RetryPolicy().timeout) if _is_this_machine(urlsplit(url).hostname) else RetryPolicy()
+
+
+def _is_this_machine(host: str | None) -> bool:
+    return host is not None and (host in ("localhost", "::1") or host.startswith("127."))
+
+
 def _proxy_of(url: str) -> str | None:
     """The proxy that the environment names for an address. (`trust_env` would also send what `.netrc` holds.)"""
     parts = urlsplit(url)
     host = parts.hostname or ""
-    if host in ("localhost", "::1") or host.startswith("127.") or proxy_bypass(host):
+    if _is_this_machine(host) or proxy_bypass(host):
         return None
     return getproxies().get(parts.scheme)
