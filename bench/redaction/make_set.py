@@ -673,7 +673,7 @@ openssl req -x509 -newkey rsa:4096 -keyout key.pem -out cert.pem -nodes
 ssh-keygen -t ed25519 -N "" -f id_ed25519
 ssh-keygen -t rsa -b 4096 -P ''
 Generating public/private rsa key pair.
-Your identification has been saved in /root/.ssh/id_rsa
+Your identification has been saved in /home/dev/.ssh/id_rsa
 private_key_path: /etc/ssl/private/server.key
 ssl_certificate_key /etc/nginx/ssl/server.key;
 PasswordAuthentication no
@@ -697,7 +697,7 @@ AUTH_PASSWORD_VALIDATORS = []
 SESSION_COOKIE_NAME = "sessionid"
 session_timeout: 3600
 pwd=$(pwd)
-PWD=/root/project
+PWD=/home/dev/project
 OLDPWD=/root
 cd "$PWD" && echo $PWD
 pwd: /srv/app
