@@ -70,7 +70,7 @@ def without_injected(trajectory: Trajectory, texts: Texts | None = None, *, deli
 
 
 def _cut_given(trajectory: Trajectory, keys: list[str]) -> Trajectory:
-    """What the run was told, as one text in parts: the task, then what users and the harness said.
+    """The input of the run as one text in parts: the task, then what users and the harness said.
 
     With `keys`, only messages that have one of them: those that the record of the delivery has. Without, a message that
     leaves no task is none of ours, whose task comes behind it: lines in a task cannot erase it."""

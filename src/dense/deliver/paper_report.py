@@ -53,7 +53,7 @@ ABOUT = (
     " and content, not the state of its file system. The analysis shows what to preserve, what to correct and what to"
     " recreate.\n"
 )
-"""What the recipient is told of any report on an attempt (paper, prompt P1)."""
+"""What the recipient reads about any report on an attempt (paper, prompt P1)."""
 SHOWN_FACETS = tuple([name for name in Facets.__struct_fields__ if name != "open_issues"])
 """All but open issues: those are in the ledger, or nowhere."""
 

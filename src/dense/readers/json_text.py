@@ -2,7 +2,7 @@
 
 The fast path is one call of msgspec. Only what it refuses is looked at again: invalid UTF-8, raw NUL bytes, lone
 surrogates, NaN and numbers beyond a float, a byte-order mark. One bad value never makes its document unreadable: a
-number that no type holds stays text, an unknown escape stands for itself, what is nested too deeply is left out."""
+number that no type holds stays text, an unknown escape is kept as it is, what is nested too deeply is left out."""
 
 from __future__ import annotations
 

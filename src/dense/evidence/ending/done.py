@@ -24,7 +24,7 @@ from dense.trajectory import Step
 from dense.tree import Met
 
 PLACEHOLDER = re.compile(r"\s+(?:[A-Z_]+|<[^>]*>|\[[^\]]*\]|\.\.\.|…|\$\w+)(?=\s|$)")
-"""An argument that stands for any value: `run.py N`, `run.py <input>`."""
+"""A placeholder argument for any value: `run.py N`, `run.py <input>`."""
 
 ANSWER_FORM = re.compile(r"\w{2,20}\{[^{}]*(?:\.\.\.|…|\w+)[^{}]*\}")
 """How a task writes the form of its answer: `flag{...}`."""

@@ -64,7 +64,7 @@ def _typed(call: ToolCall) -> str:
 
 def split_screen(screen: str, commands: Sequence[str]) -> list[str | None] | None:
     """What each command printed, with the prompt before it; None for those that the screen does not show. None as a
-    whole if fewer than two can be told apart. Empty commands are none."""
+    whole if fewer than two can be distinguished. Empty commands are none."""
     login = LOGIN.search(screen)
     if login is None:
         return None
