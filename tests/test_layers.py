@@ -31,6 +31,7 @@ LAYERS = [
     "evidence",
     "redact",
     "model",
+    "convert",
     "readers",
     "text",
     "knowledge",

@@ -22,6 +22,9 @@ PUBLIC = {
         RunRecord ScriptedAnswerer SkippedRecords Source Step Task ToolCall Trajectory Turn UnknownFormat Usage
         __version__ distill distill_sync open_model read
     """,
+    "dense.convert": """
+        Form atif_document chat_document convert losses
+    """,
     "dense.errors": """
         AnalystFailed BadConfig BadScript CallFailed DenseError ExperimentChanged ExperimentLocked
         KeyRefused MissingInput ModelError NoTrajectory NotATrace NotRecorded OutputInUse SkippedRecords SpendingLimit

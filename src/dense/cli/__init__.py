@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from dense.cli.convert import convert
 from dense.cli.distill import distill
 from dense.cli.methods import methods
 from dense.cli.read import read
@@ -51,6 +52,7 @@ app.command("last")(last)
 app.command("sessions")(sessions)
 app.command("read")(read)
 app.command("distill")(distill)
+app.command("convert")(convert)
 app.command("show")(show)
 app.command("view")(view)
 app.command("methods")(methods)

@@ -10,8 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import IO
+from tempfile import TemporaryDirectory
 
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.cli.distill_text import DistillSummary, FinishedTrace, progress_bar
@@ -30,7 +29,7 @@ from dense.service.result_folders import IndexRow, ResultFolders, folder_name
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree
 
-STANDARD_INPUT = Path("-")
+STANDARD_INPUT, PIPED = Path("-"), "standard input"
 ANSWERS = "answers.jsonl"
 """Recorded answers, in the folder of their trajectory: the keys of questions are unique within a trajectory."""
 
@@ -86,30 +85,30 @@ class TraceInputs:
     task: str | None = None
     problems: list[str] = field(default_factory=list[str])
     warnings: list[str] = field(default_factory=list[str])
-    _input: IO[bytes] | None = None
+    _input: TemporaryDirectory[str] | None = None
 
     def __iter__(self) -> Iterator[Trajectory]:
         self.problems, self.warnings = [], []
         for path in self.paths:
-            if path == STANDARD_INPUT:
-                path = self._stored_input()
+            is_piped = path == STANDARD_INPUT
             try:
-                for file in files_of(path):
+                for file in [self._stored_input()] if is_piped else files_of(path):
                     yield from self._trajectories(file, is_alone=not path.is_dir())
             except DenseError as error:
                 self.problems.append(str(error))
 
-    def _stored_input(self) -> Path:
+    def _stored_input(self) -> TraceFile:
         """The standard input as a file: it is read once, and formats are detected from the beginning."""
+        name = PIPED.replace(" ", "-")
         if self._input is None:
-            self._input = NamedTemporaryFile(prefix="dense-", suffix="-input")  # noqa: SIM115 - lives as long as this
-            shutil.copyfileobj(sys.stdin.buffer, self._input)
-            self._input.flush()
-        return Path(self._input.name)
+            self._input = TemporaryDirectory(prefix="dense-")  # lives as long as this
+            with (Path(self._input.name) / name).open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        return TraceFile(Path(self._input.name) / name, PIPED)
 
     def is_piped(self, trajectory: Trajectory) -> bool:
         """Whether a trajectory came through the standard input."""
-        return self._input is not None and trajectory.source.path == self._input.name
+        return self._input is not None and trajectory.source.path == PIPED
 
     def _trajectories(self, file: TraceFile | EventFolder, is_alone: bool) -> Iterator[Trajectory]:
         for item in read_file(file, format=self.format, task=self.task):
@@ -200,7 +199,7 @@ async def _distill(
 def _row(trajectory: Trajectory, name: str, state: str, issue: str, *, is_piped: bool) -> IndexRow:
     source = trajectory.source
     path = "" if is_piped else os.path.realpath(source.path)
-    shown = "standard input" if is_piped else str(source)
+    shown = str(source)
     agent, part = trajectory.agent or "", source.part or ""
     return IndexRow(shown, name, state, issue, trajectory.id, trajectory.format, agent, path, part)
 

@@ -88,6 +88,8 @@ class _Reading:
         self.document, self.source, self.place, self.depth = document, source, place, depth
         self.taken = {place.path.name} if taken is None else taken
         self.model = string(obj(document.get("agent")).get("model_name"))
+        self.own = obj(document.get("extra")).get("dense")
+        """What our converter noted; its document is taken as it is written, because the first reader did the rest."""
         self.prompts: list[str] = []
         self.copied_prompts: list[str] = []
         self.call_ids: set[str] = set()
@@ -103,13 +105,15 @@ class _Reading:
         first = next(steps, None)
         if first is None:
             return None
-        stream.agent, stream.agent_version = string(agent.get("name")), string(agent.get("version"))
+        stream.agent, stream.agent_version = (_known(agent.get(key), self.own) for key in ("name", "version"))
         stream.model, stream.task = self.model, self.task()
         stream.steps = chain((first,), steps)
         return stream
 
     def task(self) -> Task | None:
         """The instruction. A continuation that is read by itself has it among what it copied."""
+        if is_obj(self.own):
+            return _own_task(self.prompts, obj(self.own.get("task")))
         name = None if self.depth else task_name(self.place.path)
         found = task_of(self.prompts, name)
         if found is None and not self.depth:
@@ -120,7 +124,9 @@ class _Reading:
         for document, name, is_continued in self.documents():
             handed_over = not is_continued
             stream.usage = _total(document.get("final_metrics")) or stream.usage
-            embedded = {key: t for t in objs(document.get("subagent_trajectories")) for key in _identities(t)}
+            inner = objs(document.get("subagent_trajectories"))
+            embedded = {key: t for t in inner for key in _identities(t)[1:]}
+            embedded |= {key: t for t in inner for key in _identities(t)[:1]}
             main, side = _apart(seq(document["steps"]))
             for index, value in main:
                 source = _at(self.source, name, self.places[index] if self.places else index)
@@ -177,7 +183,7 @@ class _Reading:
     def open(self, value: dict[str, Any], source: Source) -> StepDraft:
         """A new action."""
         model = string(value.get("model_name"))
-        draft = StepDraft(source, timestamp=string(value.get("timestamp")), usage=_step_usage(value.get("metrics")))
+        draft = StepDraft(source, timestamp=_time(value), usage=_step_usage(value.get("metrics")))
         if self.model is None:
             self.model = model
         elif model is not None and _short(model) != _short(self.model):
@@ -186,7 +192,9 @@ class _Reading:
         draft.reasoning.append(text_of(value.get("reasoning_content")))
         draft.calls += map(_call, objs(value.get("tool_calls")))
         self.call_ids.update(call.id for call in draft.calls if call.id)
-        if not draft.calls and (spoken := spoken_calls(message, _answer_of(value))):
+        if is_obj(self.own):
+            draft.agent = string(obj(value.get("extra")).get("agent"))
+        elif not draft.calls and (spoken := spoken_calls(message, _answer_of(value))):
             message, draft.calls = spoken.text, spoken.calls
         if not (draft.calls and _is_filler(message, draft.calls[0])):
             draft.message.append(message)
@@ -206,13 +214,15 @@ class _Reading:
         if not results and self.is_result(value):
             results = [{"content": value.get("message")}]
         for result in results:
-            call_id = string(result.get("source_call_id")) or string(extra.get("tool_call_id"))
-            code = whole(obj(result.get("extra")).get("exit_code"))
-            is_error = flag(
-                obj(result.get("extra")).get("is_error"), obj(result.get("extra")).get("tool_result_is_error")
-            )
+            noted = obj(result.get("extra"))
+            call_id = first_string((result.get("source_call_id"), extra.get("tool_call_id"), noted.get("call_id")))
+            is_error = flag(noted.get("is_error"), noted.get("tool_result_is_error"))
             if (content := result.get("content")) is not None:
-                self.draft.observe(_without_copies(text_of(content)), call_id, is_error=is_error, exit_code=code)
+                text = text_of(content) if is_obj(self.own) else _without_copies(text_of(content))
+                code = whole(noted.get("exit_code"))
+                self.draft.observe(
+                    text, call_id, is_error=is_error, exit_code=code, timestamp=string(noted.get("timestamp"))
+                )
             for reference in objs(result.get("subagent_trajectory_ref")):
                 self.draft.subagents += self.subagent(reference, source, embedded)
 
@@ -226,7 +236,8 @@ class _Reading:
                 self.prompts.append(text)  # early versions of Terminus-2 sent the wrapped instruction as the system
             return
         if text:
-            self.draft.observe(text, origin="user" if value["source"] == "user" else "system")
+            origin, is_error = value["source"], flag(obj(value.get("extra")).get("is_error"))
+            self.draft.observe(text, origin=origin, is_error=is_error, timestamp=_time(value))
         self.observe(value, source, embedded)
 
     def subagent(
@@ -293,8 +304,9 @@ def _identities(value: dict[str, Any]) -> list[str]:
 
 
 def _call(value: dict[str, Any]) -> ToolCall:
-    name = string(value.get("function_name")) or "?"
-    return ToolCall(name, arguments_of(value.get("arguments")), string(value.get("tool_call_id")))
+    name, call_id = string(value.get("function_name")) or "?", string(value.get("tool_call_id"))
+    is_made_up = obj(value.get("extra")).get("id", call_id) is None  # by our converter
+    return ToolCall(name, arguments_of(value.get("arguments")), None if is_made_up else call_id)
 
 
 def _answer_of(value: dict[str, Any]) -> str | None:
@@ -306,6 +318,23 @@ def _answer_of(value: dict[str, Any]) -> str | None:
 def _is_filler(message: str, call: ToolCall) -> bool:
     """Harbor writes "Executed NAME ID" where the agent said nothing."""
     return message == f"Executed {call.name} {call.id or ''}".strip()
+
+
+def _time(step: dict[str, Any]) -> str | None:
+    return first_string((step.get("timestamp"), obj(step.get("extra")).get("timestamp")))
+
+
+def _known(value: Any, own: Any) -> str | None:
+    """A name or version; our converter fills in a word where there is none."""
+    return None if own is not None and value == "unknown" else string(value)
+
+
+def _own_task(prompts: list[str], noted: dict[str, Any]) -> Task | None:
+    """The task that our converter wrote: the first step, and what ATIF has no field for."""
+    try:
+        return msgspec.convert({**noted, "instruction": prompts[0]}, Task) if prompts else None
+    except msgspec.ValidationError:
+        return task_of(prompts)
 
 
 def _short(model: str) -> str:
