@@ -51,7 +51,7 @@ def without_places(trajectory: Trajectory) -> Trajectory:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_atif_is_valid_and_holds_the_whole_trajectory(folder: str, tmp_path: Path) -> None:
-    from harbor.models.trajectories import Trajectory as HarborTrajectory
+    from harbor.models.trajectories import Trajectory as HarborTrajectory  # pyright: ignore[reportMissingTypeStubs]
 
     for original in originals(folder):
         HarborTrajectory.model_validate_json(convert(original, "atif"))
@@ -120,7 +120,7 @@ def odd() -> Trajectory:
 
 
 def test_odd_trajectories_survive(tmp_path: Path) -> None:
-    from harbor.models.trajectories import Trajectory as HarborTrajectory
+    from harbor.models.trajectories import Trajectory as HarborTrajectory  # pyright: ignore[reportMissingTypeStubs]
 
     HarborTrajectory.model_validate_json(convert(odd(), "atif"))
     assert without_places(read_back(odd(), "atif", tmp_path)) == without_places(odd())
