@@ -1,5 +1,5 @@
 # The commands that we use. Each sets up .venv by itself; `make demo` and `make test` are all that a newcomer needs.
-.PHONY: demo test test-random test-slow fuzz check format bench golden fixtures clean test-agents
+.PHONY: demo test test-random test-slow fuzz check format bench golden pictures fixtures clean test-agents
 BIN := .venv/bin
 export PYTHON
 
@@ -22,7 +22,7 @@ test-slow: .venv/.ready  ## what takes minutes: 100,000 mutated traces, a 2 GB l
 
 fuzz: .venv/.ready  ## mutated and random input for readers, markup, validation, YAML, tables and redaction: FUZZ_MINUTES (10); failures stay in tests/fuzz/corpus
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(FUZZ_MINUTES),10)
-test-agents: .venv/.ready  ## Claude Code, Codex, Gemini CLI and opencode from npm, each with the hooks, against a scripted model
+test-agents: .venv/.ready  ## Claude Code, Codex, Gemini CLI and opencode from npm, each with the hooks, against a scripted model; Inspect Scout on real logs
 	$(BIN)/python -m pytest -n 0 -m agents tests/integrations
 
 check: .venv/.ready  ## format, lint, strict types
@@ -49,6 +49,9 @@ bench: .venv/.ready  ## speed, as ratios to a reference measured in the same run
 golden: .venv/.ready  ## write the expected outputs and the docs made from code anew; look at the diff before you commit it
 	DENSE_WRITE_GOLDENS=1 $(BIN)/python -m pytest -n 0 -k golden
 	$(BIN)/python scripts/docs.py
+
+pictures: .venv/.ready  ## the README's picture of a page, in headless Chromium
+	$(BIN)/python scripts/picture.py
 
 fixtures: .venv/.ready  ## record the fixtures anew with the real programs (installs them; minutes)
 	$(BIN)/python tests/fixtures/make/all.py

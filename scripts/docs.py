@@ -10,7 +10,12 @@ from __future__ import annotations
 import ast
 import inspect
 import io
+import json
+import os
 import re
+import subprocess
+import sys
+import tempfile
 from importlib import import_module
 from pathlib import Path
 
@@ -109,11 +114,29 @@ def picture() -> str:
     return re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE)
 
 
+SESSION = ROOT / "examples" / "looks-successful" / "rollout.jsonl"
+LAST_COMMAND = "uvx --from dense-feedback dense last | head -n 6"
+
+
+def last_example() -> str:
+    """The first six lines of `dense last` in a project whose newest session is the example of Codex."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder).resolve() / "app"
+        sessions = Path(folder) / ".codex" / "sessions" / "2026" / "11" / "15"
+        sessions.mkdir(parents=True)
+        project.mkdir()
+        text = SESSION.read_text(encoding="utf-8").replace('"/app"', json.dumps(str(project)))
+        (sessions / "rollout-2026-11-15T22-22-28-01a1e14e-041f-7ed3-804d-8794e5a18cbf.jsonl").write_text(text)
+        home = {"HOME": folder, "CODEX_HOME": f"{folder}/.codex", "DENSE_STATE_DIR": f"{folder}/state"}
+        command = [sys.executable, "-m", "dense", "last"]
+        done = subprocess.run(command, cwd=project, env=os.environ | home, capture_output=True, text=True, check=True)
+    return "".join(done.stdout.splitlines(keepends=True)[:6])
+
+
 def readme_page(page: str) -> str:
     """The README with the true output of its first command."""
-    shown = (ROOT / "tests" / "goldens" / "distill-example.txt").read_text()
-    command = r"(?<=\$ dense distill examples/password-recovery --out out/demo\n).*?(?=```)"
-    return re.sub(command, lambda _: shown, page, count=1, flags=re.DOTALL)
+    command = rf"(?<=\$ {re.escape(LAST_COMMAND)}\n).*?(?=```)"
+    return re.sub(command, lambda _: last_example(), page, count=1, flags=re.DOTALL)
 
 
 def main() -> None:

@@ -71,3 +71,13 @@ def test_no_session_is_an_error_for_people(project: Path, tmp_path: Path, monkey
         assert "stored for" in str(run(command).exception)
     monkeypatch.chdir(project)
     assert "no store is known for 'nobody'" in str(run("last", "--agent", "nobody").exception)
+
+
+def test_the_page_of_the_newest_session(project: Path) -> None:
+    done = run("view", "--last", "--turn", "all", "--out", "page.html")
+    assert done.exit_code == 0, done.output
+    assert (project / "page.html").stat().st_size > 10_000
+    assert run("view", "--last", "--agent", "codex").exit_code != 0  # none of its sessions is stored
+    nothing = run("view")
+    assert nothing.exit_code != 0
+    assert "--last" in str(nothing.exception)

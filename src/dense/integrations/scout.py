@@ -28,6 +28,7 @@ def transcript_trajectory(transcript: Transcript) -> Trajectory:
     sample = {"id": transcript.task_id or transcript.transcript_id, "epoch": 1, "input": "", "messages": messages}
     log = {
         "version": 2,
+        "status": "success",
         "eval": {"task": transcript.task_set or "", "model": transcript.model or ""},
         "samples": [sample],
     }
@@ -35,6 +36,11 @@ def transcript_trajectory(transcript: Transcript) -> Trajectory:
         path = Path(folder) / "transcript.json"
         path.write_text(json.dumps(log), encoding="utf-8")
         return next(iter(read(path, format="inspect")))
+
+
+def _message_id(transcript: Transcript, index: int | None) -> str | None:
+    """The ID of the message that a step was read from."""
+    return transcript.messages[index].id if index is not None and index < len(transcript.messages) else None
 
 
 @scanner(messages="all")
@@ -51,12 +57,11 @@ def dense_state() -> Scanner[Transcript]:
         verdict = tree.root.verdict
         opened = [issue for issue in tree.issues if issue.resolved_at is None]
         actions = {leaf.id: leaf.action for leaf in leaves(tree.root)}
-        spoken = [message.id for message in transcript.messages if message.role == "assistant"]
         cited = sorted({actions[node] for issue in opened for node in issue.evidence if node in actions})
         references = [
-            Reference(type="message", cite=f"a{number}", id=spoken[number - 1])
+            Reference(type="message", cite=f"a{number}", id=message)
             for number in cited
-            if number <= len(spoken) and spoken[number - 1]
+            if (message := _message_id(transcript, trajectory.steps[number - 1].source.index))
         ]
         return Result(
             value=verdict.state if verdict is not None else "unknown",

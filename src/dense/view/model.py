@@ -95,8 +95,10 @@ def step_values(step: Step, depth: int = 0) -> Values:
 
 
 def _name(run: LoadedRun) -> str:
+    """The task's name; else the agent and the trace's ID, which alone says nothing to a person."""
     task = run.trajectory.task
-    return (task.name if task and task.name else "") or run.trajectory.id
+    named = task.name if task and task.name else ""
+    return named or " ".join(filter(None, (run.trajectory.agent, run.trajectory.id)))
 
 
 def _state(tree: ReconciledTree | None) -> str:

@@ -87,7 +87,7 @@
   function issueItem(run, issue) {
     const made = el("li", issue.open ? "issue" : "issue closed", linkTo(run, issue.id), issue.fatal ? el("strong", "failed", " fatal") : "", " ",
       linked(run, issue.text));
-    if (issue.quote) made.append(el("code", "quote", issue.quote));
+    if (issue.quote && !issue.text.includes(issue.quote)) made.append(el("code", "quote", issue.quote));
     const trail = el("div", "soft");
     if (issue.evidence.length) trail.append("shown by ", ...ids(run, issue.evidence));
     if (!issue.open) trail.append(issue.evidence.length ? " · " : "", "closed by ", ...ids(run, issue.resolution.length ? issue.resolution : [issue.resolved]));

@@ -7,20 +7,29 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import structs
 
 from dense.cli.read import given_task
+from dense.cli.session.last import AgentOption
 from dense.cli.text import format_bytes
 from dense.errors import DenseError
 
 
 def view(
     paths: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             help="A trace, a folder that `dense distill` wrote, or a cell of an experiment; two are compared.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    last: Annotated[
+        bool, typer.Option("--last", help="The newest session of this folder's project, before any paths.")
+    ] = False,
+    agent: AgentOption = None,
+    turn: Annotated[
+        str, typer.Option("--turn", help="With --last: the request to show: last, all, or its number from 1.")
+    ] = "last",
     method: Annotated[
         list[str] | None, typer.Option("--method", help="For a trace: how feedback is made; two are compared.")
     ] = None,
@@ -35,14 +44,23 @@ def view(
     ] = None,
 ) -> None:
     """Write a page that shows an attempt: what is open, the tree, every action with its original text."""
-    from dense.service.feedback import FeedbackOptions
-    from dense.view import load_runs, write_view
+    from dense.integrations.sessions import last_session, session_trajectory
+    from dense.service import FeedbackOptions
+    from dense.service.turns import parse_turn
+    from dense.view import LoadedRun, load_runs, load_trajectory, write_view
 
+    if not paths and not last:
+        raise DenseError("nothing to show: name a trace, or say --last for the newest session of this folder's project")
     options = FeedbackOptions(redacted=not no_redact)
-    runs = [
+    methods = method or ["dense"]
+    runs: list[LoadedRun] = []
+    if last:
+        trajectory = session_trajectory(last_session(Path.cwd(), agent), parse_turn(turn))
+        runs = load_trajectory(trajectory, methods=methods, options=structs.replace(options, environment="same"))
+    runs += [
         run
-        for path in paths
-        for run in load_runs(path, methods=method or ("dense",), options=options, format=format, task=given_task(task))
+        for path in paths or ()
+        for run in load_runs(path, methods=methods, options=options, format=format, task=given_task(task))
     ]
     if len(runs) > 2:
         raise DenseError(

@@ -20,6 +20,8 @@ export const Dense = async ({ directory }: { directory: string }) => {
   }
   return {
     "experimental.chat.system.transform": async (call: { sessionID?: string }, output: { system: string[] }) => {
+      // The same hook runs for the request that only asks for a title of the session.
+      if (/\btitle\b/i.test(output.system.join("\n").slice(0, 200))) return
       const text = call.sessionID ? start(call.sessionID) : ""
       if (text) output.system.push(text)
     },
