@@ -1,5 +1,5 @@
 # The commands that we use. Each sets up .venv by itself; `make demo` and `make test` are all that a newcomer needs.
-.PHONY: demo test test-random test-slow fuzz check format bench golden pictures fixtures clean test-agents
+.PHONY: demo test test-random test-slow fuzz check format bench golden pictures fixtures clean test-agents test-batch
 BIN := .venv/bin
 export PYTHON
 
@@ -24,6 +24,9 @@ fuzz: .venv/.ready  ## mutated and random input for readers, markup, validation,
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(FUZZ_MINUTES),10)
 test-agents: .venv/.ready  ## Claude Code, Codex, Gemini CLI and opencode from npm, each with the hooks, against a scripted model; Inspect Scout on real logs
 	$(BIN)/python -m pytest -n 0 -m agents tests/integrations
+
+test-batch: .venv/.batch  ## batches on a Ray cluster of two nodes and with an S3 server, both on this machine (installs Ray: 500 MB)
+	$(BIN)/python -m pytest -n 0 -m cluster tests/batch
 
 check: .venv/.ready  ## format, lint, strict types
 	$(BIN)/ruff format --check .
@@ -61,3 +64,8 @@ clean:
 
 .venv/.ready: pyproject.toml constraints.txt scripts/setup
 	@scripts/setup
+
+.venv/.batch: .venv/.ready
+	@! test -x $(BIN)/uv || $(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[ray,s3]' 'moto[server]'
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[ray,s3]' 'moto[server]'
+	@touch $@

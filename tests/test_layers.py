@@ -20,6 +20,7 @@ LAYERS = [
     "refit",
     "report",
     "harness",
+    "batch",
     "service",
     "methods",
     "distillation",
@@ -41,11 +42,14 @@ LAYERS = [
 NOUNS = {"errors", "trajectory", "outcome", "tree", "draft", "feedback", "results", "version"}
 HEAVY: dict[str, str] = {
     "aiohttp": "model",
+    "duckdb": "batch",
+    "fsspec": "batch",
     "genai_prices": "model",
     "harbor": "harness",
     "matplotlib": "report",
     "numpy": "report",
     "pyarrow": "refit",
+    "ray": "batch",
     "scipy": "report",
     "yaml": "refit",
     "zstandard": "readers",

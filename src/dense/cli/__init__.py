@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from dense.cli.batch import batch
 from dense.cli.convert import convert
 from dense.cli.distill import distill
 from dense.cli.methods import methods
@@ -60,6 +61,7 @@ app.command("setup")(setup)
 app.command("hook")(hook)
 app.command("config")(config)
 app.command("mcp")(mcp)
+app.add_typer(batch, name="batch")
 app.add_typer(refit, name="refit")
 
 

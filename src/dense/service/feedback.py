@@ -95,9 +95,11 @@ async def make_feedback(
     outcome: Outcome | None = None,
     options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
     delivered: str = "",
+    effects: EffectsCache | None = None,
 ) -> FeedbackRun | FailedRun:
     """Run one method on one trajectory. An outcome reaches only a method that is privileged by its type.
     `delivered` is the message that the run of the trajectory was given as a file, by the record of whoever gave it.
+    `effects` may be shared with an analyst of the caller's own.
 
     A question without a usable answer is the method's to handle, and the record says so. A call that failed for good
     fails the run: what a fallback would make of it is not the method's feedback. After a failure, unusable answers are
@@ -137,7 +139,7 @@ async def make_feedback(
             cleaned = select_turn(cleaned, options.turn)
         trace = trace_hash(cleaned)
         budgets = budgets_for(options.budget, cleaned)
-        effects = EffectsCache()
+        effects = EffectsCache() if effects is None else effects
         asker = Asker(RulesAnswerer(cleaned, effects) if given is None or isinstance(given, Analyst) else given)
         context = MethodContext(
             asker,

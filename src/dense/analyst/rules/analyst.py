@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -32,9 +32,12 @@ class RulesAnalyst:
 
     name = "rules"
 
-    def __init__(self, effects: EffectsOf | None = None) -> None:
-        """`effects` may be shared with others that look at the same trajectory."""
-        self._effects = effects
+    def __init__(
+        self, effects: EffectsOf | None = None, watch: Callable[[TraceAssessment], None] | None = None
+    ) -> None:
+        """`effects` may be shared with others that look at the same trajectory. `watch` sees what the draft is made
+        of."""
+        self._effects, self._watch = effects, watch
 
     async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:
         """See `dense.analyst.Analyst`."""
@@ -58,6 +61,8 @@ class RulesAnalyst:
             groups = shortcuts(children, assessment, narrator)
             return msgspec.structs.replace(part, groups=tuple(groups), verdict=verdicts.verdict(part, groups))
 
+        if self._watch is not None:
+            self._watch(assessment)
         return TreeDraft(
             judged(SubtaskDraft(0, top)),
             requirements=requirement_statuses(assessment),

@@ -1,0 +1,89 @@
+"""Ray Data: actors of a cluster (`RAY_ADDRESS`), or of this machine if there is none.
+
+Each actor processes partitions and writes their parts itself; only summaries come back. A partition of an actor or a
+node that was lost is issued again, and overwrites its own part, so no row is there twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from dense.batch.engines.engine import BatchJob, KeyWatch, process_and_write
+from dense.batch.libraries import ray
+from dense.batch.partition import Partition
+from dense.batch.store import KnownKeys, PartSummary
+
+WAVE = 2_000
+"""So many partitions are handed to Ray at once: the driver never holds all of them."""
+LOCAL_CPUS = 5
+"""Logical CPUs of a cluster that is started here: besides the actors, Ray needs one to move blocks."""
+FIELD = "partition"
+
+
+class PartitionWorker:
+    """What an actor holds: the job, and the keys that are known."""
+
+    def __init__(self, job: bytes, keys: Any) -> None:
+        self._job = msgspec.msgpack.decode(job, type=BatchJob)
+        self._watch = KeyWatch(KnownKeys(ray().get(keys)))
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, list[bytes]]:
+        """Process the partitions of a batch of rows; gives their summaries."""
+        made: list[bytes] = []
+        for data in batch[FIELD]:
+            partition = msgspec.msgpack.decode(bytes(data), type=Partition)
+            made.append(msgspec.msgpack.encode(process_and_write(partition, self._job, self._watch)))
+        return {"summary": made}
+
+
+class RayEngine:
+    """Actors of Ray Data."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers
+
+    def map(
+        self, partitions: Iterable[Partition], job: BatchJob, known: KnownKeys, is_stopped: Callable[[], bool]
+    ) -> Iterator[PartSummary]:
+        """See `Engine`. Once stopped, the partitions under way are finished."""
+        library = ray()
+        is_own = not library.is_initialized()
+        if is_own:
+            where = {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": max(LOCAL_CPUS, (self.workers or 0) + 1)}
+            library.init(log_to_driver=False, include_dashboard=False, **where)
+        try:
+            library.data.DataContext.get_current().enable_progress_bars = False
+            keys = library.put(known.data)
+            found = iter(partitions)
+            while not is_stopped() and (wave := list(islice(found, WAVE))):
+                yield from self._wave(library, wave, job, keys, is_stopped)
+        finally:
+            if is_own:
+                library.shutdown()
+
+    def _wave(
+        self, library: Any, wave: list[Partition], job: BatchJob, keys: Any, is_stopped: Callable[[], bool]
+    ) -> Iterator[PartSummary]:
+        cpus = int(library.cluster_resources().get("CPU", 1))
+        actors = min(self.workers or cpus, max(1, cpus - 1), len(wave))
+        limits = job.limits
+        if limits.max_usd is not None:  # no actor knows what the others spend
+            limits = msgspec.structs.replace(limits, max_usd=limits.max_usd / actors)
+        sent = msgspec.msgpack.encode(msgspec.structs.replace(job, limits=limits))
+        rows = [{FIELD: msgspec.msgpack.encode(partition)} for partition in wave]
+        done = library.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
+            PartitionWorker,
+            fn_constructor_args=(sent, keys),
+            batch_size=1,
+            batch_format="numpy",
+            compute=library.data.ActorPoolStrategy(size=actors),
+            num_cpus=1,
+        )
+        for row in done.iter_rows():
+            yield msgspec.msgpack.decode(bytes(row["summary"]), type=PartSummary)
+            if is_stopped():
+                return

@@ -1,0 +1,49 @@
+"""What the rules saw fail in a trace, and what worked later, for the columns of a row."""
+
+from __future__ import annotations
+
+from dense.batch.remedies import remedy_of
+from dense.batch.rows import FailureCell
+from dense.detectors.assessment import TraceAssessment
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.trace import TraceEvidence
+from dense.knowledge.tools import own_name
+from dense.narrate.outputs import main_failure
+from dense.text.clip import clip_end
+
+MAX_FAILURES = 60
+"""So many failures of a trace are kept, the first ones."""
+MAX_TEXT = 200
+TESTS = "tests_failed"
+"""In place of an error family: tests ran, and some failed."""
+
+
+def failures_of(assessment: TraceAssessment) -> list[FailureCell]:
+    """The actions that failed, in order."""
+    evidence = assessment.evidence
+    found: list[FailureCell] = []
+    for fact in evidence.facts:
+        if fact.has_failed and len(found) < MAX_FAILURES:
+            found.append(_cell(fact, evidence))
+    return found
+
+
+def _cell(fact: ActionFacts, evidence: TraceEvidence) -> FailureCell:
+    failures, recovery = fact.result.failures, evidence.history.recovered_by(fact.action)
+    if failures:
+        main = main_failure(failures)
+        family, subject, line = main.family.code, main.subject, main.line
+    else:
+        run = next(run for run in fact.result.tests if run.failed)
+        family, subject, line = TESTS, "", run.line
+    step = evidence.step(fact.action)
+    program = fact.family or (own_name(step.calls[0].name) if step.calls else "")
+    command = fact.commands[0] if fact.commands else ""
+    remedy = remedy_of(fact, family, subject, recovery, evidence) if failures and recovery else ""
+    return FailureCell(
+        fact.action, family, _short(subject), _short(program), _short(command), _short(line), recovery, remedy
+    )
+
+
+def _short(text: str) -> str:
+    return clip_end(" ".join(text.split()), MAX_TEXT)

@@ -1,0 +1,319 @@
+"""`process_partition`: from work items to rows. The only function that makes rows, wherever it runs.
+
+It depends on its arguments and on what the items hold, writes nothing, and gives one row for each trace. What a file
+contains never raises: a trace without feedback is a row with an `error`."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from dense.analyst.rules import RulesAnalyst
+from dense.batch.inputs import RawTrace, open_item
+from dense.batch.observed import failures_of
+from dense.batch.rows import BatchRow, FailureCell, IssueCell
+from dense.batch.sources import WorkItem
+from dense.batch.spec import BatchSpec, WorkLimits
+from dense.detectors.assessment import TraceAssessment
+from dense.errors import CallFailed, DenseError, ModelError, UnansweredCalls, describe_exception
+from dense.evidence.actions import EffectsCache
+from dense.evidence.trace import TraceEvidence
+from dense.methods.catalogue import method
+from dense.model import OpenModel, open_model
+from dense.service.analysts import AnalystChoice, model_settings
+from dense.service.drafting import clean, first_error
+from dense.service.feedback import FailedRun, FeedbackRun, describe_failure, make_feedback
+from dense.service.files import RECONCILED
+from dense.text.clip import clip_end
+from dense.trajectory import Trajectory
+from dense.tree import ReconciledTree
+
+MAX_TASK_NAME = 120
+MAX_ERROR = 1_000
+MAX_QUOTE = 300
+
+
+class Partition(Struct, frozen=True):
+    """Work for one call."""
+
+    items: tuple[WorkItem, ...]
+    fatal: dict[str, str] = {}
+    """Traces, by item and part, that ended the process that read them, each with how: they get a row with an error."""
+
+
+class PartitionResult(Struct):
+    """What came of a partition."""
+
+    rows: list[BatchRow] = []
+    done: list[str] = []
+    """The digests of the items of which nothing is left to do."""
+    known: int = 0
+    """Traces that an earlier run had done."""
+    ignored: int = 0
+    """Files that are no traces."""
+    stop: str = ""
+    """Why the whole run must stop; empty if it need not."""
+    usd: float = 0.0
+    """What calls to a model cost, answers from a cache apart."""
+
+
+class Watch:
+    """How a partition follows what is around it. The default follows nothing."""
+
+    def begin(self, trace: str) -> None:
+        """Called before a trace, by item and part, is read."""
+
+    def is_stopped(self) -> bool:
+        """Whether to stop before the next trace."""
+        return False
+
+    def is_known(self, key: str) -> bool:
+        """Whether an earlier run made the row of this key."""
+        del key
+        return False
+
+
+def process_partition(partition: Partition, spec: BatchSpec, limits: WorkLimits, watch: Watch) -> PartitionResult:
+    """The rows of all traces of a partition."""
+    done: list[PartitionResult] = []
+
+    async def run() -> None:
+        done.append(await _Run(partition, spec, limits, watch).run())
+
+    asyncio.run(run())  # its result is not that of the coroutine: `asyncio.run` would format it for a message
+    return done[0]
+
+
+class _Run:
+    def __init__(self, partition: Partition, spec: BatchSpec, limits: WorkLimits, watch: Watch) -> None:
+        self._partition, self._spec, self._limits, self._watch = partition, spec, limits, watch
+        self._hash, self._result = spec.hash, PartitionResult()
+        self._retry: set[str] = set()
+        """Items of which a trace is to be tried again by the next run."""
+
+    async def run(self) -> PartitionResult:
+        finished: list[str] = []
+        try:
+            async with _model(self._spec, self._limits) as model, asyncio.TaskGroup() as group:
+                waiting = asyncio.Semaphore(self._limits.jobs)
+                for item in self._partition.items:
+                    digest = item.digest(self._hash)
+                    for trace, trajectory, number in self._traces(item, digest):
+                        if model is None:
+                            await self._make(trace, trajectory, number, digest, None)
+                            continue
+                        await waiting.acquire()
+
+                        async def one(
+                            trace: RawTrace, trajectory: Trajectory, number: int, digest: str, model: OpenModel
+                        ) -> None:
+                            try:
+                                await self._make(trace, trajectory, number, digest, model)
+                            finally:
+                                waiting.release()
+
+                        group.create_task(one(trace, trajectory, number, digest, model))
+                    if self._watch.is_stopped():
+                        break
+                    finished.append(digest)
+        except* ModelError as stop:
+            self._result.stop = str(first_error(stop))
+        self._result.done = [] if self._result.stop else [one for one in finished if one not in self._retry]
+        self._result.rows.sort(key=lambda row: (row.source, row.part, row.key))
+        return self._result
+
+    def _traces(self, item: WorkItem, digest: str) -> Iterator[tuple[RawTrace, Trajectory, int]]:
+        """The trajectories of an item that no earlier run has done. Everything else is counted or becomes a row."""
+        try:
+            for trace in open_item(item, self._spec, self._limits.max_bytes):
+                if self._watch.is_stopped():
+                    return
+                place = f"{digest}\0{trace.part}"
+                self._watch.begin(place)
+                if self._watch.is_known(self._key(trace, 0)):
+                    self._result.known += 1
+                elif problem := self._partition.fatal.get(place) or trace.problem:
+                    self._fail(trace, digest, problem)
+                else:
+                    yield from self._read(trace, item, digest)
+        except Exception as error:  # a file may be damaged in ways that its library's own errors describe
+            problem = str(error) if isinstance(error, DenseError) else describe_exception(error, "")
+            self._fail(_unread(item), digest, problem)
+
+    def _read(self, trace: RawTrace, item: WorkItem, digest: str) -> Iterator[tuple[RawTrace, Trajectory, int]]:
+        number = 0
+        for found in trace.read():
+            if isinstance(found, Trajectory):
+                yield trace, found, number
+                number += 1
+            elif found.is_trace or item.is_named or trace.part:
+                self._fail(trace, digest, found.reason)
+            else:
+                self._result.ignored += 1
+
+    def _fail(self, trace: RawTrace, digest: str, problem: str) -> None:
+        self._result.rows.append(
+            BatchRow(
+                self._key(trace, 0),
+                trace.content,
+                self._hash,
+                digest,
+                trace.source,
+                trace.part,
+                bytes=trace.size,
+                analyst=self._spec.analyst,
+                version=self._spec.version,
+                error=clip_end(problem, MAX_ERROR),
+            )
+        )
+
+    def _key(self, trace: RawTrace, number: int) -> str:
+        """The key of the n-th trajectory of a trace."""
+        return hashlib.sha256(f"{self._hash}\0{trace.content}\0{number}".encode()).hexdigest()[:32]
+
+    async def _make(
+        self, trace: RawTrace, trajectory: Trajectory, number: int, digest: str, model: OpenModel | None
+    ) -> None:
+        failures: list[FailureCell] = []
+        effects = EffectsCache()
+        if model is None:
+            rules = RulesAnalyst(effects, lambda assessment: failures.extend(failures_of(assessment)))
+            choice = AnalystChoice(analyst=rules)
+        else:
+            cleaned, _ = clean(trajectory, redacted=self._spec.redacted)
+            failures += failures_of(TraceAssessment(TraceEvidence(cleaned, effects)))
+            choice = AnalystChoice(
+                model, settings=model_settings(self._spec.model, base_url=self._spec.base_url or None)
+            )
+        chosen = method("dense")
+        run = await make_feedback(chosen, trajectory, choice, options=self._spec.options, effects=effects)
+        problem = ""
+        if isinstance(run, FailedRun):
+            if isinstance(run.error, ModelError) and not isinstance(run.error, CallFailed):
+                raise run.error
+            if isinstance(run.error, ModelError | UnansweredCalls):
+                self._retry.add(digest)
+            problem = describe_failure(run.error, chosen)
+        self._result.usd += run.record.totals.usd or 0.0
+        row = _row(trace, trajectory, run, failures, self._spec, error=clip_end(problem, MAX_ERROR))
+        self._result.rows.append(row(self._key(trace, number), self._hash, digest, number))
+
+
+def _row(
+    trace: RawTrace,
+    trajectory: Trajectory,
+    run: FeedbackRun | FailedRun,
+    failures: list[FailureCell],
+    spec: BatchSpec,
+    *,
+    error: str,
+) -> Callable[[str, str, str, int], BatchRow]:
+    """The row of a trajectory, without its keys."""
+    tree = run.files.get(RECONCILED) if isinstance(run, FeedbackRun) else None
+    issues, met = (
+        (tree.issues, [one.met for one in tree.requirements]) if isinstance(tree, ReconciledTree) else ((), [])
+    )
+    usage, totals, task = trajectory.usage, run.record.totals, trajectory.task
+    message = run.feedback.message if isinstance(run, FeedbackRun) else ""
+    spent = totals.usage + totals.cached_usage
+    prices = [one for one in (totals.usd, totals.cached_usd) if one is not None]
+    part = trajectory.source.part or ""
+
+    def row(key: str, spec_hash: str, digest: str, number: int) -> BatchRow:
+        return BatchRow(
+            key,
+            trace.content,
+            spec_hash,
+            digest,
+            trace.source,
+            trace.part or part or (f"trajectory {number}" if number else ""),
+            trajectory.id,
+            trajectory.format,
+            trajectory.agent or "",
+            trajectory.agent_version or "",
+            trajectory.model or "",
+            _task_name(trajectory),
+            hashlib.sha256(task.instruction.encode("utf-8", "replace")).hexdigest()[:16] if task else "",
+            _started(trajectory),
+            trace.size,
+            len(trajectory.steps),
+            sum(len(step.calls) for step in trajectory.steps),
+            usage.input if usage else None,
+            usage.cache_read if usage else None,
+            usage.cache_write if usage else None,
+            usage.output if usage else None,
+            usage.cost_usd if usage else None,
+            run.state if isinstance(run, FeedbackRun) else "",
+            [
+                IssueCell(one.code, one.text, one.resolved_at is None, one.is_fatal, clip_end(one.quote, MAX_QUOTE))
+                for one in issues
+            ],
+            met.count("yes"),
+            met.count("no"),
+            met.count("unchecked"),
+            failures,
+            message,
+            len(message.encode()),
+            spec.analyst,
+            spec.version,
+            sum(filter(None, (spent.input, spent.cache_read, spent.cache_write, spent.output))),
+            sum(prices) if prices or not totals.calls else None,
+            len(trajectory.notices),
+            error,
+        )
+
+    return row
+
+
+def _task_name(trajectory: Trajectory) -> str:
+    task = trajectory.task
+    if task is None:
+        return ""
+    return clip_end(" ".join((task.name or task.instruction[: 4 * MAX_TASK_NAME]).split()), MAX_TASK_NAME)
+
+
+def _started(trajectory: Trajectory) -> datetime | None:
+    """When the first step that has a time was, in UTC."""
+    for step in trajectory.steps[:20]:
+        if step.timestamp:
+            return parsed_time(step.timestamp)
+    return None
+
+
+def parsed_time(text: str) -> datetime | None:
+    """A time as traces have it: ISO 8601, or seconds or milliseconds since 1970; None for anything else."""
+    try:
+        if text.replace(".", "", 1).isdigit():
+            seconds = float(text)
+            return datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, UTC)
+        found = datetime.fromisoformat(text)
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _unread(item: WorkItem) -> RawTrace:
+    content = hashlib.sha256(f"{item.uri}\0{item.stamp}\0{item.start}".encode("utf-8", "replace")).hexdigest()
+    return RawTrace(item.uri, f"byte {item.start}" if item.start else "", content, item.size, lambda: iter(()))
+
+
+@asynccontextmanager
+async def _model(spec: BatchSpec, limits: WorkLimits) -> AsyncGenerator[OpenModel | None]:
+    if not spec.model:
+        yield None
+        return
+    async with open_model(
+        spec.model,
+        base_url=spec.base_url or None,
+        cache=Path(limits.cache) if limits.cache else None,
+        concurrency=limits.concurrency,
+        max_usd=limits.max_usd,
+        spent=limits.spent,
+    ) as model:
+        yield model

@@ -1,0 +1,176 @@
+"""One run of a batch: which inputs are new, who processes them, what came of it.
+
+    list (in a thread, into a temporary file) → leave out what is known → engine.map → parts
+
+Inputs are listed once, while the first ones are being processed; the list is on disk, not in memory."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from tempfile import TemporaryFile
+from typing import IO
+
+from msgspec import Struct
+
+from dense.batch.engines.engine import BatchJob, Engine
+from dense.batch.partition import Partition
+from dense.batch.sources import WorkItem, in_shard, items, partitions
+from dense.batch.spec import BatchSpec, WorkLimits
+from dense.batch.store import KnownKeys, Target
+
+LENGTH = struct.Struct("<Q")
+
+
+class BatchProgress(Struct):
+    """How far a run is."""
+
+    rows: int = 0
+    """Rows that this run wrote."""
+    failed: int = 0
+    """Those of them with an error."""
+    known: int = 0
+    """Traces that an earlier run had done, known by their content."""
+    skipped: int = 0
+    """Inputs that have not changed since an earlier run."""
+    ignored: int = 0
+    """Files that are no traces."""
+    done: int = 0
+    """Inputs of which nothing is left to do."""
+    listed: int = 0
+    """New inputs that were found so far."""
+    is_listed: bool = False
+    """Whether all inputs were found."""
+    errors: int = 0
+    """Lines of `_errors.jsonl`, of all runs."""
+    stop: str = ""
+    """Why the run ended early; empty if it did not."""
+    usd: float = 0.0
+    seconds: float = 0.0
+
+
+class BatchRequest(Struct, frozen=True):
+    """What is to be done."""
+
+    sources: tuple[str, ...]
+    target: str
+    spec: BatchSpec
+    limits: WorkLimits = WorkLimits()
+    shard: int = 0
+    shards: int = 1
+    replaces: bool = False
+    """Whether rows of another spec in the target are to be replaced."""
+    retry_errors: bool = False
+    """Whether traces that failed before are tried again."""
+
+
+def run_batch(
+    request: BatchRequest,
+    engine: Engine,
+    *,
+    watch: Callable[[BatchProgress], None] = lambda _: None,
+    is_stopped: Callable[[], bool] = lambda: False,
+) -> BatchProgress:
+    """Process what is new. `watch` sees the progress after each part; `is_stopped` ends the run cleanly."""
+    start = time.monotonic()
+    target, spec = Target(request.target), request.spec.hash
+    target.open_for(request.spec, replaces=request.replaces)
+    inputs, keys = target.known(spec, retry_errors=request.retry_errors)
+    progress = BatchProgress()
+    job = BatchJob(request.spec, request.limits, request.target, str(request.shard))
+    with TemporaryFile(prefix="dense-batch-") as spool:
+        listing = _Listing(request, inputs, spec, progress, spool)
+
+        def is_over() -> bool:
+            return bool(progress.stop) or is_stopped()
+
+        listing.start()
+        try:
+            for part in engine.map(listing.partitions(is_over), job, keys, is_over):
+                progress.rows += part.rows
+                progress.failed += part.failed
+                progress.known += part.known
+                progress.ignored += part.ignored
+                progress.done += part.done
+                progress.usd += part.usd
+                progress.stop = progress.stop or part.stop
+                progress.seconds = time.monotonic() - start
+                watch(progress)
+        finally:
+            listing.stop()
+    if listing.error is not None:
+        raise listing.error
+    progress.errors = target.write_errors(spec)
+    progress.seconds = time.monotonic() - start
+    return progress
+
+
+class _Listing(threading.Thread):
+    """Lists inputs into a file, and reads partitions from it: neither waits for the other, and memory stays flat."""
+
+    def __init__(
+        self, request: BatchRequest, known: KnownKeys, spec: str, progress: BatchProgress, spool: IO[bytes]
+    ) -> None:
+        super().__init__(daemon=True)
+        self.error: Exception | None = None
+        self._request, self._known, self._spec, self._progress = request, known, spec, progress
+        self._spool, self._place = spool, 0
+        self._end, self._is_ended, self._is_stopped = 0, False, False
+        self._changed = threading.Condition()
+
+    def run(self) -> None:
+        try:
+            for group in partitions(self._new()):
+                self._append(pickle.dumps(group))
+                if self._is_stopped:
+                    break
+        except Exception as error:  # raised again by whoever waits for the listing
+            self.error = error
+        with self._changed:
+            self._is_ended = self._progress.is_listed = True
+            self._changed.notify()
+
+    def stop(self) -> None:
+        """End the listing, wherever it is."""
+        self._is_stopped = True
+        self.join()
+
+    def partitions(self, is_over: Callable[[], bool]) -> Iterator[Partition]:
+        """The partitions, as soon as each is known."""
+        while not is_over():
+            with self._changed:
+                if self._place == self._end:
+                    if self._is_ended:
+                        return
+                    self._changed.wait(0.1)
+                    continue
+                group = self._next()
+            yield Partition(group)
+
+    def _new(self) -> Iterator[WorkItem]:
+        """The inputs of this shard that no earlier run has finished."""
+        request, progress = self._request, self._progress
+        for item in in_shard(items(request.sources), request.shard, request.shards):
+            if self._is_stopped:
+                return
+            if item.digest(self._spec) in self._known:
+                progress.skipped += 1
+            else:
+                progress.listed += 1
+                yield item
+
+    def _append(self, data: bytes) -> None:
+        with self._changed:
+            self._spool.seek(self._end)
+            self._spool.write(LENGTH.pack(len(data)) + data)
+            self._end += LENGTH.size + len(data)
+            self._changed.notify()
+
+    def _next(self) -> tuple[WorkItem, ...]:
+        self._spool.seek(self._place)
+        (length,) = LENGTH.unpack(self._spool.read(LENGTH.size))
+        self._place += LENGTH.size + length
+        return pickle.loads(self._spool.read(length))

@@ -1,0 +1,256 @@
+"""The target of a batch: parts in Parquet, `_spec.json`, `_errors.jsonl`, in a local folder or an object store.
+
+A part appears as a whole or not at all. Its footer names the inputs that it finished; its name is a hash of them, so a
+partition that is processed twice overwrites its own part."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import posixpath
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, Self
+
+import msgspec
+from msgspec import Struct
+
+from dense.batch.libraries import parquet, pyarrow
+from dense.batch.partition import PartitionResult
+from dense.batch.rows import schema
+from dense.batch.sources import file_system, is_local
+from dense.batch.spec import BatchSpec
+from dense.errors import DenseError
+from dense.service.private_files import make_folder
+
+SPEC, ERRORS, ANSWERS = "_spec.json", "_errors.jsonl", "_answers.sqlite"
+ITEMS, SPEC_OF_PART = b"dense.items", b"dense.spec"
+"""What a part's footer names: the digests of finished inputs, the hash of the spec."""
+KEY_BYTES = 16
+READERS_AT_ONCE = 16
+STALE_SECONDS = 3600
+"""A temporary file that is older was left by a process that was killed."""
+
+
+class PartSummary(Struct, frozen=True):
+    """What a part added, for the progress of a run."""
+
+    name: str
+    rows: int
+    failed: int
+    """Rows with an error."""
+    known: int
+    ignored: int
+    done: int
+    """Inputs of which nothing is left to do."""
+    stop: str = ""
+    usd: float = 0.0
+
+
+class KnownKeys:
+    """A set of keys in one block of bytes that processes can share: sorted, 16 bytes each."""
+
+    def __init__(self, data: bytes | mmap.mmap) -> None:
+        self._data = data
+
+    @classmethod
+    def of(cls, keys: Iterable[str]) -> Self:
+        """The set of these keys."""
+        return cls(b"".join(sorted({bytes.fromhex(key) for key in keys})))
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """The set in a file."""
+        if not path.stat().st_size:
+            return cls(b"")
+        with path.open("rb") as file:
+            return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+    @property
+    def data(self) -> bytes:
+        """The block."""
+        return bytes(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data) // KEY_BYTES
+
+    def __getitem__(self, place: int) -> bytes:
+        return self._data[place * KEY_BYTES : (place + 1) * KEY_BYTES]
+
+    def __contains__(self, key: str) -> bool:
+        wanted = bytes.fromhex(key)
+        place = bisect_left(range(len(self)), wanted, key=self.__getitem__)
+        return place < len(self) and self[place] == wanted
+
+
+class Target:
+    """A folder of parts."""
+
+    def __init__(self, uri: str) -> None:
+        self.uri = uri
+        self._system, self._path = file_system(uri)
+        self.is_local = is_local(self._system)
+
+    def file(self, name: str) -> str:
+        """The path of a file in it, for its file system."""
+        return posixpath.join(self._path, name)
+
+    def local_path(self, name: str) -> Path | None:
+        """The path of a file in it on this machine; None if it is elsewhere."""
+        return Path(self._path) / name if self.is_local else None
+
+    def open_for(self, spec: BatchSpec, *, replaces: bool = False) -> None:
+        """Make the folder, and write its spec. Rows of another spec in it are an error unless they are replaced."""
+        if self.is_local:
+            make_folder(Path(self._path))
+            self._remove_stale()
+        known = self.spec()
+        if known is not None and known != spec and not replaces:
+            old, new = msgspec.to_builtins(known), msgspec.to_builtins(spec)
+            changes = ", ".join(f"{name}: {old[name]!r} → {new[name]!r}" for name in new if old[name] != new[name])
+            raise DenseError(
+                f"{self.uri} was made with other settings ({changes}): choose another target, use the same settings, or"
+                " add --replace to analyse everything anew"
+            )
+        if known != spec:
+            self.write(SPEC, msgspec.json.format(msgspec.json.encode(spec), indent=1) + b"\n")
+
+    def spec(self) -> BatchSpec | None:
+        """The spec of its rows; None if there is none yet."""
+        try:
+            data = self._system.cat_file(self.file(SPEC))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise DenseError(f"{self.uri}: cannot be read ({error})") from None
+        try:
+            return msgspec.json.decode(data, type=BatchSpec)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise DenseError(f"{self.uri}/{SPEC}: not the spec of a batch ({error}); is this its target?") from None
+
+    def parts(self) -> list[str]:
+        """The paths of all parts, sorted."""
+        try:
+            names = self._system.ls(self._path, detail=False, refresh=True)
+        except TypeError:
+            names = self._system.ls(self._path, detail=False)
+        except FileNotFoundError:
+            return []
+        return sorted(name for name in names if _is_part(posixpath.basename(name)))
+
+    def known(self, spec: str, *, retry_errors: bool = False) -> tuple[KnownKeys, KnownKeys]:
+        """The inputs and the rows that earlier runs finished under a spec; without those that failed, if asked."""
+        inputs: set[str] = set()
+        keys: set[str] = set()
+        failed: set[str] = set()
+        for found in self._each_part(_known_of, spec):
+            if found is not None:
+                inputs.update(found[0])
+                keys.update(key for key, _, has_failed in found[1] if not (retry_errors and has_failed))
+                failed.update(item for _, item, has_failed in found[1] if has_failed)
+        return KnownKeys.of(inputs - failed if retry_errors else inputs), KnownKeys.of(keys)
+
+    def write_part(self, result: PartitionResult, spec: str, shard: str) -> PartSummary:
+        """Write the rows of a partition as one part; nothing if there is nothing to say."""
+        name = ""
+        if result.rows or result.done:
+            arrow = pyarrow()
+            footer = {ITEMS: json.dumps(result.done).encode(), SPEC_OF_PART: spec.encode()}
+            rows = [msgspec.to_builtins(row, builtin_types=(datetime,)) for row in result.rows]
+            table = arrow.Table.from_pylist(rows, schema=schema().with_metadata(footer))
+            sink = arrow.BufferOutputStream()
+            parquet().write_table(table, sink, compression="zstd")
+            identity = "\0".join([spec, *sorted(result.done), *sorted(row.key for row in result.rows)])
+            name = f"part-{shard}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.parquet"
+            self.write(name, sink.getvalue().to_pybytes())
+        failed = sum(bool(row.error) for row in result.rows)
+        counts = (len(result.rows), failed, result.known, result.ignored, len(result.done))
+        return PartSummary(name, *counts, result.stop, result.usd)
+
+    def write_errors(self, spec: str) -> int:
+        """Write `_errors.jsonl` from all parts; gives the number of its lines."""
+        lines: dict[str, bytes] = {}
+        fine: set[str] = set()
+        for found in self._each_part(_errors_of, spec):
+            if found is not None:
+                lines.update((row["key"], msgspec.json.encode(row) + b"\n") for row in found[0])
+                fine.update(found[1])
+        kept = [lines[key] for key in sorted(lines) if key not in fine]
+        self.write(ERRORS, b"".join(kept))
+        return len(kept)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file that others see as a whole or not at all."""
+        try:
+            if not self.is_local:
+                self._system.pipe_file(self.file(name), data)  # object stores show an object when it is complete
+                return
+            temporary = Path(self._path) / f".{name}.{os.getpid()}.tmp"
+            with os.fdopen(
+                os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb"
+            ) as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(Path(self._path) / name)
+        except OSError as error:
+            raise DenseError(f"{self.uri}/{name}: cannot be written ({error.strerror or error})") from None
+
+    def _remove_stale(self) -> None:
+        for path in Path(self._path).glob(".*.tmp"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > STALE_SECONDS:
+                    path.unlink()
+
+    def _each_part[T](self, look: Callable[[Any, str], T], spec: str) -> Iterator[T]:
+        """What a look at each part gives; several are read at once."""
+
+        def one(path: str) -> T:
+            try:
+                with self._system.open(path, "rb") as stream:
+                    return look(parquet().ParquetFile(stream), spec)
+            except (OSError, ValueError) as error:
+                raise DenseError(f"{path}: not a part of a batch ({error}); remove it and run again") from None
+
+        with ThreadPoolExecutor(READERS_AT_ONCE if not self.is_local else 1) as pool:
+            yield from pool.map(one, self.parts())
+
+
+def _is_part(name: str) -> bool:
+    return name.startswith("part-") and name.endswith(".parquet")
+
+
+def _known_of(file: Any, spec: str) -> tuple[list[str], list[tuple[str, str, bool]]] | None:
+    if not _is_of(file, spec):
+        return None
+    table = file.read(columns=["key", "item", "error"]).to_pydict()
+    rows = zip(table["key"], table["item"], map(bool, table["error"]), strict=True)
+    return json.loads(file.schema_arrow.metadata[ITEMS]), list(rows)
+
+
+def _errors_of(file: Any, spec: str) -> tuple[list[dict[str, str]], list[str]] | None:
+    if not _is_of(file, spec):
+        return None
+    rows: Sequence[dict[str, str]] = file.read(columns=["key", "source", "part", "error"]).to_pylist()
+    return [row for row in rows if row["error"]], [row["key"] for row in rows if not row["error"]]
+
+
+def _is_of(file: Any, spec: str) -> bool:
+    metadata: dict[bytes, bytes] = file.schema_arrow.metadata or {}
+    return metadata.get(SPEC_OF_PART) == spec.encode()
+
+
+def shared_file(keys: KnownKeys) -> tuple[Any, Path]:
+    """The keys in a temporary file that other processes can open while it is open here."""
+    file = NamedTemporaryFile(prefix="dense-keys-")  # noqa: SIM115 - closed by whoever shares it
+    file.write(keys.data)
+    file.flush()
+    return file, Path(file.name)

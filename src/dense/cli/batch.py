@@ -1,0 +1,132 @@
+"""`dense batch`: the commands' options. What they do is in `batch_run` and `batch_questions`, loaded when run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from typer.core import TyperGroup
+
+from dense.errors import WrongUsage
+
+RUN = "run"
+
+
+class RunByDefault(TyperGroup):
+    """A group whose arguments are those of `run`, unless they begin with another command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put `run` in front if no command is named."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [RUN, *args]
+        return super().parse_args(ctx, args)
+
+
+batch = typer.Typer(
+    cls=RunByDefault,
+    help="Analyse many traces into a table: dense batch SRC… --out DST. Then ask questions about it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Place = Annotated[str, typer.Argument(help="The target of a batch: a folder or a URI.", metavar="DST")]
+
+
+@batch.command(RUN)
+def run(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            help="Folders, files or URIs (s3://, gs://, hf://) with traces, JSONL or Parquet.", metavar="SRC…"
+        ),
+    ],
+    out: Annotated[str, typer.Option("--out", help="The target: a folder or a URI.", metavar="DST")],
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option("--engine", help="ray: a Ray cluster (RAY_ADDRESS), or Ray on this machine."),
+    ] = "local",
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Processes, or actors on Ray. [default: one for each core]")
+    ] = None,
+    shard: Annotated[
+        str, typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of the inputs, from 0.")
+    ] = "0/1",
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="The analyst: PROVIDER/NAME, or http://host:port/v1#NAME. [default: rules]"),
+    ] = None,
+    base_url: Annotated[str | None, typer.Option("--base-url", help="Another address for the provider.")] = None,
+    max_usd: Annotated[
+        float | None, typer.Option("--max-usd", help="Stop cleanly before this run spends more.")
+    ] = None,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Calls to a model at once.")] = 16,
+    profile: Annotated[
+        Literal["fast", "paper"], typer.Option("--profile", help="paper: exactly the paper's calls.")
+    ] = "fast",
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="BYTES|paper", help="Bytes of a message without the task.")
+    ] = None,
+    environment: Annotated[
+        Literal["fresh", "same"],
+        typer.Option("--environment", help="same: the next attempt works where this one left its files."),
+    ] = "fresh",
+    no_redact: Annotated[bool, typer.Option("--no-redact", help="Leave credentials in.")] = False,
+    format: Annotated[str | None, typer.Option("--format", help="Read all traces as this format.")] = None,
+    column: Annotated[
+        str | None, typer.Option("--column", help="The column of Parquet inputs that holds the trace.")
+    ] = None,
+    max_trace_mb: Annotated[
+        int, typer.Option("--max-trace-mb", min=1, help="A larger trace gets a row with an error.")
+    ] = 200,
+    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for one trace, without a model.")] = 600,
+    retry_errors: Annotated[
+        bool, typer.Option("--retry-errors", help="Try the traces again that have a row with an error.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Accept other settings than the target's, and analyse everything anew.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Analyse traces into a table in Parquet. Run it again to add what is new; stop it whenever you like."""
+    from dense.batch.run import BatchRequest
+    from dense.batch.spec import BatchSpec, WorkLimits, prompts_hash
+    from dense.cli.batch_run import run
+    from dense.deliver.budget import parse_budget
+
+    if ":" in (format or ""):
+        sys.path.insert(0, str(Path.cwd()))
+    if max_usd is not None and model is None:
+        raise WrongUsage("--max-usd limits what a model costs: give one with --model")
+    try:
+        choice = parse_budget(budget)
+    except ValueError as error:
+        raise WrongUsage(f"--budget: {error}") from None
+    number, count = parse_shard(shard)
+    spec = BatchSpec(
+        model=model or "",
+        base_url=base_url or "",
+        profile=profile,
+        budget=choice,
+        environment=environment,
+        redacted=not no_redact,
+        format=format or "",
+        column=column or "",
+        prompts=prompts_hash(model or ""),
+    )
+    limits = WorkLimits(max_trace_mb << 20, timeout, max_usd, concurrency=concurrency, jobs=max(1, concurrency // 4))
+    request = BatchRequest(tuple(sources), out, spec, limits, number, count, replace, retry_errors)
+    code = run(request, engine, workers, is_quiet=quiet)
+    if code:
+        raise typer.Exit(code)
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """The number of a shard, from 0, and how many there are."""
+    number, _, count = text.partition("/")
+    if number.isdecimal() and count.isdecimal() and int(number) < int(count):
+        return int(number), int(count)
+    raise WrongUsage(f"--shard {text}: say I/N, with I from 0 to N-1, as 0/4")
