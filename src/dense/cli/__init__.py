@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from dense.cli.batch import batch
+from dense.cli.batch.options import batch
 from dense.cli.convert import convert
 from dense.cli.distill import distill
 from dense.cli.methods import methods

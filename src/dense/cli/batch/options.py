@@ -1,4 +1,4 @@
-"""`dense batch`: the commands' options. What they do is in `batch_run` and `batch_questions`, loaded when run."""
+"""`dense batch`: the commands' options. What they do is in the modules beside it, loaded when run."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def run(
     """Analyse traces into a table in Parquet. Run it again to add what is new; stop it whenever you like."""
     from dense.batch.run import BatchRequest
     from dense.batch.spec import BatchSpec, WorkLimits, prompts_hash
-    from dense.cli.batch_run import run
+    from dense.cli.batch.run import run
     from dense.deliver.budget import parse_budget
 
     if ":" in (format or ""):
