@@ -1,5 +1,5 @@
 # The commands that we use. Each sets up .venv by itself; `make demo` and `make test` are all that a newcomer needs.
-.PHONY: demo test test-random test-slow fuzz check format bench golden pictures fixtures clean test-agents test-batch
+.PHONY: demo test test-random test-slow test-local-model fuzz check format bench golden pictures fixtures clean test-agents test-batch
 BIN := .venv/bin
 export PYTHON
 
@@ -17,8 +17,11 @@ test: .venv/.ready  ## the test suite
 test-random: .venv/.ready  ## the test suite with property tests on new random examples; `make test` draws the same ones each time
 	DENSE_HYPOTHESIS=random $(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-slow: .venv/.ready  ## what takes minutes: 100,000 mutated traces, a 2 GB line, a local model on a whole trace, an experiment killed twenty times
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+test-slow: .venv/.ready  ## what takes minutes: 100,000 mutated traces, a 2 GB line, an experiment killed thirty times
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow and not local_model"
+
+test-local-model: .venv/.ready  ## a real language model on this machine distills two traces: half an hour on two quiet cores
+	$(BIN)/python -m pytest -n 0 -m "slow and local_model"
 
 fuzz: .venv/.ready  ## mutated and random input for readers, markup, validation, YAML, tables and redaction: FUZZ_MINUTES (10); failures stay in tests/fuzz/corpus
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(FUZZ_MINUTES),10)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -64,6 +65,22 @@ class Agent:
 
     def failing_session(self, folder: Path) -> list[dict[str, Any]]:
         return self.session(folder, TASK, [Turn("I run the tests.", [self.call]), Turn(LAST_WORDS)])
+
+    def killed_session(self, folder: Path) -> None:
+        """A session whose tests fail, and which is killed with all its processes at its second command."""
+        folder.mkdir(parents=True, exist_ok=True)
+        script = Script([Turn("I run the tests.", [self.call]), Turn("I run them again.", [self.call])])
+        with serve(script, self.wire) as url:
+            process = subprocess.Popen(
+                self.command(TASK), cwd=folder, env=self.environment(url), stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            )  # fmt: skip
+            end = time.monotonic() + 120
+            while len(script.requests) < 4 and time.monotonic() < end and process.poll() is None:
+                time.sleep(0.02)
+            assert process.poll() is None, f"{self.name} ended by itself"
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
     def settled(self) -> str:
         """What `dense hook status` says once nothing waits."""

@@ -154,6 +154,28 @@ def test_a_killed_worker_loses_nothing_and_repeats_nothing(place: Path) -> None:
     assert hooks.start_session("after", str(project)) == ""
 
 
+def test_a_session_whose_agent_was_killed_is_found_by_the_next_one(place: Path) -> None:
+    project = place / "project"
+    start = [sys.executable, "-m", "dense", "hook", "session-start"]
+    event = json.dumps(ended(place, "killed", project))
+    agent = subprocess.Popen(  # a process in the agent's place: it runs the hook, then goes on working
+        [sys.executable, "-c", f"import subprocess, time; subprocess.run({start}, input={event!r}, text=True);"
+         "print('started', flush=True); time.sleep(60)"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert agent.stdout is not None
+    assert agent.stdout.readline() == "started\n"
+    assert call("session-start", {"session_id": "beside", "cwd": str(project)})[0] == ""
+    assert queue.pending() == []  # its agent is alive
+    agent.kill()
+    agent.wait()
+    agent.stdout.close()
+    given = [call("session-start", {"session_id": f"after{n}", "cwd": str(project)})[0] for n in range(1)]
+    settled()
+    given += [call("session-start", {"session_id": f"later{n}", "cwd": str(project)})[0] for n in range(2)]
+    assert sum("1 failed, 2 passed" in text for text in given) == 1
+
+
 def test_two_workers_share_the_queue(place: Path) -> None:
     for number in range(6):
         queue.enqueue(ended(place, f"s{number}", place / "project"))

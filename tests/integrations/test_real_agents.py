@@ -48,3 +48,21 @@ def test_the_next_session_is_given_the_feedback(name: str, tmp_path: Path) -> No
     agent.environment("http://127.0.0.1:9")
     assert {path: path.read_bytes() for path in before} == before
     assert MARK not in json.dumps(agent.session(tmp_path / "one", "Go on.", [Turn("Nothing to do.")]))
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_killed_session_is_neither_lost_nor_injected_twice(name: str, tmp_path: Path) -> None:
+    agent = AGENTS[name]()
+    agent.home = tmp_path / "home"
+    agent.home.mkdir()
+    assert agent.dense("setup", name, "--yes").returncode == 0
+
+    agent.killed_session(tmp_path / "one")
+    carried: list[bool] = []
+    for _ in range(3):  # the first one finds the killed session; its feedback may be ready only for the second one
+        requests = agent.session(tmp_path / "one", "Hello.", [Turn("Hello.")])
+        carried.append(any("1 failed, 2 passed" in json.dumps(request) for request in requests))
+        agent.settled()
+    assert carried.count(True) == 1, carried
+    assert not carried[2]
+    assert agent.dense("hook", "status").stdout.count("injected: ") == 1

@@ -16,6 +16,7 @@ from typing import Any
 
 from dense.errors import DenseError
 from dense.integrations.queue import FAILED, enqueue, is_waiting, pending, plain_name, project_folder
+from dense.integrations.running import note_end, note_start, take_abandoned
 from dense.integrations.state import append_line, lines_of, locked, now, project_root, read_json, state_folder
 from dense.readers.json_value import obj
 
@@ -85,16 +86,22 @@ def _session(command: str, agent: str) -> None:
     if not event.get("session_id"):
         return
     session, folder = str(event["session_id"]), str(event.get("cwd") or Path.cwd())
+    item = {"session_id": session, "cwd": folder, "agent": agent}
+    item["transcript_path"] = str(event.get("transcript_path") or "")
     if command == "session-end":
-        end_session(session, folder, str(event.get("transcript_path") or ""), agent)
-    elif text := start_session(session, folder):
+        end_session({**item, "started": note_end(session), "ended": now()})
+        return
+    for killed in take_abandoned(folder):
+        end_session(killed)
+    note_start(item)
+    if text := start_session(session, folder):
         name = str(event.get("hook_event_name") or "SessionStart")
         print(json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}))
 
 
-def end_session(session: str, folder: str, transcript: str, agent: str = "") -> None:
+def end_session(item: dict[str, Any]) -> None:
     """Queue a session that ended, and start a worker that outlives the agent."""
-    enqueue({"session_id": session, "cwd": folder, "transcript_path": transcript, "agent": agent, "ended": now()})
+    enqueue(item)
     with Path(os.devnull).open("r+b") as nothing:
         subprocess.Popen(
             [sys.executable, "-m", "dense", "hook", "work"],
@@ -108,20 +115,29 @@ def start_session(session: str, folder: str) -> str:
     while is_waiting(folder) and time.monotonic() < deadline:
         time.sleep(0.02)
     with locked(state_folder() / LOCK):
-        given = {line.get("source") for line in lines_of(state_folder() / INJECTED)}
-        result = _last_result(folder, session)
-        if result is None or not result.get("context") or result.get("session") in given:
+        result = _undelivered(folder, session)
+        if result is None:
             return ""
         line = {"at": now(), "source": result["session"], "target": session, "project": str(project_root(folder))}
         append_line(state_folder() / INJECTED, line)
     return str(result["context"])[:MAX_CHARACTERS]
 
 
-def _last_result(folder: str, session: str) -> dict[str, Any] | None:
-    """The newest result of the project, unless it is of this very session."""
-    results = [read_json(path) for path in project_folder(folder).glob("*.json")]
-    others = [one for one in results if one.get("session") not in (None, session)]
-    return max(others, key=lambda one: str(one.get("ended")), default=None)
+def _undelivered(folder: str, session: str) -> dict[str, Any] | None:
+    """The result of the project's last session, if something is open and nobody got it.
+
+    An earlier result counts if it was written only after every later session had started: none could get it then."""
+    given = {line.get("source") for line in lines_of(state_folder() / INJECTED)}
+    files = [(path, read_json(path)) for path in project_folder(folder).glob("*.json")]
+    others = [(path.stat().st_mtime, one) for path, one in files if one.get("session") not in (None, session)]
+    last_start = 0.0
+    for written, result in sorted(others, key=lambda item: str(item[1].get("ended")), reverse=True):
+        if written <= last_start or result["session"] in given:
+            return None
+        if result.get("context"):
+            return result
+        last_start = max(last_start, float(result.get("started") or written))
+    return None
 
 
 def status_lines() -> list[str]:

@@ -80,6 +80,7 @@ def distill_session(item: dict[str, Any]) -> dict[str, Any]:
         "session": str(item["session_id"]),
         "agent": trajectory.agent or str(item.get("agent") or ""),
         "cwd": str(item["cwd"]),
+        "started": float(item.get("started") or 0),
         "ended": str(item.get("ended") or now()),
         "state": state,
         "open": opened,
