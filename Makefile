@@ -1,5 +1,5 @@
 # The commands that we use. Each sets up .venv by itself; `make demo` and `make test` are all that a newcomer needs.
-.PHONY: demo test test-random test-slow test-local-model fuzz check format bench golden pictures fixtures clean test-agents test-batch
+.PHONY: demo test test-random test-slow test-local-model fuzz check format bench golden pictures fixtures clean test-agents test-batch test-docker
 BIN := .venv/bin
 export PYTHON
 
@@ -25,11 +25,15 @@ test-local-model: .venv/.ready  ## a real language model on this machine distill
 
 fuzz: .venv/.ready  ## mutated and random input for readers, markup, validation, YAML, tables and redaction: FUZZ_MINUTES (10); failures stay in tests/fuzz/corpus
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(FUZZ_MINUTES),10)
+
 test-agents: .venv/.ready  ## Claude Code, Codex, Gemini CLI and opencode from npm, each with the hooks, against a scripted model; Inspect Scout on real logs
 	$(BIN)/python -m pytest -n 0 -m agents tests/integrations
 
 test-batch: .venv/.batch  ## batches on a Ray cluster of two nodes and with an S3 server, both on this machine (installs Ray: 500 MB)
 	$(BIN)/python -m pytest -n 0 -m cluster tests/batch
+
+test-docker: .venv/.ready  ## the example on a real Docker daemon: this machine's, or one that scripts/docker-engine starts (root, Debian 12)
+	$(BIN)/python -m pytest -n 0 -rs -m docker tests/refit/test_docker.py
 
 check: .venv/.ready  ## format, lint, strict types
 	$(BIN)/ruff format --check .

@@ -112,7 +112,7 @@ class Observation(Struct, frozen=True, omit_defaults=True, gc=False):
     """What came back after an action: a tool's result, or what a user or the harness said next."""
 
     text: str
-    """The text, as recorded. Images are replaced by a short marker."""
+    """The text, as recorded, with LF at the ends of lines. Images are replaced by a short marker."""
     call_id: str | None = None
     """The call that it answers; None when it answers the whole action."""
     origin: Origin = "tool"

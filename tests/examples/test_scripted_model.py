@@ -164,6 +164,18 @@ def test_it_waits_for_a_command_that_has_not_ended(model: Model) -> None:
     assert model.reply(late, 1) == model.reply(ended, 1)
 
 
+def test_line_ends_of_a_terminal_change_nothing(model: Model) -> None:
+    """podman-compose gives the agent screens with CR LF."""
+    plain = started(instruction("csv-report"))
+    other = list(plain)
+    for _ in range(12):
+        reply = model.reply(plain, 3)
+        assert model.reply(other, 3) == reply
+        plain = answered(plain, reply, deaf)
+        screen = {**plain[-1], "content": plain[-1]["content"].replace("\n", "\r\n")}
+        other = [*other, plain[-2], screen]
+
+
 def test_it_confirms_when_it_is_asked_whether_it_is_sure(model: Model) -> None:
     messages = started(instruction("csv-report"))
     while not (reply := model.reply(messages, 2)).get("task_complete"):

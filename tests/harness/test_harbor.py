@@ -523,24 +523,33 @@ FAKE_DOCKER = """#!/bin/sh
 echo "$@" >>"$DOCKER_LOG"
 case "$*" in
 "compose version") exit ${COMPOSE:-0} ;;
-"ps --all --quiet --filter label=com.docker.compose.project=task__ab-c__env") echo c1; echo c2 ;;
-"network ls --quiet --filter label=com.docker.compose.project=task__ab-c__env") echo n1 ;;
+"container ls "*|"network ls "*) echo 1; echo 2 ;;
+"container inspect "*) echo "c1 task__ab-c__env"; echo "c2 task__ab-c__verifier__x"; echo "c3 task__ab-cd__env" ;;
+"network inspect "*) echo "n1 task__ab-c__env"; echo "n2 another" ;;
 esac
 """
 
 
 def test_containers_of_a_killed_trial_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a program that stands for Docker's client: which commands it is given."""
-    from dense.harness.harbor_checks import check_compose, end_containers
+    """By a program that stands for Docker's client: which commands it is given. `make test-docker` has the real one."""
+    from dense.harness.harbor_checks import check_compose
+    from dense.harness.run_folder import end_containers, main, note_containers
 
     (tmp_path / "docker").write_text(FAKE_DOCKER)
     (tmp_path / "docker").chmod(0o755)
     log = tmp_path / "log"
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("DOCKER_LOG", str(log))
-    end_containers("Task__Ab.C")
+    monkeypatch.setattr("dense.harness.run_folder._SETTLING_SECONDS", 0)
+    end_containers("docker", ["Task__Ab.C"])
     commands = log.read_text().splitlines()
     assert "rm --force --volumes c1 c2" in commands and "network rm n1" in commands
+    log.unlink()
+    main(tmp_path)
+    assert not log.exists(), "no trial is noted"
+    note_containers(tmp_path, "docker", "Task__Ab.C")
+    main(tmp_path)
+    assert log.read_text().splitlines() == commands
     check_compose()
     monkeypatch.setenv("COMPOSE", "1")
     with pytest.raises(DenseError, match="install Docker's compose plugin"):

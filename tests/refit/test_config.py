@@ -165,6 +165,21 @@ def test_deeply_nested_yaml_is_one_line(tmp_path: Path) -> None:
         read_config(file)
 
 
+def test_compose_files_lie_beside_the_experiment_and_are_part_of_it(tmp_path: Path) -> None:
+    place = {"type": "docker", "settings": {"extra_docker_compose": ["compose.yaml"], "force_build": True}}
+    made = made_plan(tmp_path, environment=place)
+    file = made.base / "compose.yaml"
+    assert made.config.environment.settings_at(made.base) == {
+        "extra_docker_compose": [str(file)],
+        "force_build": True,
+    }
+    found = list[dict[str, object]]()
+    for text in ("services: {}", "services: {main: {}}"):
+        file.write_text(text)
+        found.append(identity_of(made.config, tuple(made.tasks.values()), made.base))
+    assert [words.partition(" (")[0] for words, _ in identity_differences(*found)] == ["environment: files changed"]
+
+
 def test_tasks_of_a_recipient(tmp_path: Path) -> None:
     people = [{"name": "all", "agent": "nop"}, {"name": "some", "agent": "nop", "exclude": ["*-2"]}]
     made = made_plan(tmp_path, recipients=people, methods=["none"], repetitions=1)

@@ -133,13 +133,14 @@ async def _run(made: Plan, store: EventStore, temporary: Path, begin: Callable[[
     recipients = list(made.recipients.values())
     place = config.environment
     async with run_servers(recipients, made.folder) as servers:
-        settings = EnvironmentSettings(place.type, place.options, place.settings)
+        settings = EnvironmentSettings(place.type, place.options, place.settings_at(made.base))
         async with (
             HarborHarness(
                 settings,
                 servers=servers,
                 timeout_multiplier=config.timeout_multiplier,
                 hidden=[made.folder, made.base, temporary.parent, *(task.folder for task in made.tasks.values())],
+                running=temporary,
             ) as harness,
             analyst_model(config, made.folder, fold_events(store).spent.feedback) as model,
         ):

@@ -30,6 +30,7 @@ from dense.harness.derived_task import FEEDBACK_FILE, DerivedTask, derive, instr
 from dense.harness.finished_trial import RESULT_FILE, incomplete, read_trace, read_trial
 from dense.harness.harbor_import import close_connections, import_harbor
 from dense.harness.harness import AttemptOrder, AttemptResult, Recipient
+from dense.harness.run_folder import ENGINES, end_containers, note_containers
 from dense.harness.sandbox import IMPORT_PATH, preflight
 from dense.harness.secrets import check_variables, collect_secrets, remove_secrets, resolve_variables, scrub
 from dense.trajectory import Usage
@@ -47,10 +48,9 @@ from dense.harness.attempt_folder import (
     keep_only_instruction,
 )
 from dense.harness.harbor_checks import (
-    DOCKER,
+    NETWORK_HINT,
     agent_notices,
     check_sandbox_options,
-    end_containers,
     error_line,
     has_separate_verifier,
     preflight_agent,
@@ -94,13 +94,16 @@ class HarborHarness:
         servers: Mapping[str, str] | None = None,
         timeout_multiplier: float = 1.0,
         hidden: Sequence[Path] = (),
+        running: Path | None = None,
     ) -> None:
         """`servers` has the addresses of recipients' own servers, by recipient; where it has a method `check`, that is
-        asked whether they still run. `hidden` are folders that a sandbox must not show: the experiment's."""
+        asked whether they still run. `hidden` are folders that a sandbox must not show: the experiment's. `running` is
+        the run's folder (`run_folder`): trials with containers are noted in it, so that these end with the run."""
         self.environment = environment or EnvironmentSettings()
         self.servers: Mapping[str, str] = {} if servers is None else servers
         self.hidden = tuple(path.absolute() for path in hidden)
         self.timeout_multiplier = timeout_multiplier
+        self.running = running
         self._checked: dict[str, Recipient] = {}
         self._checking = asyncio.Lock()
         self._is_open = False
@@ -189,9 +192,8 @@ class HarborHarness:
 
     def clear_killed(self, order: AttemptOrder) -> Usage | None:
         """Tidies up after an attempt that was killed with its run; what its trace says that it took."""
-        if self.environment.type == DOCKER:
-            for folder in order.folder.glob("*__*"):
-                end_containers(folder.name)
+        if self.environment.type in ENGINES:
+            end_containers(self.environment.type, [folder.name for folder in order.folder.glob("*__*")])
         self.tidy(order)
         traces = (read_trace(folder) for folder in sorted(order.folder.glob("*__*")) if folder.is_dir())
         return next((trace.usage for trace in traces if trace is not None), None)
@@ -213,12 +215,21 @@ class HarborHarness:
             _watch_instruction(trial, order.folder / ARGUMENT_MARK)
             if derived.file is not None:
                 _put_before_agent(trial, derived.file)
+            mark = self._note_containers(trial)
             await trial.run()
+            if mark is not None:
+                mark.unlink(missing_ok=True)
         except (Exception, SystemExit) as error:  # whatever an agent or an environment raises is about this attempt
             # … unless it was over and graded by then.
             finished = await asyncio.to_thread(self.finished, order)
             return finished or await asyncio.to_thread(self._failed_result, order, error)
         return await asyncio.to_thread(self._result_of, order, order.folder / trial.paths.trial_dir.name)
+
+    def _note_containers(self, trial: Trial) -> Path | None:
+        """The note that the trial may have containers. Until it has ended well, they are ended with the run."""
+        if self.running is None or self.environment.type not in ENGINES:
+            return None
+        return note_containers(self.running, self.environment.type, trial.paths.trial_dir.name)
 
     def _result_of(self, order: AttemptOrder, trial: Path) -> AttemptResult:
         """What the trial came to. Tidies up, so that an attempt leaves the same whether or not it was killed here."""
@@ -263,7 +274,8 @@ class HarborHarness:
             return await _create(self._config(order, task))
         except (Exception, SystemExit) as error:  # constructors of agents and environments raise anything
             problem = remove_secrets(error_line(error), self._secrets(recipient))
-            raise DenseError(f"{what}: Harbor refuses it: {problem}") from None
+            hint = NETWORK_HINT if "network_mode" in problem and self.environment.type in ENGINES else ""
+            raise DenseError(f"{what}: Harbor refuses it: {problem}{hint}") from None
         finally:
             await asyncio.to_thread(shutil.rmtree, order.folder, ignore_errors=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 # pyright: reportMissingTypeStubs=false
 import inspect
-import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,6 +46,11 @@ def has_separate_verifier(trial: Trial) -> bool:
 
 
 DOCKER = "docker"
+NETWORK_HINT = (
+    " Harbor enforces it with images from a registry, which cannot be had here. Give the engine access to one, or take "
+    "the key out of the task and add a compose file with `network_mode: none` (docs/refit.md, Docker)"
+)
+"""For a task whose network policy the engine cannot enforce."""
 
 
 def check_compose() -> None:
@@ -60,23 +64,6 @@ def check_compose() -> None:
             "environment 'docker' cannot be used here: `docker compose version` fails; install Docker's compose plugin "
             "(package docker-compose-plugin, docker-compose-v2 or docker-compose)"
         )
-
-
-def end_containers(trial: str) -> None:
-    """Removes the containers and networks that a killed trial left: those of its compose project, by label."""
-    name = re.sub(r"[^a-z0-9_-]", "-", f"{trial}__env".lower())
-    label = f"label=com.docker.compose.project={name if name[0].isalnum() else f'0{name}'}"
-    for listing, removing in (
-        (["ps", "--all"], ["rm", "--force", "--volumes"]),
-        (["network", "ls"], ["network", "rm"]),
-    ):
-        try:
-            command = [DOCKER, *listing, "--quiet", "--filter", label]
-            found = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stdout.split()
-            if found:
-                subprocess.run([DOCKER, *removing, *found], capture_output=True, timeout=60, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            return
 
 
 def preflight_environment(config: EnvironmentConfig, kind: str) -> None:

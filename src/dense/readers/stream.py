@@ -13,7 +13,7 @@ import msgspec
 from dense.readers.background import BackgroundCommands
 from dense.readers.notices import Notices
 from dense.readers.task import request_of
-from dense.readers.wrapped import WRAPPED, unwrapped_result
+from dense.readers.wrapped import WRAPPED, unwrapped_result, with_plain_line_ends
 from dense.trajectory import Notice, Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
 
@@ -44,6 +44,8 @@ class StepDraft(msgspec.Struct):
         """Add what came back. A tool's result is taken out of what its harness wrapped around it."""
         if origin == "tool" and text.endswith(WRAPPED):
             text, exit_code = unwrapped_result(text, exit_code)
+        if origin == "tool" and "\r\n" in text:
+            text = with_plain_line_ends(text)
         is_request = origin == "user" and call_id is None and bool(request_of(text))
         self.observations.append(Observation(text, call_id, origin, is_error, exit_code, timestamp, is_request))
 

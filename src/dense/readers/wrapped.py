@@ -1,7 +1,8 @@
-"""Results in the wrappers of harnesses: JSON with the output beside the exit code, and marks at the end."""
+"""Results in the wrappers of harnesses: JSON with the output beside the exit code, marks, line ends of a terminal."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -39,3 +40,9 @@ def unwrapped_result(text: str, exit_code: int | None) -> tuple[str, int | None]
         value["stdout"] + ("\n" if value["stdout"] and error and not value["stdout"].endswith("\n") else "") + error
     )
     return joined, code if exit_code is None else exit_code
+
+
+def with_plain_line_ends(text: str) -> str:
+    """The text with LF where a terminal or Windows ends lines with CR LF, also where a harness added lines of its own. A
+    CR within a line stays: what follows it overwrites what is before."""
+    return re.sub("\r+\n", "\n", text)

@@ -40,6 +40,10 @@ type Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=MIN_BUDGET)]
 type Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\S([^\x00-\x1f\x7f]*\S)?$")]
 
 
+COMPOSE_FILES = "extra_docker_compose"
+"""A field of Harbor's environment settings that names files."""
+
+
 class StrictConfig(BaseModel):
     """A part of the file: an unknown key is an error, because it is probably a mistyped one."""
 
@@ -85,6 +89,17 @@ class EnvironmentConfig(StrictConfig):
     """Other fields of Harbor's `EnvironmentConfig`: override_cpus, force_build, env, mounts, …"""
     force: bool = False
     """Use the sandbox for a dataset whose published numbers it cannot be compared with."""
+
+    def compose_files(self, base: Path) -> list[Path]:
+        """The compose files that `settings` adds, as they lie beside the experiment."""
+        given = self.settings.get(COMPOSE_FILES)
+        names = cast("list[object]", given) if isinstance(given, list) else []
+        return [base / Path(str(name)).expanduser() for name in names]
+
+    def settings_at(self, base: Path) -> dict[str, Any]:
+        """The settings with files found beside the experiment."""
+        files = [str(path) for path in self.compose_files(base)]
+        return {**self.settings, COMPOSE_FILES: files} if files else self.settings
 
 
 class PricesConfig(StrictConfig):

@@ -39,6 +39,8 @@ def identity_of(config: ExperimentConfig, tasks: Sequence[TaskFolder], base: Pat
     environment = {key: value for key, value in data["environment"].items() if key != "force"}
     if code := _code(config.environment.type):
         environment["code"] = code
+    if hashes := _hashes(config.environment.compose_files(base), base):
+        environment["files"] = hashes
     settings = {
         key: value
         for key, value in data.items()
@@ -70,8 +72,17 @@ def _recipient(entry: dict[str, Any], base: Path) -> dict[str, Any]:
         kept["code"] = code
     scripts = [path for word in entry.get("server", ()) if (path := base / word).is_file()]
     files = [file for script in scripts for file in (script, *_packages_beside(script))]
-    hashes = {file.relative_to(base).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    hashes = _hashes(files, base)
     return {**kept, **({"server_files": hashes} if hashes else {})}
+
+
+def _hashes(files: Iterable[Path], base: Path) -> dict[str, str]:
+    """The files that are there, each with the hash of what it says."""
+    return {
+        file.relative_to(base, walk_up=True).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in files
+        if file.is_file()
+    }
 
 
 def _without_hashes(value: Any) -> Any:

@@ -6,6 +6,7 @@ from scripted.facts import Facts
 from scripted.moves import IDLE, Goal, Move, Repertoire, says
 
 VALIDATE = "python3 /app/validate.py"
+READ_AS_UTF_8 = "python3 -c \"open('/app/south.csv', encoding='utf-8').read()\""
 MERGE = """\
 python3 - <<'EOF'
 import csv
@@ -64,7 +65,7 @@ REPERTOIRE = Repertoire(
         Move("head", "Look at both lists.", says("head -3 /app/north.csv /app/south.csv"), 1.2),
         Move("north", "Look at one list.", says("head -4 /app/north.csv"), 1.2),
         Move("readme", "Read where they come from.", says("cat /app/README"), 1.0),
-        Move("kind", "See which encodings they have.", says("file /app/north.csv /app/south.csv"), 1.0),
+        Move("kind", "See whether it is UTF-8.", says(READ_AS_UTF_8), 1.0),
         Move("pandas", "pandas merges tables.", says('python3 -c "import pandas; print(pandas.__version__)"'), 1.3),
         Move("csvkit", "csvkit joins tables.", says("csvjoin -c id /app/north.csv /app/south.csv"), 0.9),
         Move("join", "Join them in the shell.", says("join -t, /app/north.csv /app/south.csv"), 0.9),
