@@ -43,6 +43,6 @@ def unwrapped_result(text: str, exit_code: int | None) -> tuple[str, int | None]
 
 
 def with_plain_line_ends(text: str) -> str:
-    """The text with LF where a terminal or Windows ends lines with CR LF, also where a harness added lines of its own. A
-    CR within a line stays: what follows it overwrites what is before."""
+    """The text with LF where a terminal or Windows ends lines with CR LF, also where a harness added lines of its own.
+    A CR within a line stays: what follows it overwrites what is before."""
     return re.sub("\r+\n", "\n", text)
