@@ -3,8 +3,8 @@
     python bench/density.py [MANIFEST] [--every N] [--json]
 
 MANIFEST has a JSON line for each trace with its `path`, as the corpus's has; by default that of the corpus, if it is
-there. Traces below 1,000 bytes are left out. The rules analyse every trace; the recorded model drafts under examples/
-are measured beside them.
+there. Traces below 1,000 bytes are left out. The rules analyse every trace; the recorded drafts under examples/ are
+measured beside them, as far as their traces are there (examples/recorded/traces.json names those of the corpus).
 
     ratio        report ÷ raw text (agent messages, call arguments, outputs), of traces above 20 KB raw
     structure    share of the message, the task apart, that is wrapper, guide, labels, markers or line feeds; what says
@@ -131,12 +131,17 @@ def _is_accounted(action: int, path: str, report: ReportPage) -> bool:
     return quoted or named or any(path in item.text for item in report.items if item.kind == "left-out")
 
 
-def recorded_drafts() -> Iterator[tuple[str, Trajectory, ReconciledTree]]:
-    """The traces under examples/ with recorded answers of a model."""
-    for answers in sorted((ROOT / "examples").glob("*/answers.json")):
-        for trajectory in dense.read(answers.parent):
-            result = dense.distill_sync(trajectory, ScriptedAnswerer(answers))
-            yield str(answers.parent.name), trajectory, result.reconciled
+def recorded_drafts(corpus: Path) -> Iterator[tuple[str, Trajectory, ReconciledTree]]:
+    """The traces with recorded answers: those under examples/, and those of the corpus if they are there."""
+    recorded = ROOT / "examples" / "recorded"
+    found = [(path, path.parent) for path in sorted((ROOT / "examples").glob("*/answers.json"))]
+    for name, trace in json.loads((recorded / "traces.json").read_text(encoding="utf-8")).items():
+        found.append((recorded / f"{name}.answers.json", corpus / trace))
+    for answers, path in found:
+        if path.exists():
+            for trajectory in dense.read(path):
+                result = dense.distill_sync(trajectory, ScriptedAnswerer(answers))
+                yield f"{answers.parent.name}/{answers.name}", trajectory, result.reconciled
 
 
 def figures(rows: Sequence[Density]) -> dict[str, float | None]:
@@ -210,7 +215,7 @@ def main() -> None:
             sys.stdout.write(json.dumps({name: getattr(row, name) for name in Density.__struct_fields__}) + "\n")
         return
     print_figures(f"rules, {len(rows)} traces", figures(rows))
-    drafts = [measure(*one) for one in recorded_drafts()]
+    drafts = [measure(*one) for one in recorded_drafts(given.manifest.parent)]
     print_figures(f"recorded model drafts, {len(drafts)} traces", figures(drafts))
     print("\nkept of each class, by the size of the report")
     print(f"  {'':<18}" + "".join(f"{size // 1000:>7} KB" for size in SIZES))

@@ -62,8 +62,8 @@ INTERVALS = (
     f" {RESAMPLES} resamples of the runs with a fixed seed, the difference paired by run"
 )
 
-_ACTION = re.compile(r"key-action a(\d+)(?:, (shows))?")
-_CITED = re.compile(r"(?:open-issue|next-step| evidence)[ _].*")
+_ACTION = re.compile(r"(?:key-action )?a(\d+)(?:, (shows))?")
+_CITED = re.compile(r"(?:open-issue|next-step| evidence)[ _].*|\d+: .*")
 _NUMBERS = re.compile(r"\ba(\d+)\b")
 
 
@@ -111,7 +111,7 @@ def shown_actions(report: str, key: str) -> Shown:
             text = line if line.startswith(" evidence") else line.rpartition(" [")[2]
             cited = {int(number) for number in _NUMBERS.findall(text.partition(":")[0])}
             everything |= cited
-            evidence |= cited if not line.startswith("next-step") else set()
+            evidence |= cited if line.startswith(("open-issue", " evidence")) else set()
     return Shown(frozenset(everything), frozenset(evidence))
 
 

@@ -12,6 +12,7 @@ from dense.deliver.budget import Budgets
 from dense.deliver.delivery import deliver, deliver_report
 from dense.deliver.page import KEY_LENGTH, Item, choose_key, encodable, safe_item, write_items
 from dense.deliver.paper_report import paper_report
+from dense.deliver.repetition import SHARED_LABELS, labelled_once
 from dense.deliver.report import IMPORTANCE, tree_report
 from dense.evidence.actions import effects
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
@@ -102,17 +103,37 @@ def test_the_budget_holds_and_the_bytes_are_the_same(tree: ReconciledTree, budge
 @settings(max_examples=150, deadline=None)
 def test_no_line_of_a_trace_passes_for_ours(tree: ReconciledTree, budget: int) -> None:
     feedback = deliver(tree, Budgets(budget))
-    key = feedback.key
+    key, last = feedback.key, ""
     for line in our_lines(feedback.report, key):
         assert line.isprintable()
-        words = ("key-action a", "observation", "argument", "tool-call", "…")
+        words = ("key-action a", *(f"a{n}" for n in range(1, 7)), "observation", "argument", "tool-call", "…")
         if line.startswith(f"{key}|"):
             assert line in (f"{key}|", f"{key}| end") or line.removeprefix(f"{key}| ").startswith(words)
         else:
-            assert line.split()[0] in LABELS or line.startswith(("open-issue_", "not met: ", "left out: "))
+            is_next = re.match(r" *(?:\d+|a\d+(?:-a\d+)?)\b", line) and last in SHARED_LABELS
+            assert is_next or line.split()[0] in LABELS or line.startswith(("open-issue_", "not met: ", "left out: "))
+            last = last if is_next else line.split()[0]
     assert sum(line.startswith("state: ") for line in our_lines(feedback.report, key)) == 1
     assert feedback.message.count(f"[dense-feedback-{key}]") == 1
     assert feedback.message.count(f"{key}| end\n\n") == 1
+
+
+def test_lines_in_a_row_share_a_label_and_needs_that_are_quoted_go() -> None:
+    items = [
+        Item("needs", 1, "needs ", "a1: `x = 1` → `x = 2` in `f.py`"),
+        Item("needs", 1, "needs ", "a2: `y = 1` → `y = 2` in `f.py`"),
+        Item("needs", 1, "needs ", "a3: the port is 80"),
+        Item("task", 1, "task ", "a1 complete: one"),
+        Item("part", 1, " task ", "a2 complete: two"),
+        Item("key-action", 1, "key-action ", "a1", (("tool-call", 'edit("f.py", "x = 1", "x = 2")'),)),
+    ]
+    assert [item.label + item.text for item in labelled_once(items)] == [
+        "needs a2: `y = 1` → `y = 2` in `f.py`",
+        "a3: the port is 80",
+        "task a1 complete: one",
+        " a2 complete: two",
+        "key-action a1",
+    ]
 
 
 PAPER_LABELS = {

@@ -22,7 +22,9 @@ def quoted(*steps: Step) -> dict[int, str]:
     """The purposes of the quoted actions by their numbers."""
     task = Task(f"Write `{PATH}` with the limits, so that `python3 /app/limits.py` prints them.")
     report = dense.distill_sync(Trajectory("test", "t", Source("x"), task=task, steps=steps)).feedback.report
-    return {int(n): why for n, why in re.findall(r"^\w{5}\| key-action a(\d+)(?:, ([^:\n]*))?", report, re.MULTILINE)}
+    return {
+        int(n): why for n, why in re.findall(r"^\w{5}\| (?:key-action )?a(\d+)(?:, ([^:\n]*))?", report, re.MULTILINE)
+    }
 
 
 def test_all_edits_of_the_final_version_are_quoted_and_no_other() -> None:

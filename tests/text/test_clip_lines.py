@@ -40,6 +40,21 @@ def test_what_is_kept_is_in_order_and_whole(made: list[str], limit: int) -> None
             assert any(line == other for other in rest)
 
 
+def test_results_are_kept_rather_than_progress() -> None:
+    """Django's runner names the databases that it copies before it says what came out."""
+    progress = [f"Cloning test database for alias {name!r}..." for name in ["default"] * 40 + ["other"] * 40]
+    text = "\n".join(["Found 521 test(s).", *progress, "." * 70, "Ran 521 tests in 2s", "", "OK", *["Destroying"] * 9])
+    clipped = clip_lines(text, 300)
+    assert "Ran 521 tests" in clipped and "\nOK\n" in clipped
+    assert clipped.count("Cloning") <= 3
+
+
+def test_the_line_in_focus_comes_before_telling_lines_around_it() -> None:
+    errors = [f"error: {number} failed, see the log of this run for more" for number in range(3)]
+    text = "\n".join([*errors, "the answer is x", *errors, *["warning 2"] * 20])
+    assert "the answer is x" in clip_lines(text, 160, focus="the answer is x")
+
+
 def test_the_focus_is_kept() -> None:
     text = "\n".join(f"def f{n}(): pass" for n in range(500))
     assert "def f250()" in clip_lines(text, 300, is_listing=True, focus="def f250()")

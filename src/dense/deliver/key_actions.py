@@ -30,6 +30,8 @@ MAX_SHOWN_BYTES = 400
 """Of an output that shows an open issue, whose decisive line stands with the issue: the lines around it."""
 MAX_CALL_BYTES = 1_600
 """Of a call that is no product."""
+MIN_CALL_SHARE = 0.2
+"""A smaller part of a call is not worth quoting."""
 READ_BACK_SHARE = 0.5
 """An output of whose lines a larger part was written by the attempt itself reads back what it wrote."""
 DIFF = "diff --git "
@@ -177,13 +179,15 @@ def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]
 
 
 def _shows(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]:
+    """What shows the open issues. Of a message that the agent was sent, the line with the issue is enough."""
     still_open = [issue for issue in tree.issues if issue.resolved_at is None]
     found: list[KeyAction | None] = []
     for issue in sorted(still_open, key=lambda issue: not issue.is_fatal):
         cited = attempt.numbers(issue.evidence)
         if cited and (issue.quote or issue.is_fatal):
             shown = _holding(issue.quote, cited, attempt)
-            found.append(_key(shown, "shows", f"shows {issue.id}", attempt, issue.id, issue.quote))
+            key = _key(shown, "shows", f"shows {issue.id}", attempt, issue.id, issue.quote)
+            found.append(key if key and any(block.kind == "call" for block in key.blocks) else None)
     return found
 
 
@@ -264,7 +268,10 @@ def quote_action(key: KeyAction, room: int, *, may_clip: bool = True) -> Item | 
     quotes: Quotes = []
     for block in key.blocks:
         part = quote_block(block, min(left, _most(key, block)), key.focus) if may_clip else quote_whole(block)
-        if (not part and block.kind != "output") or quotes_size(part) > left:
+        if block.kind != "output" and len(part) > 1 and quotes_size(part) < MIN_CALL_SHARE * byte_size(block.text):
+            return None
+        is_needed = block.kind != "output" or (block.text and key.role not in {"final", "wrong"})
+        if (not part and is_needed) or quotes_size(part) > left:
             return None
         quotes += part
         left -= quotes_size(part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dense.deliver.page import CALL, KEY_LENGTH, byte_size, one_line
-from dense.text.clip import TELLING, Gap, clip_end, clip_to_parts
+from dense.text.clip import Gap, clip_end, clip_to_parts, line_worth
 from dense.transcript import Block
 
 type Quotes = list[tuple[str, str]]
@@ -76,12 +76,16 @@ def _with_few_gaps(parts: list[str], focus: str) -> list[str]:
         ]
         if not between:
             break
-        place, before, part, after = min(between, key=lambda one: (_count_telling(one[2]), len(one[2])))
+        place, before, part, after = min(between, key=lambda one: (_most_telling(one[2]), len(one[2])))
         gap = Gap(
             before.lines + part.count("\n") + 1 + after.lines, before.characters + len(part) + 1 + after.characters
         )
         parts = [*parts[:place], gap, *parts[place + 3 :]]
     return parts
+
+
+def _most_telling(part: str) -> int:
+    return max(map(line_worth, part.split("\n")))
 
 
 def _may_go(part: str, focus: str) -> bool:
@@ -97,8 +101,3 @@ def mark_of(block: Block) -> str:
     if block.kind == "body":
         return f"argument {head}"
     return CALL + (f" {head.removesuffix('$').rstrip()}" if head not in {"", "$"} else "")
-
-
-def _count_telling(text: str) -> int:
-    lower = text.lower()
-    return sum(word in lower for word in TELLING)

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 
 from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened
+from dense.deliver.repetition import CODE_SPAN, MIN_CLAUSE_WORDS, SPAN, labelled_once, without_repetition
 from dense.evidence.actions import EffectsOf
 from dense.text.clip import clip_middle
 from dense.transcript import TranscriptAction, transcript_actions
@@ -60,24 +61,19 @@ QUOTE_SHARE = 0.6
 """Of the room, what final products may take before other lines are chosen."""
 NOTE_SHARE, MAX_NOTE_BYTES = 6, 600
 """The line on what is left out may take one in so many parts of the room, and at most so many bytes."""
+MAX_NOTE_TRIES = 3
+"""So often room that the line did not need is given to the rest."""
 MAX_EVIDENCE_CHARS = 240
-SHINGLE = 8
-MAX_REPEATED = 0.2
-"""A clause of which a larger part was said is not said again."""
-MIN_CLAUSE_WORDS = 4
-"""A shorter clause may be said again."""
-WORD = re.compile(r"[\w./-]+")
 BROKEN_OFF = "ended_without_handover"
 """The code of the issue that says how the attempt ended."""
-CLAUSE_END = re.compile(r"[.;] ")
-SPAN = re.compile(r"a\d+(?:-a\d+)?")
-CODE_SPAN = re.compile(r"`[^`]+`")
+PLACES = {"needs": 0, "order": 1}
+"""What a rerun needs comes before the subtasks."""
 
 
 def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
     """Makes the report on a tree in so many bytes."""
     actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
-    lines = _once(list(_lines(tree, actions)))
+    lines = without_repetition(list(_lines(tree, actions)), ESSENTIAL)
     keys = rank_key_actions(tree, actions, effects)
 
     return lambda room: _fit_by_value(lines, keys, room)
@@ -87,13 +83,21 @@ def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -
     """Everything, or the most useful of it and a line on what is left out."""
     chosen = _Choice(lines, room)
     chosen.fill(keys)
-    if not chosen.is_all(keys):
-        reserve = min(room // NOTE_SHARE, MAX_NOTE_BYTES)
+    if chosen.is_all(keys):
+        return ReportPage(labelled_once((*chosen.lines, *chosen.quotes)))
+    page = ReportPage(())
+    reserve = most = min(room // NOTE_SHARE, MAX_NOTE_BYTES)
+    for _ in range(MAX_NOTE_TRIES):
         chosen = _Choice(lines, room - reserve)
         chosen.fill(keys)
-        note = _left_out_note(chosen.missing_lines, chosen.missing_keys(keys), reserve)
-        return ReportPage((*chosen.lines, *([note] if note else []), *chosen.quotes), chosen.dropped(keys))
-    return ReportPage((*chosen.lines, *chosen.quotes))
+        note = _left_out_note(chosen.missing_lines, chosen.missing_keys(keys), most)
+        needed = note.size if note else 0
+        if needed > reserve:
+            break
+        items = (*chosen.lines, *([note] if note else []), *chosen.quotes)
+        page = ReportPage(labelled_once(items), chosen.dropped(keys))
+        reserve = needed
+    return page
 
 
 class _Choice:
@@ -221,9 +225,10 @@ def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterato
     if summary := one_line(tree.root.summary):
         yield _item("summary", "summary: ", summary)
     yield from _proven(tree)
-    yield from _dead_ends(tree)
-    for child in tree.root.children:
-        yield from _subtask(child, tree, 0)
+    yield from sorted(_dead_ends(tree), key=lambda item: item.kind != "dead-end")
+    closing = _first_closing(actions)
+    subtasks = [item for child in tree.root.children for item in _subtask(child, closing, 0)]
+    yield from sorted(subtasks, key=lambda item: PLACES.get(item.kind, len(PLACES)))
 
 
 def state_of(node: Subtask) -> State:
@@ -254,9 +259,11 @@ def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
     last = actions[-1]
     if last.is_message:
         return "It ended with a closing message." if last.says else "The record stops with an empty action."
-    if any(HAND_OVER.search(block.text[:400]) for block in last.blocks if block.kind == "call"):
-        return "It was handed in."
-    return "The record stops there."
+    return "It was handed in." if _hands_over(last) else "The record stops there."
+
+
+def _hands_over(action: TranscriptAction) -> bool:
+    return any(HAND_OVER.search(block.text[:400]) for block in action.blocks if block.kind == "call")
 
 
 HAND_OVER = re.compile(
@@ -306,8 +313,9 @@ def _requirements(tree: ReconciledTree) -> Iterator[Item]:
     known = [issue.text for issue in open_issues(tree)]
     unmet = [one for one in tree.requirements if one.met == "no" and not _is_covered(one.text, known)]
     unchecked = [one for one in tree.requirements if one.met == "unchecked"]
-    for one in unmet:
-        yield _item("not-met", "not met: ", one_line(one.text) + describe_refs(one.evidence))
+    if unmet:
+        text = "; ".join(one_line(one.text) + describe_refs(one.evidence) for one in unmet)
+        yield _item("not-met", "not met: ", text)
     if unchecked:
         yield _item("unchecked", "unchecked: ", "; ".join(one_line(one.text) for one in unchecked))
 
@@ -319,9 +327,9 @@ def _is_covered(text: str, issues: Sequence[str]) -> bool:
 
 
 def _proven(tree: ReconciledTree) -> Iterator[Item]:
-    for node in nodes(tree.root):
-        if type(node) is Subtask and node.facets.key_values != NONE:
-            yield _item("proven", "proven: ", one_line(node.facets.key_values))
+    subtasks = [node for node in nodes(tree.root) if type(node) is Subtask]
+    if values := [one_line(one.facets.key_values) for one in subtasks if one.facets.key_values != NONE]:
+        yield _item("proven", "proven: ", "; ".join(values))
     met = [one for one in tree.requirements if one.met == "yes"]
     if met:
         text = "; ".join(one_line(one.text) + describe_refs(one.evidence) for one in met)
@@ -345,70 +353,36 @@ def _shortcut(node: Shortcut) -> Item:
     return _item("dead-end", "dead-end ", f"{_span(node)}{outcome}: {failed}{way}")
 
 
-def _subtask(node: Node, tree: ReconciledTree, depth: int) -> Iterator[Item]:
-    """A subtask and those below it. A shortcut's dead end is above; what it replaces is not shown again."""
+def _first_closing(actions: Sequence[TranscriptAction]) -> int:
+    """The first of the last actions that only say something or hand over."""
+    first = actions[-1].last + 1 if actions else 0
+    for action in reversed(actions):
+        if not action.is_message and not _hands_over(action):
+            break
+        first = action.first
+    return first
+
+
+def _subtask(node: Node, closing: int, depth: int) -> Iterator[Item]:
+    """A subtask and those below it. A shortcut's dead end is above; what it replaces is not shown again. That the
+    attempt was handed over, the state says: of the last such actions only what else was said is shown."""
     if type(node) is not Subtask:
         return
     indent = " " * depth
     state = state_of(node)
     kind = ("complete-" if state == "complete" else "") + ("part" if depth else "task")
     summary = one_line(node.summary)
-    text = f"{_span(node)} {state}: {one_line(node.title)}{'. ' + summary if summary else ''}"
-    yield _item(kind, f"{indent}task ", text)
+    said = [one_line(node.title), summary]
+    if first_action(node) >= closing:
+        said = [summary] if len(summary.split()) >= MIN_CLAUSE_WORDS else []
+    if said:
+        yield _item(kind, f"{indent}task ", f"{_span(node)} {state}: {'. '.join(filter(None, said))}")
     if node.facets.key_mechanisms != NONE:
-        yield _item("needs", f"{indent}needs ", f"{_span(node)}: {one_line(node.facets.key_mechanisms)}")
+        yield _item("needs", "needs ", f"{_span(node)}: {one_line(node.facets.key_mechanisms)}")
     if node.facets.critical_order != NONE:
-        yield _item("order", f"{indent}order ", f"{_span(node)}: {one_line(node.facets.critical_order)}")
+        yield _item("order", "order ", f"{_span(node)}: {one_line(node.facets.critical_order)}")
     for child in node.children:
-        yield from _subtask(child, tree, depth + 1)
-
-
-def _once(items: Sequence[Item]) -> list[Item]:
-    """The items without what a more valuable one, or one above of the same value, says already: whole lines, and
-    clauses of lines that describe what was done."""
-    said: set[tuple[str, ...]] = set()
-    words_said = " "
-    kept: dict[int, Item] = {}
-    for place in sorted(range(len(items)), key=lambda place: (-items[place].value, place)):
-        item = items[place]
-        clauses = _clauses(item.text) if item.value <= ESSENTIAL else [item.text]
-        fresh: list[str] = []
-        for clause in clauses:
-            words = _words(clause)
-            shingles = _shingles(words)
-            if not _is_said(words, shingles, said, words_said):
-                fresh.append(clause)
-                said |= shingles
-        if fresh or item.value >= ALWAYS:
-            text = item.text if len(fresh) == len(clauses) else " ".join(fresh).rstrip(";. ")
-            kept[place] = Item(item.kind, item.value, item.label, text)
-        words = _words(item.text)
-        said |= _shingles(words)
-        words_said += f"{' '.join(words)} "
-    return [kept[place] for place in sorted(kept)]
-
-
-def _clauses(text: str) -> list[str]:
-    """The text in pieces that end with a full stop or a semicolon outside of quoted code."""
-    ends = [end.end() for end in CLAUSE_END.finditer(text) if not any(text.count(q, 0, end.start()) % 2 for q in '`"')]
-    starts = [0, *ends]
-    return [text[start:end].rstrip() for start, end in zip(starts, [*ends, len(text)], strict=True) if start < end]
-
-
-def _is_said(words: Sequence[str], shingles: set[tuple[str, ...]], said: set[tuple[str, ...]], words_said: str) -> bool:
-    """Whether most of a clause was said, or all of a short one. The actions that a line begins with are no words."""
-    words = words[bool(words) and SPAN.fullmatch(words[0]) is not None :]
-    if not shingles:
-        return len(words) >= MIN_CLAUSE_WORDS and f" {' '.join(words)} " in words_said
-    return len(shingles & said) > MAX_REPEATED * len(shingles)
-
-
-def _words(text: str) -> list[str]:
-    return WORD.findall(text.lower())
-
-
-def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
-    return set(zip(*(words[place:] for place in range(SHINGLE)), strict=False)) if len(words) >= SHINGLE else set()
+        yield from _subtask(child, closing, depth + 1)
 
 
 def _span(node: Node) -> str:

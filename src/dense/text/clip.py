@@ -12,26 +12,19 @@ ELLIPSIS = "…"
 TELLING = (
     *("error", "exception", "traceback", "fail", "fatal", "panic", "denied", "not found", "no such", "cannot", "can't"),
     *("could not", "unable", "invalid", "unexpected", "missing", "timeout", "timed out", "killed", "warning", "assert"),
-    *(
-        "mismatch",
-        "expected",
-        "passed",
-        " ok",
-        "ok ",
-        "success",
-        "test",
-        "exit",
-        "return code",
-        "returncode",
-        "refused",
-    ),
+    *("mismatch", "expected", "passed", " ok", "ok ", "success", "exit", "return code", "returncode", "refused"),
     *("undefined", "conflict", "differ", "wrong", "segmentation", "abort"),
 )
 """Words of lines that report something."""
 TELLING_WORD = re.compile("|".join(map(re.escape, TELLING)))
+COUNTED = "tests?|suites?|checks?|specs?|examples?|assertions?|pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|skipped|ok"
+RESULT = re.compile(rf"\b\d+ (?:{COUNTED})\b|\b(?:{COUNTED})\b ?[:=] ?\d|^ok$")
+"""Lines that sum up: `Ran 521 tests in 3.1s`, `2 failed, 16 passed`, `OK`. Lines of progress name no count."""
 DIGIT = re.compile("[0-9]")
 MAX_LINE_CHARS = 300
 MAX_TRIES = 6
+MIN_STEP = 20
+"""With less, the same lines might be chosen again."""
 GAP_CHARS = 60
 """What a gap's own line costs, about."""
 
@@ -102,7 +95,7 @@ def clip_to_parts(text: str, limit: int, *, is_listing: bool = False, focus: str
         size = sum(len(part) + 1 + 2 * isinstance(part, Gap) for part in parts) - 1
         if size <= limit:
             return parts
-        room -= size - limit  # what the gaps themselves take
+        room -= max(size - limit, MIN_STEP)  # what the gaps themselves take
     return [clip_middle(text, limit)]
 
 
@@ -131,16 +124,30 @@ def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
     centre = next((place for place, line in enumerate(lines) if focus and focus in line), None)
     values, places = [0] * len(lines), range(len(lines))
     if not is_listing:
-        values = [3 * bool(TELLING_WORD.search(line.lower())) + bool(DIGIT.search(line)) for line in lines]
+        values = [line_worth(line) for line in lines]
         for place in (*places[:3], *places[3:][-4:]):
             values[place] += 2
+        seen: set[str] = set()
+        for place, line in enumerate(lines):
+            if line in seen:
+                values[place] = 0  # said already
+            seen.add(line)
     if centre is None:
         distance = [min(place, 2 * (last - place)) for place in places]
     else:
         distance = [abs(place - centre) for place in places]
         for place in places[max(0, centre - 4) : centre + 5]:
             values[place] += 9
+        values[centre] += 9
     return sorted(places, key=lambda place: (-values[place], distance[place]))
+
+
+def line_worth(line: str) -> int:
+    """How much a line of an output tells: a result most, then a word that reports something, then a number."""
+    lower = line.strip().lower()
+    if RESULT.search(lower):
+        return 6
+    return 3 * bool(TELLING_WORD.search(lower)) + bool(DIGIT.search(lower))
 
 
 def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool) -> list[int]:

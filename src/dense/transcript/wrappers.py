@@ -15,6 +15,7 @@ INVISIBLE = re.compile(
 )
 HEADER = re.compile(
     r"\s*(?:<returncode>(?P<tag>-?\d{1,10})</returncode>\s*"
+    r"|<warning>\s*The output of your last command was too long\.[^<]{0,1000}</warning>\s*"
     r"|(?:Chunk ID: [^\n]*\n)?Wall time: [^\n]*\n(?:Process exited with code (?P<codex>-?\d{1,10})\n)?"
     r"(?:[A-Z][^\n]{0,80}\n){0,3}?Output:\n"
     r"|Exit code:? (?P<plain>-?\d{1,10})\n(?:Wall time: [^\n]*\n)?(?:Output:\n)?"

@@ -1,0 +1,99 @@
+"""Each thing once: what another line or quote says is left out, and lines in a row share one label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from dense.deliver.page import ALWAYS, Item
+
+SHINGLE = 8
+MAX_REPEATED = 0.2
+"""A clause of which a larger part was said is not said again."""
+MIN_CLAUSE_WORDS = 4
+"""A shorter clause may be said again."""
+WORD = re.compile(r"[\w./-]+")
+CLAUSE_END = re.compile(r"[.;] ")
+SHARED_LABELS = frozenset({"next-step", "dead-end", "shortcut", "needs", "order", "task", "key-action"})
+"""Labels before numbers and ids, which show by themselves that a line goes on with the same."""
+SPAN = re.compile(r"a\d+(?:-a\d+)?")
+CODE_SPAN = re.compile(r"`[^`]+`")
+
+
+def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
+    """The items without what a more valuable one, or one above of the same value, says already: whole lines, and
+    clauses of lines up to a value."""
+    said: set[tuple[str, ...]] = set()
+    words_said = " "
+    kept: dict[int, Item] = {}
+    for place in sorted(range(len(items)), key=lambda place: (-items[place].value, place)):
+        item = items[place]
+        clauses = _clauses(item.text) if item.value <= clauses_up_to else [item.text]
+        fresh: list[str] = []
+        for clause in clauses:
+            words = _words(clause)
+            shingles = _shingles(words)
+            if not _is_said(words, shingles, said, words_said):
+                fresh.append(clause)
+                said |= shingles
+        if fresh or item.value >= ALWAYS:
+            text = item.text if len(fresh) == len(clauses) else " ".join(fresh).rstrip(";. ")
+            span = SPAN.match(item.text)
+            if span is not None and not text.startswith(span[0]):
+                text = f"{span[0]}: {text}"
+            kept[place] = Item(item.kind, item.value, item.label, text)
+        words = _words(item.text)
+        said |= _shingles(words)
+        words_said += f"{' '.join(words)} "
+    return [kept[place] for place in sorted(kept)]
+
+
+def _clauses(text: str) -> list[str]:
+    """The text in pieces that end with a full stop or a semicolon outside of quoted code."""
+    ends = [end.end() for end in CLAUSE_END.finditer(text) if not any(text.count(q, 0, end.start()) % 2 for q in '`"')]
+    starts = [0, *ends]
+    return [text[start:end].rstrip() for start, end in zip(starts, [*ends, len(text)], strict=True) if start < end]
+
+
+def _is_said(words: Sequence[str], shingles: set[tuple[str, ...]], said: set[tuple[str, ...]], words_said: str) -> bool:
+    """Whether most of a clause was said, or all of a short one. The actions that a line begins with are no words."""
+    words = words[bool(words) and SPAN.fullmatch(words[0]) is not None :]
+    if not shingles:
+        return len(words) >= MIN_CLAUSE_WORDS and f" {' '.join(words)} " in words_said
+    return len(shingles & said) > MAX_REPEATED * len(shingles)
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.lower())
+
+
+def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return set(zip(*(words[place:] for place in range(SHINGLE)), strict=False)) if len(words) >= SHINGLE else set()
+
+
+def labelled_once(items: Sequence[Item]) -> tuple[Item, ...]:
+    """The items, without needs that something else shows, and with a label that several in a row share on the first of
+    them alone."""
+    shown = "\n".join(text for item in items if item.kind != "needs" for text in (item.text, *_bodies(item)))
+    found: list[Item] = []
+    last = ""
+    for item in items:
+        if item.kind == "needs" and _is_shown(item.text, shown.replace("\\", "")):
+            continue
+        name = item.label.strip()
+        indent = item.label[: len(item.label) - len(item.label.lstrip())]
+        found.append(replace(item, label=indent) if name == last and name in SHARED_LABELS else item)
+        last = name
+    return tuple(found)
+
+
+def _bodies(item: Item) -> list[str]:
+    return [body for _, body in item.quotes]
+
+
+def _is_shown(text: str, shown: str) -> bool:
+    """Whether every piece of code that a line names is shown."""
+    spans = CODE_SPAN.findall(text.replace("\\", ""))
+    return bool(spans) and all(span.strip("`") in shown for span in spans)
