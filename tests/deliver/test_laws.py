@@ -12,7 +12,7 @@ from dense.deliver.budget import Budgets
 from dense.deliver.delivery import deliver, deliver_report
 from dense.deliver.page import KEY_LENGTH, Item, choose_key, encodable, safe_item, write_items
 from dense.deliver.paper_report import paper_report
-from dense.deliver.repetition import SHARED_LABELS, labelled_once
+from dense.deliver.repetition import SHARED_LABELS, labelled_once, without_repetition
 from dense.deliver.report import IMPORTANCE, tree_report
 from dense.evidence.actions import effects
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
@@ -133,6 +133,23 @@ def test_lines_in_a_row_share_a_label_and_needs_that_are_quoted_go() -> None:
         "task a1 complete: one",
         " a2 complete: two",
         "key-action a1",
+    ]
+
+
+def test_an_issue_stays_and_says_what_its_evidence_says() -> None:
+    line = "the difference of 6.5 percent is likely due to my reading of the formula in the paper"
+    issue, value = f"issue_0: the closing message leaves a doubt: `{line}`", IMPORTANCE.index("open-issue")
+    items = [
+        Item("open-issue", value, "open-", issue),
+        Item("evidence", value + 1, " evidence ", f"a9: {line}"),
+        Item("task", 1, "task ", "a1-a3 unknown: Edit x.py. Edited `x.py`"),
+        Item("part", 0, " task ", "a1-a2 complete: Edit x.py. Edited `x.py`"),
+        Item("part", 0, " task ", "a3 complete: Edit x.py. Ran it"),
+    ]
+    assert [item.text for item in without_repetition(items, IMPORTANCE.index("summary"))] == [
+        issue,
+        "a1-a3 unknown: Edit x.py. Edited `x.py`",
+        "a3 complete: Ran it",
     ]
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 import dense
+from dense.deliver.budget import Budgets
+from dense.deliver.delivery import deliver
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
+from dense.tree import Leaf, Product, ReconciledTree, Subtask
 
 PATH = "/app/limits.py"
 
@@ -38,3 +41,26 @@ def test_all_edits_of_the_final_version_are_quoted_and_no_other() -> None:
         step("Bash", "2 5 99", command="python3 /app/limits.py"),
     )
     assert found == {2: f"for {PATH}", 4: f"for {PATH}", 5: f"final {PATH}", 6: f"shows {PATH}"}
+
+
+def test_what_made_the_product_comes_before_a_program_that_another_one_replaced() -> None:
+    """Two programs wrote the asked file one after the other: there is room for one, the last."""
+    body = "\n".join(f"value_{number} = {number} * 2  # the same in both" for number in range(40))
+    write = "open('/app/out.json', 'w').write('{}')\n"
+    steps = (
+        step("Bash", command="mkdir -p /app"),
+        step("Write", file_path="/app/first.py", content=f"{body}\n{write}"),
+        step("Write", file_path="/app/second.py", content=f"{body}\n{write}"),
+        step("Bash", "saved /app/out.json", command="python3 /app/first.py"),
+        step("Bash", "saved /app/out.json", command="python3 /app/second.py"),
+        step("Bash", "{}", command="cat /app/out.json"),
+    )
+    task = Task("Compute the values and save them as `/app/out.json`.")
+    products = (Product("/app/first.py", 2, 0), Product("/app/out.json", 5, 6), Product("/app", 1, 0))
+    leaves = tuple(Leaf(f"n{n}", n + 1, one) for n, one in enumerate(steps))
+    tree = ReconciledTree("t", task, Subtask("n9", 0, "all", "Done.", leaves), (), products=products)
+    report = deliver(tree, Budgets(3_000)).report
+    shown = re.findall(r"^\w{5}\| (?:key-action )?(a\d+[^:\n]*)", report, re.MULTILINE)
+    assert shown[:2] == ["a3, for /app/out.json", "a5, final /app/out.json"]
+    assert "a2 final /app/first.py" in next(line for line in report.splitlines() if line.startswith("left out: "))
+    assert "final /app\n" not in report

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from dense.deliver.page import Item, byte_size, one_line
 from dense.deliver.quotes import Quotes, quote_block, quote_whole, quotes_size
 from dense.evidence.actions import Effects, EffectsOf
-from dense.evidence.facts.paths import same_file
+from dense.evidence.facts.paths import base_name, same_file
 from dense.trajectory import ToolCall
 from dense.transcript import Block, TranscriptAction, command_of
 from dense.tree import Leaf, Node, ReconciledTree, Subtask, leaves, nodes
@@ -141,7 +141,8 @@ def _filled_lines(lines: Iterable[str]) -> tuple[str, ...]:
 
 def rank_key_actions(tree: ReconciledTree, actions: Sequence[TranscriptAction], effects: EffectsOf) -> list[KeyAction]:
     """The actions to quote, the most useful first, each once: what made the final products, what shows the open issues,
-    handed-in products that an issue calls wrong, the checks of products, what the analyst wants kept."""
+    handed-in products that an issue calls wrong, the checks of products, what the analyst wants kept. Where the task
+    names products, what else was made comes last."""
     attempt = _Attempt(tree.root, actions, effects)
     found = [*_products(tree, attempt), *_shows(tree, attempt)]
     written = {line for key in found if key for block in key.blocks for line in block.text.split("\n")}
@@ -164,10 +165,15 @@ def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]
     still_open = [issue for issue in tree.issues if issue.resolved_at is None]
     doubtful = {number for issue in still_open if issue.is_fatal for number in attempt.numbers(issue.evidence)}
     found: list[KeyAction | None] = []
-    for product in tree.products:
+    task = tree.task.instruction if tree.task else ""
+    asked = [product for product in tree.products if base_name(product.path) in task]
+    for product in sorted(tree.products, key=lambda one: one not in asked):
         path = one_line(product.path)
-        role: KeyRole = "wrong" if product.action in doubtful else "final"
-        word = "final" if role == "final" else "handed in, wrong:"
+        if any(other.path.startswith(f"{product.path.rstrip('/')}/") for other in tree.products):
+            continue  # a folder for other products
+        role: KeyRole = "final" if product in asked or not asked else "needed"
+        role = "wrong" if product.action in doubtful else role
+        word = "handed in, wrong:" if role == "wrong" else "final"
         scripts = attempt.effects(product.action).scripts
         makers = [number for script in scripts for number in attempt.versions(script, product.action)]
         makers += attempt.versions(product.path, product.action)

@@ -12,6 +12,8 @@ from dense.deliver.page import ALWAYS, Item
 SHINGLE = 8
 MAX_REPEATED = 0.2
 """A clause of which a larger part was said is not said again."""
+MAX_REPEATED_EVIDENCE = 0.95
+"""The same of a line that shows an open issue: it may go on behind what the issue quotes of it."""
 MIN_CLAUSE_WORDS = 4
 """A shorter clause may be said again."""
 WORD = re.compile(r"[\w./-]+")
@@ -19,35 +21,47 @@ CLAUSE_END = re.compile(r"[.;] ")
 SHARED_LABELS = frozenset({"next-step", "dead-end", "shortcut", "needs", "order", "task", "key-action"})
 """Labels before numbers and ids, which show by themselves that a line goes on with the same."""
 SPAN = re.compile(r"a\d+(?:-a\d+)?")
+HEAD = re.compile(rf"{SPAN.pattern}(?: \w+)?: ")
+"""What a line begins with: its actions, and their state or outcome."""
+PARTS = frozenset({"task", "complete-task", "part", "complete-part"})
 CODE_SPAN = re.compile(r"`[^`]+`")
 
 
 def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
     """The items without what a more valuable one, or one above of the same value, says already: whole lines, and
-    clauses of lines up to a value."""
+    clauses of lines up to a value. Subtasks say nothing twice, however short; an open issue always stays."""
     said: set[tuple[str, ...]] = set()
     words_said = " "
+    short_said: set[str] = set()
     kept: dict[int, Item] = {}
-    for place in sorted(range(len(items)), key=lambda place: (-items[place].value, place)):
+    for place in sorted(range(len(items)), key=lambda place: (-_rank(items[place]), place)):
         item = items[place]
-        clauses = _clauses(item.text) if item.value <= clauses_up_to else [item.text]
+        found = HEAD.match(item.text)
+        head = found[0] if found else ""
+        clauses = _clauses(item.text[len(head) :]) if item.value <= clauses_up_to else [item.text[len(head) :]]
         fresh: list[str] = []
         for clause in clauses:
             words = _words(clause)
             shingles = _shingles(words)
-            if not _is_said(words, shingles, said, words_said):
+            is_part = item.kind in PARTS
+            share = MAX_REPEATED_EVIDENCE if item.kind == "evidence" else MAX_REPEATED
+            is_repeated = _is_said(words, shingles, said, words_said, share)
+            if not is_repeated and not (is_part and " ".join(words) in short_said):
                 fresh.append(clause)
                 said |= shingles
-        if fresh or item.value >= ALWAYS:
-            text = item.text if len(fresh) == len(clauses) else " ".join(fresh).rstrip(";. ")
-            span = SPAN.match(item.text)
-            if span is not None and not text.startswith(span[0]):
-                text = f"{span[0]}: {text}"
+            short_said |= {" ".join(words)} if is_part else set()
+        if fresh or item.value >= ALWAYS or item.kind == "open-issue":
+            text = item.text if len(fresh) == len(clauses) else head + " ".join(fresh or clauses).rstrip(";. ")
             kept[place] = Item(item.kind, item.value, item.label, text)
         words = _words(item.text)
         said |= _shingles(words)
         words_said += f"{' '.join(words)} "
     return [kept[place] for place in sorted(kept)]
+
+
+def _rank(item: Item) -> float:
+    """Its value; evidence comes after its issue, and says nothing that the issue quotes."""
+    return item.value - 1 if item.kind == "evidence" else item.value
 
 
 def _clauses(text: str) -> list[str]:
@@ -57,12 +71,13 @@ def _clauses(text: str) -> list[str]:
     return [text[start:end].rstrip() for start, end in zip(starts, [*ends, len(text)], strict=True) if start < end]
 
 
-def _is_said(words: Sequence[str], shingles: set[tuple[str, ...]], said: set[tuple[str, ...]], words_said: str) -> bool:
-    """Whether most of a clause was said, or all of a short one. The actions that a line begins with are no words."""
-    words = words[bool(words) and SPAN.fullmatch(words[0]) is not None :]
+def _is_said(
+    words: Sequence[str], shingles: set[tuple[str, ...]], said: set[tuple[str, ...]], words_said: str, share: float
+) -> bool:
+    """Whether most of a clause was said, or all of a short one."""
     if not shingles:
         return len(words) >= MIN_CLAUSE_WORDS and f" {' '.join(words)} " in words_said
-    return len(shingles & said) > MAX_REPEATED * len(shingles)
+    return len(shingles & said) > share * len(shingles)
 
 
 def _words(text: str) -> list[str]:

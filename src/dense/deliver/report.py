@@ -126,7 +126,7 @@ class _Choice:
         for place in order:
             self._show(place)
         for key in keys:
-            self._quote(key, self.left)
+            self._quote(key, self.left, may_clip=key.role != "needed" or not key.product)
 
     def _rank(self, place: int) -> int:
         item = self._lines[place]
@@ -182,7 +182,7 @@ def _names(lines: Sequence[Item], keys: Sequence[KeyAction]) -> tuple[str, ...]:
 def _left_out_note(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Item | None:
     """One line on what is left out, with its size: products first."""
     by_purpose: dict[str, list[KeyAction]] = {}
-    for key in keys:
+    for key in sorted(keys, key=lambda key: not key.product):
         by_purpose.setdefault(key.product or key.purpose or f"a{key.action}", []).append(key)
     parts = [_named(group) for group in by_purpose.values()]
     if lines:
@@ -328,12 +328,18 @@ def _is_covered(text: str, issues: Sequence[str]) -> bool:
 
 def _proven(tree: ReconciledTree) -> Iterator[Item]:
     subtasks = [node for node in nodes(tree.root) if type(node) is Subtask]
-    if values := [one_line(one.facets.key_values) for one in subtasks if one.facets.key_values != NONE]:
-        yield _item("proven", "proven: ", "; ".join(values))
+    values = [value for one in subtasks if one.facets.key_values != NONE for value in _values(one.facets.key_values)]
+    if values:
+        by_name = {CODE_SPAN.sub("", value): value for value in values}
+        yield _item("proven", "proven: ", "; ".join(by_name.values()))
     met = [one for one in tree.requirements if one.met == "yes"]
     if met:
         text = "; ".join(one_line(one.text) + describe_refs(one.evidence) for one in met)
         yield _item("met", "met: ", text)
+
+
+def _values(text: str) -> list[str]:
+    return [one_line(value) for value in text.split("; ")]
 
 
 def _dead_ends(tree: ReconciledTree) -> Iterator[Item]:
