@@ -130,3 +130,44 @@ def parse_shard(text: str) -> tuple[int, int]:
     if number.isdecimal() and count.isdecimal() and int(number) < int(count):
         return int(number), int(count)
     raise WrongUsage(f"--shard {text}: say I/N, with I from 0 to N-1, as 0/4")
+
+
+Top = Annotated[int, typer.Option("--top", min=1, help="Rows of each table.")]
+Html = Annotated[Path | None, typer.Option("--html", help="Write one page to this file instead.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@batch.command()
+def summary(place: Place, top: Top = 10, html: Html = None, as_json: Json = False) -> None:
+    """States, issues, error families and failing tools; by agent, model, task and week."""
+    from dense.cli.batch.questions import summary
+
+    summary(place, top, html, as_json=as_json)
+
+
+@batch.command()
+def search(
+    place: Place,
+    text: Annotated[str, typer.Argument(help="What to look for, whatever its case.")],
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many traces are shown.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Traces whose task, issues, failures or message hold a text. The exit code is 1 if there is none."""
+    from dense.cli.batch.questions import search
+
+    if not search(place, text, limit, as_json=as_json):
+        raise typer.Exit(1)
+
+
+@batch.command()
+def diff(
+    first: Annotated[str, typer.Argument(metavar="DST_A", help="A table.")],
+    second: Annotated[str, typer.Argument(metavar="DST_B", help="Another one.")],
+    top: Top = 10,
+    html: Html = None,
+    as_json: Json = False,
+) -> None:
+    """What is different between two tables: shares, and states of the same traces and tasks."""
+    from dense.cli.batch.questions import diff
+
+    diff(first, second, top, html, as_json=as_json)

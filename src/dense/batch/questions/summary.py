@@ -1,0 +1,96 @@
+"""`dense batch summary`: states, issues, errors and failing tools, over all traces and by agent, model, task, week."""
+
+from __future__ import annotations
+
+from dense.batch.questions.table import BatchTable, ResultTable
+
+GROUPS = {
+    "agent": "agent",
+    "model": "model",
+    "task": "task",
+    "week": "strftime(date_trunc('week', started), '%Y-%m-%d')",
+}
+"""What traces are grouped by, as SQL."""
+STATES = ("complete", "incomplete", "broken", "unknown")
+
+
+def summary(table: BatchTable, top: int = 10) -> list[ResultTable]:
+    """The answers, each with at most `top` rows."""
+    return [
+        _overview(table),
+        table.answer(
+            "states",
+            "States",
+            ("state", "traces", "share"),
+            "SELECT if(error <> '', 'no feedback', state), count(*) n, n / sum(count(*)) OVER () FROM traces"
+            " GROUP BY 1 ORDER BY n DESC, 1",
+        ),
+        table.answer(
+            "issues",
+            "Open issues",
+            ("code", "traces", "share", "fatal", "example"),
+            "WITH issue AS (SELECT key, unnest(issues) AS one FROM traces WHERE error = '')"
+            " SELECT if(one.code = '', '(without a code)', one.code), count(DISTINCT key) n,"
+            " n / (SELECT greatest(count(*), 1) FROM traces WHERE error = ''),"
+            " count(DISTINCT key) FILTER (WHERE one.is_fatal), min(one.text)"
+            " FROM issue WHERE one.is_open GROUP BY 1 ORDER BY n DESC, 1 LIMIT $top",
+            top=top,
+        ),
+        table.answer(
+            "families",
+            "Error families",
+            ("family", "failures", "traces", "recovered", "most frequent subject"),
+            "WITH failure AS (SELECT key, unnest(failures) AS one FROM traces)"
+            " SELECT one.family, count(*) n, count(DISTINCT key), count(one.recovery) / n,"
+            " coalesce(mode(one.subject) FILTER (WHERE one.subject <> ''), '')"
+            " FROM failure GROUP BY 1 ORDER BY n DESC, 1 LIMIT $top",
+            top=top,
+        ),
+        table.answer(
+            "tools",
+            "Programs and tools that fail most",
+            ("program", "failures", "traces", "recovered", "most frequent family"),
+            "WITH failure AS (SELECT key, unnest(failures) AS one FROM traces)"
+            " SELECT one.program, count(*) n, count(DISTINCT key), count(one.recovery) / n, mode(one.family)"
+            " FROM failure WHERE one.program <> '' GROUP BY 1 ORDER BY n DESC, 1 LIMIT $top",
+            top=top,
+        ),
+        *(by_group(table, group, top) for group in GROUPS),
+    ]
+
+
+def by_group(table: BatchTable, group: str, top: int) -> ResultTable:
+    """States, tokens and failures for each agent, model, task or week."""
+    states = ", ".join(f"count(*) FILTER (WHERE state = '{state}')" for state in STATES)
+    order = "name = '(unknown)', name DESC" if group == "week" else "n DESC, name"
+    return table.answer(
+        f"by_{group}",
+        f"By {group}",
+        (group, "traces", *STATES, "no feedback", "median steps", "median tokens", "failures a trace"),
+        f"SELECT coalesce(nullif({GROUPS[group]}, ''), '(unknown)') AS name, count(*) n, {states},"
+        " count(*) FILTER (WHERE error <> ''), median(steps)::BIGINT,"
+        " median(input_tokens + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
+        " + output_tokens)::BIGINT, sum(len(failures)) / n"
+        f" FROM traces GROUP BY name ORDER BY {order} LIMIT $top",
+        top=top,
+    )
+
+
+def _overview(table: BatchTable) -> ResultTable:
+    ((traces, sources, failed, first, last, steps, tokens, usd, spent),) = table.ask(
+        "SELECT count(*), count(DISTINCT source), count(*) FILTER (WHERE error <> ''),"
+        " strftime(min(started), '%Y-%m-%d'), strftime(max(started), '%Y-%m-%d'),"
+        " sum(steps)::BIGINT, sum(input_tokens + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
+        " + output_tokens)::BIGINT, sum(cost_usd), sum(analyst_usd) FROM traces"
+    )
+    rows = [("traces", traces), ("sources", sources), ("without feedback", failed), ("actions", steps)]
+    rows += [("analyst", table.spec.analyst), ("version", table.spec.version)]
+    if first is not None:
+        rows.append(("started", f"{first} to {last}"))
+    if tokens is not None:
+        rows.append(("tokens of agents, where recorded", tokens))
+    if usd is not None:
+        rows.append(("USD of agents, where recorded", round(usd, 2)))
+    if spent:
+        rows.append(("USD of the analyst", round(spent, 4)))
+    return ResultTable("overview", "Overview", ("", ""), tuple(rows))

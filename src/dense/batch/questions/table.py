@@ -1,0 +1,66 @@
+"""The rows of a batch as a DuckDB view: those of its spec, each key once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from dense.batch.libraries import duckdb
+from dense.batch.sources import file_system
+from dense.batch.store import Target
+from dense.errors import DenseError
+
+type ResultRow = tuple[Any, ...]
+
+
+class ResultTable(Struct, frozen=True):
+    """The answer to one question."""
+
+    name: str
+    """Its short name, for JSON."""
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[ResultRow, ...]
+    note: str = ""
+    """What must be said with it."""
+
+
+class BatchTable:
+    """The table of one target, open for questions."""
+
+    def __init__(self, uri: str) -> None:
+        target = Target(uri)
+        spec, parts = target.spec(), target.parts()
+        if spec is None or not parts:
+            raise DenseError(f"{uri}: no table of `dense batch` there; make one with: dense batch SRC… --out {uri}")
+        self.uri, self.spec = uri, spec
+        self._connection = duckdb().connect()
+        self._connection.execute("SET TimeZone = 'UTC'")
+        if not target.is_local:
+            system, _ = file_system(uri)
+            self._connection.register_filesystem(system)
+            parts = [system.unstrip_protocol(part) for part in parts]
+        # A trace that was tried again has a row with an error and a later one without: that one counts.
+        self._connection.read_parquet(parts, union_by_name=True).create_view("parts")
+        self._connection.execute(
+            "CREATE VIEW traces AS SELECT * FROM parts WHERE spec = getvariable('spec')"
+            " QUALIFY row_number() OVER (PARTITION BY key ORDER BY error <> '', source, part) = 1"
+        )
+        self._connection.execute("SET VARIABLE spec = $spec", {"spec": spec.hash})
+
+    def ask(self, question: str, **values: Any) -> list[ResultRow]:
+        """The rows of a query over `traces`."""
+        try:
+            return self._connection.execute(question, values or None).fetchall()
+        except duckdb().Error as error:
+            raise DenseError(f"{self.uri}: cannot be read ({str(error).partition(chr(10))[0]})") from None
+
+    def answer(self, name: str, title: str, columns: Sequence[str], question: str, **values: Any) -> ResultTable:
+        """The same as a table."""
+        return ResultTable(name, title, tuple(columns), tuple(self.ask(question, **values)))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()

@@ -1,0 +1,80 @@
+"""What the questions about a batch print: tables of text, JSON, or a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from dense.batch.questions.difference import difference
+from dense.batch.questions.page import cell_text, page
+from dense.batch.questions.search import search as search_table
+from dense.batch.questions.summary import summary as summarise
+from dense.batch.questions.table import BatchTable, ResultTable
+from dense.cli.text import printable, shortened
+
+MAX_CELL = 60
+
+
+def summary(place: str, top: int, html: Path | None, *, as_json: bool) -> None:
+    """Print the summary of a table, or write its page."""
+    with closing(BatchTable(place)) as table:
+        _show(summarise(table, top), f"Batch {place}", html, as_json=as_json)
+
+
+def diff(first: str, second: str, top: int, html: Path | None, *, as_json: bool) -> None:
+    """Print what is different between two tables, or write it as a page."""
+    with closing(BatchTable(first)) as one, closing(BatchTable(second)) as other:
+        _show(difference(one, other, top), f"Batch A {first}, B {second}", html, as_json=as_json)
+
+
+def search(place: str, text: str, limit: int, *, as_json: bool) -> bool:
+    """Print the traces that hold a text; gives whether there are any."""
+    with closing(BatchTable(place)) as table:
+        count, matches = search_table(table, text, limit)
+    for one in matches:
+        if as_json:
+            print(msgspec.json.encode(one).decode())
+        else:
+            where = f"{one.source} [{one.part}]" if one.part else one.source
+            print(f"{printable(where)}  {one.state or 'no feedback'}\n  {one.place}: {printable(one.excerpt)}")
+    if not as_json:
+        more = f", the first {len(matches)} are shown (--limit)" if count > len(matches) else ""
+        print(f"{count:,} traces{more}")
+    return count > 0
+
+
+def _show(tables: Sequence[ResultTable], title: str, html: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        found = {table.name: [dict(zip(table.columns, row, strict=True)) for row in table.rows] for table in tables}
+        if "overview" in found and tables[0].columns == ("", ""):
+            found["overview"] = [{str(name): value for name, value in tables[0].rows}]
+        print(json.dumps(found, indent=1, default=str))
+    elif html is not None:
+        html.write_text(page(title, tables), encoding="utf-8", errors="replace")
+        print(f"{html}: written")
+    else:
+        print("\n\n".join(map(_text, tables)))
+
+
+def _text(table: ResultTable) -> str:
+    """A table for the terminal: numbers on the right, texts shortened."""
+    cells = [
+        [shortened(cell_text(*one), MAX_CELL) for one in zip(row, table.columns, strict=True)] for row in table.rows
+    ]
+    note = [f"  {printable(table.note)}"] if table.note else []
+    if not cells:
+        return "\n".join([table.title, *note, "  none"])
+    head = [list(table.columns)] if any(table.columns) else []
+    widths = [max(len(row[place]) for row in (*head, *cells)) for place in range(len(table.columns))]
+    columns = list(zip(*table.rows, strict=True))
+    numbers = [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
+
+    def line(row: Sequence[str]) -> str:
+        each = zip(row, widths, numbers, strict=True)
+        return "  ".join(cell.rjust(width) if number else cell.ljust(width) for cell, width, number in each).rstrip()
+
+    return "\n".join([table.title, *note, *(f"  {line(row)}" for row in (*head, *cells))])

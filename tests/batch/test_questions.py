@@ -1,0 +1,107 @@
+"""Questions about a table: counts, search, differences, and a page that no trace can forge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_traces import made_trace, ran_batch
+from typer.testing import CliRunner
+
+from dense.batch.questions.difference import difference
+from dense.batch.questions.search import search
+from dense.batch.questions.summary import summary
+from dense.batch.questions.table import BatchTable, ResultTable
+from dense.batch.spec import BatchSpec
+from dense.cli import app
+from dense.errors import DenseError
+
+FAILING = ("python3 count.py", "ModuleNotFoundError: No module named 'numpy'")
+INSTALL = ("pip install numpy", "Successfully installed numpy-2.0")
+HOSTILE = "Count <script>alert(1)</script> \x1b[31mred"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two traces with a failure, one without, one that is damaged."""
+    folder = tmp_path_factory.mktemp("batch")
+    source = folder / "in"
+    source.mkdir()
+    traces = {
+        "a": made_trace("Count a.txt.", FAILING, INSTALL, ("python3 count.py", "3")),
+        "b": made_trace(HOSTILE, FAILING),
+        "c": made_trace("Count c.txt."),
+    }
+    for message in traces["c"]["messages"]:
+        message["timestamp"] = "2026-11-18T04:05:06Z"
+    for name, trace in traces.items():
+        (source / f"{name}.json").write_text(json.dumps(trace))
+    (source / "damaged.jsonl").write_bytes(b'{"type": "user", "message"')
+    ran_batch(folder / "out", source)
+    return str(folder / "out")
+
+
+@pytest.fixture
+def table(place: str) -> Iterator[BatchTable]:
+    with closing(BatchTable(place)) as opened:
+        yield opened
+
+
+def named(tables: list[ResultTable], name: str) -> list[dict[str, Any]]:
+    found = next(table for table in tables if table.name == name)
+    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+
+
+def test_the_summary_counts(table: BatchTable) -> None:
+    tables = summary(table)
+    assert sum(row["traces"] for row in named(tables, "states")) == 4
+    assert named(tables, "families") == [
+        {"family": "no_such_module", "failures": 2, "traces": 2, "recovered": 0.5, "most frequent subject": "numpy"}
+    ]
+    assert named(tables, "tools")[0]["program"] == "python count.py"
+    assert {row["task"] for row in named(tables, "by_task")} >= {"Count a.txt.", "Count c.txt."}
+    assert [row["week"] for row in named(tables, "by_week")] == ["2026-11-16", "(unknown)"]
+    assert ("started", "2026-11-18 to 2026-11-18") in tables[0].rows
+
+
+def test_search_names_the_most_telling_place(table: BatchTable) -> None:
+    count, matches = search(table, "NO MODULE named", 1)
+    assert count == 2 and len(matches) == 1
+    count, (match,) = search(table, "count c.txt")
+    assert (count, match.place, match.excerpt) == (1, "task", "Count c.txt.")
+    assert search(table, "%")[0] == 0  # no pattern
+
+
+def test_the_difference_of_two_tables(place: str, tmp_path: Path) -> None:
+    source = Path(place).parent / "in"
+    ran_batch(tmp_path / "b", source, spec=BatchSpec(environment="same"))
+    with closing(BatchTable(place)) as first, closing(BatchTable(str(tmp_path / "b"))) as second:
+        tables = difference(first, second)
+    changes = next(table for table in tables if table.name == "changes")
+    assert changes.note == "3 traces are in both tables; 0 have another state"
+    assert all(row["share A"] == row["share B"] for row in named(tables, "states"))
+    assert len(named(tables, "tasks")) == 3
+
+
+def test_the_commands(place: str, tmp_path: Path) -> None:
+    run = CliRunner()
+    text = run.invoke(app, ["batch", "summary", place]).output
+    assert "Error families" in text and "no_such_module" in text and "\x1b" not in text
+    found = json.loads(run.invoke(app, ["batch", "summary", place, "--json"]).output)
+    assert found["overview"][0]["traces"] == 4
+    assert run.invoke(app, ["batch", "search", place, "nowhere at all"]).exit_code == 1
+    assert "2 traces" in run.invoke(app, ["batch", "search", place, "numpy"]).output
+    assert "The same traces" in run.invoke(app, ["batch", "diff", place, place]).output
+    html = tmp_path / "page.html"
+    assert run.invoke(app, ["batch", "summary", place, "--html", str(html)]).exit_code == 0
+    page = html.read_text()
+    assert "&lt;script&gt;alert(1)" in page and "<script" not in page
+
+
+def test_no_table_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DenseError, match="no table of `dense batch` there"):
+        BatchTable(str(tmp_path))
