@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from dense.batch.questions.difference import difference
 from dense.batch.questions.search import search
 from dense.batch.questions.summary import summary
-from dense.batch.questions.table import BatchTable, ResultTable
+from dense.batch.questions.table import BatchTable, AnswerTable
 from dense.batch.spec import BatchSpec
 from dense.cli import app
 from dense.errors import DenseError
@@ -51,7 +51,7 @@ def table(place: str) -> Iterator[BatchTable]:
         yield opened
 
 
-def named(tables: list[ResultTable], name: str) -> list[dict[str, Any]]:
+def named(tables: list[AnswerTable], name: str) -> list[dict[str, Any]]:
     found = next(table for table in tables if table.name == name)
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dense.batch.questions.table import BatchTable, ResultTable
+from dense.batch.questions.table import BatchTable, AnswerTable
 
 SHARES = {
     "states": ("States", "state", "SELECT state, count(*) FROM traces WHERE error = '' GROUP BY 1"),
@@ -21,10 +21,10 @@ SHARES = {
 }
 
 
-def difference(first: BatchTable, second: BatchTable, top: int = 10) -> list[ResultTable]:
+def difference(first: BatchTable, second: BatchTable, top: int = 10) -> list[AnswerTable]:
     """The answers: shares side by side, then the tasks and the traces whose state changed."""
     totals = [table.ask("SELECT count(*) FROM traces WHERE error = ''")[0][0] for table in (first, second)]
-    overview = ResultTable(
+    overview = AnswerTable(
         "overview",
         "Overview",
         ("", "A", "B"),
@@ -38,7 +38,7 @@ def difference(first: BatchTable, second: BatchTable, top: int = 10) -> list[Res
     return [overview, *shares, *_same_traces(first, second, top), _tasks(first, second, top)]
 
 
-def _shares(first: BatchTable, second: BatchTable, totals: list[int], name: str, top: int) -> ResultTable:
+def _shares(first: BatchTable, second: BatchTable, totals: list[int], name: str, top: int) -> AnswerTable:
     title, column, question = SHARES[name]
     counts = [dict(table.ask(question)) for table in (first, second)]
     rows = [
@@ -46,7 +46,7 @@ def _shares(first: BatchTable, second: BatchTable, totals: list[int], name: str,
         for value in counts[0].keys() | counts[1].keys()
     ]
     rows.sort(key=lambda row: (-abs(row[4] - row[3]), row[0]))
-    return ResultTable(name, title, (column, "A", "B", "share A", "share B"), tuple(rows[:top]))
+    return AnswerTable(name, title, (column, "A", "B", "share A", "share B"), tuple(rows[:top]))
 
 
 def _pair(counts: list[dict[str, int]], totals: list[int], value: str) -> tuple[float, float]:
@@ -54,7 +54,7 @@ def _pair(counts: list[dict[str, int]], totals: list[int], value: str) -> tuple[
     return first, second
 
 
-def _same_traces(first: BatchTable, second: BatchTable, top: int) -> list[ResultTable]:
+def _same_traces(first: BatchTable, second: BatchTable, top: int) -> list[AnswerTable]:
     """How the state of traces changed that both tables have, by their content."""
     question = "SELECT content || ' ' || part, state, source, part FROM traces WHERE error = ''"
     states = {row[0]: row[1:] for row in first.ask(question)}
@@ -73,12 +73,12 @@ def _same_traces(first: BatchTable, second: BatchTable, top: int) -> list[Result
     counted = sorted(changes.items(), key=lambda one: (-one[1], one[0]))
     note = f"{same:,} traces are in both tables; {len(examples):,} have another state"
     return [
-        ResultTable("changes", "The same traces", ("A", "B", "traces"), tuple([(*k, n) for k, n in counted]), note),
-        ResultTable("changed", "Changed traces", ("A", "B", "source", "part"), tuple(sorted(examples)[:top])),
+        AnswerTable("changes", "The same traces", ("A", "B", "traces"), tuple([(*k, n) for k, n in counted]), note),
+        AnswerTable("changed", "Changed traces", ("A", "B", "source", "part"), tuple(sorted(examples)[:top])),
     ]
 
 
-def _tasks(first: BatchTable, second: BatchTable, top: int) -> ResultTable:
+def _tasks(first: BatchTable, second: BatchTable, top: int) -> AnswerTable:
     """Tasks that both tables have, by how much their share of complete traces differs."""
     question = (
         "SELECT task, count(*), count(*) FILTER (WHERE state = 'complete'), count(*) FILTER (WHERE state IN"
@@ -88,4 +88,4 @@ def _tasks(first: BatchTable, second: BatchTable, top: int) -> ResultTable:
     rows = [(row[0], *known[row[0]], *row[1:]) for row in second.ask(question) if row[0] in known]
     rows.sort(key=lambda row: (-abs(row[6] / row[4] - row[3] / row[1]), row[0]))
     columns = ("task", "traces A", "complete A", "open A", "traces B", "complete B", "open B")
-    return ResultTable("tasks", "Tasks of both tables", columns, tuple(rows[:top]))
+    return AnswerTable("tasks", "Tasks of both tables", columns, tuple(rows[:top]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from dense.batch.questions.table import ResultTable
+from dense.batch.questions.table import AnswerTable
 from dense.text.clip import clip_end
 
 MAX_CELL = 200
@@ -23,7 +23,7 @@ p.note { color: GrayText; }
 """
 
 
-def page(title: str, tables: Sequence[ResultTable]) -> str:
+def page(title: str, tables: Sequence[AnswerTable]) -> str:
     """The page."""
     sections = "\n".join(map(_section, tables))
     return (
@@ -35,7 +35,7 @@ def page(title: str, tables: Sequence[ResultTable]) -> str:
     )
 
 
-def _section(table: ResultTable) -> str:
+def _section(table: AnswerTable) -> str:
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
     head = f"<thead><tr>{head}</tr></thead>" if any(table.columns) else ""
     body = "\n".join("<tr>" + "".join(map(_cell, row, table.columns)) + "</tr>" for row in table.rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dense.batch.questions.table import BatchTable, ResultTable
+from dense.batch.questions.table import BatchTable, AnswerTable
 
 GROUPS = {
     "agent": "agent",
@@ -14,7 +14,7 @@ GROUPS = {
 STATES = ("complete", "incomplete", "broken", "unknown")
 
 
-def summary(table: BatchTable, top: int = 10) -> list[ResultTable]:
+def summary(table: BatchTable, top: int = 10) -> list[AnswerTable]:
     """The answers, each with at most `top` rows."""
     return [
         _overview(table),
@@ -59,7 +59,7 @@ def summary(table: BatchTable, top: int = 10) -> list[ResultTable]:
     ]
 
 
-def by_group(table: BatchTable, group: str, top: int) -> ResultTable:
+def by_group(table: BatchTable, group: str, top: int) -> AnswerTable:
     """States, tokens and failures for each agent, model, task or week."""
     states = ", ".join(f"count(*) FILTER (WHERE state = '{state}')" for state in STATES)
     order = "name = '(unknown)', name DESC" if group == "week" else "n DESC, name"
@@ -76,7 +76,7 @@ def by_group(table: BatchTable, group: str, top: int) -> ResultTable:
     )
 
 
-def _overview(table: BatchTable) -> ResultTable:
+def _overview(table: BatchTable) -> AnswerTable:
     ((traces, sources, failed, first, last, steps, tokens, usd, spent),) = table.ask(
         "SELECT count(*), count(DISTINCT source), count(*) FILTER (WHERE error <> ''),"
         " strftime(min(started), '%Y-%m-%d'), strftime(max(started), '%Y-%m-%d'),"
@@ -93,4 +93,4 @@ def _overview(table: BatchTable) -> ResultTable:
         rows.append(("USD of agents, where recorded", round(usd, 2)))
     if spent:
         rows.append(("USD of the analyst", round(spent, 4)))
-    return ResultTable("overview", "Overview", ("", ""), tuple(rows))
+    return AnswerTable("overview", "Overview", ("", ""), tuple(rows))

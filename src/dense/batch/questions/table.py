@@ -12,17 +12,17 @@ from dense.batch.sources import file_system
 from dense.batch.store import Target
 from dense.errors import DenseError
 
-type ResultRow = tuple[Any, ...]
+type AnswerRow = tuple[Any, ...]
 
 
-class ResultTable(Struct, frozen=True):
+class AnswerTable(Struct, frozen=True):
     """The answer to one question."""
 
     name: str
     """Its short name, for JSON."""
     title: str
     columns: tuple[str, ...]
-    rows: tuple[ResultRow, ...]
+    rows: tuple[AnswerRow, ...]
     note: str = ""
     """What must be said with it."""
 
@@ -50,16 +50,16 @@ class BatchTable:
         )
         self._connection.execute("SET VARIABLE spec = $spec", {"spec": spec.hash})
 
-    def ask(self, question: str, **values: Any) -> list[ResultRow]:
+    def ask(self, question: str, **values: Any) -> list[AnswerRow]:
         """The rows of a query over `traces`."""
         try:
             return self._connection.execute(question, values or None).fetchall()
         except duckdb().Error as error:
             raise DenseError(f"{self.uri}: cannot be read ({str(error).partition(chr(10))[0]})") from None
 
-    def answer(self, name: str, title: str, columns: Sequence[str], question: str, **values: Any) -> ResultTable:
+    def answer(self, name: str, title: str, columns: Sequence[str], question: str, **values: Any) -> AnswerTable:
         """The same as a table."""
-        return ResultTable(name, title, tuple(columns), tuple(self.ask(question, **values)))
+        return AnswerTable(name, title, tuple(columns), tuple(self.ask(question, **values)))
 
     def close(self) -> None:
         """Close the connection."""

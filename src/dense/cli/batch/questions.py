@@ -13,7 +13,7 @@ from dense.batch.questions.difference import difference
 from dense.batch.questions.page import cell_text, page
 from dense.batch.questions.search import search as search_table
 from dense.batch.questions.summary import summary as summarise
-from dense.batch.questions.table import BatchTable, ResultTable
+from dense.batch.questions.table import BatchTable, AnswerTable
 from dense.cli.text import printable, shortened
 
 MAX_CELL = 60
@@ -47,7 +47,7 @@ def search(place: str, text: str, limit: int, *, as_json: bool) -> bool:
     return count > 0
 
 
-def _show(tables: Sequence[ResultTable], title: str, html: Path | None, *, as_json: bool) -> None:
+def _show(tables: Sequence[AnswerTable], title: str, html: Path | None, *, as_json: bool) -> None:
     if as_json:
         found = {table.name: [dict(zip(table.columns, row, strict=True)) for row in table.rows] for table in tables}
         if "overview" in found and tables[0].columns == ("", ""):
@@ -60,7 +60,7 @@ def _show(tables: Sequence[ResultTable], title: str, html: Path | None, *, as_js
         print("\n\n".join(map(_text, tables)))
 
 
-def _text(table: ResultTable) -> str:
+def _text(table: AnswerTable) -> str:
     """A table for the terminal: numbers on the right, texts shortened."""
     cells = [
         [shortened(cell_text(*one), MAX_CELL) for one in zip(row, table.columns, strict=True)] for row in table.rows
