@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from dense.batch.questions.difference import difference
 from dense.batch.questions.search import search
 from dense.batch.questions.summary import summary
-from dense.batch.questions.table import BatchTable, AnswerTable
+from dense.batch.questions.table import AnswerTable, BatchTable
 from dense.batch.spec import BatchSpec
 from dense.cli import app
 from dense.errors import DenseError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dense.batch.questions.table import BatchTable, AnswerTable
+from dense.batch.questions.table import AnswerTable, BatchTable
 
 SHARES = {
     "states": ("States", "state", "SELECT state, count(*) FROM traces WHERE error = '' GROUP BY 1"),

@@ -13,7 +13,7 @@ from dense.batch.questions.difference import difference
 from dense.batch.questions.page import cell_text, page
 from dense.batch.questions.search import search as search_table
 from dense.batch.questions.summary import summary as summarise
-from dense.batch.questions.table import BatchTable, AnswerTable
+from dense.batch.questions.table import AnswerTable, BatchTable
 from dense.cli.text import printable, shortened
 
 MAX_CELL = 60
