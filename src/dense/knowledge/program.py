@@ -55,7 +55,7 @@ Operands = Literal[
     "listed",  # files and folders that are read, the current folder if there is none
     "searched",  # a pattern or a program, then files that are read
     "written",  # files that are made or changed
-    "changed",  # a mode or an owner, then files that are changed
+    "changed",  # a mode or an owner, then files that get it
     "deleted",  # files that are removed
     "copied",  # files that are read, and where they go
     "moved",  # files that are removed, and where they go

@@ -140,7 +140,7 @@ FILES: list[tuple[str, Expected]] = [
     ("ln -s target link", {"writes": "link"}),
     ("install -m 755 tool /usr/local/bin/tool", {"reads": "tool", "writes": "/usr/local/bin/tool"}),
     ("mkdir -p a/b", {"writes": "a/b"}),
-    ("chmod +x run.sh", {"writes": "run.sh"}),
+    ("chmod +x run.sh", {"modes": "run.sh"}),
     ("rm -rf a b/*.o", {"deletes": ("a", "b/*.o")}),
     ("sort -k2 -o out.txt in.txt", {"reads": "in.txt", "writes": "out.txt"}),
     ("tar xzf a.tgz -C /opt", {"reads": "a.tgz", "writes": "/opt"}),

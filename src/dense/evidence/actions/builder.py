@@ -34,6 +34,7 @@ class EffectsBuilder(Struct, gc=False):
     scripts: dict[str, None] = {}
     undoes: dict[str, None] = {}
     builds: dict[str, None] = {}
+    modes: dict[str, None] = {}
     contents: dict[str, str] = {}
     """What was written into a file during this step: a program that is written and run at once is known."""
     checks: dict[str, bool] = {}
@@ -86,8 +87,8 @@ class EffectsBuilder(Struct, gc=False):
 
     def build(self) -> Effects:
         return Effects(
-            *map(tuple, (self.reads, self.writes, self.deletes, self.runs, self.tests)),
-            *map(tuple, (self.installs, self.services, self.network, self.scripts, self.undoes, self.builds)),
+            *map(tuple, (self.reads, self.writes, self.deletes, self.runs, self.tests, self.installs)),
+            *map(tuple, (self.services, self.network, self.scripts, self.undoes, self.builds, self.modes)),
         )
 
 

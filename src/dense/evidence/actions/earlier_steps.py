@@ -54,17 +54,18 @@ class EarlierSteps:
             del self._programs[next(iter(self._programs))]
 
     def _with_programs(self, effects: Effects, step: EffectsBuilder) -> Effects:
-        """With what the programs that it runs write and remove. Those that it wrote itself are known already."""
-        writes, deletes = dict.fromkeys(effects.writes), dict.fromkeys(effects.deletes)
+        """With what the programs that it runs read, write and remove. Those that it wrote itself are known already."""
+        reads, writes, deletes = map(dict.fromkeys, (effects.reads, effects.writes, effects.deletes))
         for path in effects.scripts:
             found = self._programs.get(path.rpartition("/")[2])
             if found is None or path in step.contents or not is_same_end(path, found.path):
                 continue
             if found.effects is None:
                 found.effects = program_effects(found)
+            reads |= dict.fromkeys(found.effects.reads)
             writes |= dict.fromkeys(found.effects.writes)
             deletes |= dict.fromkeys(found.effects.deletes)
-        return replace(effects, writes=tuple(writes), deletes=tuple(deletes))
+        return replace(effects, reads=tuple(reads), writes=tuple(writes), deletes=tuple(deletes))
 
 
 def is_same_end(path: str, other: str) -> bool:

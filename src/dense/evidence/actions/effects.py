@@ -37,16 +37,18 @@ class Effects(Struct, frozen=True, omit_defaults=True, gc=False):
     """Those among the written files that were taken back to what a repository holds, and not written again."""
     builds: tuple[str, ...] = ()
     """Commands that build something: programs, pages, images."""
+    modes: tuple[str, ...] = ()
+    """Files whose permissions or owner were changed: their contents are as they were."""
 
     @property
     def changes_files(self) -> bool:
         """Whether it writes or removes anything."""
-        return bool(self.writes or self.deletes)
+        return bool(self.writes or self.deletes or self.modes)
 
     @property
     def is_key(self) -> bool:
         """Whether it is kept by rule: it changes files, runs tests, builds or installs something."""
-        return bool(self.writes or self.deletes or self.tests or self.installs or self.builds)
+        return bool(self.changes_files or self.tests or self.installs or self.builds)
 
 
 type EffectsOf = Callable[[Step], Effects]

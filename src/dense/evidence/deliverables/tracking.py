@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dense.evidence.actions.shell.heredocs import take_heredocs
-from dense.evidence.actions.shell.statements import program, statements
+from dense.evidence.actions.shell.statements import blocks, program, statements
 from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call, shell_text
 from dense.evidence.deliverables.sightings import count_sightings, is_named
 from dense.evidence.facts.facts import ActionFacts
@@ -29,6 +29,8 @@ MAX_SIGHTINGS = 1_000
 SHOWING_PROGRAMS = programs_that("shows", "lists")
 LISTING_PROGRAMS = programs_that("lists", "finds") | {"find", "git", "tree"}
 """Programs whose output names files that are there."""
+NO_MAKERS = programs_that("looks", "shows", "lists", "idle", "quiet") | {"git"}
+"""Programs that make no file but those that `Effects.writes` names."""
 WRITES_HEREDOC = re.compile(r"^\s*(?:sudo\s+)?(?:cat|tee)\b|[;&|]\s*(?:sudo\s+)?(?:cat|tee)\b")
 IN_PLACE = ("sed -i", "perl -pi", "perl -i", "git apply", "git checkout", "patch ", ">>")
 OLD_TEXT_ARGUMENTS = frozenset(["old_str", "old_string", "oldText", "old_text", "insert_line", "search", "old_code"])
@@ -138,14 +140,15 @@ def _track(
             continue  # a to-do list and a hand-over make nothing and show nothing
         named = count_sightings(said.typed, path, MAX_SIGHTINGS)
         writes = any(same_file(written, path) for written in fact.effects.writes)
+        is_read = bool(made) and not writes and any(same_file(read, path) for read in fact.effects.reads)
         if named:
             programs |= {base_name(written) for written in fact.effects.writes if not same_file(written, path)}
-        runs_writer = any(base_name(script) in programs for script in fact.effects.scripts)
+        runs_writer = not is_read and any(base_name(script) in programs for script in fact.effects.scripts)
         is_run = not writes and any(same_file(script, path) for script in fact.effects.scripts)
         if is_run and not fact.has_failed:
             shown.append(fact.action)  # to run a program does not make it, and shows that it is there
             continue
-        may_make = named and not is_run and _may_make(fact)
+        may_make = named and not is_run and not is_read and _may_make(fact)
         if writes or runs_writer or (may_make and is_named(_acting_text(calls), path)):
             # An action that writes the file and then runs a check has written it, whatever the check says.
             has_failed = fact.has_failed and not (writes and fact.is_check)
@@ -154,13 +157,15 @@ def _track(
                 read_back.append(fact.action)
         elif programs and not fact.has_failed and (fact.phase == "run" or fact.effects.services):
             may_exist = True  # what ran may have read the file that names it
-        is_there = _is_there(fact, named, texts, path)
+        is_there = _is_there(fact, named, texts, path, is_read=is_read)
         if is_there is not False and _shows_other_file(fact, path):
             continue
         if is_there is None:
             may_exist = may_exist or (not named and any(base_name(path) in text for text in texts))
         else:
             (shown if is_there else missed).append(fact.action)
+    if not made and (maker := _unknown_maker(path, shown, facts)):
+        made.append(maker)
     is_old = not made or _was_there(path, made[0], shown, facts, steps)
     return TrackedFile(
         requirement, tuple(made), tuple(tried), tuple(shown), tuple(missed), tuple(read_back), may_exist, is_old
@@ -173,12 +178,27 @@ def _acting_text(calls: Sequence[ParsedCall]) -> str:
     texts: list[str] = []
     for call in calls:
         if is_shell(call):
-            texts.append(_without_contents(shell_text(call) or ""))
+            texts += [part for part in blocks(_without_contents(shell_text(call) or "")) if _may_be_maker(part)]
         elif call.kind in ("write", "editor", "patch"):
             texts += call.texts(PATH_KEYS)
         elif call.kind != "talk":
             texts += [str(value)[:MAX_TEXT_CHARS] for value in call.arguments.values()]
     return "\0".join(texts)
+
+
+def _may_be_maker(part: str) -> bool:
+    return "|" in part or program(part) not in NO_MAKERS
+
+
+def _unknown_maker(path: str, shown: Sequence[int], facts: Sequence[ActionFacts]) -> int:
+    """The last action that ran something before a file was first seen, if a listing of its folder did not show the file
+    before; 0 if there is none."""
+    before = facts[: shown[0] - 1] if shown else ()
+    folders = (path.rpartition("/")[0] or ".", ".")
+    listed = (fact.action for fact in before if fact.phase == "explore" and any(map(fact.effects.reads.count, folders)))
+    first = next(listed, len(facts))
+    ran = (fact for fact in reversed(before) if fact.action > first and not fact.has_failed)
+    return next((fact.action for fact in ran if fact.effects.scripts or fact.phase == "run"), 0)
 
 
 def _without_contents(command: str) -> str:
@@ -199,14 +219,15 @@ def _reads_back(fact: ActionFacts, path: str) -> bool:
     return bool(parts) and program(parts[-1]) in SHOWING_PROGRAMS and ">" not in parts[-1]
 
 
-def _is_there(fact: ActionFacts, named: int, texts: Sequence[str], path: str) -> bool | None:
+def _is_there(fact: ActionFacts, named: int, texts: Sequence[str], path: str, *, is_read: bool) -> bool | None:
     """Whether an action, which names a file so often itself, shows it (True), looks for it and does not find it
     (False), or neither (None). A terminal repeats every command: the file must be named more often in its output."""
     if any(_is_absent(text, path) for text in texts):
         return False
     if sum(count_sightings(text, path, named + 1) for text in texts) > named:
         return True
-    is_look = named and _only_looks(fact) and not fact.has_failed and not fact.result.is_empty
+    is_look = is_read or (named and _only_looks(fact))
+    is_look = is_look and not fact.has_failed and not fact.result.is_empty
     return True if is_look else None
 
 

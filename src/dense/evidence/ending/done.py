@@ -225,7 +225,7 @@ def _first_sight(evidence: TraceEvidence, value: str) -> int:
 
 def _answer_of_port(evidence: TraceEvidence, port: str) -> int:
     """The last action that asked a port and got an answer; 0 if there is none."""
-    for fact in reversed(evidence.facts[evidence.last_change :]):
+    for fact in reversed(evidence.facts[max(evidence.last_change - 1, 0) :]):
         if any(f":{port}" in text for text in fact.commands) and not fact.has_failed and not fact.result.is_empty:
             return fact.action
     return 0

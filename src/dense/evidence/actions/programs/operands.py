@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.builder import EffectsBuilder
+from dense.evidence.actions.builder import EffectsBuilder, files
 from dense.evidence.actions.shell.arguments import has_flag, operands, option
 from dense.evidence.actions.shell.command import Command
 from dense.knowledge.program import Program
@@ -35,7 +35,7 @@ def record_operands(row: Program, words: Sequence[str], command: Command, builde
         case "deleted":
             builder.delete(*rest, cwd=cwd)
         case "changed":
-            builder.write(*(rest if "--reference" in words else rest[1:]), cwd=cwd)
+            builder.modes |= dict.fromkeys(files(rest if "--reference" in words else rest[1:], cwd))
         case "copied" | "moved" | "linked":
             _record_transfer(row, words, rest, cwd, builder)
         case "archived":
