@@ -88,7 +88,7 @@ def is_shell(call: ParsedCall) -> bool:
         return kind == "shell"
     if "keystrokes" in call.arguments:
         return True
-    text = call.text(("command", "cmd"))
+    text = " ".join(call.texts(("command", "cmd")) + call.texts(("args",)))
     return bool(text) and (SHELL_NAME.search(call.name.lower()) is not None or _is_command(text))
 
 
@@ -104,6 +104,9 @@ def shell_text(call: ParsedCall) -> str | None:
         return "\n".join(code for language, code in call.fences if language in SHELL_FENCES)
     for key in filter(call.arguments.__contains__, COMMAND_KEYS):
         value = call.arguments[key]
+        given = call.arguments.get("args")
+        if isinstance(value, str) and isinstance(given, list) and given and value.split() == [value]:
+            return _joined_words([value, *_texts(cast("list[Any]", given))])
         if isinstance(value, str):
             return _typed(value) if key in ("keystrokes", "chars", "keys") or _is_typed(call) else without_fence(value)
         if isinstance(value, list) and value:

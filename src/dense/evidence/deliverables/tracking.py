@@ -132,6 +132,7 @@ def _track(
     missed: list[int] = []
     read_back: list[int] = []
     may_exist = False
+    stem = base_name(path).rpartition(".")[0] + "."
     programs: set[str] = set()
     """The files that the attempt wrote and that name the file."""
     for fact, said in zip(facts, read, strict=True):
@@ -155,8 +156,9 @@ def _track(
             (tried if has_failed else made).append(fact.action)
             if not fact.has_failed and not fact.result.is_empty and _reads_back(fact, path):
                 read_back.append(fact.action)
-        elif programs and not fact.has_failed and (fact.phase == "run" or fact.effects.services):
-            may_exist = True  # what ran may have read the file that names it
+        elif not fact.has_failed and (fact.phase == "run" or fact.effects.services or fact.effects.builds):
+            # What ran may have read the file that names it, or made it out of one with the same stem, as compilers do.
+            may_exist = may_exist or bool(programs) or (not fact.effects.scripts and stem in said.typed)
         is_there = _is_there(fact, named, texts, path, is_read=is_read)
         if is_there is not False and _shows_other_file(fact, path):
             continue

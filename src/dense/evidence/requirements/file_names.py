@@ -7,22 +7,22 @@ import re
 EXTENSIONS = frozenset(
     """
     1 3gp 7z a aac abi ada adb adoc ads ai aif apk app arff asc asm asp aspx astro au avi avif avro awk backup bak
-    bam bas bash bat bed bib bin blend bmp bz2 c cc cer cfg cgi cjs class clj cljs cmake cmd cnf cob conf config cpp
-    cr crt cs csh csproj css csv cu cue cxx d dart dat data db db3 dbf deb der dex diff dll dng doc docx dot dump
-    dylib ear edn eex el elf elm eml env eps epub erb erl err ex exe exs f f03 f77 f90 f95 fa fas fasta fastq feather
-    fish fits flac flag flv fna fq frag fs fsx ftl gb gdb geojson ggb gguf gif glb gltf gml go gpg gpx gql gradle
-    graphml graphql groovy gz h h5 handlebars har hbs hcl hcl2 hdf hdf5 heic hpp hs htm html http hxx ico ics idx img
-    inc ini ino ipynb iso jar java jinja jinja2 jl jpeg jpg js json json5 jsonc jsonl jsp jsx key keystore kml ko kt
-    kts less lhs lib lisp list ll lock log lua m m4 m4a map mat md mdx mf mid midi mjs mk mkv ml mli mo mod mol mov
-    mp3 mp4 mpeg mpg msg msi mts mustache mzml nasm nb nc ndjson nfo nim nix npy npz nt o obj odp ods odt ogg onnx
-    opus orc org otf out p12 p7b parquet pas patch pb pcap pcapng pcd pdb pdf pem pfx pgm php phtml pickle pickle5
-    pid pkl pl plist ply pm png po pod pony ppm ppt pptx prisma pro properties proto ps ps1 psd psv pt pth pub pug
-    purs py pyc pyd pyi pyx q qcow2 qml r rake rar raw rb rda rdata rdb rdf rds re res rkt rmd rng rpm rs rst rtf ru
-    s sage sam sas sass sav sbt sc scala scm scss sdf sed ser service sh shp sig sln smi so socket sol sparql sql
-    sqlite sqlite3 srt ss stan stl styl sum svelte svg swift swp tab tar tbz2 tcl tex text tf tfrecord tfvars tga tgz
-    thrift tif tiff tmpl toml torrent tpl ts tsv tsx ttf ttl twig txt typ ui v vb vbs vcf vhd vhdl vmdk vsix vtt vue
-    war wasm wat wav webm webmanifest webp wma wmv woff woff2 wsdl x xcf xhtml xls xlsb xlsm xlsx xml xpi xsd xsl
-    xslt xz y yaml yang yara yml yy zig zip zsh zst
+    bam bas bash bat bed bib bin blend bmp bundle bz2 c cc cer cfg cgi cjs ckpt class clj cljs cmake cmd cnf cob
+    comp conf config cpio cpp cr crt cs csh csproj css csv cu cue cxx d dart dat data db db3 dbf deb der dex diff
+    dll dng doc docx dot dump dylib ear edn eex el elf elm eml enc env eps epub erb erl err ex exe exs f f03 f77 f90
+    f95 fa fas fasta fastq feather fish fits flac flag flv fna fq frag fs fsx ftl gb gdb geojson ggb gguf gif glb
+    gltf gml go gpg gpx gql gradle graphml graphql groovy gz h h5 handlebars har hbs hcl hcl2 hdf hdf5 heic hpp hs
+    htm html http hxx ico ics idx img inc ini ino ipynb iso jar java jinja jinja2 jl jpeg jpg js json json5 jsonc
+    jsonl jsp jsx key keystore kml ko kt kts less lhs lib lisp list ll lock log lua m m4 m4a map mat md mdx mf mid
+    midi mjs mk mkv ml mli mo mod mol mov mp3 mp4 mpeg mpg msg msi mts mustache mzml nasm nb nc ndjson nfo nim nix
+    npy npz nt o obj odp ods odt ogg onnx opus orc org otf out p12 p7b parquet pas patch pb pcap pcapng pcd pdb pdf
+    pem pfx pgm php phtml pickle pickle5 pid pkl pl plist ply pm png po pod pony ppm ppt pptx prisma pro properties
+    proto ps ps1 psd psv pt pth pub pug purs py pyc pyd pyi pyx q qcow2 qml r rake rar raw rb rda rdata rdb rdf rds
+    re red res rkt rmd rng rpm rs rst rtf ru s sage sam sas sass sav sbt sc scala scm scss sdf sed ser service sh
+    shp sig sln smi so socket sol sparql sql sqlite sqlite3 srt ss stan stl styl sum svelte svg swift swp tab tar
+    tbz2 tcl tex text tf tfrecord tfvars tga tgz thrift tif tiff tmpl toml torrent tpl ts tsv tsx ttf ttl twig txt
+    typ ui v vb vbs vcf vhd vhdl vmdk vo vsix vtt vue war wasm wat wav wcnf webm webmanifest webp wma wmv woff woff2
+    wsdl x xcf xhtml xls xlsb xlsm xlsx xml xpi xsd xsl xslt xz y yaml yang yara yml yy zig zip zsh zst
 """.split()
 )
 

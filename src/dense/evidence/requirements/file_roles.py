@@ -24,6 +24,8 @@ EXAMPLE = re.compile(rf"(?:\b|^)(?:{'|'.join(map(re.escape, phrases('example')))
 QUOTES = " `」「『』“”\"'"
 AFTER_LISTED = frozenset(": — – - ( , with containing".split())
 """What comes behind the name in an item of a list of files."""
+MAX_LABEL_WORDS = 4
+TITLED = frozenset(["titled", "named", "called"])
 OR = words("or")
 JOINTS = words("conjunction") | OR | {",", "&", "+", "(", ")", QUOTE_MARK}
 CONDITIONS = words("condition")
@@ -140,12 +142,14 @@ def _is_in_condition(tokens: list[str], place: int) -> bool:
 def _placed_role(sentence: Sentence, tokens: list[str], place: int) -> Role | None:
     """The role that a heading, a lead-in or a label gives to a name at the beginning."""
     before = tokens[:place]
-    is_label = 0 < len(before) <= 8 and (before[-1] == ":" or FILLERS.issuperset(before))
+    is_named = before[-2:-1] == ["be"] and before[-1] in TITLED
+    is_label = 0 < len(before) <= 8 and (before[-1] == ":" or is_named or FILLERS.issuperset(before))
     if is_label and (role := _labelled_role(before)):
         return role
     if not sentence.is_first or sentence.purpose not in ("output", "input"):
         return None
-    if before and sentence.shape != "heading" and not (FILLERS | {":"}).issuperset(before):
+    is_labelled = sentence.shape == "item" and before[-1:] == [":"] and len(before) <= MAX_LABEL_WORDS
+    if before and sentence.shape != "heading" and not is_labelled and not (FILLERS | {":"}).issuperset(before):
         return None
     after = tokens[place + 1] if place + 1 < len(tokens) else None
     if after is None or after in AFTER_LISTED or sentence.shape in ("heading", "row"):
@@ -156,6 +160,8 @@ def _placed_role(sentence: Sentence, tokens: list[str], place: int) -> Role | No
 def _labelled_role(before: list[str]) -> Role | None:
     """`Output: X`, `The output file should be X`."""
     labels = set(before) - {":", QUOTE_MARK}
+    if before[-2:-1] == ["be"] and before[-1] in TITLED and labels & OUTPUTS:
+        return "deliverable"  # the output table should be named X
     if not labels <= FILLERS | OUTPUTS | INPUTS:
         return None
     if labels & OUTPUTS:

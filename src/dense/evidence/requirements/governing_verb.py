@@ -22,7 +22,9 @@ SOFTENERS = words("softener")
 NO_ORDER_TO = words("no_order_to")
 NEGATIONS_BEHIND = words("negation_behind")
 DETERMINERS = frozenset("the a an this its your each any all of with for in from by".split())
+NAMING = frozenset(["call", "name", "title"])
 BEFORE_VERBS = frozenset("to you i we it they that which will not do does let help me us".split())
+NO_CLAUSE_BEFORE = REQUESTS | PUNCTUATION | {"and", "then", "that", "if", "when", "so"}
 DEMANDING = frozenset("must should shall needs need has have to".split())
 
 
@@ -30,6 +32,7 @@ def governed_role(tokens: list[str], place: int) -> Role | None:
     """The role of the name at a place by its governing word; None if there is none."""
     preposition = ""
     is_taken = False  # whether a source comes between, as in: a summary of the data in X
+    is_place = False  # whether a word for a place is before it: compile the sources at X
     index = place - 1
     while index > max(-1, place - MAX_DISTANCE):
         word = tokens[index]
@@ -43,6 +46,7 @@ def governed_role(tokens: list[str], place: int) -> Role | None:
         elif cue is None or _is_noun(tokens, index, cue):
             pass
         elif cue in ("to", "in"):
+            is_place = is_place or (not preposition and word in ("at", "under"))
             preposition = preposition or cue
         elif cue == "from":
             if not preposition:
@@ -54,9 +58,12 @@ def governed_role(tokens: list[str], place: int) -> Role | None:
         elif cue == "existing":
             return "given"
         elif cue == "narrated":
-            return _narrated_role(tokens, index, preposition)
-        else:
-            return _verb_role(tokens, index, place, preposition, is_taken)
+            if not _is_adjective(tokens, index):
+                return _narrated_role(tokens, index, preposition)
+        elif not (preposition and _is_in_clause(tokens, index)):
+            return _verb_role(tokens, index, place, "" if is_place and cue == "move" else preposition, is_taken)
+        if word == "be" and preposition == "in" and index and tokens[index - 1] in ("must", "should", "shall"):
+            return "deliverable"  # the result must be in X
         index -= 1
     return _fronted_role(tokens, place, preposition)
 
@@ -70,6 +77,16 @@ def _is_noun(tokens: list[str], index: int, cue: Cue) -> bool:
         return True
     may_precede = before in ORDER_STARTS or before in BEFORE_VERBS or before in REQUESTS or before in NEGATIONS
     return not may_precede and before not in SOFTENERS and CUES.get(before) != "clause"
+
+
+def _is_adjective(tokens: list[str], index: int) -> bool:
+    """Whether a participle belongs to a noun: the model with its updated weights."""
+    return bool(index) and tokens[index - 1] in DETERMINERS and tokens[index + 1 : index + 2] != ["by"]
+
+
+def _is_in_clause(tokens: list[str], index: int) -> bool:
+    """Whether a verb belongs to a clause about something else: write each word you find to X."""
+    return index > 1 and tokens[index - 1] in ("you", "i", "we", "they") and tokens[index - 2] not in NO_CLAUSE_BEFORE
 
 
 def _skip_bracket(tokens: list[str], index: int) -> int:
@@ -106,6 +123,8 @@ def _verb_role(tokens: list[str], index: int, place: int, preposition: str, is_t
         return "forbidden" if not preposition or preposition == "in" or cue != "read" else "mentioned"
     if mood != "order":
         return "mentioned" if cue != "read" else "given"
+    if verb in NAMING and not preposition and tokens[index + 1 : index + 2] != [FILE_MARK]:
+        return "deliverable"  # call your program X
     if cue == "read":
         return "mentioned" if preposition == "to" and tokens[place - 1] != "at" else "given"
     if cue == "move":

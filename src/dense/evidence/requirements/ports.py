@@ -28,9 +28,9 @@ def ports(text: str) -> list[str]:
 def port_role(sentence_words: list[str], low: str) -> Role:
     """The role of a port, by the words of its sentence."""
     known = set(sentence_words)
-    if "already" in known or ("is running" in low and not known & MODALS) or "are running" in low:
+    if known & {"already", "provided"} or ("is running" in low and not known & MODALS) or "are running" in low:
         return "given"
-    if known & MODALS - {"has", "have", "need"} and known & SERVES:
+    if known & ((MODALS | {"ensure"}) - {"has", "have", "need"}) and known & SERVES:
         return "deliverable"
     for before, word in zip(["and", *sentence_words], sentence_words, strict=False):
         if word in SETS_UP and (before in BEFORE_ORDER or CUES.get(before) == "make"):

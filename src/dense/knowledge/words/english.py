@@ -135,7 +135,7 @@ WORDS: Words = {
 }
 
 PHRASES: Phrases = {
-    "must": "make sure, has to, have to, you need to, be sure",
+    "must": "make sure, has to, have to, needs to be, you need to, be sure",
     "example": "e.g, i.e, for example, for instance, such as, like, similar to, instead of, rather than, ex",
     "but": "however, but, unfortunately, note that, although",
     "limit": """
