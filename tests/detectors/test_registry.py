@@ -44,6 +44,7 @@ POLICY = {
     "closing_doubt": ("doubt", "part", True),
     "conflict_left": ("serious", "part", True),
     "unrequested_files": ("doubt", "part", False),
+    "limit_missed": ("serious", "part", True),
 }
 """Severity, level, and whether findings cover failures, by code."""
 NEW_DETECTOR = """

@@ -1,4 +1,5 @@
-"""Files that are missing: those that the task asks for and no action made, those that it is about and a step lost."""
+"""What is missing: files that the task asks for and no action made, files that it is about and a step lost, a limit of
+the task that the last measurement misses."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
 from dense.evidence.deliverables.candidates import best_candidate, pieces
 from dense.evidence.deliverables.tracking import TrackedFile
+from dense.evidence.ending.limits import is_exact, measured_limit
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.links.vanished_files import vanished_files
 from dense.evidence.requirements.vocabulary import CUES
@@ -27,6 +29,7 @@ INPUT_LOST = FindingCode(
 CLUE_UNUSED = FindingCode(
     "clue_unused", "A piece of the value that the task asks for was seen, and nothing was made of it.", "doubt"
 )
+LIMIT_MISSED = FindingCode("limit_missed", "The last measurement misses a limit of the task.", "serious")
 MAX_ATTEMPTS = 3
 CHANGE_VERBS = words("change")
 """Verbs that ask for a change of an existing file. They only choose the wording."""
@@ -96,10 +99,22 @@ def unused_clues(evidence: TraceEvidence) -> Iterator[Finding]:
         yield CLUE_UNUSED.found("", *actions, pieces=tuple(f"`{one.text}` (a{one.action})" for one in clues))
 
 
+def missed_limits(evidence: TraceEvidence) -> Iterator[Finding]:
+    """Limits of the task that the last measurement misses; a doubt if another quantity may be meant."""
+    for one in evidence.requirements:
+        if one.kind != "threshold" or one.role != "deliverable":
+            continue
+        measured = measured_limit(evidence, one)
+        if measured is not None and not measured.is_kept:
+            severity = "serious" if is_exact(one) else "doubt"
+            yield LIMIT_MISSED.found(one.subject, measured.action, severity=severity, value=measured.value)
+
+
 def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
     yield from missing_deliverables(evidence)
     yield from lost_inputs(evidence)
     yield from unused_clues(evidence)
+    yield from missed_limits(evidence)
 
 
-DETECTOR = Detector(_detect, (DELIVERABLE_MISSING, DELIVERABLE_ATTEMPT_FAILED, INPUT_LOST, CLUE_UNUSED))
+DETECTOR = Detector(_detect, (DELIVERABLE_MISSING, DELIVERABLE_ATTEMPT_FAILED, INPUT_LOST, CLUE_UNUSED, LIMIT_MISSED))

@@ -268,6 +268,9 @@ DESCRIBERS: dict[str, Describe] = {
     "closing_doubt": _closing_doubt,
     "conflict_left": _conflict_left,
     "unrequested_files": _unrequested_files,
+    "limit_missed": lambda one, _: (
+        f"The task asks for `{one.subject}`, and a{one.opened} measures {one.text('value')}."
+    ),
 }
 """What makes the words, by code."""
 
@@ -436,5 +439,8 @@ ADVICE: dict[str, Advise] = {
     "closing_doubt": _advise_closing_doubt,
     "conflict_left": _advise_conflict_left,
     "unrequested_files": _advise_unrequested_files,
+    "limit_missed": lambda one: (
+        f"Keep the limit `{one.subject}`: measure it after the last change, as a{one.opened} does."
+    ),
 }
 """By code. A code without an entry gives no advice."""

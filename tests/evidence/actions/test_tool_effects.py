@@ -53,6 +53,8 @@ TOOLS: list[tuple[str, dict[str, Any], Expected]] = [
     ("execute_ipython_cell", {"code": "!rm a\n%pip install x"}, {"deletes": ("a",), "installs": ("x",)}),
     ("get_user_details", {"user_id": "a.b"}, {}),
     ("shell", {"command": ["bash", "-lc", "rm a"]}, {"deletes": ("a",)}),
+    ("exec", {"command": "bash", "args": ["-lc", "rm a"]}, {"deletes": ("a",)}),
+    ("run", {"cmd": "rm", "args": ["a", "b c"]}, {"deletes": ("a", "b c")}),
     ("shell", {"command": ["rm", "a b"]}, {"deletes": ("a b",)}),
     ("shell", {"input": '{"command": ["rm", "a"]}'}, {"deletes": ("a",)}),
     ("exec_command", {"cmd": "rm a", "workdir": "/app"}, {"deletes": ("a",)}),

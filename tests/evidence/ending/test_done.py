@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made_attempt import Action, attempt, evidence_of, state
+from made_attempt import Action, analysed, attempt, described, evidence_of, state, the
 
 from dense.evidence.ending.done import demands
 
@@ -115,3 +115,77 @@ def test_a_limit_is_shown_only_by_all_commands_of_the_task() -> None:
     edit, speed, check = ("sed -i s/a/b/ app.py", ""), ("make speed", "OK"), ("make check", "OK")
     assert ("limit", "within 2 seconds", "yes", (3,)) in found(task, edit, speed, check, DONE)
     assert ("limit", "within 2 seconds", "unchecked", ()) in found(task, edit, check, DONE)
+
+
+SIZED = "Write `/app/data.comp` so that it unpacks to the text. `/app/data.comp` must be at most 2500 bytes."
+PACK = ("python3 pack.py > /app/data.comp", "")
+
+
+@pytest.mark.parametrize(
+    ("task", "look", "met"),
+    [
+        (SIZED, ("wc -c /app/data.comp", "2310 /app/data.comp"), "yes"),
+        (SIZED, ("ls -l /app", "-rw-r--r-- 1 root root 2310 Jan 1 10:00 data.comp"), "yes"),
+        (SIZED, ("ls -l /app", "-rw-r--r-- 1 root root 9000 Jan 1 10:00 other.bin"), "unchecked"),
+        (SIZED, ("wc -c /app/data.comp", "2610 /app/data.comp"), "no"),
+        ("Write `/app/data.comp`. It must take less than 30 seconds.", ("time ./unpack", "real\t0m3.2s"), "yes"),
+        ("Write `/app/data.comp`. It must take less than 30 seconds.", ("./unpack", "took 61.5 seconds"), "no"),
+        ("Train `/app/data.comp`. It must reach at least 75% accuracy.", ("./eval", "accuracy: 0.81"), "yes"),
+        ("Train `/app/data.comp`. It must reach at least 75% accuracy.", ("./eval", "epoch 3 of 4"), "unchecked"),
+        ("Write `/app/data.comp`. `low` must be within 2% of `high`.", ("./eval", "low: 99.1\nhigh: 100"), "yes"),
+        ("Write `/app/data.comp`. `low` must be within 2% of `high`.", ("./eval", "low: 90\nhigh: 100"), "no"),
+    ],
+)
+def test_a_limit_is_shown_by_a_measurement(task: str, look: Action, met: str) -> None:
+    (limit,) = [one for one in found(task, PACK, look, DONE) if one[0] == "limit"]
+    assert limit[2:] == (met, (2,) if met != "unchecked" else ())
+
+
+def test_a_missed_limit_is_reported_with_its_value() -> None:
+    assessment = analysed(SIZED, PACK, ("wc -c /app/data.comp", "2610 /app/data.comp"), DONE)
+    assert the(assessment, "limit_missed").is_serious
+    assert "measures 2610" in described(assessment, "limit_missed")
+    slow = analysed("Write `/app/a.bin`. It must take less than 30 seconds.", ("./unpack", "took 61.5 seconds"), DONE)
+    assert not the(slow, "limit_missed").is_serious  # another time may be meant
+
+
+ROWS = "Recover the rows of `/app/cut.db` and write them to `/app/rows.json`."
+LIST = ("ls /app", "cut.db")
+SOLVE = (
+    "cat > /app/solve.py <<'E'\nimport json\njson.dump([1], open('/app/rows.json', 'w'))\nE\npython3 /app/solve.py",
+    "17",
+)
+SHOW = ("cat /app/rows.json", '[{"word": "one"}]')
+CHECKER = "cat > /tmp/v.py <<'E'\nimport json\nassert len(json.load(open('/app/rows.json'))) == 17\nprint('valid')\nE"
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        (SHOW, ("chmod 644 /app/rows.json", "")),
+        (SHOW, ("cp /app/rows.json /tmp/rows.bak", "")),
+        (SHOW, ("cd /app && git add rows.json && git commit -m rows", "[main 1f2e] rows\n 1 file changed")),
+        ((CHECKER + "\npython3 /tmp/v.py", "valid"),),
+        ((CHECKER, ""), ("python3 /tmp/v.py", "valid")),
+    ],
+)
+def test_what_only_reads_a_file_does_not_change_it(later: tuple[Action, ...]) -> None:
+    assert state(attempt(ROWS, LIST, SOLVE, *later, DONE)) == "complete"
+
+
+def test_a_file_that_appears_after_a_run_was_made_by_it() -> None:
+    runs = ("cd /app && ./recover cut.db", "done")
+    assert state(attempt(ROWS, LIST, runs, SHOW, DONE)) == "complete"
+    assert state(attempt(ROWS, runs, SHOW, DONE)) == "unknown"  # it may have been there
+
+
+def test_a_compiler_may_make_a_file_that_no_action_names() -> None:
+    task = "Complete the proof in `sum.v`. The compiled proof should be in `sum.vo`."
+    assert state(attempt(task, ("sed -i s/Admitted/Qed/ sum.v", ""), ("coqc sum.v", ""), DONE)) == "unknown"
+    assert state(attempt(task, ("sed -i s/Admitted/Qed/ sum.v", ""), ("cat sum.v", "Qed."), DONE)) == "incomplete"
+
+
+def test_a_service_that_is_started_and_asked_at_once() -> None:
+    task = "Start a server on port 3000."
+    start = "nohup node server.js > server.log 2>&1 & sleep 2; curl -s localhost:3000/fib?n=10"
+    assert found(task, (start, '{"result": 55}'), DONE) == [("port", "3000", "yes", (1,))]

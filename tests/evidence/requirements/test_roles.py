@@ -11,6 +11,12 @@ MARKS = {"+": "deliverable", "<": "given", "-": "forbidden", "~": "mentioned"}
 
 FILES = r"""
 Write the sum to /app/out.txt. | +/app/out.txt
+Write each word that you find, one per line, to the file: /app/words.txt | +/app/words.txt
+Save the tuned model with its updated weights in binary format to /app/model.pt. | +/app/model.pt
+Call your program /app/golf.c and keep it short. | +/app/golf.c
+The output table should be titled primers.fasta. | +primers.fasta
+The compiled proof should be in sum.vo. | +sum.vo
+Compile the sources at /app/vendor/db.tar.gz with tracing. | </app/vendor/db.tar.gz
 Create `a.txt` with the contents of `b.txt` and `c.txt`. | +a.txt <b.txt <c.txt
 Create `a.txt` with the words that `b.txt` holds, and `c.txt` with the rest. | +a.txt ~b.txt ~c.txt
 Compare `a.txt` with the first, `b.txt` with the second. | <a.txt ~b.txt

@@ -14,6 +14,7 @@ from msgspec import Struct
 from dense.evidence.checks.checks import Check
 from dense.evidence.checks.spellings import program_of
 from dense.evidence.deliverables.tracking import TrackedFile, is_single_file
+from dense.evidence.ending.limits import measured_limit
 from dense.evidence.ending.plans import plan_items
 from dense.evidence.ending.rejections import submitted_answer
 from dense.evidence.facts.facts import ActionFacts
@@ -186,10 +187,14 @@ def _run_with_values(evidence: TraceEvidence, command: str) -> int:
 
 
 def _limits(evidence: TraceEvidence, check: int) -> Iterator[DemandEvidence]:
-    """Limits. `check`: the last action that shows that all commands of the task work; nothing else shows a limit."""
+    """Limits. `check`: the last action that shows that all commands of the task work; else a measurement shows it."""
     for one in evidence.requirements:
         if one.kind == "threshold" and one.role == "deliverable":
-            yield _shown("limit", one.subject, check)
+            measured = None if check else measured_limit(evidence, one)
+            if measured is not None and not measured.is_kept:
+                yield DemandEvidence("limit", one.subject, "no", (measured.action,))
+            else:
+                yield _shown("limit", one.subject, measured.action if measured else check)
 
 
 def _ports(evidence: TraceEvidence) -> Iterator[DemandEvidence]:

@@ -24,7 +24,7 @@ NEGATIONS_BEHIND = words("negation_behind")
 DETERMINERS = frozenset("the a an this its your each any all of with for in from by".split())
 NAMING = frozenset(["call", "name", "title"])
 BEFORE_VERBS = frozenset("to you i we it they that which will not do does let help me us".split())
-NO_CLAUSE_BEFORE = REQUESTS | PUNCTUATION | {"and", "then", "that", "if", "when", "so"}
+NO_CLAUSE_BEFORE = REQUESTS | PUNCTUATION | {"and", "then", "if", "when", "so"}
 DEMANDING = frozenset("must should shall needs need has have to".split())
 
 
@@ -60,7 +60,9 @@ def governed_role(tokens: list[str], place: int) -> Role | None:
         elif cue == "narrated":
             if not _is_adjective(tokens, index):
                 return _narrated_role(tokens, index, preposition)
-        elif not (preposition and _is_in_clause(tokens, index)):
+        elif preposition and _is_in_clause(tokens, index):
+            index -= 2 if tokens[index - 2] in ("that", "which") else 1
+        else:
             return _verb_role(tokens, index, place, "" if is_place and cue == "move" else preposition, is_taken)
         if word == "be" and preposition == "in" and index and tokens[index - 1] in ("must", "should", "shall"):
             return "deliverable"  # the result must be in X

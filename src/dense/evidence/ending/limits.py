@@ -1,0 +1,109 @@
+"""Whether the trace measures a limit of the task: the size of a file, a time, a rate that a program prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.outputs import program_output
+from dense.evidence.facts.paths import base_name
+from dense.evidence.requirements.requirement import Requirement
+from dense.evidence.trace import TraceEvidence
+
+LIMIT = re.compile(r"(?P<sign>.*?)\s*[$€£]?(?P<number>\d[\d,.]*(?:e[-+]?\d+)?)\s*(?P<unit>\S*)")
+FLOORS = ("least", "more than", "greater", "above", "over", "minimum", "no less", ">", "≥", "≧", "⩾")
+"""Signs of limits that must be reached, unless they deny it: `no more than`."""
+SCALES = {"": 1, "b": 1, "bytes": 1, "byte": 1, "k": 1e3, "kb": 1e3, "kilobytes": 1e3, "kib": 1024, "m": 1e6, "mb": 1e6}
+SCALES |= {"megabytes": 1e6, "mib": 1 << 20, "g": 1e9, "gb": 1e9, "gigabytes": 1e9, "gib": 1 << 30}
+SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "ms": 1e-3, "milliseconds": 1e-3}
+SECONDS |= {"minute": 60, "minutes": 60, "min": 60, "hour": 3600, "hours": 3600}
+REAL = re.compile(r"^real\s+(\d+)m([\d.]+)s", re.MULTILINE)
+TIMED = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?(ms|milliseconds|secs?|seconds?|s)\b")
+LISTED = re.compile(r"^-[rwxsStT-]{9}\S?\s+\d+\s+\S+\s+\S+\s+(\d+(?:\.\d+)?)([KMG]?)\s", re.MULTILINE)
+COUNTED = re.compile(r"^\s*(\d+)(?:\s+\S+)?\s*$", re.MULTILINE)
+METRICS = frozenset(
+    """accuracy precision recall f1 rate wins win reward score error mse rmse mae loss similarity ssim coverage speedup
+    ratio difference diff correlation r2 auc bleu psnr perplexity""".split()
+)
+WITHIN = re.compile(r"`(\w+)`\s+(?:is |must be |should be )?within\s+[\d.]+\s?%\s+of\s+`(\w+)`")
+"""A limit on how far two named values are apart."""
+WORD = re.compile(r"[a-z0-9]+")
+VALUE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s?(%?)")
+
+
+class Measurement(Struct, frozen=True):
+    """What an output says of a quantity that the task limits."""
+
+    action: int
+    value: str
+    """In the unit of the limit."""
+    is_kept: bool
+
+
+def is_exact(limit: Requirement) -> bool:
+    """Whether a limit is measured without a doubt of what is meant: a size, a number of lines, a difference."""
+    unit = limit.subject.rpartition(" ")[2].lower().lstrip("0123456789.,")
+    return (unit in SCALES and bool(unit)) or unit in ("line", "lines") or WITHIN.search(limit.clause) is not None
+
+
+def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement | None:
+    """The last measurement of a limit after the last change; None if there is none."""
+    found = LIMIT.fullmatch(limit.subject)
+    if found is None:
+        return None
+    bound = float(found["number"].replace(",", "").rstrip(".") or "nan")
+    unit = found["unit"].lower().rstrip(".")
+    is_floor = any(sign in found["sign"] for sign in FLOORS) and not found["sign"].startswith(("no more", "not more"))
+    for fact in reversed(evidence.facts[max(evidence.last_change - 1, 0) :]):
+        if fact.has_failed or fact.result.is_empty or not fact.commands:
+            continue
+        if values := list(_measured(evidence, fact, unit, limit.clause)):
+            value = min(values) if is_floor else max(values)
+            scale = SECONDS.get(unit) or SCALES.get(unit, 1)
+            is_kept = value >= bound * scale if is_floor else value <= bound * scale
+            return Measurement(fact.action, f"{value / scale:.6g}", is_kept)
+    return None
+
+
+def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str) -> Iterator[float]:
+    """What the output of an action says of a quantity with this unit."""
+    text = program_output(fact, evidence.step(fact.action))
+    if unit in SECONDS:
+        yield from (60 * float(minutes) + float(seconds) for minutes, seconds in REAL.findall(text))
+        yield from (float(value) * SECONDS[name] for value, name in TIMED.findall(text))
+    elif unit in SCALES and unit:
+        yield from _sizes(evidence, fact, text)
+    elif unit in ("line", "lines"):
+        if any("wc -l" in command for command in fact.commands):
+            yield from map(float, COUNTED.findall(text))
+    elif unit == "%" and (pair := WITHIN.search(clause)):
+        values = [re.findall(rf"\b{name}\b\W{{1,6}}(-?\d+(?:\.\d+)?)", text) for name in pair.groups()]
+        if all(values) and float(values[1][-1]):
+            one, other = float(values[0][-1]), float(values[1][-1])
+            yield 100 * abs(one - other) / abs(other)
+    else:
+        yield from _rates(text, unit, clause)
+
+
+def _sizes(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[float]:
+    names = [base_name(path) for path in evidence.deliverables]
+    for found in LISTED.finditer(text):
+        line = text[found.start() : text.find("\n", found.end()) % (len(text) + 1)]
+        if any(name in line for name in names):
+            yield float(found[1]) * SCALES[found[2].lower()]
+    if any("wc -c" in command or "stat -c" in command for command in fact.commands):
+        yield from map(float, COUNTED.findall(text))
+
+
+def _rates(text: str, unit: str, clause: str) -> Iterator[float]:
+    """Numbers behind a word for a measure that the task uses, in the last line that has one."""
+    wanted = METRICS.intersection(WORD.findall(clause.lower()))
+    for line in reversed(text.splitlines() if wanted else ()):
+        if not wanted.isdisjoint(WORD.findall(line.lower())) and (values := VALUE.findall(line)):
+            number, percent = values[-1]
+            value = float(number)
+            yield value * 100 if unit == "%" and not percent and value <= 1 else value
+            return
