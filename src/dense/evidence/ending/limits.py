@@ -16,12 +16,24 @@ from dense.evidence.trace import TraceEvidence
 LIMIT = re.compile(r"(?P<sign>.*?)\s*[$€£]?(?P<number>\d[\d,.]*(?:e[-+]?\d+)?)\s*(?P<unit>\S*)")
 FLOORS = ("least", "more than", "greater", "above", "over", "minimum", "no less", ">", "≥", "≧", "⩾")
 """Signs of limits that must be reached, unless they deny it: `no more than`."""
-SCALES = {"": 1, "b": 1, "bytes": 1, "byte": 1, "k": 1e3, "kb": 1e3, "kilobytes": 1e3, "kib": 1024, "m": 1e6, "mb": 1e6}
-SCALES |= {"megabytes": 1e6, "mib": 1 << 20, "g": 1e9, "gb": 1e9, "gigabytes": 1e9, "gib": 1 << 30}
-SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "ms": 1e-3, "milliseconds": 1e-3}
-SECONDS |= {"minute": 60, "minutes": 60, "min": 60, "hour": 3600, "hours": 3600}
+SCALES = {
+    **dict.fromkeys(("", "b", "byte", "bytes"), 1.0),
+    **dict.fromkeys(("k", "kb", "kilobytes"), 1e3),
+    **dict.fromkeys(("m", "mb", "megabytes"), 1e6),
+    **dict.fromkeys(("g", "gb", "gigabytes"), 1e9),
+}
+SECONDS = {
+    **dict.fromkeys(("ms", "milliseconds"), 1e-3),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
+}
 REAL = re.compile(r"^real\s+(\d+)m([\d.]+)s", re.MULTILINE)
-TIMED = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?(ms|milliseconds|secs?|seconds?|s)\b")
+TIMED = re.compile(
+    r"\b(?:took|elapsed|runtime|run time|duration|total|time|finished in|completed in)\b[^\n\d]{0,30}"
+    r"(\d+(?:\.\d+)?)\s?(ms|milliseconds|secs?|seconds?|s)\b",
+    re.IGNORECASE,
+)
+"""How a program says how long it took. What a test runner says of itself is another time."""
 LISTED = re.compile(r"^-[rwxsStT-]{9}\S?\s+\d+\s+\S+\s+\S+\s+(\d+(?:\.\d+)?)([KMG]?)\s", re.MULTILINE)
 COUNTED = re.compile(r"^\s*(\d+)(?:\s+\S+)?\s*$", re.MULTILINE)
 METRICS = frozenset(
@@ -50,9 +62,10 @@ def is_exact(limit: Requirement) -> bool:
 
 
 def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement | None:
-    """The last measurement of a limit after the last change; None if there is none."""
+    """The last measurement of a limit after the last change; None if there is none, or if the task names the command
+    that measures it."""
     found = LIMIT.fullmatch(limit.subject)
-    if found is None:
+    if found is None or any(command in limit.clause for command in evidence.named_checks):
         return None
     bound = float(found["number"].replace(",", "").rstrip(".") or "nan")
     unit = found["unit"].lower().rstrip(".")
@@ -73,7 +86,8 @@ def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str
     text = program_output(fact, evidence.step(fact.action))
     if unit in SECONDS:
         yield from (60 * float(minutes) + float(seconds) for minutes, seconds in REAL.findall(text))
-        yield from (float(value) * SECONDS[name] for value, name in TIMED.findall(text))
+        if not fact.is_check:
+            yield from (float(value) * SECONDS[name.lower()] for value, name in TIMED.findall(text))
     elif unit in SCALES and unit:
         yield from _sizes(evidence, fact, text)
     elif unit in ("line", "lines"):
