@@ -9,6 +9,7 @@ from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.trace import TraceEvidence
+from dense.text.search import contains_any
 
 CONFLICT_LEFT = FindingCode("conflict_left", "A merge conflict is unresolved at the end.", "serious")
 CONFLICT = re.compile(
@@ -17,6 +18,7 @@ CONFLICT = re.compile(
     re.MULTILINE,
 )
 """How git and the files themselves show a conflict."""
+SIGNS = ("CONFLICT (", "Automatic merge failed", "both modified:", "both added:", "<<<<<<< ")
 SETTLING = frozenset(
     f"git {verb}" for verb in "add commit rebase merge cherry-pick reset checkout restore rm stash".split()
 )
@@ -37,8 +39,9 @@ def conflicts_left(evidence: TraceEvidence) -> Iterator[Finding]:
 
 def _conflict(evidence: TraceEvidence, fact: ActionFacts) -> str:
     for seen in evidence.step(fact.action).observations:
-        if seen.origin == "tool" and (found := CONFLICT.search(seen.text[:MAX_CHARS])):
-            return found[0].strip()
+        if seen.origin == "tool" and contains_any(seen.text, SIGNS):
+            if found := CONFLICT.search(seen.text[:MAX_CHARS]):
+                return found[0].strip()
     return ""
 
 

@@ -97,12 +97,17 @@ class _StepTexts(Struct, frozen=True):
     """All that its calls say."""
     shown: list[str]
     """What its tools returned."""
+    denied: list[str]
+    """Of that, the lines which say that a file is not there."""
 
 
 def _texts(step: Step) -> _StepTexts:
     calls = [parse_call(call) for call in step.calls]
     typed = "\0".join(str(value)[:MAX_TEXT_CHARS] for call in calls for value in call.arguments.values())
-    return _StepTexts(calls, typed, [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"])
+    shown = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
+    denying = [text for text in shown if contains_any(text.lower(), ABSENT)]
+    denied = [line for text in denying for line in text.splitlines() if contains_any(line.lower(), ABSENT)]
+    return _StepTexts(calls, typed, shown, denied)
 
 
 def is_single_file(path: str) -> bool:
@@ -159,7 +164,7 @@ def _track(
         elif not fact.has_failed and (fact.phase == "run" or fact.effects.services or fact.effects.builds):
             # What ran may have read the file that names it, or made it out of one with the same stem, as compilers do.
             may_exist = may_exist or bool(programs) or (not fact.effects.scripts and stem in said.typed)
-        is_there = _is_there(fact, named, texts, path, is_read=is_read)
+        is_there = _is_there(fact, named, said, path, is_read=is_read)
         if is_there is not False and _shows_other_file(fact, path):
             continue
         if is_there is None:
@@ -221,12 +226,12 @@ def _reads_back(fact: ActionFacts, path: str) -> bool:
     return bool(parts) and program(parts[-1]) in SHOWING_PROGRAMS and ">" not in parts[-1]
 
 
-def _is_there(fact: ActionFacts, named: int, texts: Sequence[str], path: str, *, is_read: bool) -> bool | None:
+def _is_there(fact: ActionFacts, named: int, said: _StepTexts, path: str, *, is_read: bool) -> bool | None:
     """Whether an action, which names a file so often itself, shows it (True), looks for it and does not find it
     (False), or neither (None). A terminal repeats every command: the file must be named more often in its output."""
-    if any(_is_absent(text, path) for text in texts):
+    if any(is_named(line, path) for line in said.denied):
         return False
-    if sum(count_sightings(text, path, named + 1) for text in texts) > named:
+    if sum(count_sightings(text, path, named + 1) for text in said.shown) > named:
         return True
     is_look = is_read or (named and _only_looks(fact))
     is_look = is_look and not fact.has_failed and not fact.result.is_empty
@@ -240,15 +245,6 @@ def _shows_other_file(fact: ActionFacts, path: str) -> bool:
     if not reads or not _only_looks(fact) or not LISTING_PROGRAMS.isdisjoint(fact.effects.runs):
         return False
     return not any(same_file(path, read) or "." not in base_name(read) for read in reads)
-
-
-def _is_absent(text: str, path: str) -> bool:
-    """Whether a line that names a file says that there is no such file."""
-    name = base_name(path)
-    if name not in text or not contains_any(text.lower(), ABSENT):
-        return False
-    lines = [line for line in text.splitlines() if name in line and contains_any(line.lower(), ABSENT)]
-    return any(is_named(line, path) for line in lines)
 
 
 def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[ActionFacts], steps: Sequence[Step]) -> bool:

@@ -12,15 +12,16 @@ from msgspec import Struct
 from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
+from dense.text.search import contains_any, lines_with
 from dense.trajectory import Step
 
 ABSENT = re.compile(
     r"(?:^|[\s'\"‘`:])(/[^\s:'\"’`]{3,200})['\"’`]?: (?:Cannot open: )?No such file"
-    r"|(?:cannot access|can't open file|cannot open|cannot stat) ['\"‘`]?(/[^\s'\"’`:]{3,200})",
-    re.MULTILINE,
+    r"|(?:cannot access|can't open file|cannot open|cannot stat) ['\"‘`]?(/[^\s'\"’`:]{3,200})"
 )
 """How programs say of an absolute path that there is no such file."""
 SIGNS = ("No such file", "cannot access", "can't open file", "cannot stat")
+MISSING_SIGNS = (*SIGNS, "cannot open")
 MAX_TEXT_CHARS = 20_000
 MAX_MISSED = 20
 """How many paths are followed through the trace."""
@@ -55,8 +56,8 @@ def vanished_files(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list[
 def _missed_paths(step: Step) -> Iterator[str]:
     for seen in step.observations:
         text = seen.text[:MAX_TEXT_CHARS]
-        if any(sign in text for sign in SIGNS):
-            for match in ABSENT.finditer(text):
+        for line in lines_with(text, MISSING_SIGNS) if contains_any(text, SIGNS) else ():
+            for match in ABSENT.finditer(line):
                 yield match[1] or match[2]
 
 

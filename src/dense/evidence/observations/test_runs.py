@@ -11,7 +11,7 @@ from itertools import islice
 
 from dense.evidence.observations.result import TestRun
 from dense.knowledge.test_runners import RunnerTable, TestRunner
-from dense.text.search import contains_any
+from dense.text.search import contains_any, lines_with
 
 MAX_SUMMARIES = 400
 MAX_GENERIC_LINES = 40
@@ -23,6 +23,11 @@ MAX_LINE_CHARS = 300
 MAX_GENERIC_CHARS = 400
 """A line that is longer counts nothing."""
 
+SIGNS_OF_SUMMARY = (
+    *("pass", "PASS", "fail", "FAIL", "ok", "OK", "test", "Test", "error", "skipped", "deselected", "warning", "rerun"),
+    *("spec", "example", "runs, ", "?   \t"),
+)
+"""Without one of these there is no summary of any runner."""
 SIGNS_OF_RUN = ("FAIL", "ERROR", "%]")
 """Without one of these no run without a summary is shown."""
 BROKEN_LETTERS = "FE"
@@ -67,6 +72,8 @@ def _any_summary(runners: RunnerTable) -> re.Pattern[str]:
 def _known_runs(text: str, runners: RunnerTable) -> list[TestRun]:
     """Runs by runners that are known by their summaries. That there was nothing to run counts once, and only if the
     same runner ran nothing else."""
+    if not contains_any(text, SIGNS_OF_SUMMARY):
+        return []
     found: list[TestRun] = []
     end = 0
     for match in islice(_any_summary(runners).finditer(text), MAX_SUMMARIES):
@@ -169,10 +176,7 @@ def _telling_line(runner: TestRunner, summary: str) -> str:
 def _generic_runs(text: str) -> Iterator[TestRun]:
     """Runs that are counted in a way by which no runner is known: `3 passed, 1 failed`, `3/4 tests passed`,
     `Passed: 3, Failed: 1`, `All 4 tests passed`."""
-    if not contains_any(text, PASSED_WORDS):
-        return
-    lines = (line.strip() for line in text.split("\n") if contains_any(line, PASSED_WORDS))
-    for line in islice(lines, MAX_GENERIC_LINES):
+    for line in map(str.strip, lines_with(text, PASSED_WORDS)[:MAX_GENERIC_LINES]):
         counts = _generic_counts(line) if len(line) <= MAX_GENERIC_CHARS else None
         if counts is not None:
             yield TestRun(GENERIC, *counts, line[:MAX_LINE_CHARS])
