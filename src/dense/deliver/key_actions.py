@@ -16,6 +16,7 @@ from dense.deliver.page import Item, byte_size, one_line
 from dense.deliver.quotes import Quotes, quote_block, quote_whole, quotes_size
 from dense.evidence.actions import Effects, EffectsOf
 from dense.evidence.facts.paths import base_name, same_file
+from dense.text.search import holds_quote
 from dense.trajectory import ToolCall
 from dense.transcript import Block, TranscriptAction, command_of
 from dense.tree import Leaf, Node, ReconciledTree, Subtask, leaves, nodes
@@ -227,8 +228,7 @@ def _shown_blocks(action: TranscriptAction, role: KeyRole, focus: str) -> list[B
         is_written = any(block.kind != "output" for block in action.blocks)
         return [block for block in action.blocks if block.kind != "output" or DIFF in block.text or not is_written]
     blocks = [block for block in action.blocks if block.kind != "output" or block.text]
-    wanted = " ".join(focus.split())
-    place = next((place for place, one in enumerate(blocks) if wanted and wanted in " ".join(one.text.split())), None)
+    place = next((place for place, one in enumerate(blocks) if holds_quote(one.text, focus)), None)
     if place is not None and blocks[place].kind == "output":
         before = [earlier for earlier in range(place) if blocks[earlier].kind == "output"]
         return blocks[before[-1] + 1 if before else 0 : place + 1]
@@ -256,10 +256,9 @@ def _wanted(node: Node) -> tuple[str, ...]:
 
 def _holding(quote: str, cited: Sequence[int], attempt: _Attempt) -> int:
     """Of the cited actions the last whose text holds the quote, else the last."""
-    wanted = " ".join(quote.split())
     for number in reversed(cited):
         holder = attempt.holder(number)
-        if wanted and holder and any(wanted in " ".join(block.text.split()) for block in holder.blocks):
+        if holder and any(holds_quote(block.text, quote) for block in holder.blocks):
             return number
     return cited[-1]
 

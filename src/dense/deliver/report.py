@@ -21,6 +21,7 @@ from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortene
 from dense.deliver.repetition import CODE_SPAN, MIN_CLAUSE_WORDS, SPAN, labelled_once, without_repetition
 from dense.evidence.actions import EffectsOf
 from dense.text.clip import clip_middle
+from dense.text.search import line_with_quote
 from dense.transcript import TranscriptAction, transcript_actions
 from dense.tree import (
     NONE,
@@ -298,14 +299,12 @@ def evidence_lines(issue: Issue, tree: ReconciledTree, actions: Sequence[Transcr
     """The quoted line with its action. An issue about something that was never done has none."""
     if not issue.quote:
         return []
-    wanted = " ".join(issue.quote.split())
     numbers = [int(name[1:]) for name in action_ids(issue.evidence, tree)]
     cited = [action for action in actions if any(action.first <= number <= action.last for number in numbers)]
     for action in [*reversed(cited), *actions]:
         for text in (*(block.text for block in reversed(action.blocks)), action.says):
-            for line in text.split("\n"):
-                if wanted in " ".join(line.split()):
-                    return [(action.last, one_line(clip_middle(line.strip(), MAX_EVIDENCE_CHARS)))]
+            if (line := line_with_quote(text, issue.quote)) is not None:
+                return [(action.last, one_line(clip_middle(line.strip(), MAX_EVIDENCE_CHARS)))]
     return []
 
 

@@ -25,8 +25,6 @@ def contains_any(text: str, words: tuple[str, ...]) -> bool:
 
 def lines_with(text: str, words: tuple[str, ...]) -> list[str]:
     """The lines of a text that contain at least one of the words, in order."""
-    if not contains_any(text, words):
-        return []
     spans: dict[int, int] = {}
     for word in words:
         at = text.find(word)
@@ -36,6 +34,18 @@ def lines_with(text: str, words: tuple[str, ...]) -> list[str]:
             spans[text.rfind("\n", 0, at) + 1] = end
             at = text.find(word, end)
     return [text[start : spans[start]] for start in sorted(spans)]
+
+
+def holds_quote(text: str, quote: str) -> bool:
+    """Whether a text contains a quote that is not blank, whatever blanks are between its words."""
+    words = quote.split()
+    return bool(words) and max(words, key=len) in text and " ".join(words) in " ".join(text.split())
+
+
+def line_with_quote(text: str, quote: str) -> str | None:
+    """The first line of a text that contains a quote, in the same sense."""
+    longest = max(quote.split(), key=len, default="")
+    return next((line for line in lines_with(text, (longest,)) if holds_quote(line, quote)), None) if longest else None
 
 
 @cache

@@ -82,7 +82,7 @@ class TranscriptAction(Struct, frozen=True, dict=True):
     @property
     def is_message(self) -> bool:
         """Whether it only says something."""
-        return not self.blocks
+        return next(iter(self.read_blocks()), None) is None
 
 
 def transcript_actions(steps: Sequence[Step]) -> list[TranscriptAction]:

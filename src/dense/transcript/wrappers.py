@@ -64,7 +64,8 @@ def unwrap(text: str) -> Unwrapped:
 
 def clean(text: str, commands: Sequence[str] = ()) -> str:
     """The text without escape codes, overwritten progress, the echo of `commands`, and blank space at its ends."""
-    text = ESCAPE_CODE.sub("", text)
+    if "\x1b" in text:
+        text = ESCAPE_CODE.sub("", text)
     if "\r" in text:
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
     if not text.replace("\n", "").isprintable():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from dense.evidence.actions.builder import EffectsBuilder
 from dense.knowledge.program import words as words_of
+from dense.text.search import contains_any
 
 MAX_CODE_CHARS = 256 << 10
 OPEN = re.compile(r"""\bopen\(\s*[rbf]*["']([^"'\n]+)["'](?:\s*,\s*(?:mode\s*=\s*)?["']([rwaxbt+]+)["'])?""")
@@ -59,6 +60,12 @@ STARTERS = words_of(
 )
 STARTING_MODULES = ("subprocess", "os", "asyncio", "sp", "commands", "")
 PATH_KEYWORDS = words_of("path fname filename file path_or_buf fp path_or_buffer save_path output_path uri")
+NAMES = (
+    *(FILE_CLASSES | STARTERS | ASKERS | SAVE_CALLS | READ_CALLS | METHOD_EFFECTS.keys()),
+    *(one.rpartition(".")[2] for one in (*ARGUMENT_EFFECTS, *TEST_CALLS)),
+    *("save", "export", "dump", "assert"),
+)
+"""Without one of these names a program does nothing that is recorded."""
 NO_PATHS = (ast.Call, ast.Constant, ast.Lambda, ast.Dict, ast.List)
 
 RunShell = Callable[[str], None]
@@ -66,6 +73,8 @@ RunShell = Callable[[str], None]
 
 def record_python(code: str, builder: EffectsBuilder, cwd: str, run_shell: RunShell) -> bool:
     """Records what the code does; `run_shell` gets the commands that it starts. Whether it asserts or tests."""
+    if not contains_any(code, NAMES):
+        return False
     tree = parsed(code)
     if tree is None:
         for path, mode in OPEN.findall(code):
