@@ -50,7 +50,8 @@ def line_with_quote(text: str, quote: str) -> str | None:
 
 @cache
 def _any_word(words: tuple[str, ...]) -> Callable[[str], bool]:
-    return fast_search("|".join(map(re.escape, words)))
+    """Searches an ASCII text: other words cannot be in it."""
+    return fast_search("|".join([re.escape(word) for word in words if word.isascii()]))
 
 
 @cache

@@ -16,7 +16,7 @@ from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.knowledge.programs import programs_that
 from dense.knowledge.tools import PATH_KEYS
-from dense.text.search import contains_any
+from dense.text.search import contains_any, lines_with
 from dense.trajectory import Step
 
 MAX_FILES = 12
@@ -97,17 +97,15 @@ class _StepTexts(Struct, frozen=True):
     """All that its calls say."""
     shown: list[str]
     """What its tools returned."""
-    denied: list[str]
-    """Of that, the lines which say that a file is not there."""
+    denying: list[str]
+    """Of that, the texts which say that some file is not there."""
 
 
 def _texts(step: Step) -> _StepTexts:
     calls = [parse_call(call) for call in step.calls]
     typed = "\0".join(str(value)[:MAX_TEXT_CHARS] for call in calls for value in call.arguments.values())
     shown = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
-    denying = [text for text in shown if contains_any(text.lower(), ABSENT)]
-    denied = [line for text in denying for line in text.splitlines() if contains_any(line.lower(), ABSENT)]
-    return _StepTexts(calls, typed, shown, denied)
+    return _StepTexts(calls, typed, shown, [text for text in shown if contains_any(text.lower(), ABSENT)])
 
 
 def is_single_file(path: str) -> bool:
@@ -229,7 +227,7 @@ def _reads_back(fact: ActionFacts, path: str) -> bool:
 def _is_there(fact: ActionFacts, named: int, said: _StepTexts, path: str, *, is_read: bool) -> bool | None:
     """Whether an action, which names a file so often itself, shows it (True), looks for it and does not find it
     (False), or neither (None). A terminal repeats every command: the file must be named more often in its output."""
-    if any(is_named(line, path) for line in said.denied):
+    if any(_is_absent(text, path) for text in said.denying):
         return False
     if sum(count_sightings(text, path, named + 1) for text in said.shown) > named:
         return True
@@ -245,6 +243,12 @@ def _shows_other_file(fact: ActionFacts, path: str) -> bool:
     if not reads or not _only_looks(fact) or not LISTING_PROGRAMS.isdisjoint(fact.effects.runs):
         return False
     return not any(same_file(path, read) or "." not in base_name(read) for read in reads)
+
+
+def _is_absent(text: str, path: str) -> bool:
+    """Whether a line that names a file says that there is no such file."""
+    lines = lines_with(text, (base_name(path),))
+    return any(contains_any(line.lower(), ABSENT) and is_named(line, path) for line in lines)
 
 
 def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[ActionFacts], steps: Sequence[Step]) -> bool:
