@@ -10,7 +10,7 @@ from dense.text.search import one_byte_each
 
 BETWEEN = "\0"
 """Separates the texts of a group. No pattern matches across it."""
-_MAX_GROUP_CHARS = 1 << 18
+_MAX_GROUP_CHARS = 1 << 16
 """Few enough characters to stay in the processor's cache."""
 _MAX_KEPT_CHARS = 1 << 23
 """Characters of a trajectory whose groups are kept."""
@@ -61,17 +61,18 @@ def group_texts(texts: list[str], numbers: Sequence[int]) -> Iterator[TextGroup]
 
 def _groups(texts: list[str], numbers: Sequence[int]) -> Iterator[list[int]]:
     """ASCII texts apart from the others, which are much slower to map to one byte for each character."""
-    for is_ascii in (True, False):
-        group: list[int] = []
-        size = 0
-        for number in numbers:
+    long_enough = [number for number in numbers if len(texts[number]) >= _MIN_TEXT_CHARS]
+    ascii_ones = [number for number in long_enough if texts[number].isascii()]
+    others = (
+        [number for number in long_enough if not texts[number].isascii()] if len(ascii_ones) < len(long_enough) else []
+    )
+    for chosen in (ascii_ones, others):
+        first = size = 0
+        for place, number in enumerate(chosen):
             length = len(texts[number])
-            if length < _MIN_TEXT_CHARS or texts[number].isascii() != is_ascii:
-                continue
-            if size + length > _MAX_GROUP_CHARS and group:
-                yield group
-                group, size = [], 0
-            group.append(number)
+            if size + length > _MAX_GROUP_CHARS and place > first:
+                yield chosen[first:place]
+                first, size = place, 0
             size += length
-        if group:
-            yield group
+        if chosen:
+            yield chosen[first:]

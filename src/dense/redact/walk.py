@@ -35,12 +35,9 @@ def _collect(trajectory: Trajectory, texts: list[str]) -> None:
         if trajectory.task.name:
             texts.append(trajectory.task.name)
     for step in trajectory.steps:
-        texts.append(step.reasoning)
-        texts.append(step.message)
+        texts += (step.reasoning, step.message)
         for call in step.calls:
-            texts.append(call.name)
-            for name in call.arguments:
-                texts.append(name)
+            texts += (call.name, *call.arguments)
             for value in call.arguments.values():
                 if isinstance(value, str):
                     texts.append(value)

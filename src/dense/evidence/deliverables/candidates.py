@@ -41,7 +41,9 @@ def best_candidate(task: Task | None, requirements: Sequence[Requirement], steps
     fits: dict[Candidate, int] = {}
     for action, step in enumerate(steps, 1):
         texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
-        for token in [token for text in texts if any(one in text for one in literals) for token in _tokens(text, pattern)]:
+        for token in [
+            token for text in texts if any(one in text for one in literals) for token in _tokens(text, pattern)
+        ]:
             fits[Candidate(token, action)] = _fit(token, literals, lengths)
     best = max(fits, key=lambda one: (fits[one], one.action, one.text), default=None)
     return best if best is not None and fits[best] >= 2 else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -134,8 +135,6 @@ def _cookie(name: str) -> Context:
     return Context("session cookie", rf"{name}=[\"']?([A-Za-z0-9%._~+/-]{{16,}}={{0,2}})", is_in_cookie)
 
 
-TILDE = "~"
-"""The one anchor that is no word."""
 CONTEXTS: dict[str, tuple[Context, ...]] = {
     "bearer": (
         Context(
@@ -175,7 +174,7 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
     ),
     "token": _named("token"),
     "sig=": (Context("Azure signature", r"sig=([A-Za-z0-9%+/_-]{40,}={0,2})", is_shared_access),),
-    TILDE: (
+    "~": (
         Context(
             "Azure client secret",
             r"(?<![A-Za-z0-9_~.-])([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?![A-Za-z0-9_~.-])",
@@ -210,60 +209,64 @@ CONTEXTS: dict[str, tuple[Context, ...]] = {
 }
 
 
-VALUED = ("secret", "key", "token")
-"""Anchors that are common in ordinary text. They count only with what every row of theirs requires: a long value soon
-behind (in `plain` text a question mark may replace a letter)."""
-
-
+_ASSIGNED_VALUE = r"(?:_base)?[^a-z0-9]{1,16}(?:[bfru][^a-z0-9]{1,4})?(?:base64:)?[a-z0-9+/_.~?%:-]{20}"
 FOLLOWED = {
+    "secret": r"(?s:.{0,60})[a-z0-9+/_.~?-]{20}",
+    "key": _ASSIGNED_VALUE,
+    "token": _ASSIGNED_VALUE,
     "session": r"[a-z_-]{0,6}=",
     ".sid": "=",
     "sessid": "=",
     "_token": "=",
+    "~": r"[a-z0-9_~.?-]{31}",
     "auth": r"(?:[^a-np-z0-9]r[i?]zat[i?]on)?[^a-z0-9]{0,9}[:=>]",
     "hooks": r"[^a-z0-9]{1,2}[0-9sz?]",
     "password": r"[^a-z0-9]?=",
 }
-"""What must come behind other anchors, for the same reason."""
+"""What must come behind anchors that are common in ordinary text, in lower case: what every row of theirs requires. In
+`plain` text a question mark may replace a letter."""
+
+
+PLAIN = ("bearer", "sig=", "webhookb2", ".sid", "sessid", "_token", "pwd=")
+"""Rare anchors, for which nothing but words is searched: the engine finds them all at once, patterns one by one."""
+
+
+class _Anchor(NamedTuple):
+    """The rows of one anchor, compiled."""
+
+    places: re.Pattern[str]
+    """Where a text in lower case has the anchor and what must come behind it."""
+    rows: tuple[tuple[str, re.Pattern[str], Check, int], ...]
+
+
+@cache
+def _anchors() -> tuple[tuple[Callable[[str], bool], tuple[_Anchor, ...]], ...]:
+    """A search that says whether a text has one of a few anchors, and those anchors."""
+    batches = (PLAIN, *((anchor,) for anchor in CONTEXTS if anchor not in PLAIN))
+    return tuple((fast_search("|".join(map(_hint, batch))), tuple(map(_compiled, batch))) for batch in batches)
 
 
 def _hint(anchor: str) -> str:
-    """What a text in lower case must contain for a row of this anchor to match; for `fast_search`."""
-    behind = r"(?s:.{0,60})[a-z0-9+/_.~?-]{20}" if anchor in VALUED else FOLLOWED.get(anchor, "")
-    return re.escape(anchor) + behind
+    return re.escape(anchor) + FOLLOWED.get(anchor, "")
 
 
-@cache
-def _any_hint() -> Callable[[str], bool]:
-    return fast_search("|".join(_hint(anchor) for anchor in CONTEXTS if anchor != TILDE))
-
-
-@cache
-def _compiled() -> tuple[tuple[str, Callable[[str], bool], tuple[tuple[str, re.Pattern[str], Check, int], ...]], ...]:
-    return tuple(
-        (
-            anchor,
-            fast_search(_hint(anchor)),
-            tuple(
-                (kind_of(row.label), re.compile(row.pattern, re.IGNORECASE), row.check, row.back) for row in contexts
-            ),
-        )
-        for anchor, contexts in CONTEXTS.items()
-    )
+def _compiled(anchor: str) -> _Anchor:
+    rows = [
+        (kind_of(row.label), re.compile(row.pattern, re.IGNORECASE), row.check, row.back) for row in CONTEXTS[anchor]
+    ]
+    return _Anchor(re.compile(f"{re.escape(anchor)}(?={FOLLOWED.get(anchor, '')})"), tuple(rows))
 
 
 def in_context(text: str, lowered: str) -> Iterator[Span]:
     """The secrets by their context. `lowered` is the text in lower case, with one byte for each character."""
-    has_hint = _any_hint()(lowered)
-    for anchor, is_in, contexts in _compiled() if has_hint or TILDE in lowered else ():
-        place = lowered.find(anchor) if is_in(lowered) else -1
-        while place >= 0:
-            for kind, pattern, check, back in contexts:
-                match = pattern.match(text, max(0, place - back))
-                if match and check(match):
-                    yield Span(*match.span(1), BY_NAME if kind == "named-secret" else BY_CONTEXT, kind, True)
-                    break
-            place = lowered.find(anchor, place + len(anchor))
+    for is_any_in, anchors in _anchors():
+        for places, rows in anchors if is_any_in(lowered) else ():
+            for place in places.finditer(lowered):
+                for kind, pattern, check, back in rows:
+                    match = pattern.match(text, max(0, place.start() - back))
+                    if match and check(match):
+                        yield Span(*match.span(1), BY_NAME if kind == "named-secret" else BY_CONTEXT, kind, True)
+                        break
     yield from _in_urls(text, lowered)
     yield from _in_encoded_urls(text, lowered)
     yield from named_passwords(text, lowered)

@@ -84,7 +84,8 @@ _STRETCH_MAP = bytes(
 _GAP = re.compile(_LINE_END)
 _MIN_ENCODED_CHARS = 10
 _NOT_TEXT = re.compile(r"[^\t\n\r -~]")
-WRAP = re.compile(r"(?<=[A-Za-z0-9_.+/=~-]{2})\r?\n[ \t]{0,8}(?=[A-Za-z0-9_+/=-])")
+_WORD_END = "[A-Za-z0-9_.+/=~-]{2}"
+WRAP = re.compile(rf"\r?\n(?:(?<={_WORD_END}\n)|(?<={_WORD_END}\r\n))[ \t]{{0,8}}(?=[A-Za-z0-9_+/=-])")
 
 
 def decoded_parts(text: str, plain: str) -> Iterator[View]:

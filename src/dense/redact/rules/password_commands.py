@@ -135,7 +135,7 @@ def placed_passwords(text: str, lowered: str) -> Iterator[Span]:
     """The passwords that their place gives away. `lowered` is the text in lower case, one byte for each character."""
     for has_anchor, rows in _rows():
         for anchor, pattern in rows if has_anchor(lowered) else ():
-            place = lowered.find(anchor)
+            place = lowered.find(anchor) if fast_search(re.escape(anchor))(lowered) else -1
             while place >= 0:
                 end = place + len(anchor)
                 found = _matched(pattern, text, end) if pattern else _piped(text, place, end)

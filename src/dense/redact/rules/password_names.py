@@ -95,24 +95,22 @@ _PROSE = re.compile(r"[,.]?[ \t\r\n]+[a-z]+[,.]?[ \t\r\n]+[a-z]+")
 _LINE_SPACE = 200
 _NAME_SPACE = 64
 _LONGEST_PAIR = 300
-_BEHIND_KEY = frozenset("\"'= :]>)\\%_&,;-?`\t{s")
-"""What may follow the words `key` and `token`, which are everywhere: a quick look."""
+_BEHIND = dict.fromkeys(("key", "token"), r"(?=[\"'= :\]>)\\%_&,;?`\t{s-])") | {"pass": "(?![ei])"}
+"""What may follow words that are everywhere: no `keyboard`, `passed`, `passing`."""
+_PLACES = {anchor: re.compile(anchor + _BEHIND.get(anchor, "")) for anchor in ANCHORS}
 
 
 def named_passwords(text: str, lowered: str) -> Iterator[Span]:
     """Passwords and short secrets behind a name. `lowered` is the text in lower case, one byte for each character."""
     escaped = _Unescaped(text)
     for anchor in ANCHORS if any(fast_search(hint)(lowered) for hint in _HINTS) else ():
-        place = lowered.find(anchor)
-        while place >= 0:
-            end = place + len(anchor)
-            if anchor not in ("key", "token") or lowered[end : end + 1] in _BEHIND_KEY:
-                span = _at(text, place, anchor)
-                if span is None and _is_escaped(text, place):
-                    span = escaped.at(place, anchor)
-                if span is not None:
-                    yield span
-            place = lowered.find(anchor, end)
+        for found in _PLACES[anchor].finditer(lowered) if fast_search(anchor)(lowered) else ():
+            place = found.start()
+            span = _at(text, place, anchor)
+            if span is None and _is_escaped(text, place):
+                span = escaped.at(place, anchor)
+            if span is not None:
+                yield span
 
 
 def _is_escaped(text: str, place: int) -> bool:

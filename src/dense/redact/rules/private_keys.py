@@ -29,8 +29,8 @@ _MAX_KEY_CHARS = 32_768
 
 
 _BARE_KEY = re.compile(
-    r"(?<![A-Za-z0-9+/])(?:MII[A-Za-z0-9+/]{3}IBA(?:AK|DANBgkqhkiG9w0BAQEFAASC)|MHcCAQEEI|MIGHAgEAMBMGByqGSM49"
-    r"|MC4CAQAwBQYDK2VwBCIEI|b3BlbnNzaC1rZXktdjEA)[A-Za-z0-9+/]{16,}={0,2}"
+    r"(?:M(?<![A-Za-z0-9+/].)(?:II[A-Za-z0-9+/]{3}IBA(?:AK|DANBgkqhkiG9w0BAQEFAASC)|HcCAQEEI|IGHAgEAMBMGByqGSM49"
+    r"|C4CAQAwBQYDK2VwBCIEI)|b(?<![A-Za-z0-9+/].)3BlbnNzaC1rZXktdjEA)[A-Za-z0-9+/]{16,}={0,2}"
 )
 """The first bytes of private keys (RSA, PKCS 8, EC, Ed25519, OpenSSH) in base64: keys whose BEGIN line is missing."""
 _PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}(?:\r?\n|\\+n)(?=[A-Za-z0-9+/])", re.IGNORECASE)
@@ -38,22 +38,24 @@ _WEB_KEY = re.compile(r"""\\*"(?:d|p|q|dp|dq|qi|k)\\*"\s*:\s*\\*"([A-Za-z0-9_-]{
 _MAX_WEB_KEY_CHARS = 6000
 
 
+_BARE_HINT = "iba(?:ak|danbgkqh)|mhccaqeei|mc4caqawbqydk2|mighageambmgbyq|b3blbnnzac1rzxkt"
+
+
 @cache
 def may_contain_key() -> Callable[[str], bool]:
     """Whether a text in lower case may contain a private key."""
-    return fast_search(
-        r"private(?: |%20|\+)key|iba(?:ak|danbgkqh)|mhccaqeei|mc4caqawbqydk2|mighageambmgbyq|b3blbnnzac1rzxkt"
-        r"|private-lines|\"kty\\?\""
-    )
+    return fast_search(rf"private(?: |%20|\+)key|{_BARE_HINT}|private-lines|\"kty\\?\"")
 
 
 def private_keys(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Where the keys are. A line that only mentions a key, without one behind it, is left out."""
-    yield from _framed(text)
+    if "PRIVATE KEY" in text:
+        yield from _framed(text)
     if "private%20key" in lowered or "private+key" in lowered:
         view = unescaped(text.replace("PRIVATE+KEY", "PRIVATE KEY"), 0, len(text))
         yield from (view.original(*span) for span in _framed(view.text)) if view else ()
-    for start in (*_BARE_KEY.finditer(text), *_PUTTY.finditer(text)):
+    bare = _BARE_KEY.finditer(text) if fast_search(_BARE_HINT)(lowered) else ()
+    for start in (*bare, *(_PUTTY.finditer(text) if "private-lines" in lowered else ())):
         lines = _LINES.match(text, start.end(), start.end() + _MAX_KEY_CHARS)
         yield start.start(), lines.end() if lines else start.end()
     place = lowered.find('"kty')
