@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.redact.rules.contexts import CONTEXTS, _compiled  # pyright: ignore[reportPrivateUsage]
+from dense.redact.rules.contexts import CONTEXTS, _anchors  # pyright: ignore[reportPrivateUsage]
 from dense.redact.rules.token_formats import TOKEN_FORMATS, TokenFormat, may_contain_token
 from dense.text.search import lower_ascii, one_byte_each
 
@@ -23,10 +23,14 @@ between = st.text(" =:>\"'\\`])[\n\x1c\xa0\u3000b", max_size=9)
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(named, between, values).map("".join), max_size=3).map("".join))
 def test_a_sign_is_there_wherever_a_row_matches(text: str) -> None:
-    for anchor, is_there, rows in _compiled():
-        if any(pattern.search(text) for _, pattern, _, _ in rows):
-            assert is_there(lower_ascii(one_byte_each(text))), anchor
-    assert len(_compiled()) == len(CONTEXTS)
+    lowered = lower_ascii(one_byte_each(text))
+    for is_any_in, anchors in _anchors():
+        for places, rows in anchors:
+            found = {(match.start(), back) for _, pattern, _, back in rows for match in pattern.finditer(text)}
+            assert not found or is_any_in(lowered), places
+            if not any(back for _, back in found):
+                assert {start for start, _ in found} <= {place.start() for place in places.finditer(lowered)}
+    assert sum(len(anchors) for _, anchors in _anchors()) == len(CONTEXTS)
 
 
 _LOOKS = re.compile(r"\(\?<?[=!][^()]*\)")

@@ -39,9 +39,9 @@ def conflicts_left(evidence: TraceEvidence) -> Iterator[Finding]:
 
 def _conflict(evidence: TraceEvidence, fact: ActionFacts) -> str:
     for seen in evidence.step(fact.action).observations:
-        if seen.origin == "tool" and contains_any(seen.text, SIGNS):
-            if found := CONFLICT.search(seen.text[:MAX_CHARS]):
-                return found[0].strip()
+        may_show = seen.origin == "tool" and contains_any(seen.text, SIGNS)
+        if may_show and (found := CONFLICT.search(seen.text[:MAX_CHARS])):
+            return found[0].strip()
     return ""
 
 
