@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dense.readers.json_text import BOM, BadJson, decode, decode_cut_off
+import dense
+from dense.readers import files, json_text
+from dense.readers.json_text import BOM, BadJson, decode, decode_cut_off, decode_in_parts
 
 TEXTS = st.text(max_size=8) | st.sampled_from(['"', "\\", "\\\\", '\\"', "[{", "},", "]", "\u2028", "a\nb"])
 SCALARS = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6) | TEXTS
@@ -146,3 +150,26 @@ def test_any_bytes_give_a_value_or_bad_json(data: bytes) -> None:
             read(data)
         except BadJson as error:
             assert str(error)
+
+
+@given(st.lists(DOCUMENTS, max_size=6) | st.dictionaries(TEXTS, DOCUMENTS, max_size=6), st.integers(0, 3))
+def test_a_document_in_parts_is_the_whole_document(document: Any, wide: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_text, "RELEASED_BYTES", 5)
+        data = json.dumps([document, "x" * 9_000, [document, ["y" * 5_000] * wide], document], indent=wide).encode()
+        assert decode_in_parts(io.BytesIO(data), len(data)) == decode(data)[0]
+
+
+@pytest.mark.parametrize("harm", [b"", b"]", b"\0", b"\xff", b', "note": NaN'])
+def test_a_large_document_is_read_as_a_small_one(harm: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = [
+        {"role": role, "content": f"turn {n} " + "z" * 3_000} for n in range(9) for role in ("user", "assistant")
+    ]
+    path = tmp_path / "trace.json"
+    path.write_bytes(json.dumps({"messages": messages}).encode()[:-1] + harm + b"}")
+    small = [one.steps for one in dense.read(path)]
+    monkeypatch.setattr(files, "LARGE_BYTES", 1)
+    monkeypatch.setattr(json_text, "RELEASED_BYTES", 4_096)
+    if not harm:
+        monkeypatch.setattr(files, "decode", None)  # nobody reads it whole
+    assert small and [one.steps for one in dense.read(path)] == small

@@ -54,7 +54,7 @@ def test_a_large_one_is_shortened_and_complete(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_300_megabytes_take_about_twice_their_size_in_memory_and_5_megabytes_on_the_disk(tmp_path: Path) -> None:
+def test_300_megabytes_take_less_than_twice_their_size_in_memory_and_5_megabytes_on_the_disk(tmp_path: Path) -> None:
     sys.path.insert(0, str(ROOT / "bench"))
     rules = importlib.import_module("rules")
     path = tmp_path / "large.traj.json"
@@ -65,5 +65,5 @@ def test_300_megabytes_take_about_twice_their_size_in_memory_and_5_megabytes_on_
     )
     size = path.stat().st_size
     assert size > 295_000_000
-    assert peak - idle <= 2 * size
+    assert peak - idle <= 1.8 * size
     assert sum(file.stat().st_size for file in (tmp_path / "out").rglob("*") if file.is_file()) <= 5_000_000

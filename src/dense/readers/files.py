@@ -19,8 +19,10 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
+import msgspec
+
 from dense.errors import NoTrajectory
-from dense.readers.json_text import BOM, BadJson, decode, decode_cut_off, decode_several
+from dense.readers.json_text import BOM, LARGE_BYTES, BadJson, decode, decode_cut_off, decode_in_parts, decode_several
 from dense.readers.json_value import is_obj, is_seq
 from dense.readers.notices import Notices
 from dense.trajectory import Source
@@ -167,6 +169,8 @@ class TraceFile:
         """The file as a JSON value, or as several in a row. One that was cut off or is damaged gives what came
         before."""
         place = Source(self.name)
+        if (large := self._large_document()) is not None:
+            return [TraceRecord(large, place)]
         with self.open(0) as stream:  # it is read in one go
             too_large = self.path.stat().st_size > MAX_RECORD_BYTES
             # Only what is packed can be larger than the file; to read with a limit reserves that much memory.
@@ -189,6 +193,17 @@ class TraceFile:
         if repaired:
             self.notices.repair(repaired, place)
         return [TraceRecord(value, place)]
+
+    def _large_document(self) -> Any:
+        """The value of a large document that is not packed and in which nothing is unusual; None for any other."""
+        size = self.path.stat().st_size
+        if not LARGE_BYTES <= size <= MAX_RECORD_BYTES:
+            return None
+        try:
+            with self.open(0) as stream:
+                return decode_in_parts(stream, size) if isinstance(stream, io.FileIO) else None
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return None  # whoever reads it whole repairs it or says what is wrong
 
     def archive(self) -> zipfile.ZipFile:
         """The file as a ZIP archive."""

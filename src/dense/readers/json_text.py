@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import math
+import mmap
 import re
-from typing import Any
+import sys
+from typing import IO, Any, cast
 
 import msgspec
 
@@ -192,3 +194,51 @@ def decode_cut_off(data: bytes) -> Any:
     # What was opened behind the end is on top of what was open there.
     closers = bytes(0x5D if byte == 0x5B else 0x7D for byte in reversed(stack[:depth]))
     return decode(data[:end] + closers)[0]
+
+
+# Large documents
+
+
+LARGE_BYTES = 32 << 20 if hasattr(mmap, "MAP_ANONYMOUS") and hasattr(mmap, "MADV_DONTNEED") else sys.maxsize
+"""From this size on a document is worth decoding in parts, where the system can take memory back in parts."""
+RELEASED_BYTES = 4 << 20
+"""So many bytes are given back at once."""
+
+_parts = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw])
+
+
+def decode_in_parts(stream: IO[bytes], size: int) -> Any:
+    """The value of a document of so many bytes. Raises what msgspec raises if anything is unusual about it.
+
+    To decode it in one call takes its bytes and its values at the same time, twice its size. Here the first pass only
+    finds the parts; the second decodes them one by one and gives back the bytes before each."""
+    buffer = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if cast("Any", stream).readinto(buffer) != size:
+        raise msgspec.DecodeError("the file became shorter while it was read")
+    return _Parts(buffer).value(_parts.decode(buffer))
+
+
+class _Parts:
+    """Decodes the parts of a document in their order."""
+
+    def __init__(self, buffer: mmap.mmap) -> None:
+        self._buffer = buffer
+        self._done = self._released = 0
+
+    def value(self, parts: dict[str, msgspec.Raw] | list[msgspec.Raw]) -> Any:
+        if isinstance(parts, dict):
+            return {name: self._part(raw) for name, raw in parts.items()}
+        return [self._part(raw) for raw in parts]
+
+    def _part(self, raw: msgspec.Raw) -> Any:
+        """One part; a long one part by part. What is decoded so far has at least as many bytes before its end as it has
+        itself, so these are not needed any more."""
+        if len(memoryview(raw)) > RELEASED_BYTES and memoryview(raw)[:1] in (b"{", b"["):
+            return self.value(_parts.decode(raw))
+        value = msgspec.json.decode(raw)
+        self._done += len(memoryview(raw))
+        if self._done - self._released > RELEASED_BYTES:
+            end = self._done - self._done % mmap.PAGESIZE
+            self._buffer.madvise(mmap.MADV_DONTNEED, self._released, end - self._released)
+            self._released = end
+        return value
