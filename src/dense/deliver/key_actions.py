@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.deliver.page import Item, byte_size, one_line
-from dense.deliver.quotes import Quotes, quote_block, quote_whole, quotes_size
+from dense.deliver.quotes import QuoteBlock, Quotes, quote_block, quote_whole, quotes_size
 from dense.evidence.actions import Effects, EffectsOf
 from dense.evidence.facts.paths import base_name, same_file
 from dense.text.search import holds_quote
@@ -263,7 +263,7 @@ def _holding(quote: str, cited: Sequence[int], attempt: _Attempt) -> int:
     return cited[-1]
 
 
-def quote_action(key: KeyAction, room: int, *, may_clip: bool = True) -> Item | None:
+def quote_action(key: KeyAction, room: int, quote: QuoteBlock = quote_block, *, may_clip: bool = True) -> Item | None:
     """The action's bytes in at most `room`, or None if not even a part is worth it.
 
     A call comes whole if there is room, an output by its telling lines. `may_clip=False` quotes the action whole or not
@@ -272,7 +272,7 @@ def quote_action(key: KeyAction, room: int, *, may_clip: bool = True) -> Item | 
     left = room - Item("key-action", 0, "key-action ", text, (("", ""),)).size + quotes_size([("", "")])
     quotes: Quotes = []
     for block in key.blocks:
-        part = quote_block(block, min(left, _most(key, block)), key.focus) if may_clip else quote_whole(block)
+        part = quote(block, min(left, _most(key, block)), key.focus) if may_clip else quote_whole(block)
         if block.kind != "output" and len(part) > 1 and quotes_size(part) < MIN_CALL_SHARE * byte_size(block.text):
             return None
         is_needed = block.kind != "output" or (block.text and key.role not in {"final", "wrong"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dense.deliver.page import CALL, KEY_LENGTH, byte_size, one_line
 from dense.text.clip import Gap, clip_end, clip_to_parts, line_worth
@@ -10,6 +10,8 @@ from dense.transcript import Block
 
 type Quotes = list[tuple[str, str]]
 """Marker lines and the texts below them: the quotes of an `Item`."""
+type QuoteBlock = Callable[[Block, int, str], Quotes]
+"""Quotes a block in at most so many bytes, with a line that must be among them: `quote_block`, or the same cached."""
 
 MAX_MARK_CHARS = 100
 MIN_QUOTE_BYTES = 80

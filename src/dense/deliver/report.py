@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened
+from dense.deliver.quotes import QuoteBlock, quote_block
 from dense.deliver.repetition import CODE_SPAN, MIN_CLAUSE_WORDS, SPAN, labelled_once, without_repetition
 from dense.evidence.actions import EffectsOf
 from dense.text.clip import clip_middle
@@ -76,20 +78,21 @@ def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
     actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
     lines = without_repetition(list(_lines(tree, actions)), ESSENTIAL)
     keys = rank_key_actions(tree, actions, effects)
+    quote = cache(quote_block)  # to fit a report is to try several rooms, and most blocks get the same in each
 
-    return lambda room: _fit_by_value(lines, keys, room)
+    return lambda room: _fit_by_value(lines, keys, room, quote)
 
 
-def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> ReportPage:
+def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int, quote: QuoteBlock) -> ReportPage:
     """Everything, or the most useful of it and a line on what is left out."""
-    chosen = _Choice(lines, room)
+    chosen = _Choice(lines, room, quote)
     chosen.fill(keys)
     if chosen.is_all(keys):
         return ReportPage(labelled_once((*chosen.lines, *chosen.quotes)))
     page = ReportPage(())
     reserve = most = min(room // NOTE_SHARE, MAX_NOTE_BYTES)
     for _ in range(MAX_NOTE_TRIES):
-        chosen = _Choice(lines, room - reserve)
+        chosen = _Choice(lines, room - reserve, quote)
         chosen.fill(keys)
         note = _left_out_note(chosen.missing_lines, chosen.missing_keys(keys), most)
         needed = note.size if note else 0
@@ -104,8 +107,8 @@ def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -
 class _Choice:
     """What of a report is shown, while room is handed out."""
 
-    def __init__(self, lines: Sequence[Item], room: int) -> None:
-        self._lines, self.left, self._room = lines, room, room
+    def __init__(self, lines: Sequence[Item], room: int, quote: QuoteBlock) -> None:
+        self._lines, self.left, self._room, self._quote_block = lines, room, room, quote
         self._shown: dict[int, Item] = {}
         self._quoted: dict[int, Item] = {}
 
@@ -146,7 +149,7 @@ class _Choice:
         is_known = not key.issue or any(item.text.startswith(f"{key.issue}:") for item in self._shown.values())
         if key.action in self._quoted or not is_known:
             return
-        item = quote_action(key, room, may_clip=may_clip)
+        item = quote_action(key, room, self._quote_block, may_clip=may_clip)
         if item is not None and item.size <= room:
             self._quoted[key.action] = item
             self.left -= item.size

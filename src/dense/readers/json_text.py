@@ -233,10 +233,11 @@ class _Parts:
     def _part(self, raw: msgspec.Raw) -> Any:
         """One part; a long one part by part. What is decoded so far has at least as many bytes before its end as it has
         itself, so these are not needed any more."""
-        if len(memoryview(raw)) > RELEASED_BYTES and memoryview(raw)[:1] in (b"{", b"["):
+        data = memoryview(raw)
+        if len(data) > RELEASED_BYTES and data[0] in b"{[":
             return self.value(_parts.decode(raw))
         value = msgspec.json.decode(raw)
-        self._done += len(memoryview(raw))
+        self._done += len(data)
         if self._done - self._released > RELEASED_BYTES:
             end = self._done - self._done % mmap.PAGESIZE
             self._buffer.madvise(mmap.MADV_DONTNEED, self._released, end - self._released)
