@@ -273,13 +273,14 @@ def quote_action(key: KeyAction, room: int, quote: QuoteBlock = quote_block, *, 
     quotes: Quotes = []
     for block in key.blocks:
         part = quote(block, min(left, _most(key, block)), key.focus) if may_clip else quote_whole(block)
-        if block.kind != "output" and len(part) > 1 and quotes_size(part) < MIN_CALL_SHARE * byte_size(block.text):
+        size = quotes_size(part)
+        if block.kind != "output" and len(part) > 1 and size < MIN_CALL_SHARE * byte_size(block.text):
             return None
         is_needed = block.kind != "output" or (block.text and key.role not in {"final", "wrong"})
-        if (not part and is_needed) or quotes_size(part) > left:
+        if (not part and is_needed) or size > left:
             return None
         quotes += part
-        left -= quotes_size(part)
+        left -= size
     return Item("key-action", 0, "key-action ", text, tuple(quotes)) if quotes else None
 
 

@@ -40,6 +40,7 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
         head = found[0] if found else ""
         clauses = _clauses(item.text[len(head) :]) if item.value <= clauses_up_to else [item.text[len(head) :]]
         fresh: list[str] = []
+        words_of_item = _words(head)
         for clause in clauses:
             words = _words(clause)
             shingles = _shingles(words)
@@ -50,12 +51,12 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
                 fresh.append(clause)
                 said |= shingles
             short_said |= {" ".join(words)} if is_part else set()
+            words_of_item += words
         if fresh or item.value >= ALWAYS or item.kind == "open-issue":
             text = item.text if len(fresh) == len(clauses) else head + " ".join(fresh or clauses).rstrip(";. ")
             kept[place] = Item(item.kind, item.value, item.label, text)
-        words = _words(item.text)
-        said |= _shingles(words)
-        words_said += f"{' '.join(words)} "
+        said |= _shingles(words_of_item)
+        words_said += f"{' '.join(words_of_item)} "
     return [kept[place] for place in sorted(kept)]
 
 
@@ -92,10 +93,11 @@ def labelled_once(items: Sequence[Item]) -> tuple[Item, ...]:
     """The items, without needs that something else shows, and with a label that several in a row share on the first of
     them alone."""
     shown = "\n".join(text for item in items if item.kind != "needs" for text in (item.text, *_bodies(item)))
+    shown = shown.replace("\\", "")
     found: list[Item] = []
     last = ""
     for item in items:
-        if item.kind == "needs" and _is_shown(item.text, shown.replace("\\", "")):
+        if item.kind == "needs" and _is_shown(item.text, shown):
             continue
         name = item.label.strip()
         indent = item.label[: len(item.label) - len(item.label.lstrip())]
