@@ -39,7 +39,7 @@ LAYERS = [
     "nouns",
 ]
 """From the user down to the nouns. A package may import from those after it in this list, and from itself."""
-NOUNS = {"errors", "trajectory", "outcome", "tree", "draft", "feedback", "results", "version"}
+NOUNS = {"errors", "trajectory", "outcome", "tree", "draft", "feedback", "results", "salvage", "version"}
 HEAVY: dict[str, str] = {
     "aiohttp": "model",
     "duckdb": "batch",

@@ -259,8 +259,14 @@ def test_a_damaged_file_says_what_can_be_saved(serve: Serve, tmp_path: Path) -> 
 
     run(server, fill, cache=cache)
     content = bytearray(cache.read_bytes())
-    for place in range(4096, len(content)):
-        content[place] = 0xA5
+    middle = len(content) // 8192 * 4096
+    content[middle : middle + 12_288] = b"\xa5" * 12_288
     cache.write_bytes(bytes(content))
-    with pytest.raises(ModelError, match=r"(?s)cannot be .*(?:\.recover|remove it)"):
-        run(server, lambda m: m.complete(question()), cache=cache)
+    with pytest.raises(ModelError, match=r"(?s)cannot be .* saved in .*a\.saved\.sqlite.* asked again"):
+        run(server, fill, cache=cache)
+    with sqlite3.connect(tmp_path / "a.saved.sqlite") as table:
+        (count,) = table.execute("SELECT count(*) FROM answers").fetchone()
+    table.close()
+    assert 50 < count < 300
+    (tmp_path / "a.saved.sqlite").replace(cache)
+    run(server, fill, cache=cache)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import random
 import shutil
 import stat
@@ -10,8 +11,10 @@ import string
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import dense
+from dense.cli import app
 from dense.errors import DenseError
 from dense.redact import kingfisher, redact, redact_text
 
@@ -73,3 +76,31 @@ def test_without_it_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(DenseError, match=r"pip install 'dense-feedback\[redact\]'"):
         redact_text("anything", engine="kingfisher", environment={})
+
+
+@needs_kingfisher
+@pytest.mark.parametrize("place", ["option", "settings"])
+def test_the_command_takes_it_from_its_option_and_from_the_settings(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = lichess()
+    call = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"command": "env"}'}}
+    messages = [
+        {"role": "user", "content": "Show the environment."},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": f"token {secret}"},
+        {"role": "assistant", "content": f"It is {secret}."},
+    ]
+    (tmp_path / "trace.json").write_text(json.dumps({"messages": messages}))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    plain = CliRunner().invoke(app, ["distill", "trace.json"])
+    assert secret in plain.stdout
+    (tmp_path / "config" / "dense").mkdir(parents=True)
+    if place == "settings":
+        (tmp_path / "config" / "dense" / "dense.toml").write_text('redact = "kingfisher"\n')
+    option = ["--redact", "kingfisher"] if place == "option" else []
+    done = CliRunner().invoke(app, ["distill", "trace.json", *option])
+    assert done.exit_code == 0, done.output
+    assert secret not in done.stdout
+    assert "[redacted: " in done.stdout

@@ -21,6 +21,7 @@ from dense.errors import ModelError
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
 from dense.model.http import WIRES
 from dense.model.providers import ModelSpec
+from dense.salvage import salvage_table
 
 SCHEMA = 1
 """The layout of the file, kept as its `user_version`."""
@@ -89,6 +90,8 @@ class AnswerStore:
     async def _run[T](self, work: Callable[[], T]) -> T:
         try:
             return await self._execute(work)
+        except sqlite3.OperationalError as error:  # locked, no space left, no access: nothing is damaged
+            raise ModelError(f"the cache {self.path} cannot be read or written ({error})") from error
         except sqlite3.DatabaseError as error:
             raise ModelError(f"{self._advice()} ({error})") from error
 
@@ -97,10 +100,10 @@ class AnswerStore:
 
     def _advice(self) -> str:
         """What is damaged, what can be saved, what to do."""
+        saved = salvage_table(self.path, "answers", "key", _prepare)
         return (
-            f"the cache {self.path} cannot be read or written: answers in it may be lost, nothing else is. Save what "
-            f"can be read with `sqlite3 {self.path} .recover | sqlite3 saved.sqlite`, or move the file away: its "
-            "questions are asked again"
+            f"the cache {self.path} cannot be read or written: answers in it may be lost, nothing else is. {saved}. Or"
+            " move it away: its questions are asked again"
         )
 
     @property
@@ -121,15 +124,17 @@ class AnswerStore:
         if version not in (0, SCHEMA):
             raise sqlite3.DatabaseError(f"its layout is {version}, this version of dense knows {SCHEMA}")
         with table:
-            table.execute(
-                "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, reply BLOB NOT NULL) WITHOUT ROWID"
-            )
-            table.execute(f"PRAGMA user_version = {SCHEMA}")
+            _prepare(table)
 
     def _close(self) -> None:
         if self._table is not None:
             self._table.close()
             self._table = None
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, reply BLOB NOT NULL) WITHOUT ROWID")
+    connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 def _reply(content: bytes) -> ChatReply | None:

@@ -77,6 +77,28 @@ def test_a_damaged_store_is_told_by_name(tmp_path: Path) -> None:
     assert load_state(tmp_path / "elsewhere") is None
 
 
+def test_what_can_be_read_of_a_damaged_store_is_saved(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with EventStore(tmp_path) as store:
+        store.extend([(ExecutionStarted(number), CELL) for number in range(3000)])
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 8192 * 4096
+    content[middle : middle + 4096] = b"x" * 4096
+    path.write_bytes(content)
+    with EventStore(tmp_path) as store, pytest.raises(DenseError, match=r"saved in .*store\.saved\.sqlite"):
+        list(store)
+    (tmp_path / "store.saved.sqlite").replace(path)
+    with EventStore(tmp_path) as store:
+        assert 2800 < len(list(store)) < 3000
+        store.append(ExecutionStarted(1), CELL)
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO events (at, kind, data) VALUES ('now', 'x', '{\"type\": 1')")
+    connection.commit()
+    connection.close()
+    with EventStore(tmp_path) as store, pytest.raises(DenseError, match=r"event \d+ is damaged"):
+        list(store)
+
+
 def held(folder: Path, ready: Connection) -> None:
     with writing(folder, "dense refit run x.yaml"):
         ready.send(None)

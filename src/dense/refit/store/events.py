@@ -20,6 +20,7 @@ from msgspec import Struct
 from dense.errors import DenseError
 from dense.harness import AttemptResult
 from dense.results import Cell, Result
+from dense.salvage import salvage_table
 from dense.trajectory import Usage
 
 STORE_FILE = "store.sqlite"
@@ -169,6 +170,8 @@ class StoredEvent(Struct, frozen=True):
     """What."""
 
 
+_PREPARED = f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;"
+
 _events: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _cells: msgspec.json.Decoder[Cell] = msgspec.json.Decoder(Cell)
 
@@ -202,8 +205,12 @@ class EventStore:
     def __iter__(self) -> Iterator[StoredEvent]:
         """All events, in the order in which they were written."""
         with self._using() as connection:
-            for at, cell, data in connection.execute("SELECT at, cell, data FROM events ORDER BY seq"):
-                yield StoredEvent(at, None if cell is None else _cells.decode(cell), _events.decode(data))
+            for number, at, cell, data in connection.execute("SELECT seq, at, cell, data FROM events ORDER BY seq"):
+                try:
+                    event = StoredEvent(at, None if cell is None else _cells.decode(cell), _events.decode(data))
+                except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                    raise DenseError(self._advice(f"event {number} is damaged: {error}")) from None
+                yield event
 
     def close(self) -> None:
         """Nothing is lost without it."""
@@ -224,13 +231,24 @@ class EventStore:
             if self._connection is None:
                 self._connection = _connected(self.path)
             yield self._connection
-        except sqlite3.DatabaseError as error:
+        except sqlite3.OperationalError as error:  # locked, no space left, no access: nothing is damaged
             raise DenseError(f"{self.path}: the store cannot be used ({error})") from None
+        except sqlite3.DatabaseError as error:
+            raise DenseError(self._advice(str(error))) from None
+
+    def _advice(self, problem: str) -> str:
+        """What is damaged, what can be saved, what to do."""
+        saved = salvage_table(self.path, "events", "seq", lambda connection: connection.executescript(_PREPARED))
+        return (
+            f"{self.path}: the store cannot be used ({problem}). It holds the record of which cells are done; the"
+            f" trials' folders beside it are not affected. {saved}, with no run going on; cells whose end is missing"
+            " run again. Or move the store away to begin anew"
+        )
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == 0 and os.access(self.path.parent, os.W_OK):
-            connection.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
+            connection.executescript(_PREPARED)
         elif version != SCHEMA_VERSION:
             raise DenseError(f"{self.path}: of version {version}, and this program writes {SCHEMA_VERSION}")
 
