@@ -170,6 +170,11 @@ def test_both_colour_schemes_and_a_narrow_window(port: int, site: tuple[Experime
             await page.look(width=width, height=700)
             across = await page.js("document.documentElement.scrollWidth")
             assert across <= width, "only tables scroll sideways"
+            if width < 400:
+                wide = (
+                    "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1)"
+                )
+                assert await page.js(f"{wide}.length") == 0, "on a phone no table is cut off"
 
     visited(port, site[1], visit)
 

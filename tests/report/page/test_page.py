@@ -23,6 +23,7 @@ from dense.report import build, make
 from dense.report.page import write_page
 from dense.report.page.case import make_case
 from dense.report.page.cells import NOT_RUN, inline_cells
+from dense.report.page.span import MAX_LINE_CHARS, MAX_SPAN_CHARS, decisive_span
 from dense.report.page.view import MAX_PAGE_ROWS, number_in, page_table
 from dense.report.table import ReportTable, TableCell, TableRow
 from dense.results import Experiment
@@ -223,21 +224,51 @@ def test_a_long_table_is_cut_and_says_so() -> None:
     assert [len(group) for group in table.groups] == [10, MAX_PAGE_ROWS - 10]
 
 
+FEEDBACK = """state: incomplete, judged from a1-a12 alone
+next-step 1: Make `/app/chart.png` [a12]
+open-issue_0: The task asks for `/app/chart.png`, and no action made it [a12]
+summary: Looked around. {padding}
+dead-end a7-a10: `PIL` is not installed (a7)
+{padding}
+x| key-action a5
+import zlib, struct
+open("/app/chart.png", "wb").write(zlib.compress(b"..."))
+x| end"""
+
+
+def test_the_decisive_span_names_what_the_recipient_did_and_would_not_have_done() -> None:
+    feedback = FEEDBACK.format(padding="nothing of use " * 50)
+    task = "Write the total to /app/summary.json and a chart to /app/chart.png."
+    looks = ["ls -la /app", "cat /app/sales.csv"]
+    repeated = decisive_span(feedback, [*looks, "python3 -c 'import zlib, struct; zlib.compress(x)'"], looks, task)
+    assert {"zlib", "struct"} <= set(repeated.named) and "chart.png" not in repeated.named
+    assert next(line.text for line in repeated.lines if line.is_followed) == "import zlib, struct"
+    asked = decisive_span(feedback, [*looks, "gnuplot > /app/chart.png"], looks, task)
+    assert asked.first <= 2 and asked.named == () and asked.total == 10
+    assert any(line.text.startswith("next-step 1") for line in asked.lines)
+    unused = decisive_span(feedback, [], looks, task)
+    assert unused.first == 1 and unused.named == ()
+    for span in (repeated, asked, unused):
+        assert sum(len(line.text) + 1 for line in span.lines) <= MAX_SPAN_CHARS
+        assert all(len(line.text) <= MAX_LINE_CHARS for line in span.lines)
+    assert decisive_span("", ["ls"]).lines == ()
+
+
 def test_a_case_shows_feedback_actions_and_the_tree(tmp_path: Path) -> None:
     """Of a made experiment by the real executor: what each cell's files hold, escaped."""
     plan = made_plan(tmp_path, repetitions=1, methods=["none", "dense", "self-reflection"])
     run_all(plan, MadeHarness())
     experiment = experiment_of(plan.folder)
     report = build(experiment)
-    case = make_case(report, experiment, "task-2")
+    case = make_case(report, experiment, tmp_path / "report", "task-2")
     assert case is not None and (case.recipient, case.task, case.repetition) == ("r", "task-2", 0)
     assert [row.label for row in case.rows] == ["Baseline", "None (second try)", "DENSE (rules)", "Self-reflection"]
     by_label = {row.label: row for row in case.rows}
-    assert by_label["Baseline"].feedback == "" and by_label["DENSE (rules)"].feedback
+    assert by_label["Baseline"].span.lines == () and by_label["DENSE (rules)"].span.lines
     assert all(row.actions and row.actions[0].startswith("./try-") for row in case.rows)
     assert case.reconciled and case.rendered
     with pytest.raises(DenseError, match="--case nope: no result has such a task; there are task-1, task-2"):
-        make_case(report, experiment, "nope")
+        make_case(report, experiment, tmp_path, "nope")
     make(experiment, tmp_path / "report", case="task-2")
     page = (tmp_path / "report" / "index.html").read_text()
     assert 'id="case"' in page and page.index('id="figures"') < page.index('id="tables"') < page.index('id="case"')

@@ -121,7 +121,7 @@ def note_height(notes: Sequence[str], width: float) -> float:
 
 
 def _note(notes: Sequence[str], width: float) -> list[str]:
-    return textwrap.wrap(short_name("Note: " + " ".join(notes), 420), int(width * 18))
+    return textwrap.wrap(short_name("Note: " + "; ".join(note.rstrip(".") for note in notes), 420), int(width * 18))
 
 
 def slug(text: str) -> str:

@@ -13,17 +13,22 @@ import msgspec
 from msgspec import Struct
 
 from dense.errors import DenseError
+from dense.evidence.actions import EffectsCache
 from dense.readers import read
 from dense.report.grid import is_scored
 from dense.report.model import MethodName, Report
 from dense.report.numbers import NOTHING, format_fixed
+from dense.report.page.cells import FEEDBACK, VIEWS, CellFiles
+from dense.report.page.span import DecisiveSpan, decisive_span
 from dense.results import RUN0, Experiment, Result
 from dense.service.files import RECONCILED, TREE, read_reconciled, read_tree
 from dense.text.clip import clip_end, clip_middle
+from dense.trajectory import Step, Trajectory
 from dense.tree import Leaf, Node, Shortcut, leaves
 
-MAX_SPAN_CHARS, MAX_ACTIONS, MAX_ACTION_CHARS = 900, 12, 160
-FEEDBACK = "feedback.txt"
+MAX_ACTIONS, MAX_ACTION_CHARS, MAX_FILES, MAX_TITLE_CHARS = 12, 160, 4, 120
+CONTROL = "none"
+"""The method that is a second try without feedback."""
 _ARGUMENTS = ("keystrokes", "command", "cmd", "code", "path", "file_path", "query")
 
 
@@ -48,15 +53,19 @@ class CaseRow(Struct, frozen=True):
     checks: str
     """Of the verifier's checks, how many passed."""
     calls: str
-    """Tool calls and turns."""
-    feedback: str
-    """The span of the feedback that decides: from its state on, as far as there is room."""
+    """Tool calls."""
+    turns: str
+    """How often the agent acted."""
+    files: tuple[str, ...]
+    """Files that the recipient's actions wrote."""
+    span: DecisiveSpan
+    """The lines of the feedback that name what the recipient then did."""
     actions: tuple[str, ...]
     """What the recipient did, in the order of the trace."""
     more: int
     """Actions that are not shown."""
-    trace: str
-    """The trace's file, relative to the experiment."""
+    links: tuple[tuple[str, str], ...]
+    """Pages and files of this run: what it is, and its address from the page."""
 
 
 class Case(Struct, frozen=True):
@@ -78,24 +87,24 @@ class Case(Struct, frozen=True):
     """The feedback that was made of it."""
 
 
-def make_case(report: Report, experiment: Experiment, task: str | None = None) -> Case | None:
-    """The case of a task; without one, of the task whose methods differ most. None if no cell has files."""
-    results = {result.cell: result for result in experiment.results}
+def make_case(report: Report, experiment: Experiment, page: Path, task: str | None = None) -> Case | None:
+    """The case of a task; without one, of the task whose methods differ most. None if no cell has files. Links are seen
+    from the folder `page`."""
     chosen = _chosen(report, task)
     if chosen is None or not experiment.folder:
         return None
     recipient, name = chosen
-    shown = [result for cell, result in sorted(results.items()) if (cell.recipient, cell.task) == chosen]
-    repetition = min((result.cell.repetition for result in shown if result.trace), default=None)
+    shown = [one for one in experiment.results if (one.cell.recipient, one.cell.task) == chosen and one.cell.round <= 1]
+    repetition = _most_different(shown)
     if repetition is None:
         return None
     of_methods = {
         RUN0 if result.cell.round == 0 else result.cell.method: result
         for result in shown
-        if result.cell.repetition == repetition and result.cell.round <= 1
+        if result.cell.repetition == repetition
     }
+    rows = _rows(Path(experiment.folder), report.methods, of_methods, CellFiles(experiment, page))
     folder = Path(experiment.folder)
-    rows = [_row(folder, method, of_methods[method.method]) for method in report.methods if method.method in of_methods]
     ours = next((one for one in of_methods.values() if (folder / one.feedback_folder / RECONCILED).is_file()), None)
     if ours is None or not ours.feedback_folder:
         return Case(recipient, name, repetition, tuple(rows))
@@ -117,19 +126,57 @@ def _chosen(report: Report, task: str | None) -> tuple[str, str] | None:
     return min(found)[1:] if found else None
 
 
-def _row(folder: Path, method: MethodName, result: Result) -> CaseRow:
-    actions = _actions(folder / result.trace) if result.trace else []
-    feedback = _text(folder / result.feedback_folder / FEEDBACK) if result.feedback_folder else ""
-    return CaseRow(
-        method.label,
-        format_fixed(result.reward or 0.0, 2) if is_scored(result) else "not scored",
-        NOTHING if result.checks is None else f"{result.checks_passed}/{result.checks}",
-        " / ".join(NOTHING if count is None else str(count) for count in (result.tool_calls, result.turns)),
-        clip_end(feedback, MAX_SPAN_CHARS),
-        tuple(actions[:MAX_ACTIONS]),
-        max(len(actions) - MAX_ACTIONS, 0),
-        result.trace,
-    )
+def _most_different(results: Sequence[Result]) -> int | None:
+    """The repetition with a trace whose rewards after feedback differ most; of equals the first."""
+    found: list[tuple[float, int]] = []
+    for repetition in {one.cell.repetition for one in results if one.trace}:
+        rewards = [
+            one.reward
+            for one in results
+            if one.cell.repetition == repetition and one.cell.round == 1 and one.reward is not None
+        ]
+        found.append((min(rewards) - max(rewards) if rewards else 0.0, repetition))
+    return min(found)[1] if found else None
+
+
+def _rows(
+    folder: Path, methods: Sequence[MethodName], results: dict[str, Result], files: CellFiles
+) -> Iterator[CaseRow]:
+    first, control = results.get(RUN0), results.get(CONTROL)
+    shared, second = _trajectory(folder, first), _trajectory(folder, control)
+    compared = second or shared
+    without = list(_actions(compared.steps)) if compared is not None else []
+    task = shared.task.instruction if shared is not None and shared.task is not None else ""
+    for method in methods:
+        result = results.get(method.method)
+        if result is None:
+            continue
+        trace = shared if result is first else second if result is control else _trajectory(folder, result)
+        steps = trace.steps if trace is not None else ()
+        actions = list(_actions(steps))
+        feedback = _text(folder / result.feedback_folder / FEEDBACK) if result.feedback_folder else ""
+        effects = EffectsCache()
+        yield CaseRow(
+            method.label,
+            format_fixed(result.reward or 0.0, 2) if is_scored(result) else "not scored",
+            NOTHING if result.checks is None else f"{result.checks_passed}/{result.checks}",
+            NOTHING if result.tool_calls is None else str(result.tool_calls),
+            NOTHING if result.turns is None else str(result.turns),
+            tuple(list(dict.fromkeys(path for step in steps for path in effects(step).writes))[:MAX_FILES]),
+            decisive_span(feedback, actions, without, task),
+            tuple(clip_middle(action, MAX_ACTION_CHARS) for action in actions[:MAX_ACTIONS]),
+            max(len(actions) - MAX_ACTIONS, 0),
+            tuple(_links(result, files)),
+        )
+
+
+def _links(result: Result, files: CellFiles) -> Iterator[tuple[str, str]]:
+    if files.view(result):
+        yield "view", f"{VIEWS}/{result.cell.key}.html"
+    place, *names = files.of(result)
+    for what, name in zip(("trace", "feedback", "message"), names, strict=True):
+        if name:
+            yield what, f"{files.base}{place}{name}"
 
 
 def _text(path: Path) -> str:
@@ -139,21 +186,22 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _actions(trace: Path) -> list[str]:
-    """The tool calls of a trace, each on one line."""
+def _trajectory(folder: Path, result: Result | None) -> Trajectory | None:
     try:
-        trajectory = next(read(trace), None)
+        return next(read(folder / result.trace), None) if result is not None and result.trace else None
     except DenseError:
-        return []
-    found: list[str] = []
-    for step in trajectory.steps if trajectory is not None else ():
+        return None
+
+
+def _actions(steps: Sequence[Step]) -> Iterator[str]:
+    """The tool calls of steps, each on one line."""
+    for step in steps:
         for call in step.calls:
             given = next(
                 (call.arguments[key] for key in _ARGUMENTS if call.arguments.get(key)), call.arguments or call.name
             )
             text = given if isinstance(given, str) else msgspec.json.encode(given, enc_hook=str).decode()
-            found.append(clip_middle(re.sub(r"\s+", " ", text).strip() or call.name, MAX_ACTION_CHARS))
-    return found
+            yield re.sub(r"\s+", " ", text).strip() or call.name
 
 
 def _trees(place: Path) -> tuple[tuple[TreeLine, ...], tuple[TreeLine, ...]]:
@@ -165,16 +213,18 @@ def _trees(place: Path) -> tuple[tuple[TreeLine, ...], tuple[TreeLine, ...]]:
 
 
 def _lines(nodes: Sequence[Node], depth: int = 0) -> Iterator[TreeLine]:
-    """Subtasks and shortcuts, each with the actions below it; actions themselves only where they are alone."""
+    """Subtasks and shortcuts, each with the actions below it; a single action only where it is a phase of its own."""
     for node in nodes:
+        if isinstance(node, Leaf):
+            if depth <= 1 and any(not isinstance(other, Leaf) for other in nodes):
+                yield TreeLine(depth, f"a{node.action}: {clip_end(next(_actions([node.step]), ''), MAX_TITLE_CHARS)}")
+            continue
         numbers = [leaf.action for leaf in leaves(node)]
         span = f"a{numbers[0]}" if len(numbers) == 1 else f"a{numbers[0]}–a{numbers[-1]}" if numbers else ""
-        if isinstance(node, Leaf):
-            continue
+        title = clip_end(node.title, MAX_TITLE_CHARS)
         if isinstance(node, Shortcut):
-            yield TreeLine(depth, f"shortcut ({node.outcome}): {clip_end(node.title, 120)} · {span}", node.outcome)
+            yield TreeLine(depth, f"shortcut ({node.outcome}): {title} · {span}", node.outcome)
             continue
         state = node.verdict.state if node.verdict is not None else ""
-        words = f"{clip_end(node.title, 120)} · {span}" + (f" · {state}" if state else "")
-        yield TreeLine(depth, words, state)
+        yield TreeLine(depth, f"{title} · {span}" + (f" · {state}" if state else ""), state)
         yield from _lines(node.children, depth + 1)

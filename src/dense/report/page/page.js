@@ -113,6 +113,7 @@
       message === null ? "" : texts[message]];
     line.append(element("td", said.filter(Boolean).join("; ") || "–", "said isolated"));
     line.append(linked(folder, [["trace", trace], ["feedback", made], ["message", told]], view));
+    [...line.cells].forEach((one, place) => { one.dataset.label = place < HEADS.length ? HEADS[place][0] : "Files"; });
     return line;
   }
 
@@ -120,7 +121,7 @@
     ["Message bytes", 1], ["Tool calls", 1], ["Turns", 1], ["Checks", 1], ["Seconds", 1], ["Remarks", 0]];
 
   function opened(row, name) {
-    const table = element("table");
+    const table = element("table", null, "cells");
     const head = table.createTHead().insertRow();
     for (const [text, isNumber] of HEADS) {
       const cell = element("th", null, isNumber ? "n" : "");

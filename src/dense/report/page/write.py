@@ -42,7 +42,7 @@ def write_page(report: Report, experiment: Experiment, folder: Path, case: str |
         images={drawing.name: _image(folder, drawing) for drawing in drawn if drawing.is_drawn},
         sizes={drawing.name: _size(folder, drawing) for drawing in drawn if drawing.is_drawn},
         parts=parts,
-        case=make_case(report, experiment, case),
+        case=make_case(report, experiment, folder, case),
         count=f"{len(experiment.results):,}",
         cells=Markup(script_json(cells)),  # `script_json` leaves nothing that a parser of HTML acts on
         style=Markup(style),
