@@ -23,6 +23,7 @@ LAYERS = [
     "batch",
     "service",
     "methods",
+    "lessons",
     "distillation",
     "deliver",
     "analyst",

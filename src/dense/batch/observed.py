@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dense.batch.remedies import remedy_of
+from dense.batch.remedies import signature_of, ways_out
 from dense.batch.rows import FailureCell
 from dense.detectors.assessment import TraceAssessment
 from dense.evidence.facts.facts import ActionFacts
@@ -29,19 +29,24 @@ def failures_of(assessment: TraceAssessment) -> list[FailureCell]:
 
 
 def _cell(fact: ActionFacts, evidence: TraceEvidence) -> FailureCell:
-    failures, recovery = fact.result.failures, evidence.history.recovered_by(fact.action)
-    if failures:
-        main = main_failure(failures)
-        family, subject, line = main.family.code, main.subject, main.line
-    else:
-        run = next(run for run in fact.result.tests if run.failed)
-        family, subject, line = TESTS, "", run.line
     step = evidence.step(fact.action)
     program = fact.family or (own_name(step.calls[0].name) if step.calls else "")
-    command = fact.commands[0] if fact.commands else ""
-    remedy = remedy_of(fact, family, subject, recovery, evidence) if failures and recovery else ""
+    command = _short(fact.commands[0]) if fact.commands else ""
+    recovery = evidence.history.recovered_by(fact.action)
+    if not fact.result.failures:
+        run = next(run for run in fact.result.tests if run.failed)
+        return FailureCell(fact.action, TESTS, "", _short(program), command, _short(run.line), recovery=recovery)
+    main = main_failure(fact.result.failures)
     return FailureCell(
-        fact.action, family, _short(subject), _short(program), _short(command), _short(line), recovery, remedy
+        fact.action,
+        main.family.code,
+        _short(main.subject),
+        _short(program),
+        command,
+        _short(main.line),
+        signature_of(main),
+        recovery,
+        ways_out(fact, main, evidence),
     )
 
 

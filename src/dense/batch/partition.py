@@ -24,6 +24,8 @@ from dense.detectors.assessment import TraceAssessment
 from dense.errors import CallFailed, DenseError, ModelError, UnansweredCalls, describe_exception
 from dense.evidence.actions import EffectsCache
 from dense.evidence.trace import TraceEvidence
+from dense.lessons.lesson import task_hash
+from dense.lessons.project import project_of
 from dense.methods.catalogue import method
 from dense.model import OpenModel, open_model
 from dense.service.analysts import AnalystChoice, model_settings
@@ -239,7 +241,8 @@ def _row(
             trajectory.agent_version or "",
             trajectory.model or "",
             _task_name(trajectory),
-            hashlib.sha256(task.instruction.encode("utf-8", "replace")).hexdigest()[:16] if task else "",
+            task_hash(task),
+            project_of(trajectory),
             _started(trajectory),
             trace.size,
             len(trajectory.steps),

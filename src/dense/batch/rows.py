@@ -22,6 +22,18 @@ class IssueCell(Struct, frozen=True):
     """The line of the trace that shows it best."""
 
 
+class WayCell(Struct, frozen=True):
+    """A way out of a failure, in a row."""
+
+    kind: str
+    """`install`, `use` (another program), `with` (an option or a variable), `first` (another tool before it)."""
+    text: str
+    """The command that installs, the program, the option or variable, the tool."""
+    action: int
+    """The action that shows whether it works."""
+    has_worked: bool
+
+
 class FailureCell(Struct, frozen=True):
     """An action that failed, and what worked later, in a row."""
 
@@ -37,10 +49,12 @@ class FailureCell(Struct, frozen=True):
     """The command, shortened."""
     line: str
     """The line that says what went wrong."""
+    signature: str = ""
+    """What errors of this kind have in common, for lessons."""
     recovery: int | None = None
     """The first later action that did what failed here."""
-    remedy: str = ""
-    """What made the difference, as a command; empty if a file was changed, or if it cannot be said."""
+    ways: list[WayCell] = []
+    """Ways out that were tried, up to the first that worked."""
 
 
 class BatchRow(Struct, frozen=True):
@@ -69,6 +83,8 @@ class BatchRow(Struct, frozen=True):
     """The task's name, else the beginning of its instruction."""
     task_hash: str = ""
     """The hash of the instruction: equal for attempts at one task."""
+    project: str = ""
+    """The repository or folder that the work was in, if the trace names it (`dense.lessons.project`)."""
     started: datetime | None = None
     """When the first step was, in UTC."""
     bytes: int = 0
@@ -110,8 +126,9 @@ def schema() -> Any:
     text, count, flag, number = arrow.string(), arrow.int64(), arrow.bool_(), arrow.float64()
     issue = [("code", text), ("text", text), ("is_open", flag), ("is_fatal", flag), ("quote", text)]
     failure = [("action", count)]
-    failure += [(name, text) for name in ("family", "subject", "program", "command", "line")]
-    failure += [("recovery", count), ("remedy", text)]
+    failure += [(name, text) for name in ("family", "subject", "program", "command", "line", "signature")]
+    way = [("kind", text), ("text", text), ("action", count), ("has_worked", flag)]
+    failure += [("recovery", count), ("ways", arrow.list_(arrow.struct(way)))]
     types: dict[str, Any] = {
         "started": arrow.timestamp("us", tz="UTC"),
         "cost_usd": number,

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from dense.cli.batch.options import batch
+from dense.cli.batch.options import batch, lessons
 from dense.cli.convert import convert
 from dense.cli.distill import distill
 from dense.cli.methods import methods
@@ -61,6 +61,7 @@ app.command("setup")(setup)
 app.command("hook")(hook)
 app.command("config")(config)
 app.command("mcp")(mcp)
+app.command("lessons")(lessons)
 app.add_typer(batch, name="batch")
 app.add_typer(refit, name="refit")
 

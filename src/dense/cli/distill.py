@@ -15,6 +15,8 @@ from dense.cli.read import given_task
 from dense.deliver.budget import parse_budget
 from dense.errors import DenseError, WrongUsage
 
+LESSONS = "dense+lessons"
+"""The method that --lessons chooses."""
 MIN_CONTEXT_TOKENS = 2_000
 """The smallest context window that prompts can be made for."""
 
@@ -86,6 +88,10 @@ def distill(
             help="Bytes of the message without the task. [default: a quarter of the trace's text, 3,000 to 24,000]",
         ),
     ] = None,
+    lessons: Annotated[
+        Path | None,
+        typer.Option("--lessons", help="Append lessons from other tasks: a file that `dense lessons` wrote."),
+    ] = None,
     turn: Annotated[
         str,
         typer.Option("--turn", metavar="last|all|N", help="Which request of a session the feedback is for."),
@@ -112,6 +118,10 @@ def distill(
         raise WrongUsage("--report prints the report, and --out writes it: choose one")
     if no_redact and redact != "builtin":
         raise WrongUsage("--no-redact and --redact exclude each other: choose one")
+    if lessons is not None and method == "dense":
+        method = LESSONS
+    if (lessons is not None) != (method == LESSONS):
+        raise WrongUsage(f"--lessons FILE goes with the method dense, which is then {LESSONS}")
     try:
         budget_choice = parse_budget(budget)
     except ValueError as error:
@@ -121,6 +131,7 @@ def distill(
     from dense.cli.distill_estimate import confirm_cost, print_estimate
     from dense.cli.distill_run import DistillSettings, TraceInputs, run
     from dense.cli.distill_text import print_feedback
+    from dense.lessons.files import read_evidence
     from dense.service.feedback import FeedbackOptions
     from dense.service.turns import parse_turn
 
@@ -132,6 +143,7 @@ def distill(
             budget_choice,
             redacted="kingfisher" if redact == "kingfisher" else not no_redact,
             environment=environment,
+            lessons=read_evidence(lessons) if lessons is not None else (),
             turn=parse_turn(turn),
         ),
         model,

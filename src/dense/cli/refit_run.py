@@ -151,8 +151,9 @@ async def _run(made: Plan, store: EventStore, temporary: Path, begin: Callable[[
             for notice in notices:
                 error_console().print(f"note: {printable(notice)}", markup=False)
             begin(harness)
+            maker = FeedbackMaker(config, model, config.lesson_evidence(made.base))
             with RunDisplay(config.concurrency) as display:
-                executor = CellExecutor(made, store, harness, FeedbackMaker(config, model), watch=display.tick)
+                executor = CellExecutor(made, store, harness, maker, watch=display.tick)
                 display.executor = executor
                 await run_cells(executor)
 

@@ -18,6 +18,7 @@ METHODS = {
     "all-at-once": "dense.methods.baselines.all_at_once:AllAtOnce",
     "step-by-step": "dense.methods.baselines.step_by_step:StepByStep",
     "dense": "dense.methods.dense:Dense",
+    "dense+lessons": "dense.methods.dense_lessons:DenseWithLessons",
     "dense-no-shortcuts": "dense.methods.dense:NoShortcuts",
     "dense-no-hierarchy": "dense.methods.no_hierarchy:NoHierarchy",
     "dense-flat": "dense.methods.dense:Flat",

@@ -21,6 +21,7 @@ from dense.analyst.asker import Asker
 from dense.deliver.message import REPORT, MessageFrame
 from dense.deliver.page import Fit
 from dense.evidence.actions import EffectsOf
+from dense.lessons.lesson import Lesson
 from dense.model.chat import ChatModel
 from dense.outcome import Outcome
 from dense.trajectory import Task, Trajectory
@@ -58,6 +59,8 @@ class MethodContext(Struct, frozen=True):
     """How many bytes of a trajectory one question may show."""
     redacted: str = ""
     """What credentials were replaced in the trajectory, in words; empty for none."""
+    lessons: tuple[Lesson, ...] = ()
+    """Lessons from other tasks than that of the trajectory."""
     follows_paper: bool = False
     """Whether the budget is the paper's: what does not fit then goes in the paper's order."""
 

@@ -17,6 +17,8 @@ from dense.deliver.budget import MIN_BUDGET
 from dense.errors import BadConfig
 from dense.harness import Recipient
 from dense.harness.secrets import is_secret_option
+from dense.lessons.files import read_evidence
+from dense.lessons.lesson import LessonEvidence
 from dense.methods import AnyMethod, method_names
 from dense.methods import method as method_of
 from dense.results import ANALYST, ARM_SIGN, RUN0, Prices
@@ -160,6 +162,10 @@ def is_excluded(task: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(task, pattern) for pattern in patterns)
 
 
+LESSONS = "dense+lessons"
+"""The method that uses `lessons`."""
+
+
 class ArmConfig(StrictConfig):
     """A method with settings of its own: an arm of the experiment besides the method with the common ones."""
 
@@ -227,6 +233,9 @@ class ExperimentConfig(StrictConfig):
     redact: bool | Literal["kingfisher"] = True
     """Replace credentials in traces before anybody sees them; `kingfisher` adds its rules to ours."""
 
+    lessons: str | None = None
+    """For the method `dense+lessons`: a file of `dense lessons`, relative to the experiment's."""
+
     @field_validator("tasks", mode="before")
     @classmethod
     def _folder_of_tasks(cls, value: Any) -> Any:
@@ -265,6 +274,10 @@ class ExperimentConfig(StrictConfig):
         """What is compared, by the names that cells have."""
         return {arm.name: arm for arm in _arms_of(self.methods)}
 
+    def lesson_evidence(self, base: Path) -> tuple[LessonEvidence, ...]:
+        """The evidence of the lessons that the experiment names, whose file lies in `base`."""
+        return read_evidence(base / self.lessons) if self.lessons else ()
+
     def load_methods(self) -> dict[str, AnyMethod]:
         """The methods of all arms, imported; a `DenseError` for one that cannot be."""
         return {name: method_of(arm.method) for name, arm in self.arms.items()}
@@ -279,6 +292,8 @@ class ExperimentConfig(StrictConfig):
 
     @model_validator(mode="after")
     def _comparable(self) -> ExperimentConfig:
+        if any(arm.method == LESSONS for arm in self.arms.values()) and not self.lessons:
+            raise ValueError(f"the method {LESSONS} needs `lessons: FILE`, which `dense lessons` writes")
         dataset = self.tasks.dataset or ""
         if self.environment.type == SANDBOX and not self.environment.force and "terminal-bench" in dataset.lower():
             raise ValueError(

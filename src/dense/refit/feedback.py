@@ -19,11 +19,12 @@ from msgspec.structs import replace
 from dense.deliver.memory import MemoryItem, compose_memory
 from dense.errors import MissingInput
 from dense.harness.harness import AttemptResult
+from dense.lessons.lesson import LessonEvidence
 from dense.methods import AnyMethod
 from dense.model import CallTotals, GivenPrices, ModelCall, OpenModel, open_model
 from dense.readers import read
 from dense.readers.outcomes import read_outcomes
-from dense.refit.config import ExperimentConfig
+from dense.refit.config import LESSONS, ExperimentConfig
 from dense.refit.store.events import FeedbackMade
 from dense.refit.store.state import FREE
 from dense.refit.tasks import TaskFolder
@@ -66,7 +67,9 @@ class Prepared(Struct, frozen=True):
 class FeedbackMaker:
     """Makes feedback with one analyst, for all methods of an experiment."""
 
-    def __init__(self, config: ExperimentConfig, model: OpenModel | None) -> None:
+    def __init__(
+        self, config: ExperimentConfig, model: OpenModel | None, lessons: tuple[LessonEvidence, ...] = ()
+    ) -> None:
         analyst = config.analyst
         self._config, self._model = config, model
         self._methods = config.load_methods()
@@ -79,6 +82,7 @@ class FeedbackMaker:
                 config.budget if arm.budget is None else arm.budget,
                 config.redact,
                 self._shares,
+                lessons=lessons if arm.method == LESSONS else (),
             )
             for name, arm in config.arms.items()
         }

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from dense.errors import DenseError
+from dense.lessons.files import evidence_file
 from dense.refit.config import ArmConfig, ExperimentConfig, as_data, is_masked
 from dense.refit.tasks import TaskFolder
 from dense.service.record import prompt_hashes
@@ -41,6 +42,8 @@ def identity_of(config: ExperimentConfig, tasks: Sequence[TaskFolder], base: Pat
         environment["code"] = code
     if hashes := _hashes(config.environment.compose_files(base), base):
         environment["files"] = hashes
+    if config.lessons:
+        data["lessons"] = _hashes([evidence_file(base / config.lessons)], base)
     settings = {
         key: value
         for key, value in data.items()

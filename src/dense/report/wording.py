@@ -32,13 +32,14 @@ LABELS: Mapping[str, tuple[str, str]] = {
     "all-at-once": ("All-at-once", "All-at-once"),
     "step-by-step": ("Step-by-step", "Step-by-step"),
     "dense": ("DENSE", "DENSE"),
+    "dense+lessons": ("DENSE with lessons", "lessons"),
     "dense-no-shortcuts": ("DENSE without shortcuts", "no shortcuts"),
     "dense-no-hierarchy": ("DENSE without hierarchy", "no hierarchy"),
     "dense-flat": ("DENSE, flat", "flat"),
     "verifier-feedback": ("Verifier feedback", "VF"),
 }
 """How methods are shown, and where space is small; others by their own name."""
-PROFILED = ("dense", "dense-no-shortcuts", "dense-flat")
+PROFILED = ("dense", "dense+lessons", "dense-no-shortcuts", "dense-flat")
 """Methods whose calls the profile decides."""
 ABLATIONS = ("dense-no-shortcuts", "dense-no-hierarchy", "dense-flat")
 METHOD_OF_INTERVALS = (

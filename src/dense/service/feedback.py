@@ -23,6 +23,8 @@ from dense.draft import Asked
 from dense.errors import DenseError, ModelError, UnansweredCalls, describe_exception
 from dense.evidence.actions import EffectsCache
 from dense.feedback import Feedback
+from dense.lessons.lesson import LessonEvidence, lessons_for
+from dense.lessons.project import project_of
 from dense.methods.asking.rules import RulesAnswerer
 from dense.methods.method import AnyMethod, MethodContext
 from dense.model import CallTotals, ModelCall, OpenModel, TalliedModel
@@ -49,6 +51,8 @@ class FeedbackOptions(Struct, frozen=True):
     """How many rounds one message may carry: the report is also fitted for messages of two, three … reports."""
     environment: Environment = "fresh"
     """Whether what the attempt made exists where the recipient works."""
+    lessons: tuple[LessonEvidence, ...] = ()
+    """Evidence of lessons, for a method that uses them; it sees only what other tasks than its own taught."""
     turn: TurnChoice | None = None
     """Which request of a session the feedback is for; None takes the trajectory as it is."""
 
@@ -148,6 +152,7 @@ async def make_feedback(
             tally,
             choice.settings.prompt_bytes,
             redactions.describe() if redactions else "",
+            tuple(lessons_for(options.lessons, cleaned, project_of(trajectory))),
             options.budget == "paper",
         )
         found = await draft(method, cleaned, outcome, context, redacted=options.redacted)

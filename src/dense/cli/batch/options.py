@@ -171,3 +171,18 @@ def diff(
     from dense.cli.batch.questions import diff
 
     diff(first, second, top, html, as_json=as_json)
+
+
+def lessons(
+    place: Place,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the page here, and its evidence beside it. [default: print it]")
+    ] = None,
+    source: Annotated[str, typer.Option("--source", help="Only traces whose URI begins like this.")] = "",
+) -> None:
+    """Dead ends that recurred in at least three tasks of a batch, and the way out that worked."""
+    from dense.cli.batch.lessons import lessons
+
+    if out is not None and out.suffix != ".md":
+        raise WrongUsage(f"--out {out}: the page is Markdown: name a file that ends with .md")
+    lessons(place, out, source)
