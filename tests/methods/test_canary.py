@@ -77,9 +77,11 @@ def command(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_the_marks_appear_only_for_who_may_see_them(name: str, trial: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
+    out, lessons = tmp_path / "out", tmp_path / "lessons.jsonl"
+    lessons.touch()
+    extra = ("--lessons", lessons) if name == "dense+lessons" else ()
     with Loopback(default=answer) as server:
-        done = command(trial, "--method", name, "--model", f"{server.url}#m", "--record", "--yes", "--out", out)
+        done = command(trial, "--method", name, "--model", f"{server.url}#m", "--record", "--yes", "--out", out, *extra)
     assert done.returncode == 0, done.stderr
     calls = len(server.received)
     assert calls == {"advisor": 1, "all-at-once": 1, "step-by-step": 14, "dense-no-hierarchy": 1}.get(name, calls)

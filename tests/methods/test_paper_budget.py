@@ -17,7 +17,7 @@ from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajecto
 
 KIB = 1024
 TASK = Task("Write /app/out.txt.")
-TREES = ("dense", "dense-flat", "dense-no-shortcuts")
+TREES = ("dense", "dense+lessons", "dense-flat", "dense-no-shortcuts")
 
 type Making = Callable[..., FeedbackRun]
 

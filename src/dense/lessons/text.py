@@ -38,7 +38,7 @@ def _way(lesson: Lesson) -> str:
     if lesson.kind == "install":
         return f"{way} installed it, and the command then ran"
     if lesson.kind == "use":
-        return f"{way} worked on the same file instead"
+        return f"{way} ran on the same file instead"
     if lesson.kind == "first":
         return f"It worked after {way} on the same file"
     return f"It worked with {way}"

@@ -27,7 +27,8 @@ def lessons(place: str, out: Path | None, prefix: str) -> None:
     write_files(out.parent, {evidence_file(out).name: encode_evidence(evidence), out.name: page.encode()})
     for lesson in found:
         print(printable(lesson_text(lesson)))
-    print(f"{len(found)} lessons of {traces:,} traces in {out}, {len(evidence):,} pieces of evidence beside it")
+    count = f"{len(found)} lesson{'' if len(found) == 1 else 's'}"
+    print(f"{count} of {traces:,} traces in {out}, {len(evidence):,} pieces of evidence beside it")
 
 
 def printable_line(line: str) -> str:

@@ -1,0 +1,71 @@
+"""Which way out of a failure is seen: an installation, another program, a further option, another tool first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_traces import made_trace, ran_batch, rows
+from typer.testing import CliRunner
+
+from dense.cli import app
+
+MISSING = ("pytest tests/test_a.py", "bash: line 1: pytest: command not found")
+RAN = "collected 3 items\n\n===== 3 passed in 0.10s ====="
+MANAGED = "error: externally-managed-environment\n\n× This environment is externally managed"
+
+
+def ways(tmp_path: Path, *steps: tuple[str, str]) -> list[tuple[str, str, bool]]:
+    (tmp_path / "one.json").write_text(json.dumps(made_trace("Fix a.py.", *steps)))
+    ran_batch(tmp_path / "out", tmp_path / "one.json")
+    (row,) = rows(tmp_path / "out")
+    return [(way["kind"], way["text"], way["has_worked"]) for failure in row["failures"] for way in failure["ways"]]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([MISSING, ("pip install pytest", "Successfully installed pytest-9"), ("pytest tests/test_a.py", RAN)],
+         [("install", "pip install pytest", True)]),
+        ([MISSING, ("pip install pytest", "ERROR: Could not find a version that satisfies the requirement pytest")],
+         [("install", "pip install pytest", False)]),
+        ([MISSING, ("bin/test tests/test_a.py", "=== tests finished: 3 passed, in 0.1 seconds ===")],
+         [("use", "bin/test", True)]),
+        # Nothing ran: the program's end is no way out. Another file: it is not the same work.
+        ([MISSING, ("bin/test tests/test_a.py", "=== tests finished: 0 passed, in 0.0 seconds ===")], []),
+        ([MISSING, ("bin/test tests/test_b.py", "=== tests finished: 3 passed, in 0.1 seconds ===")], []),
+        ([("pip install numpy", MANAGED), ("pip install --break-system-packages numpy", "Successfully installed")],
+         [("with", "--break-system-packages", True)]),
+        # A change of a file in between may be what cured it.
+        ([("make docs", "make: *** [docs] Error 1"), ("echo x > Makefile", ""), ("make --silent docs", "done")], []),
+    ],
+)  # fmt: skip
+def test_ways_out(tmp_path: Path, steps: list[tuple[str, str]], expected: list[Any]) -> None:
+    found = ways(tmp_path, *steps)
+    assert found[: len(expected) or None] == expected
+
+
+def test_from_traces_to_a_message_of_another_task(tmp_path: Path) -> None:
+    """Three tasks teach it; a fourth is given it; one of the three is not, because two are too few."""
+    source = tmp_path / "in"
+    source.mkdir()
+    steps = (MISSING, ("pip install pytest", "Successfully installed pytest-9"), ("pytest tests/test_a.py", RAN))
+    for name in "abc":
+        (source / f"{name}.json").write_text(json.dumps(made_trace(f"Fix {name}.py.", *steps)))
+    ran_batch(tmp_path / "out", source)
+    run, page = CliRunner(), tmp_path / "lessons.md"
+    done = run.invoke(app, ["lessons", str(tmp_path / "out"), "--out", str(page)])
+    assert "1 lesson of 3 traces" in done.output, done.output
+    assert "`pip install pytest` installed it" in page.read_text()
+    (tmp_path / "d.json").write_text(json.dumps(made_trace("Fix d.py.", MISSING)))
+    lesson = "lesson from other tasks: `pytest` was not installed. `pip install pytest` installed it"
+    for file, is_given in ((tmp_path / "d.json", True), (source / "a.json", False)):
+        printed = run.invoke(app, ["distill", str(file), "--lessons", str(page)])
+        assert printed.exit_code == 0, printed.output
+        assert (lesson in printed.output) is is_given
+    assert (
+        run.invoke(app, ["distill", str(tmp_path / "d.json"), "--lessons", str(page), "--method", "none"]).exit_code
+        != 0
+    )
