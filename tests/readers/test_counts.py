@@ -28,11 +28,11 @@ FORMATS = {
     "trail-otel": "otel",
     "tau-bench": "tau-bench",
     "who-and-when": "who-and-when",
-    "agentrx": "who-and-when",
+    "agentrx": "agentrx",
 }
 """The corpus's names of the formats that we read, and ours."""
 
-NAMES = (".json", ".jsonl", ".traj", ".eval", ".zst", ".db", ".vscdb", ".parquet", "agent")
+NAMES = (".json", ".jsonl", ".traj", ".eval", ".zst", ".db", ".vscdb", ".parquet", ".cast", "agent", "agent-logs")
 
 
 def counter(format: str) -> Callable[[Path], list[int]]:

@@ -40,7 +40,7 @@ __all__ = [
     "string",
 ]
 
-TRACE_NAMES = (".json", ".jsonl", ".traj", ".eval", ".zst", ".gz", "events")
+TRACE_NAMES = (".json", ".jsonl", ".traj", ".eval", ".zst", ".gz", ".parquet", ".vscdb", ".cast", "events")
 """How files are named that people would call traces: if one cannot be read, they want to know."""
 
 log = logging.getLogger("dense.read")

@@ -68,7 +68,7 @@ class Chat:
             self._observe_user(message, source)
         elif role in SYSTEM_ROLES:
             if text := text_of(message.get("content")):
-                self._said(text, "system", self.system)
+                self._said(text, "system", self.system, message)
         else:
             self.notices.skip(f"message with unknown role {role!r}" if role else "message without a role", source)
         return None
@@ -127,7 +127,7 @@ class Chat:
             text = text_of(obj(error).get("message", error))
         call_id = first_string(message.get(key) for key in RESULT_IDS)
         is_error = flag(message.get("is_error"), message.get("isError"), True if error else None)
-        self.draft.observe(text, call_id, is_error=is_error)
+        self.draft.observe(text, call_id, is_error=is_error, exit_code=whole(message.get("exit_code")))
 
     def _observe_user(self, message: dict[str, Any], source: Source) -> None:
         content = message.get("content")
@@ -141,13 +141,14 @@ class Chat:
                 add_part(self.draft, part)
         if text := text_of(words):
             is_output = self.draft is not None and self.calls_in_text and _take_spoken_calls(self.draft, text)
-            self._said(text, "tool" if is_output else "user", self.prompts)
+            self._said(text, "tool" if is_output else "user", self.prompts, message)
 
-    def _said(self, text: str, origin: Origin, before: list[str]) -> None:
+    def _said(self, text: str, origin: Origin, before: list[str], message: dict[str, Any]) -> None:
         if self.draft is None:
             before.append(text)
         else:
-            self.draft.observe(text, origin=origin)
+            time = timestamp(message.get("timestamp")) if origin != "tool" else None
+            self.draft.observe(text, origin=origin, timestamp=time)
 
 
 def _take_spoken_calls(draft: StepDraft, answer: str | None) -> bool:
@@ -173,7 +174,8 @@ def add_part(draft: StepDraft, part: dict[str, Any]) -> None:
         draft.calls.append(tool_call(part))
     elif kind.endswith("tool_result"):
         is_error = flag(part.get("is_error"))
-        draft.observe(text_of(part.get("content")), string(part.get("tool_use_id")), is_error=is_error)
+        code = whole(part.get("exit_code"))
+        draft.observe(text_of(part.get("content")), string(part.get("tool_use_id")), is_error=is_error, exit_code=code)
     else:
         draft.message.append(text_of(part))
 

@@ -31,14 +31,22 @@ READERS = {
     "mini-swe-agent": "dense.readers.formats.mini_swe_agent:MiniSweAgent",
     "swe-agent": "dense.readers.formats.swe_agent:SweAgent",
     "openhands": "dense.readers.formats.openhands.reader:OpenHands",
+    "droid": "dense.readers.formats.coding_agents.droid:Droid",
+    "kimi-cli": "dense.readers.formats.coding_agents.kimi_cli:KimiCli",
     "gemini-cli": "dense.readers.formats.gemini_cli:GeminiCli",
     "pi": "dense.readers.formats.pi:Pi",
     "openclaw": "dense.readers.formats.pi:OpenClaw",
     "opencode": "dense.readers.formats.coding_agents.opencode:Opencode",
     "copilot-cli": "dense.readers.formats.coding_agents.copilot_cli:CopilotCli",
+    "cursor": "dense.readers.formats.coding_agents.cursor:Cursor",
+    "cline": "dense.readers.formats.coding_agents.cline:Cline",
+    "goose": "dense.readers.formats.coding_agents.goose:Goose",
+    "terminal-bench-1": "dense.readers.formats.terminal_bench:TerminalBench",
     "otel": "dense.readers.formats.otel.reader:Otel",
     "tau-bench": "dense.readers.formats.tau_bench:TauBench",
     "who-and-when": "dense.readers.formats.who_and_when:WhoAndWhen",
+    "agentrx": "dense.readers.formats.who_and_when:AgentRx",
+    "pochi": "dense.readers.formats.messages:Pochi",
     "messages": "dense.readers.formats.messages:Messages",
 }
 
@@ -46,6 +54,7 @@ READERS = {
 CONTAINERS: dict[str, str] = {
     "archive": "dense.readers.formats.inspect.reader:InspectLog",
     "sqlite": "dense.readers.formats.coding_agents.databases:SqliteStore",
+    "parquet": "dense.readers.formats.parquet:ParquetRows",
 }
 """Who reads files that are no JSON, by their shape: `read_container` chooses by what is in them."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from dense.errors import NoTrajectory
 from dense.readers.detect import is_recognised
 from dense.readers.files import EventFolder, TraceFile, first_value, printable_path
-from dense.readers.folders.harbor import is_harbor_trial
+from dense.readers.folders.harbor import is_harbor_trial, is_terminal_bench_trial
 from dense.readers.folders.record_folders import record_folder, session_of
 from dense.readers.folders.skipped import Skipped
 from dense.readers.formats.codex.reader import parent_of
@@ -29,7 +29,7 @@ OUTPUT_FOLDERS = frozenset({"tool-results", "tool-outputs"})
 ATIF_PART = re.compile(r"trajectory\.(?:cont-\d+|summarization-.+)\.json")
 OPENCLAW_CHECKPOINT = re.compile(r"(?P<session>.+)\.checkpoint\..+\.jsonl")
 GRADING = frozenset({"verifier", "tests", "solution"})
-"""Folders of a trial that hold nothing of the agent's."""
+"""Folders of a trial, and files, that hold nothing of the agent's."""
 
 type Traces = Iterator[TraceFile | EventFolder]
 
@@ -75,7 +75,7 @@ class _Walk:
                 one.notices.strict = self.strict
                 yield one
             entries = [entry for entry in entries if not found.holds(entry.name)]
-        if is_harbor_trial(folder):
+        if is_harbor_trial(folder) or is_terminal_bench_trial(folder):
             yield from self.trial(folder)
             return
         names = {entry.name for entry in entries}
@@ -128,6 +128,7 @@ class _Walk:
         for place in _places(folder):
             # An own look at each place: what is in a later one must not count as met.
             found = list(_Walk(self.strict, Skipped(), set(self.seen)).folder(place))
+            found = [file for file in found if file.path.stem not in GRADING]
             if any(map(is_recognised, found)):
                 named = [file for file in found if file.path.name == trajectory.name]
                 taken = found if place == trajectory.parent else named or found

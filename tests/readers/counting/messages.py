@@ -9,6 +9,8 @@ AGENTS = {"assistant", "model", "gpt", "ai", "function_call"}
 
 
 def count(path: Path) -> list[int]:
+    if path.suffix == ".parquet":
+        return [total for total in map(_steps, _rows(path)) if total]
     text = path.read_text()
     try:
         values = [json.loads(text)]
@@ -20,6 +22,13 @@ def count(path: Path) -> list[int]:
         values = [values]
     lists = [v if isinstance(v, list) else next(v[k] for k in KEYS if k in v) for v in values]
     return [total for total in map(_steps, lists) if total]
+
+
+def _rows(path: Path) -> list[Any]:
+    from pyarrow.parquet import read_table  # type: ignore[import-untyped]
+
+    rows = [row["messages"] or [] for row in read_table(path).to_pylist()]
+    return [json.loads(row) if isinstance(row, str) else row for row in rows]
 
 
 def _is_message(value: object) -> bool:

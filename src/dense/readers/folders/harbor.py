@@ -35,6 +35,16 @@ def is_harbor_trial(folder: Path) -> bool:
         return False
 
 
+def is_terminal_bench_trial(folder: Path) -> bool:
+    """Whether this is the folder of one trial of Terminal-Bench 1."""
+    try:
+        results = folder / "results.json"
+        has_logs = (folder / "agent-logs").is_dir() or (folder / "sessions").is_dir()
+        return has_logs and results.is_file() and "trial_name" in obj(_value(results))
+    except OSError:
+        return False
+
+
 def trial_of(trajectory: Path) -> Path:
     """The folder of the trial that a trajectory is in; its own folder if there is none."""
     if trajectory.parent.name == "agent":

@@ -1,4 +1,4 @@
-"""`messages`: chat messages in a file of a user's own.
+"""`messages`: chat messages in a file of a user's own; and `pochi`: those of Pochi.
 
 As one list, as an object with `messages`, `conversations`, `conversation` or `contents`, as JSONL with such an object
 or list on each line (each is a trajectory), or as JSONL with a message on each line (together one trajectory, read
@@ -50,6 +50,11 @@ SILENT_ITEMS = frozenset({"item_reference", "mcp_list_tools", "compaction"})
 NOT_ARGUMENTS = frozenset({"type", "id", "call_id", "status", "output", "result", "error"})
 UI_STEP = "step-start"
 SILENT_PARTS = frozenset({"source-url", "source-document", "source", "data"})
+POCHI_PARTS = frozenset(
+    "tool-attemptCompletion tool-executeCommand tool-writeToFile tool-applyDiff tool-multiApplyDiff tool-listFiles"
+    " tool-globFiles tool-startBackgroundJob tool-todoWrite data-checkpoint".split()
+)
+"""Parts that only Pochi's messages have."""
 OWN_FIELDS = ("model", "usage", "timestamp")
 MOSTLY = 0.5
 """The share of a list that must be messages; damaged ones are no reason to refuse the rest."""
@@ -57,6 +62,7 @@ MOSTLY = 0.5
 
 class Messages:
     name = "messages"
+    agent: str | None = None
 
     def claims(self, head: Sequence[Any]) -> bool:
         return _is_chat(list(head)) or any(_is_chat(_list_of(record)) for record in head[:5])
@@ -99,9 +105,18 @@ class Messages:
             place.notices.note("no message of an agent", source)
             return
         stream = Stream(self.name, name, source, place.notices, chain([first], steps))
+        stream.agent = self.agent
         stream.model = string(around.get("model")) or chat.model
         stream.task = task_of(chat.prompts, string(around.get("instance_id")))
         yield stream
+
+
+class Pochi(Messages):
+    name = agent = "pochi"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        parts = (part for record in head for part in objs(obj(record).get("parts")))
+        return any(part.get("type") in POCHI_PARTS for part in parts)
 
 
 def _list_of(value: Any) -> list[Any]:

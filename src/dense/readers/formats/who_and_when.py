@@ -1,4 +1,5 @@
-"""`who-and-when`: the Who&When failure-attribution data, one JSON object for each failed run of a team of agents.
+"""`who-and-when`: the Who&When failure-attribution data, one JSON object for each failed run of a team of agents; and
+`agentrx`: histories alone.
 
 `question` is the task, `history[]` the conversation. In the hand-crafted half (Magentic-One) an entry has only
 `role`, the speaker, with a note in brackets: `human`, `Orchestrator (thought)`, `Orchestrator (-> WebSurfer)`,
@@ -47,7 +48,7 @@ class WhoAndWhen:
     name = "who-and-when"
 
     def claims(self, head: Sequence[Any]) -> bool:
-        return any(_is_run(obj(record)) or _is_bare(record) for record in head)
+        return any(_is_run(obj(record)) for record in head)
 
     def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
         seen: set[str] = set()
@@ -63,6 +64,13 @@ class WhoAndWhen:
             id_ = unique_id(name or place.path.stem, source, seen)
             given = Task(task.strip(), name) if task else None
             yield Stream(self.name, id_, source, place.notices, iter(steps), task=given)
+
+
+class AgentRx(WhoAndWhen):
+    name = "agentrx"
+
+    def claims(self, head: Sequence[Any]) -> bool:
+        return any(map(_is_bare, head))
 
 
 def _history(value: Any) -> list[Any]:

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 from dense.readers.content import arguments_of, text_of
 from dense.readers.files import TraceRecord
+from dense.readers.formats.coding_agents.sessions import AgentSession
 from dense.readers.json_value import flag, is_obj, number, obj, objs, string, whole
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, ToolCall, Trajectory, Usage
 
@@ -48,8 +48,7 @@ class CopilotCli:
         return any(map(_is_event, map(obj, head)))
 
     def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        if stream := _Session(place).stream(records):
-            yield stream
+        yield from _Session(place).stream(records)
 
 
 def _is_event(line: dict[str, Any]) -> bool:
@@ -59,43 +58,23 @@ def _is_event(line: dict[str, Any]) -> bool:
     return kind in ("session.start", "assistant.message", "user.message", "tool.execution_complete")
 
 
-class _Session:
+class _Session(AgentSession):
     """Goes through the events and builds the steps; sub-agents have one of their own."""
 
+    name = CopilotCli.name
+
     def __init__(self, place: TraceLocation) -> None:
-        self.place = place
-        self.id: str | None = None
-        self.version: str | None = None
-        self.model: str | None = None
-        self.prompts: list[str] = []
-        self.draft: StepDraft | None = None
-        self.usage: Usage | None = None
+        super().__init__(place)
+        self.next_usage: Usage | None = None
         self.inner: dict[str, tuple[_Session, list[Step], Source]] = {}
 
-    def stream(self, records: Iterator[TraceRecord]) -> Stream | None:
-        steps = self.steps(records)
-        first = next(steps, None)
-        if first is None:
-            return None
-        stream = Stream(
-            CopilotCli.name, self.id or self.place.path.parent.name, self.place.source(), self.place.notices
-        )
-        stream.agent, stream.agent_version, stream.model = CopilotCli.name, self.version, self.model
-        stream.task = task_of(self.prompts)
-        stream.steps = chain((first,), steps)
-        return stream
-
-    def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
-        for record in records:
-            line = obj(record.value)
-            if not is_obj(line.get("data")):
-                self.place.notices.skip("line is not an event", record.source)
-            elif done := self.feed(line, record.source):
-                yield done
-        if done := self.close():
-            yield done
+    def default_id(self) -> str:
+        return self.place.path.parent.name
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
+        if not is_obj(line.get("data")):
+            self.place.notices.skip("line is not an event", source)
+            return None
         kind, data, time = string(line.get("type")) or "", obj(line.get("data")), string(line.get("timestamp"))
         if (call_id := string(data.get("parentToolCallId"))) and kind.startswith(("assistant.", "tool.")):
             session, steps, _ = self.inner.setdefault(call_id, (_Session(self.place), [], source))
@@ -105,9 +84,9 @@ class _Session:
             self.id = self.id or string(data.get("sessionId"))
             self.version, self.model = string(data.get("copilotVersion")), string(data.get("selectedModel"))
         elif kind == "session.usage_record":
-            self.usage = _usage(obj(data.get("usage")))
+            self.next_usage = _usage(obj(data.get("usage")))
         elif kind == "assistant.message":
-            return self.act(data, source, time)
+            return self.answer(data, source, time)
         elif kind == "user.message":
             self.hear(data, time)
         elif kind == "tool.execution_complete":
@@ -120,17 +99,12 @@ class _Session:
             self.place.notices.skip(f"unknown event {kind[:60]!r}", source)
         return None
 
-    def act(self, data: dict[str, Any], source: Source, time: str | None) -> Step | None:
-        done, model = self.close(), string(data.get("model"))
-        self.draft = StepDraft(source, timestamp=time, usage=self.usage)
-        self.usage = None
-        if self.model is None:
-            self.model = model
-        elif model is not None and model != self.model:
-            self.draft.model = model
-        self.draft.message.append(text_of(data.get("content")))
-        self.draft.reasoning.append(text_of(data.get("reasoningText")))
-        self.draft.calls += [
+    def answer(self, data: dict[str, Any], source: Source, time: str | None) -> Step | None:
+        done, draft = self.act(source, string(data.get("model")), time, self.next_usage)
+        self.next_usage = None
+        draft.message.append(text_of(data.get("content")))
+        draft.reasoning.append(text_of(data.get("reasoningText")))
+        draft.calls += [
             ToolCall(
                 string(call.get("name")) or "?", arguments_of(call.get("arguments")), string(call.get("toolCallId"))
             )
@@ -140,13 +114,8 @@ class _Session:
 
     def hear(self, data: dict[str, Any], time: str | None) -> None:
         text = text_of(data.get("content"))
-        if not text.strip():
-            return
-        is_own = string(data.get("source")) not in (None, "user")
-        if self.draft is not None:
-            self.draft.observe(text, origin="system" if is_own else "user", timestamp=time)
-        elif not is_own:
-            self.prompts.append(text)
+        if text.strip():
+            self.said(text, time, is_own=string(data.get("source")) not in (None, "user"))
 
     def result(self, data: dict[str, Any], source: Source) -> None:
         if self.draft is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dense.errors import NotATrace, NoTrajectory
 from dense.readers.files import TraceFile, TraceRecord
 from dense.readers.folders.databases import Database, open_database
-from dense.readers.formats.coding_agents.opencode import Opencode, database_sessions
+from dense.readers.formats.coding_agents import cursor, goose, opencode
 from dense.readers.reader import Reader, TraceLocation
 from dense.readers.stream import Stream
 from dense.trajectory import Source
@@ -15,7 +15,9 @@ from dense.trajectory import Source
 type Sessions = Callable[[Database, str | None], Iterator[tuple[str, object]]]
 
 STORES: dict[type[Reader], tuple[frozenset[str], Sessions]] = {
-    Opencode: (frozenset({"session", "message", "part"}), database_sessions),
+    opencode.Opencode: (frozenset({"session", "message", "part"}), opencode.database_sessions),
+    goose.Goose: (frozenset({"sessions", "messages"}), goose.database_sessions),
+    cursor.Cursor: (frozenset({"cursorDiskKV"}), cursor.database_sessions),
 }
 """Which tables show a program's store, and how its sessions are read."""
 

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 from dense.readers.content import arguments_of, text_of
 from dense.readers.files import TraceRecord
-from dense.readers.json_value import is_obj, obj, objs, string, whole
+from dense.readers.formats.coding_agents.sessions import AgentSession
+from dense.readers.json_value import obj, objs, string, whole
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
-from dense.readers.task import task_of, unwrap_prompt
+from dense.readers.stream import Stream
+from dense.readers.task import unwrap_prompt
 from dense.trajectory import Source, Step, ToolCall, Usage
 
 _SHELL = re.compile(
@@ -39,8 +39,7 @@ class QwenCode:
         return any(_is_line(obj(record)) for record in head)
 
     def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        if stream := _Session(place).stream(records):
-            yield stream
+        yield from _Session(place).stream(records)
 
 
 def _is_line(line: dict[str, Any]) -> bool:
@@ -51,36 +50,10 @@ def _is_line(line: dict[str, Any]) -> bool:
     )
 
 
-class _Session:
+class _Session(AgentSession):
     """Goes through the lines and builds the steps."""
 
-    def __init__(self, place: TraceLocation) -> None:
-        self.place = place
-        self.id: str | None = None
-        self.version: str | None = None
-        self.model: str | None = None
-        self.prompts: list[str] = []
-        self.draft: StepDraft | None = None
-
-    def stream(self, records: Iterator[TraceRecord]) -> Stream | None:
-        steps = self.steps(records)
-        first = next(steps, None)
-        if first is None:
-            return None
-        stream = Stream(QwenCode.name, self.id or self.place.path.stem, self.place.source(), self.place.notices)
-        stream.agent, stream.agent_version, stream.model = QwenCode.name, self.version, self.model
-        stream.task = task_of(self.prompts)
-        stream.steps = chain((first,), steps)
-        return stream
-
-    def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
-        for record in records:
-            if not is_obj(record.value):
-                self.place.notices.skip("line is not an object", record.source)
-            elif done := self.feed(record.value, record.source):
-                yield done
-        if self.draft is not None:
-            yield self.draft.build()
+    name = QwenCode.name
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
         self.id = self.id or string(line.get("sessionId"))
@@ -88,29 +61,26 @@ class _Session:
         kind, time = line.get("type"), string(line.get("timestamp"))
         parts = objs(obj(line.get("message")).get("parts"))
         if kind == "assistant":
-            return self.act(line, parts, source, time)
+            return self.answer(line, parts, source, time)
         if kind in ("user", "tool_result"):
             self.hear(parts, source, time)
         elif kind != "system":
             self.place.notices.skip(f"unknown line type {str(kind)[:60]!r}", source)
         return None
 
-    def act(self, line: dict[str, Any], parts: list[dict[str, Any]], source: Source, time: str | None) -> Step | None:
-        done = self.draft.build() if self.draft is not None else None
-        model = string(line.get("model"))
-        self.draft = StepDraft(source, timestamp=time, usage=_usage(obj(line.get("usageMetadata"))))
-        if self.model is None:
-            self.model = model
-        elif model is not None and model != self.model:
-            self.draft.model = model
+    def answer(
+        self, line: dict[str, Any], parts: list[dict[str, Any]], source: Source, time: str | None
+    ) -> Step | None:
+        usage = _usage(obj(line.get("usageMetadata")))
+        done, draft = self.act(source, string(line.get("model")), time, usage)
         for part in parts:
             if call := obj(part.get("functionCall")):
                 name = string(call.get("name")) or "?"
-                self.draft.calls.append(ToolCall(name, arguments_of(call.get("args")), string(call.get("id"))))
+                draft.calls.append(ToolCall(name, arguments_of(call.get("args")), string(call.get("id"))))
             elif part.get("thought") is True:
-                self.draft.reasoning.append(text_of(part.get("text")))
+                draft.reasoning.append(text_of(part.get("text")))
             else:
-                self.draft.message.append(text_of(part))
+                draft.message.append(text_of(part))
         return done
 
     def hear(self, parts: list[dict[str, Any]], source: Source, time: str | None) -> None:
@@ -118,10 +88,7 @@ class _Session:
             if answer := obj(part.get("functionResponse")):
                 self.result(answer, source)
             elif text := unwrap_prompt(text_of(part)):
-                if self.draft is not None:
-                    self.draft.observe(text, origin="user", timestamp=time)
-                else:
-                    self.prompts.append(text)
+                self.said(text, time)
 
     def result(self, answer: dict[str, Any], source: Source) -> None:
         if self.draft is None:
