@@ -25,6 +25,11 @@ LAYOUT = {
     "copilot-cli": ("copilot-cli/fix/session-state", ".copilot/session-state"),
     "qwen-code": ("qwen-code/fix/projects", ".qwen/projects"),
     "pi": ("pi/fix", ".pi/agent"),
+    "droid": ("droid/fix/sessions", ".factory/sessions"),
+    "kimi-cli": ("kimi-cli/fix/sessions", ".kimi/sessions"),
+    "cline": ("cline/fix/data", ".cline/data"),
+    "goose": ("goose/sessions", ".local/share/goose/sessions"),
+    "cursor": ("cursor/projects", ".cursor/projects"),
 }
 """Where recorded sessions are among the fixtures, and where the program has them."""
 
@@ -50,7 +55,7 @@ def test_sessions_of_a_project(home: Path, agent: str) -> None:
     for one in found:
         assert one.project == "/app"
         assert one.changed > 0
-        assert one.started and one.started.startswith("20")
+        assert agent == "cursor" or (one.started and one.started.startswith("20"))
         (read,) = [item for item in read_session(one) if isinstance(item, Stream)]
         assert read.format == agent
         assert read.id == one.id or one.id in str(read.source)

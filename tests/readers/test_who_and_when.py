@@ -17,7 +17,7 @@ HALVES = ["hand-crafted", "algorithm-generated"]
 
 def one(path: Path) -> dense.Trajectory:
     (trajectory,) = dense.read(path)
-    assert trajectory.format == "who-and-when"
+    assert trajectory.format in ("who-and-when", "agentrx")
     return trajectory
 
 

@@ -246,7 +246,9 @@ def _opencode(places: _Places, project: Path | None) -> Iterator[StoredSession]:
 
 def _goose(places: _Places, project: Path | None) -> Iterator[StoredSession]:
     query = "select id, working_dir, created_at, updated_at from sessions where 1"
-    return _rows("goose", places.data / "goose" / "sessions" / "sessions.db", query, project, "working_dir")
+    folder = places.data / "goose" / "sessions"
+    yield from _rows("goose", folder / "sessions.db", query, project, "working_dir")
+    yield from _files("goose", folder.glob("*.jsonl"), lambda record: (record.get("working_dir"), None, None))
 
 
 def _rows(agent: str, path: Path, query: str, project: Path | None, column: str) -> Iterator[StoredSession]:
@@ -288,6 +290,17 @@ def _cline(places: _Places, project: Path | None) -> Iterator[StoredSession]:
             name = path.parent.name
             started = timestamp(int(name)) if name.isdigit() else None
             yield StoredSession("cline", path, name, path.stat().st_mtime, projects.get(name), started)
+    for path in roots[0].glob("sessions/*/*.messages.json"):
+        facts = _document(path.with_name(f"{path.parent.name}.json"))
+        project, started = string(facts.get("cwd")), timestamp(facts.get("started_at"))
+        yield StoredSession("cline", path, path.parent.name, path.stat().st_mtime, project, started)
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        return obj(TraceFile(path, path.name).document().value)
+    except (OSError, NoTrajectory):
+        return {}
 
 
 CLINE_EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")

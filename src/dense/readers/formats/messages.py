@@ -116,7 +116,7 @@ class Pochi(Messages):
 
     def claims(self, head: Sequence[Any]) -> bool:
         parts = (part for record in head for part in objs(obj(record).get("parts")))
-        return any(part.get("type") in POCHI_PARTS for part in parts)
+        return any(string(part.get("type")) in POCHI_PARTS for part in parts)
 
 
 def _list_of(value: Any) -> list[Any]:

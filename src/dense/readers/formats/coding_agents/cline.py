@@ -80,12 +80,18 @@ class _Session(ChatSession):
     def default_id(self) -> str:
         return self.place.path.parent.name
 
+    def __init__(self, place: TraceLocation, source: Source | None = None) -> None:
+        super().__init__(place, source)
+        self.is_result = False
+        """Whether the next text is the result that was announced by itself."""
+
     def messages(self, line: dict[str, Any], source: Source) -> Iterable[dict[str, Any]]:
         del source
         about = {"role": line.get("role"), "timestamp": line.get("ts")}
         info, used = obj(line.get("modelInfo")), obj(line.get("metrics"))
         model = {"model": info.get("id") or info.get("modelId")} if info else {}
-        if line.get("role") in AGENT_ROLES:
+        if string(line.get("role")) in AGENT_ROLES:
+            self.is_result = False
             content = [found for part in parts_of(line) for found in _act(part)]
             yield about | model | {"content": content, "usage": _usage(used)}
         else:
@@ -99,9 +105,11 @@ class _Session(ChatSession):
         if text.lstrip().startswith(ENVIRONMENT):
             return None
         text = text.partition(f"\n{ENVIRONMENT}")[0]
-        if (found := RESULT.match(text)) and self.chat.draft is not None:
-            text = text[found.end() :]
-            return {"type": "tool_result", "content": text} if text.strip() else None
+        found = RESULT.match(text) if self.chat.draft is not None else None
+        if found is not None or self.is_result:
+            text = text[found.end() :] if found is not None else text
+            self.is_result = not text.strip()
+            return None if self.is_result else {"type": "tool_result", "content": text}
         for tag in TAGS:
             start, end = re.search(rf"<{tag}(?: [^<>\n]*)?>\n?", text), text.rfind(f"</{tag}>")
             if start is not None and end >= start.end():

@@ -155,7 +155,7 @@ def _result(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
     text = found.get("output") if isinstance(found.get("output"), str) else found.get("contents", raw)
     code = whole(found.get("exitCodeV2"))
     code = whole(found.get("exitCode")) if code is None else code
-    is_error = True if call.get("status") in FAILED or (is_obj(value) and "error" in value) else None
+    is_error = True if string(call.get("status")) in FAILED or (is_obj(value) and "error" in value) else None
     yield {
         "role": "tool",
         "tool_call_id": call.get("toolCallId"),

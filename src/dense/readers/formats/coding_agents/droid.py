@@ -25,7 +25,7 @@ from dense.trajectory import Source, Usage
 SILENT = frozenset(
     "session_end todo_state compaction_state agent_turn_outcome session_settings session_title hook_event".split()
 )
-FAILED = re.compile(r"Error: Command failed \(exit code: (-?\d{1,9})\)\n?")
+FAILED = re.compile(r"\AError: Command failed \(exit code: (-?\d{1,9})\)\n?")
 EXITED = re.compile(r"\n{0,3}\[Process exited with code (-?\d{1,9})\]\s*\Z")
 
 
@@ -50,7 +50,7 @@ class _Session(ChatSession):
     name = Droid.name
 
     def messages(self, line: dict[str, Any], source: Source) -> Iterable[dict[str, Any]]:
-        kind, message = line.get("type"), obj(line.get("message"))
+        kind, message = string(line.get("type")), obj(line.get("message"))
         if kind == "session_start":
             self.id = self.id or string(line.get("id"))
         elif kind != "message":
@@ -67,10 +67,10 @@ def _cleaned(part: dict[str, Any]) -> dict[str, Any]:
     if part.get("type") != "tool_result":
         return part
     text = text_of(part.get("content"))
-    found = FAILED.match(text) or EXITED.search(text)
-    if found is None:
+    code = FAILED.match(text) or EXITED.search(text)
+    if code is None:
         return part
-    return part | {"content": text[: found.start()] + text[found.end() :], "exit_code": int(found[1])}
+    return part | {"content": EXITED.sub("", FAILED.sub("", text, count=1)), "exit_code": int(code[1])}
 
 
 def _total(place: TraceLocation) -> Usage | None:

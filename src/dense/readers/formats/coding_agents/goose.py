@@ -29,7 +29,7 @@ class Goose:
 
     def claims(self, head: Sequence[Any]) -> bool:
         return any(
-            "content" in line and any(part.get("type") in PARTS for part in objs(line["content"]))
+            "content" in line and any(string(part.get("type")) in PARTS for part in objs(line["content"]))
             for line in (obj(record) for record in head)
         ) or any("working_dir" in line and "message_count" in line for line in map(obj, head[:1]))
 
