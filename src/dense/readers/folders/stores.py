@@ -292,8 +292,8 @@ def _cline(places: _Places, project: Path | None) -> Iterator[StoredSession]:
             yield StoredSession("cline", path, name, path.stat().st_mtime, projects.get(name), started)
     for path in roots[0].glob("sessions/*/*.messages.json"):
         facts = _document(path.with_name(f"{path.parent.name}.json"))
-        project, started = string(facts.get("cwd")), timestamp(facts.get("started_at"))
-        yield StoredSession("cline", path, path.parent.name, path.stat().st_mtime, project, started)
+        folder, started = string(facts.get("cwd")), timestamp(facts.get("started_at"))
+        yield StoredSession("cline", path, path.parent.name, path.stat().st_mtime, folder, started)
 
 
 def _document(path: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Rows are read a few at a time. Needs pyarrow."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from dense.errors import NotATrace, NoTrajectory, install_hint
 from dense.readers.detect import READERS, reader
@@ -48,12 +48,13 @@ class ParquetRows:
 
 def _rows(file: TraceFile) -> Iterator[dict[str, Any]]:
     try:
+        import pyarrow  # pyright: ignore[reportMissingTypeStubs]
         import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
     except ImportError:
         raise NoTrajectory(f"{file.name}: Parquet needs pyarrow: {install_hint('parquet')}") from None
-    arrow: Any = pyarrow
+    arrow, tables = cast("Any", pyarrow), cast("Any", pyarrow.parquet)
     try:
-        with arrow.parquet.ParquetFile(file.path) as table:
+        with tables.ParquetFile(file.path) as table:
             names = table.schema_arrow.names
             if not any(name in names for name in COLUMNS):
                 raise NotATrace(f"{file.name}: a table without a column of messages ({', '.join(COLUMNS)})")
