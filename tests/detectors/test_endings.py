@@ -42,8 +42,12 @@ def finish(message: str, **marks: str | bool) -> TraceAssessment:
 
 
 def test_another_answer_resolves_a_rejection_and_the_same_again_does_not() -> None:
-    other = the(assess(flags(look(), submit("flag{a}", NO), look(), submit("flag{b}"))), "answer_rejected")
+    seen = flags(look(), submit("flag{a}", NO), look("flag{b}"), submit("flag{b}"))
+    other = the(assess(seen), "answer_rejected")
     assert (other.evidence, other.resolution) == ((2,), 4)
+    guess = assess(flags(look(), submit("flag{a}", NO), look(), submit("flag{b}")))
+    assert the(guess, "answer_rejected").is_open
+    assert "At a4 `flag{b}` was submitted, which no output had shown." in described(guess, "answer_rejected")
     again = flags(look("flag{a} flag{b}"), submit("flag{a}", NO), submit("flag{b}", NO), submit("flag{a}"))
     assert the(assess(again), "answer_rejected").evidence == (2, 3, 4)
     (issue,) = distill_sync(again, RulesAnalyst()).reconciled.issues

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
-from dense.evidence.ending.done import is_verified, is_work_shown
+from dense.evidence.ending.done import ANSWER_FORM, is_verified, is_work_shown, sight_of_answer
 from dense.evidence.ending.handovers import prints_work
 from dense.evidence.ending.rejections import submitted_answer
 from dense.evidence.facts.outputs import program_output
@@ -42,6 +42,8 @@ def rejected_answers(evidence: TraceEvidence) -> Iterator[Finding]:
     answer = submitted_answer(evidence.fact(later[-1]), evidence.step(later[-1])) if later else ""
     if later and answer in {one.answer for one in rejections if one.answer}:
         yield ANSWER_REJECTED.found(last.answer, *actions, later[-1], line=last.line, repeated=answer)
+    elif ANSWER_FORM.fullmatch(answer) and not sight_of_answer(evidence, answer):
+        yield ANSWER_REJECTED.found(last.answer, *actions, later[-1], line=last.line, guessed=answer)
     else:
         yield ANSWER_REJECTED.found(last.answer, *actions, resolution=later[-1] if later else None, line=last.line)
 

@@ -188,6 +188,8 @@ def _answer_rejected(finding: Finding, evidence: TraceEvidence) -> str:
     text = f"The submitted answer was rejected: {answers}: {code_span(finding.text('line'), 200)}"
     if repeated := finding.text("repeated"):
         text += f". At a{finding.opened} {code_span(repeated, 200)} was submitted again."
+    elif guessed := finding.text("guessed"):
+        text += f". At a{finding.opened} {code_span(guessed, 200)} was submitted, which no output had shown."
     return text
 
 

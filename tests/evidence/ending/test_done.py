@@ -189,3 +189,9 @@ def test_a_service_that_is_started_and_asked_at_once() -> None:
     task = "Start a server on port 3000."
     start = "nohup node server.js > server.log 2>&1 & sleep 2; curl -s localhost:3000/fib?n=10"
     assert found(task, (start, '{"result": 55}'), DONE) == [("port", "3000", "yes", (1,))]
+
+
+def test_an_answer_is_shown_by_what_is_in_its_braces() -> None:
+    task = "Find the flag. All submissions have the form `flag{...}`."
+    assert state(attempt(task, ("./solve", "key 4: et_tu_07d5"), ("submit flag{et_tu_07d5}", ""))) == "complete"
+    assert state(attempt(task, ("./solve", "key 4: nothing"), ("submit flag{et_tu_07d5}", ""))) == "unknown"

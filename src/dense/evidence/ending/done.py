@@ -30,6 +30,9 @@ PLACEHOLDER = re.compile(r"\s+(?:[A-Z_]+|<[^>]*>|\[[^\]]*\]|\.\.\.|…|\$\w+)(?=
 ANSWER_FORM = re.compile(r"\w{2,20}\{[^{}]*(?:\.\.\.|…|\w+)[^{}]*\}")
 """How a task writes the form of its answer: `flag{...}`."""
 
+MIN_ANSWER_CHARS = 6
+"""A shorter value may be in an output by chance."""
+
 type Kind = Literal["file", "command", "limit", "port", "answer"]
 
 
@@ -215,7 +218,15 @@ def _answers(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
     answers = re.findall(rf"{re.escape(prefix)}[^{{}}\s]+\}}", said)
     answer = answers[-1] if answers else ""
     is_rejected = any(one.action == last.action or one.answer == answer for one in evidence.rejections)
-    yield _shown("answer", forms[0], 0 if is_rejected or not answer else _first_sight(evidence, answer))
+    yield _shown("answer", forms[0], 0 if is_rejected or not answer else sight_of_answer(evidence, answer))
+
+
+def sight_of_answer(evidence: TraceEvidence, answer: str) -> int:
+    """The first action whose output shows an answer, or what is in its braces: the form is put around it. 0 if none
+    does, or the agent had typed it before."""
+    inner = answer.partition("{")[2].rstrip("}")
+    values = [answer, inner] if len(inner) >= MIN_ANSWER_CHARS else [answer]
+    return next((action for value in values if (action := _first_sight(evidence, value))), 0)
 
 
 def _first_sight(evidence: TraceEvidence, value: str) -> int:
