@@ -110,6 +110,14 @@ class TraceAssessment:
         reads = self.evidence.fact(action).effects.reads
         return not path.endswith(PROGRAM_ENDINGS) and any(same_file(path, one) for one in reads)
 
+    def is_complete_within(self, first: int, last: int) -> bool:
+        """Whether a range of actions reached something and leaves nothing open."""
+        if (first, last) == (1, len(self.evidence.facts)):
+            return self.is_complete
+        inside = [one for one in self.findings_in(first, last) if first <= one.evidence[0]]
+        is_open = any(one.resolution is None or one.resolution > last for one in inside)
+        return not is_open and self.is_shown_within(first, last)
+
     def is_shown_within(self, first: int, last: int) -> bool:
         """Whether a range of actions reached something: what it changed was read or checked afterwards, and what it
         tried last did not fail; a range without changes found something out."""

@@ -51,7 +51,7 @@ class RulesAnalyst:
         evidence = assessment.evidence
         narrator = narrator_of(assessment)
         actions = tuple([_leaf(fact, assessment) for fact in evidence.facts])
-        top = actions if is_flat else _levels(actions, evidence, narrator)
+        top = actions if is_flat else _levels(actions, assessment, narrator)
         keys = frozenset([n for n, step in enumerate(trajectory.steps, 1) if effects(step).is_key])
         verdicts = Verdicts(assessment, narrator, keys)
 
@@ -89,12 +89,14 @@ def _leaf(fact: ActionFacts, assessment: TraceAssessment) -> LeafDraft:
     return LeafDraft(fact.action, *label(fact, evidence.history, evidence.steps))
 
 
-def _levels(queue: Sequence[PartDraft], evidence: TraceEvidence, narrator: Narrator) -> tuple[PartDraft, ...]:
+def _levels(queue: Sequence[PartDraft], assessment: TraceAssessment, narrator: Narrator) -> tuple[PartDraft, ...]:
     """The nodes below the root: stretches of actions, then stretches of those, until there are few enough."""
     for level in range(1, MAX_LEVELS + 1):
         if len(queue) < 2 or (level > 1 and boundaries.is_top(len(queue))):
             break
-        ends = _ends(queue, level, evidence)
+        ends = _ends(queue, level, assessment.evidence)
+        if assessment.is_complete:
+            ends = _complete_ends(queue, ends, assessment)
         if len(ends) == len(queue):
             break
         stretches = [tuple(queue[start:end]) for start, end in pairwise([0, *ends])]
@@ -111,6 +113,22 @@ def _ends(queue: Sequence[PartDraft], level: int, evidence: TraceEvidence) -> li
     return boundaries.higher_ends(
         [boundaries.stretch_traits(evidence.facts[first - 1 : last], evidence.deliverables) for first, last in spans]
     )
+
+
+def _complete_ends(queue: Sequence[PartDraft], ends: Sequence[int], assessment: TraceAssessment) -> list[int]:
+    """The ends of stretches of a whole that is complete: a stretch that is not, a dead end, belongs to the one that
+    gets past it; the last one to the one before."""
+
+    def is_complete(start: int, end: int) -> bool:
+        return end - start == 1 or assessment.is_complete_within(queue[start].first, queue[end - 1].last)
+
+    kept: list[int] = []
+    for end in ends:
+        if is_complete(kept[-1] if kept else 0, end):
+            kept.append(end)
+    while kept and kept[-1] != len(queue) and not is_complete(kept[-1], len(queue)):
+        kept.pop()
+    return kept if kept and kept[-1] == len(queue) else [*kept, len(queue)]
 
 
 def _subtask(level: int, members: tuple[PartDraft, ...], digest: NarratedDigest) -> SubtaskDraft:
