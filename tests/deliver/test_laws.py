@@ -136,6 +136,27 @@ def test_lines_in_a_row_share_a_label_and_needs_that_are_quoted_go() -> None:
     ]
 
 
+def test_a_long_path_is_spelled_out_once_and_quoted_text_is_never_cut_in_two() -> None:
+    path, other = "/workspace/project/src/library/match.c", "/workspace/project/src/tests/match.c"
+    error = "`` no match of `a; b`. Please retry ``"
+    items = [
+        Item("summary", 9, "summary: ", f"edited `{path}`; ran `make`"),
+        Item("task", 1, "task ", f"a1-a3 unknown: read `{path}`: {error}"),
+        Item("part", 0, " task ", "a2-a3 unknown: ran `make`; saw `` no `x`; y. Again ``; ran `ls -la`"),
+        Item("key-action", 1, "key-action ", f"a1, final {path}", (("tool-call", f"edit({path})"),)),
+    ]
+    once = labelled_once([*without_repetition(items[:3], 9), items[3]])
+    assert [item.text for item in once] == [
+        f"edited `{path}`; ran `make`",
+        f"a1-a3 unknown: read `…/match.c`: {error}",
+        "a2-a3 unknown: ran `make`; saw `` no `x`; y. Again ``; ran `ls -la`",
+        "a1, final …/match.c",
+    ]
+    assert once[-1].quotes[0][1] == f"edit({path})"
+    two = labelled_once([items[0], Item("part", 0, "", f"`{other}`"), items[3]])
+    assert two[-1].text == f"a1, final {path}"
+
+
 def test_an_issue_stays_and_says_what_its_evidence_says() -> None:
     line = "the difference of 6.5 percent is likely due to my reading of the formula in the paper"
     issue, value = f"issue_0: the closing message leaves a doubt: `{line}`", IMPORTANCE.index("open-issue")

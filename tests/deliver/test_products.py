@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 import dense
 from dense.deliver.budget import Budgets
 from dense.deliver.delivery import deliver
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
-from dense.tree import Leaf, Product, ReconciledTree, Subtask
+from dense.tree import Facets, Issue, Leaf, Product, ReconciledTree, Subtask, Verdict
 
 PATH = "/app/limits.py"
 
@@ -56,11 +58,44 @@ def test_what_made_the_product_comes_before_a_program_that_another_one_replaced(
         step("Bash", "{}", command="cat /app/out.json"),
     )
     task = Task("Compute the values and save them as `/app/out.json`.")
-    products = (Product("/app/first.py", 2, 0), Product("/app/out.json", 5, 6), Product("/app", 1, 0))
+    products = (Product("/app/first.py", 2, 0), Product("/app/out.json", 5, 6))
     leaves = tuple(Leaf(f"n{n}", n + 1, one) for n, one in enumerate(steps))
     tree = ReconciledTree("t", task, Subtask("n9", 0, "all", "Done.", leaves), (), products=products)
     report = deliver(tree, Budgets(3_000)).report
     shown = re.findall(r"^\w{5}\| (?:key-action )?(a\d+[^:\n]*)", report, re.MULTILINE)
     assert shown[:2] == ["a3, for /app/out.json", "a5, final /app/out.json"]
     assert "a2 final /app/first.py" in next(line for line in report.splitlines() if line.startswith("left out: "))
-    assert "final /app\n" not in report
+
+
+def test_an_edit_that_was_refused_and_a_folder_are_no_versions() -> None:
+    refused = step(
+        "Edit", "Error: string to replace not found in file.", file_path=PATH, old_string="x", new_string="y"
+    )
+    found = quoted(
+        step("Bash", command="mkdir -p /app"),
+        step("Write", file_path=PATH, content="LOW = 1\nprint(LOW)\n"),
+        refused,
+        edit("LOW = 1\n", "LOW = 2\n"),
+        step("Bash", "2", command="python3 /app/limits.py"),
+    )
+    assert found == {2: f"for {PATH}", 4: f"final {PATH}", 5: f"shows {PATH}"}
+
+
+def test_of_a_run_that_looks_done_the_search_is_left_out() -> None:
+    steps = (
+        step("Bash", "no such", command="grep -r limits /"),
+        step("Write", file_path=PATH, content="print(1)\n"),
+        step("Bash", "1", command="python3 /app/limits.py"),
+        Step(Source("x"), "The limits are written."),
+    )
+    leaves = tuple(Leaf(f"n{n}", n + 1, one) for n, one in enumerate(steps))
+    search = Subtask("n4", 1, "Search", "Looked everywhere.", leaves[:1], Facets(dead_ends="grep found nothing"))
+    made = Subtask("n5", 1, "Write", "Wrote the limits.", leaves[1:])
+    verdict = Verdict("coherent", "complete", "complete", key_actions=("n0",))
+    root = Subtask("n6", 0, "all", "Done.", (search, made), verdict=verdict)
+    tree = ReconciledTree("t", Task(f"Write `{PATH}`."), root, (), products=(Product(PATH, 2, 3),))
+    done = deliver(tree).report
+    assert "dead-end" not in done and "grep -r" not in done and "final /app/limits.py" in done
+    issue = Issue("issue_0", "The limits are wrong.", "n6", ("n2",))
+    still_open = deliver(replace(tree, issues=(issue,))).report
+    assert "dead-end a1: grep found nothing" in still_open and "grep -r" in still_open

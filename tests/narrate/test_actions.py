@@ -179,6 +179,22 @@ def test_a_call_of_the_tasks_own_is_described_with_what_is_booked() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("command", "is_hidden"),
+    [
+        ("python3 solve.py 2>&1 | head -20", True),
+        ("cd /app && npm run check 2>&1 | tail -5", True),
+        ("set -o pipefail; python3 solve.py | head -20", False),
+        ("python3 solve.py | head -20; echo done", False),
+        ("cat notes.txt | head -20", False),
+        ("python3 solve.py", False),
+    ],
+)
+def test_a_pipe_that_hides_the_exit_code_is_said(command: str, is_hidden: bool) -> None:
+    assert ("hides the exit code" in describe_output(*shell(command, "total 30\n"))) is is_hidden
+    assert "hides" not in describe_output(*shell("python3 -m pytest | tail -1", "== 5 passed in 0.1s =="))
+
+
 def test_of_a_long_chain_the_check_is_described() -> None:
     chain = (
         "cp a/very/long/path/to/some/file.txt b/another/long/path/of/it.txt && python3 -m pytest tests/unit -x && ls"

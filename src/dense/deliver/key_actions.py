@@ -16,6 +16,7 @@ from dense.deliver.page import Item, byte_size, one_line
 from dense.deliver.quotes import QuoteBlock, Quotes, quote_block, quote_whole, quotes_size
 from dense.evidence.actions import Effects, EffectsOf
 from dense.evidence.facts.paths import base_name, same_file
+from dense.evidence.observations import observe
 from dense.text.search import holds_quote
 from dense.trajectory import ToolCall
 from dense.transcript import Block, TranscriptAction, command_of
@@ -33,8 +34,11 @@ MAX_CALL_BYTES = 1_600
 """Of a call that is no product."""
 MIN_CALL_SHARE = 0.2
 """A smaller part of a call is not worth quoting."""
+FROM_SYSTEM = "from the system"
+"""How the head of an output ends that the harness wrote: that a limit was reached, the state says."""
 READ_BACK_SHARE = 0.5
 """An output of whose lines a larger part was written by the attempt itself reads back what it wrote."""
+MAKE_FOLDER = re.compile(r"(?:cd \S+ && )?mkdir [^;&|\n]+")
 DIFF = "diff --git "
 PATCH = re.compile(r"^(?:\*\*\* Update File|diff --git |@@ )", re.MULTILINE)
 OLD_TEXT_KEYS, NEW_TEXT_KEYS = ("old_string", "old_str", "search"), ("new_string", "new_str", "replace")
@@ -89,7 +93,7 @@ class _Attempt:
         writers = [
             number
             for number, paths in self._writes.items()
-            if number <= until and any(same_file(path, written) for written in paths)
+            if number <= until and any(same_file(path, written) for written in paths) and not self._was_refused(number)
         ]
         found: list[int] = []
         removed: set[str] = set()
@@ -102,6 +106,16 @@ class _Attempt:
                 break
             removed |= {line for edit in edits for line in edit.removed}
         return found[::-1]
+
+    def _was_refused(self, number: int) -> bool:
+        """Whether an edit by a tool failed, so that nothing was written; a shell may fail after it wrote."""
+        step = self.leaves[number].step
+        return not any(map(command_of, step.calls)) and observe(step, self.effects(number)).has_failed
+
+    def only_makes_folder(self, number: int) -> bool:
+        calls = self.leaves[number].step.calls if number in self.leaves else ()
+        commands = [command for call in calls if (command := command_of(call).strip())]
+        return bool(commands) and all(MAKE_FOLDER.fullmatch(command) for command in commands)
 
     def _writes_whole(self, number: int) -> bool:
         """Whether an action writes a whole file rather than edit it: its call holds the text, and no old text."""
@@ -153,7 +167,9 @@ def rank_key_actions(tree: ReconciledTree, actions: Sequence[TranscriptAction], 
             key = _key(product.check, "checks", f"{verb} {one_line(product.path)}", attempt)
             found.append(_without_read_backs(key, written) if key else None)
     wanted = [name for node in nodes(tree.root) for name in _wanted(node)]
-    found += [_key(number, "needed", "", attempt) for number in attempt.numbers(wanted)]
+    numbers = [number for number in attempt.numbers(wanted) if not attempt.only_makes_folder(number)]
+    needed = [_key(number, "needed", "", attempt) for number in numbers]
+    found += [key for key in needed if key and any(not block.head.endswith(FROM_SYSTEM) for block in key.blocks)]
     by_action: dict[int, KeyAction] = {}
     for key in sorted((key for key in found if key is not None), key=lambda key: ROLES.index(key.role)):
         holder = attempt.holder(key.action)
@@ -170,8 +186,6 @@ def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]
     asked = [product for product in tree.products if base_name(product.path) in task]
     for product in sorted(tree.products, key=lambda one: one not in asked):
         path = one_line(product.path)
-        if any(other.path.startswith(f"{product.path.rstrip('/')}/") for other in tree.products):
-            continue  # a folder for other products
         role: KeyRole = "final" if product in asked or not asked else "needed"
         role = "wrong" if product.action in doubtful else role
         word = "handed in, wrong:" if role == "wrong" else "final"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -21,9 +22,16 @@ CLAUSE_END = re.compile(r"[.;] ")
 SHARED_LABELS = frozenset({"next-step", "dead-end", "shortcut", "needs", "order", "task", "key-action"})
 """Labels before numbers and ids, which show by themselves that a line goes on with the same."""
 SPAN = re.compile(r"a\d+(?:-a\d+)?")
-HEAD = re.compile(rf"{SPAN.pattern}(?: \w+)?: ")
+HEAD = re.compile(rf"{SPAN.pattern}(?: \w+|, dead-end)?: ")
 """What a line begins with: its actions, and their state or outcome."""
 PARTS = frozenset({"task", "complete-task", "part", "complete-part"})
+QUOTED = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)|\"[^\"]*\"")
+"""Quoted code and quoted words."""
+LONG_PATH = re.compile(r"(?:(?<=`)|(?<=(?:for|nal|ows|cks) ))/[\w.@+-]+(?:/[\w.@+-]+){2,}(?=`|$)")
+"""A path in a line's code, or at its end."""
+MIN_LONG_PATH = 30
+SPELLED_OUT = frozenset({"state", "next-step", "evidence", "left-out"})
+"""Lines that are read by themselves."""
 CODE_SPAN = re.compile(r"`[^`]+`")
 
 
@@ -67,7 +75,10 @@ def _rank(item: Item) -> float:
 
 def _clauses(text: str) -> list[str]:
     """The text in pieces that end with a full stop or a semicolon outside of quoted code."""
-    ends = [end.end() for end in CLAUSE_END.finditer(text) if not any(text.count(q, 0, end.start()) % 2 for q in '`"')]
+    quoted = [found.span() for found in QUOTED.finditer(text)]
+    ends = [
+        end.end() for end in CLAUSE_END.finditer(text) if not any(start <= end.start() < stop for start, stop in quoted)
+    ]
     starts = [0, *ends]
     return [text[start:end].rstrip() for start, end in zip(starts, [*ends, len(text)], strict=True) if start < end]
 
@@ -90,8 +101,9 @@ def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
 
 
 def labelled_once(items: Sequence[Item]) -> tuple[Item, ...]:
-    """The items, without needs that something else shows, and with a label that several in a row share on the first of
-    them alone."""
+    """The items, without needs that something else shows, with long paths spelled out once, and with a label that
+    several in a row share on the first of them alone."""
+    items = _with_short_paths(items)
     shown = "\n".join(text for item in items if item.kind != "needs" for text in (item.text, *_bodies(item)))
     shown = shown.replace("\\", "")
     found: list[Item] = []
@@ -104,6 +116,22 @@ def labelled_once(items: Sequence[Item]) -> tuple[Item, ...]:
         found.append(replace(item, label=indent) if name == last and name in SHARED_LABELS else item)
         last = name
     return tuple(found)
+
+
+def _with_short_paths(items: Sequence[Item]) -> list[Item]:
+    """The items with each long path whole where it comes first; behind it its name is enough, if no other has it."""
+    paths = {found[0] for item in items for found in LONG_PATH.finditer(item.text)}
+    names = Counter(path.rpartition("/")[2] for path in paths)
+    seen: set[str] = set()
+
+    def short(found: re.Match[str]) -> str:
+        path, name = found[0], found[0].rpartition("/")[2]
+        if path not in seen or names[name] > 1 or len(path) < MIN_LONG_PATH:
+            seen.add(path)
+            return path
+        return f"…/{name}"
+
+    return [item if item.kind in SPELLED_OUT else replace(item, text=LONG_PATH.sub(short, item.text)) for item in items]
 
 
 def _bodies(item: Item) -> list[str]:

@@ -69,6 +69,8 @@ MAX_NOTE_TRIES = 3
 MAX_EVIDENCE_CHARS = 240
 BROKEN_OFF = "ended_without_handover"
 """The code of the issue that says how the attempt ended."""
+SEARCHING = frozenset({"dead-end", "part", "complete-part"})
+"""Lines that the report on a run that looks done does without."""
 PLACES = {"needs": 0, "order": 1}
 """What a rerun needs comes before the subtasks."""
 
@@ -76,11 +78,23 @@ PLACES = {"needs": 0, "order": 1}
 def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
     """Makes the report on a tree in so many bytes."""
     actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
-    lines = without_repetition(list(_lines(tree, actions)), ESSENTIAL)
+    lines = list(_lines(tree, actions))
     keys = rank_key_actions(tree, actions, effects)
+    if _looks_done(tree, actions):
+        lines = [item for item in lines if item.kind not in SEARCHING]
+        keys = [key for key in keys if key.role != "needed"]
+    lines = without_repetition(lines, ESSENTIAL)
     quote = cache(quote_block)  # to fit a report is to try several rooms, and most blocks get the same in each
 
     return lambda room: _fit_by_value(lines, keys, room, quote)
+
+
+def _looks_done(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> bool:
+    """Whether a product was handed over and nothing speaks against it: then the report says how it was made, how it was
+    checked and what was not, and nothing of the search for it."""
+    is_open = bool(open_issues(tree)) or any(one.met == "no" for one in tree.requirements)
+    is_ended = bool(actions) and (_hands_over(actions[-1]) or (actions[-1].is_message and bool(actions[-1].says)))
+    return bool(tree.products) and is_ended and not is_open and state_of(tree.root) in {"complete", "unknown"}
 
 
 def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int, quote: QuoteBlock) -> ReportPage:

@@ -56,6 +56,8 @@ FAILING_VERBS = frozenset({"edit", "write", "delete", "move", "open"})
 """What a tool did not do if it failed."""
 TEXT_ENDINGS = tuple(".py .js .ts .tsx .c .h .cpp .go .rs .java .rb .sh .php .cs .md".split())
 """How names of programs and documents end."""
+CUT_PIPE = re.compile(r"\|\s*(head|tail)\b[^|;&\n]*\Z")
+"""The end of a command whose exit code is not that of the program before the pipe."""
 SHELL_STOP = re.compile(r"\S*(?:sh|ash|zsh): (?:\S{1,40}: )?line [1-9]\d*: |\S{0,40}sh: [1-9]\d*: ")
 """How a shell says at which line it could not go on. It runs what is before that line."""
 
@@ -240,7 +242,11 @@ def _output_text(action: NarratedAction) -> OutputText:
     effects = facts.effects
     shows_edit = (not facts.commands or facts.family in OPEN_EDITS) and bool(effects.writes) and not effects.scripts
     has_run = facts.phase not in ("explore", "talk") and not shows_edit
-    return _own_output(action, has_run=has_run) or quote_output(action.output, MAX_OUTPUT_CHARS, has_run=has_run)
+    found = _own_output(action, has_run=has_run) or quote_output(action.output, MAX_OUTPUT_CHARS, has_run=has_run)
+    cut = CUT_PIPE.search(facts.commands[-1]) if facts.commands and (effects.tests or effects.scripts) else None
+    if cut is not None and "pipefail" not in facts.commands[-1]:
+        return OutputText(f"{found.text} (`| {cut[1]}` hides the exit code)", found.kind)
+    return found
 
 
 def _own_output(action: NarratedAction, *, has_run: bool) -> OutputText | None:

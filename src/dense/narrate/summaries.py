@@ -90,7 +90,9 @@ class StretchSummary:
         left = self._left if with_failures or not is_described else ""
         proof = self.proof.sentence(stretch.last_change)
         room = MAX_SUMMARY_CHARS - len(left) - len(proof) - len(self._last_message) - 3
-        parts = [self._way(max(room, MIN_WAY_CHARS)), proof, left, self._last_message]
+        way = self._way(max(room, MIN_WAY_CHARS))
+        is_answered = bool(self._reply) and self._reply.lower() in way.lower()
+        parts = [way, proof, left, self._last_message.replace(self._reply, "") if is_answered else self._last_message]
         return " ".join(filter(None, parts)) or sentence(stretch.action_text(stretch.actions[-1]))
 
     def digest(self) -> PartDigest:
@@ -310,7 +312,7 @@ class StretchSummary:
         look = next((one for one in reversed(looks) if one.is_quotable), looks[-1])
         what = paths_text(look.facts.effects.reads, 2)
         if self.stretch.is_guess(look):
-            return Proof(f"{what} holds what was typed there; no output had shown that", look=look.action)
+            return Proof(f"{what} holds what was typed there, which no output had shown", look=look.action)
         text = f"Looked at {what} afterwards" if look.is_bare else f"Looking at {what} showed {look.output_text}"
         return Proof(text, look=look.action)
 
@@ -325,7 +327,7 @@ class StretchSummary:
             return ""
         if not is_last and last.phase not in ("deliver", "talk"):
             return ""
-        reply = sentence(last.output_text) if last.facts.is_followed_by_user else ""
+        reply = self._reply
         answer = final_answer(last.step) if is_last else ""
         if last.phase == "deliver":
             is_described = not answer or answer in submitted_text(last.step)
@@ -339,6 +341,12 @@ class StretchSummary:
         else:
             parts = [self._rejections(), reply if last.phase == "talk" else _answer_text(answer)]
         return " ".join(filter(None, parts))
+
+    @property
+    def _reply(self) -> str:
+        """What the user said last."""
+        last = self.stretch.actions[-1]
+        return sentence(last.output_text) if last.facts.is_followed_by_user else ""
 
     def _rejections(self) -> str:
         """The answers that were rejected before the last one, for the whole: nobody should submit them again."""

@@ -33,12 +33,14 @@ def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:
 
 
 def products(assessment: TraceAssessment) -> tuple[Product, ...]:
-    """What is there at the end: the submitted diff, or the files that the task asks for, or those that were changed."""
+    """What is there at the end: the submitted diff, or the files that the task asks for, or those that were changed. A
+    folder is none."""
     evidence = assessment.evidence
     if evidence.submitted_diff is not None:
         return (Product("the submitted diff", len(evidence.facts), _last_pass(evidence, 0)),)
-    asked = [path for path in evidence.products if any(same_file(path, one) for one in evidence.deliverables)]
-    others = [path for path in evidence.products if path not in asked and not is_trial_file(path)]
+    made = [path for path, action in evidence.products.items() if evidence.fact(action).family != "mkdir"]
+    asked = [path for path in made if any(same_file(path, one) for one in evidence.deliverables)]
+    others = [path for path in made if path not in asked and not is_trial_file(path)]
     found = [(path, evidence.products[path]) for path in (*asked, *others)]
     return tuple(Product(path, action, _check_of(path, action, evidence)) for path, action in found[:MAX_PRODUCTS])
 
