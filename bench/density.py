@@ -4,7 +4,7 @@
 
 MANIFEST has a JSON line for each trace with its `path`, as the corpus's has; by default that of the corpus, if it is
 there. Traces below 1,000 bytes are left out. The rules analyse every trace; the recorded drafts under examples/ are
-measured beside them, as far as their traces are there (examples/recorded/traces.json names those of the corpus).
+measured beside them, as far as their traces are there (examples/recorded/README.md names those of the corpus).
 
     ratio        report ÷ raw text (agent messages, call arguments, outputs), of traces above 20 KB raw
     structure    share of the message, the task apart, that is wrapper, guide, labels, markers or line feeds; what says
@@ -44,6 +44,8 @@ CORPUS = ROOT.parent / "shared" / "corpus" / "MANIFEST.jsonl"
 LARGE_BYTES, SMALL_MESSAGE_BYTES = 20_000, 6_000
 MIN_RAW_BYTES = 1_000
 """A smaller trace is a message or two: there is nothing to condense."""
+TRACE_ROW = re.compile(r"^\| `([\w-]+)` \| `([^`]+)`", re.MULTILINE)
+"""A recorded answer and its trace, in the table of examples/recorded/README.md."""
 SHINGLE = 8
 SIZES = (2_000, 4_000, 8_000, 16_000, 64_000)
 CLASSES = ("evidence", "open-issue", "next-step", "final product", "dead end", "subtask", "other key action")
@@ -125,8 +127,9 @@ def _shingles(text: str) -> list[tuple[str, ...]]:
 
 
 def _is_accounted(action: int, path: str, report: ReportPage) -> bool:
-    """Whether the action that made a product's final version is quoted, or named in the line on what is left out."""
-    quoted = any(re.match(rf"a{action}\b", item.text) for item in report.items if item.kind == "key-action")
+    """Whether the action that made a product's final version, or a diff of it, is quoted, or named as left out."""
+    keys = [item.text for item in report.items if item.kind == "key-action"]
+    quoted = any(re.match(rf"a{action}\b", text) or text.endswith(f", final {path}") for text in keys)
     named = any(re.search(rf"\ba{action}\b", item.text) for item in report.items if item.kind == "left-out")
     return quoted or named or any(path in item.text for item in report.items if item.kind == "left-out")
 
@@ -135,7 +138,7 @@ def recorded_drafts(corpus: Path) -> Iterator[tuple[str, Trajectory, ReconciledT
     """The traces with recorded answers: those under examples/, and those of the corpus if they are there."""
     recorded = ROOT / "examples" / "recorded"
     found = [(path, path.parent) for path in sorted((ROOT / "examples").glob("*/answers.json"))]
-    for name, trace in json.loads((recorded / "traces.json").read_text(encoding="utf-8")).items():
+    for name, trace in TRACE_ROW.findall((recorded / "README.md").read_text(encoding="utf-8")):
         found.append((recorded / f"{name}.answers.json", corpus / trace))
     for answers, path in found:
         if path.exists():

@@ -99,3 +99,19 @@ def test_of_a_run_that_looks_done_the_search_is_left_out() -> None:
     issue = Issue("issue_0", "The limits are wrong.", "n6", ("n2",))
     still_open = deliver(replace(tree, issues=(issue,))).report
     assert "dead-end a1: grep found nothing" in still_open and "grep -r" in still_open
+
+
+def test_a_diff_that_shows_the_whole_change_is_quoted_in_place_of_the_edits() -> None:
+    diff = "diff --git a/app/limits.py b/app/limits.py\n--- a/app/limits.py\n+++ b/app/limits.py\n-LOW = 1\n+LOW = 2"
+    steps = (
+        step("Bash", command="sed -i '1i print(LOW)  # to see it' app/limits.py"),
+        step("Bash", command="sed -i 's/LOW = 1/LOW = 2/' app/limits.py"),
+        step("Bash", command="sed -i '1d' app/limits.py"),
+        step("Bash", diff, command="echo SUBMIT && git add -A && git diff --cached"),
+    )
+    leaves = tuple(Leaf(f"n{n}", n + 1, one) for n, one in enumerate(steps))
+    products = (Product("app/limits.py", 3, None),)
+    tree = ReconciledTree("t", Task("Fix `app/limits.py`."), Subtask("n9", 0, "all", "", leaves), (), products=products)
+    report = deliver(tree).report
+    assert "a4, final app/limits.py" in report and "+LOW = 2" in report
+    assert "to see it" not in report

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 from pathlib import Path
 
@@ -39,3 +40,14 @@ def test_answers_are_accepted_whole(name: str, corpus: Path) -> None:
     assert all(issue.quote for issue in done.reconciled.issues)
     report = (RECORDED / f"{name}.report.txt").read_text()
     assert all(step.text.rstrip(".") in report for step in done.reconciled.next_steps)
+
+
+@pytest.mark.parametrize("name", sorted(TRACES))
+def test_golden_report_up_to_its_key_actions(name: str, corpus: Path) -> None:
+    (trajectory,) = dense.read(corpus / TRACES[name])
+    done = asyncio.run(distill(trajectory, ScriptedAnswerer(RECORDED / f"{name}.answers.json")))
+    lines = re.split(r"(?m)^\w{5}\| ", done.feedback.report)[0]
+    path = RECORDED / f"{name}.report.txt"
+    if os.environ.get("DENSE_WRITE_GOLDENS"):
+        path.write_text(lines, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == lines, "run `make golden`"

@@ -29,7 +29,8 @@ ROLES: tuple[KeyRole, ...] = ("final", "shows", "wrong", "checks", "needed")
 MAX_OUTPUT_BYTES = 900
 """Of an output that only backs something: its telling lines."""
 MAX_SHOWN_BYTES = 400
-"""Of an output that shows an open issue, whose decisive line stands with the issue: the lines around it."""
+"""Of an output that shows an open issue, whose decisive line stands with the issue: the lines around it; and of a
+check, whose result counts."""
 MAX_CALL_BYTES = 1_600
 """Of a call that is no product."""
 MIN_CALL_SHARE = 0.2
@@ -40,6 +41,7 @@ READ_BACK_SHARE = 0.5
 """An output of whose lines a larger part was written by the attempt itself reads back what it wrote."""
 MAKE_FOLDER = re.compile(r"(?:cd \S+ && )?mkdir [^;&|\n]+")
 DIFF = "diff --git "
+DIFF_FILE = re.compile(r"^diff --git a/\S+ b/(\S+)", re.MULTILINE)
 PATCH = re.compile(r"^(?:\*\*\* Update File|diff --git |@@ )", re.MULTILINE)
 OLD_TEXT_KEYS, NEW_TEXT_KEYS = ("old_string", "old_str", "search"), ("new_string", "new_str", "replace")
 WHOLE_TEXT_KEYS = frozenset({"content", "file_text", "contents", "new_content"})
@@ -106,6 +108,21 @@ class _Attempt:
                 break
             removed |= {line for edit in edits for line in edit.removed}
         return found[::-1]
+
+    def diff_of(self, path: str, after: int) -> KeyAction | None:
+        """The last action that shows a whole change of a file as a diff once it was made: better than its edits."""
+        for number in (number for number in sorted(self.leaves, reverse=True) if number > after):
+            holder = self._holders.get(number) if self._shows_changes(number) else None
+            for block in holder.blocks if holder is not None else ():
+                files = {found[1] for found in DIFF_FILE.finditer(block.text)} if block.kind == "output" else ()
+                if holder is not None and any(same_file(path, one) for one in files):
+                    return KeyAction(number, "final", "", tuple(_joined(_shown_blocks(holder, "final", ""))))
+        return None
+
+    def _shows_changes(self, number: int) -> bool:
+        """Whether an action prints what was changed in the repository, or hands it in."""
+        commands = "\n".join(command_of(call) or call.name for call in self.leaves[number].step.calls)
+        return "git diff" in commands or "submit" in commands.lower()
 
     def _was_refused(self, number: int) -> bool:
         """Whether an edit by a tool failed, so that nothing was written; a shell may fail after it wrote."""
@@ -189,6 +206,9 @@ def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]
         role: KeyRole = "final" if product in asked or not asked else "needed"
         role = "wrong" if product.action in doubtful else role
         word = "handed in, wrong:" if role == "wrong" else "final"
+        if handed := attempt.diff_of(product.path, after=product.action):
+            found.append(replace(handed, role=role, purpose=f"{word} {path}", product=path))
+            continue
         scripts = attempt.effects(product.action).scripts
         makers = [number for script in scripts for number in attempt.versions(script, product.action)]
         makers += attempt.versions(product.path, product.action)
@@ -303,5 +323,5 @@ def _most(key: KeyAction, block: Block) -> int:
     if key.role == "final":
         return byte_size(block.text) + MAX_CALL_BYTES
     if block.kind == "output":
-        return MAX_SHOWN_BYTES if key.focus else MAX_OUTPUT_BYTES
+        return MAX_SHOWN_BYTES if key.focus or key.purpose.startswith("checks ") else MAX_OUTPUT_BYTES
     return MAX_CALL_BYTES

@@ -53,7 +53,7 @@ _SHORTCUTS = _list(
 )
 _ISSUES = _list(_object("text evidence", text=_TEXT, evidence=_ACTIONS, quote=_TEXT, fixed_by=_ACTIONS, fatal=_FLAG))
 _PRODUCTS = _list(_object("path action", path=_TEXT, action=_ACTION, check=_ACTION))
-_ROOT = _object("summary why coherence completion", summary=_TEXT, **_VERDICT)
+_ROOT = _object("summary why completion", summary=_TEXT, **_VERDICT)
 _NEXT_STEPS = _list(_object("do", do=_TEXT, because=_ACTIONS, untested=_FLAG))
 _LABELS = _list(_object("action label", action=_ACTION, why=_TEXT, label={"type": "integer", "enum": [-1, -2]}))
 
