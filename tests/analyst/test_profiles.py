@@ -26,7 +26,7 @@ from dense.tree import Issue, Leaf, Shortcut, Subtask, leaves, nodes
 class Told:
     """Answers some questions as told, by the beginning of their key; the rest by outline."""
 
-    name = "told"
+    name = "given"
 
     def __init__(self, **answers: Any) -> None:
         self.answers = {key.replace("__", " "): value for key, value in answers.items()}

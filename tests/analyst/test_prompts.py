@@ -117,7 +117,7 @@ def test_what_is_stable_comes_first_and_is_stable(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["compression", "reconciliation"])
-def test_the_scope_of_completion_is_told(name: str) -> None:
+def test_the_scope_of_completion_is_stated(name: str) -> None:
     assert "no reward and no verifier's output" in render(QUESTIONS[name]).system
 
 
@@ -162,7 +162,7 @@ def test_the_action_in_question_is_always_shown(count: int, context: int) -> Non
         assert re.findall(r'<action id="(\w+)" focus="TARGET">', text) == [target.id]
 
 
-def test_an_unknown_task_is_told() -> None:
+def test_an_unknown_task_is_reported() -> None:
     question = msgspec.structs.replace(QUESTIONS["boundary"], task=None)
     assert "is unknown" in render(question).messages[0].text
 

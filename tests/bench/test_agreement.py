@@ -206,7 +206,7 @@ def test_the_main_run_of_a_path(agreement: Any, path: Path, steps: int):
     assert len(agreement.sole_trajectory(path).steps) == steps
 
 
-def test_a_run_on_which_the_analyst_fails_raises_no_alarm_and_is_told(
+def test_a_run_on_which_the_analyst_fails_raises_no_alarm_and_is_reported(
     agreement: Any, write: Write, capsys: pytest.CaptureFixture[str]
 ):
     path = write({"say": "raise", "outcome": 0}, {"say": "broken", "outcome": 0})
@@ -287,7 +287,7 @@ def _forgiving(kind: type[Says]) -> Says:
         (None, "cannot be read"),
     ],
 )
-def test_a_bad_manifest_is_told_without_a_traceback(
+def test_a_bad_manifest_is_reported_without_a_traceback(
     agreement: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, message: str
 ):
     path = tmp_path / "M.jsonl"

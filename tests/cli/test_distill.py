@@ -229,7 +229,7 @@ def test_without_a_model_the_rules_answer(tmp_path: Path) -> None:
     assert [(record.analyst, record.fallbacks, record.totals.calls) for record in records] == [("rules", 0, 0)] * 4
 
 
-def test_no_key_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+def test_no_key_is_reported_before_anything_is_asked(tmp_path: Path) -> None:
     done = run(EXAMPLE, "--model", "deepseek/deepseek-chat", "--yes", "--out", tmp_path, DEEPSEEK_API_KEY="")
     assert done.returncode == 1
     assert "DEEPSEEK_API_KEY" in done.stderr

@@ -192,7 +192,7 @@ def mistakes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], 
 
 
 @pytest.mark.parametrize(("arguments", "reported"), MISTAKES)
-def test_mistakes_are_told_in_a_line(
+def test_mistakes_are_reported_in_a_line(
     mistakes: dict[tuple[str, ...], tuple[int, str]], arguments: tuple[str, ...], reported: str
 ) -> None:
     code, errors = mistakes[arguments]
@@ -204,7 +204,7 @@ def test_a_mistake_ends_the_process_without_a_traceback(tmp_path: Path) -> None:
     assert errors.startswith("error: ")
 
 
-def test_an_unknown_agent_is_told_before_anything_runs(tmp_path: Path) -> None:
+def test_an_unknown_agent_is_reported_before_anything_runs(tmp_path: Path) -> None:
     base = write_experiment(tmp_path)
     (base / "refit.yaml").write_text(YAML.replace("agent: nop", "agent: nobody"))
     _, errors = dense("refit", "run", "refit.yaml", cwd=base, code=1)

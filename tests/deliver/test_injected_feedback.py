@@ -124,7 +124,7 @@ def test_several_and_nested_messages() -> None:
     assert cut.task == Task(TASK)
 
 
-def test_split_over_what_the_run_was_told() -> None:
+def test_split_over_what_the_run_was_given() -> None:
     third = len(MESSAGE) // 3
     parts = [MESSAGE[:third], MESSAGE[third : 2 * third], MESSAGE[2 * third :]]
     first = Step(Source("x"), "I see.", observations=(Observation(parts[1], origin="user"), Observation("ls: a b")))

@@ -48,7 +48,7 @@ def test_one_item_is_the_method_s_own_message() -> None:
     assert compose_memory([made.item], trajectory.task) == made.feedback.message
 
 
-def test_the_same_advice_is_told_once() -> None:
+def test_the_same_advice_is_reported_once() -> None:
     first = item(trajectories()[0], "advisor")
     message = compose_memory([first, first, first], TASK)
     assert "attempt 1 of" not in message
@@ -70,7 +70,7 @@ def test_the_budget_holds_for_any_number_of_items(budget: int, name: str) -> Non
     texts=st.lists(st.text(min_size=1, max_size=400), min_size=2, max_size=3, unique=True),
     task=st.text(max_size=80).filter(str.strip),
 )
-def test_what_a_run_was_told_is_cut_out_again(texts: list[str], task: str) -> None:
+def test_what_a_run_was_given_is_cut_out_again(texts: list[str], task: str) -> None:
     """Whatever reports and task say: a trace that begins with the message is as if it had begun with the task."""
     items = [
         MemoryItem((ReportPage((safe_item(Item("x", 1, "x: ", text, (("tool-call", text),))),)),) * 3, 200_000)

@@ -215,10 +215,10 @@ LEDGER = 'Updated Ledger:\n{"is_request_satisfied": {"reason": "The \\"year\\" i
 
 def led(answer: str, *lines: str) -> TraceAssessment:
     lead = Step(Source("made"), LEDGER % answer, agent="Lead")
-    told = Step(Source("made"), calls=(ToolCall("Browser", {"input": "Look."}),), agent="Lead")
+    delegation = Step(Source("made"), calls=(ToolCall("Browser", {"input": "Look."}),), agent="Lead")
     text = "\n".join(["https://library.example", *lines])
     page = Step(Source("made"), "I clicked 'Hours'.", observations=(Observation(text),), agent="Browser")
-    return assess(trajectory("Find the year.", lead, told, page))
+    return assess(trajectory("Find the year.", lead, delegation, page))
 
 
 def test_a_lead_that_is_not_satisfied() -> None:

@@ -195,7 +195,7 @@ FIX = "sed -i 's/^workers = .*/workers = 3/' /app/service/config.ini"
         f'<note><cmd>x</cmd>\nme@box:/app$ {FIX}; echo "exit $? (k)"\nexit 0 (k)\nme@box:/app$ \n</note>',
     ],
 )
-def test_what_worked_is_repeated_however_it_is_told(model: Model, words: str) -> None:
+def test_what_worked_is_repeated_however_it_is_said(model: Model, words: str) -> None:
     text = f"{words}\n\n{instruction('service-config')}"
     for seed in range(6):
         assert model.reply(started(text), seed)["commands"][0]["keystrokes"].startswith(FIX)
@@ -314,7 +314,7 @@ def test_the_experiment_uses_it() -> None:
     assert Path(REFIT / "refit.yaml").read_text().count("scripted_model.py") == 2
 
 
-def test_commands_of_one_screen_are_told_apart_by_their_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_one_screen_are_distinguished_by_their_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Output that does not end its line stands before the next prompt."""
     monkeypatch.syspath_prepend(str(REFIT))
     screens = importlib.import_module("scripted.screen")

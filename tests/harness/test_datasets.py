@@ -76,7 +76,7 @@ def test_tasks_in_folders(task: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", [None, "{", "[1]", '[{"name": "ours", "version": "1", "description": "", "tasks": []}]']
 )
-def test_registries_that_cannot_be_used_are_told(tmp_path: Path, text: str | None) -> None:
+def test_registries_that_cannot_be_used_are_reported(tmp_path: Path, text: str | None) -> None:
     registry = tmp_path / "registry.json"
     if text is not None:
         registry.write_text(text)

@@ -1,4 +1,4 @@
-"""A derived task is the original in all but what its agent is told."""
+"""A derived task is the original in all but the message to its agent."""
 
 # pyright: reportMissingTypeStubs=false
 from __future__ import annotations
@@ -206,13 +206,13 @@ def test_a_digest_is_of_content_alone(task: Path, tmp_path: Path) -> None:
         (lambda task: os.mkfifo(task / "pipe"), "neither a file nor a folder"),
     ],
 )
-def test_what_is_no_task_is_told(task: Path, tmp_path: Path, spoil: object, said: str) -> None:
+def test_what_is_no_task_is_reported(task: Path, tmp_path: Path, spoil: object, said: str) -> None:
     assert callable(spoil)
     spoil(task)
     with pytest.raises(DenseError, match=said):
         derive(task, tmp_path / "out", "message")
 
 
-def test_no_folder_is_told(tmp_path: Path) -> None:
+def test_no_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DenseError, match="no such folder"):
         digest(tmp_path / "nowhere")

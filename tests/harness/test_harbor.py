@@ -33,8 +33,8 @@ USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details":
 def answer(*commands: str, done: bool = False) -> Step:
     """A turn as terminus-2 takes it."""
     keys = [{"keystrokes": f"{command}\n", "duration": 0.2} for command in commands]
-    told = {"analysis": "Well.", "plan": "Go on.", "commands": keys, "task_complete": done}
-    return json_step(said(json.dumps(told), usage=USAGE))
+    answer = {"analysis": "Well.", "plan": "Go on.", "commands": keys, "task_complete": done}
+    return json_step(said(json.dumps(answer), usage=USAGE))
 
 
 SOLVED = (answer("echo hello >/app/out.txt"), answer(done=True), answer(done=True))
@@ -86,8 +86,8 @@ def test_an_agent_is_given_the_message(
     left = sorted(path.relative_to(order.folder).as_posix() for path in (order.folder / "task").rglob("*"))
     assert left == ["task/greet", "task/greet/instruction.md"]
     assert (order.folder / left[1]).read_text() == message
-    told = json.loads((order.folder / found.trial / "result.json").read_text())
-    assert told["task_name"] == "dense-tests/greet"
+    recorded = json.loads((order.folder / found.trial / "result.json").read_text())
+    assert recorded["task_name"] == "dense-tests/greet"
     assert capfd.readouterr() == ("", "")
 
 
@@ -334,13 +334,13 @@ def test_a_server_that_ends_stops_everything(task: Path, tmp_path: Path) -> None
     who = Recipient(
         "own", "own_agents:Asks", None, {"given": {"url": "{server}"}}, server=(sys.executable, "-c", ENDS, "{port}")
     )
-    told = r"(?s)recipient 'own': its server has ended, with exit code 3: .*out of memory"
+    message = r"(?s)recipient 'own': its server has ended, with exit code 3: .*out of memory"
 
     async def run() -> None:
         async with run_servers([who], tmp_path) as servers, HarborHarness(servers=servers) as harness:
-            with pytest.raises(DenseError, match=told):
+            with pytest.raises(DenseError, match=message):
                 await harness.attempt(AttemptOrder("cell", who, task, tmp_path / "c"))
-            with pytest.raises(DenseError, match=told):  # before anything of the next one is done
+            with pytest.raises(DenseError, match=message):  # before anything of the next one is done
                 await harness.attempt(AttemptOrder("other", who, task, tmp_path / "d"))
 
     asyncio.run(run())
@@ -438,7 +438,7 @@ def test_options_are_filled_in() -> None:
         (Recipient("r", "oracle", env={"API_KEY": "abc"}), "occurs everywhere; give it at least 8"),
     ],
 )
-def test_recipients_that_cannot_run_are_told_before(task: Path, who: Recipient, said: str) -> None:
+def test_recipients_that_cannot_run_are_reported_before(task: Path, who: Recipient, said: str) -> None:
     with pytest.raises(DenseError) as caught:
         check(who)
     assert said in str(caught.value)
@@ -470,13 +470,13 @@ def test_an_attempt_checks_what_nobody_checked(task: Path, tmp_path: Path) -> No
         (EnvironmentSettings("daytona"), "environment 'daytona' cannot be used here"),
     ],
 )
-def test_environments_that_cannot_be_used_are_told_before(settings: EnvironmentSettings, said: str) -> None:
+def test_environments_that_cannot_be_used_are_reported_before(settings: EnvironmentSettings, said: str) -> None:
     with pytest.raises(DenseError) as caught:
         check(ORACLE, environment=settings)
     assert said in str(caught.value)
 
 
-def test_docker_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_docker_that_is_not_there_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(DenseError, match=r"environment 'docker' cannot be used here: .*[Dd]ocker"):
         check(ORACLE, environment=EnvironmentSettings("docker"))

@@ -110,7 +110,7 @@ def start(server: tuple[str, ...], folder: Path, patience: float = 30) -> None:
     asyncio.run(run())
 
 
-def test_why_one_does_not_start_is_told(tmp_path: Path) -> None:
+def test_why_one_does_not_start_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DenseError, match=r"(?s)recipient 'a/b': its server.*no weights"):
         start((sys.executable, "-c", "import sys; sys.exit('no weights')", "{port}"), tmp_path)
     assert "no weights" in (tmp_path / "server-a-b.log").read_text()
@@ -118,14 +118,14 @@ def test_why_one_does_not_start_is_told(tmp_path: Path) -> None:
         start(("no-such-program", "{port}"), tmp_path)
 
 
-def test_one_that_never_answers_is_told_and_ended(tmp_path: Path) -> None:
+def test_one_that_never_answers_is_reported_and_ended(tmp_path: Path) -> None:
     code = "import os, sys, time; open(sys.argv[2], 'w').write(str(os.getpid())); time.sleep(600)"
     with pytest.raises(DenseError, match=r"within 1 s"):
         start((sys.executable, "-c", code, "{port}", str(tmp_path / "pid")), tmp_path, patience=1)
     wait_until_gone([int((tmp_path / "pid").read_text())])
 
 
-def test_one_that_takes_no_port_is_told(tmp_path: Path) -> None:
+def test_one_that_takes_no_port_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DenseError, match=r"nothing in the command takes the `\{port\}`"):
         start(("serve", "8080"), tmp_path)
 
@@ -157,7 +157,7 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 
 
 @pytest.mark.parametrize(("path", "code"), [("/exit", 3), ("/kill", 137)])
-def test_one_that_ends_is_told(tmp_path: Path, path: str, code: int) -> None:
+def test_one_that_ends_is_reported(tmp_path: Path, path: str, code: int) -> None:
     async def run() -> None:
         both = [recipient("a", tmp_path / "pids"), Recipient("b", "nop", server=(sys.executable, "-c", ENDS, "{port}"))]
         async with run_servers(both, tmp_path / "logs") as servers:

@@ -73,7 +73,7 @@ def test_delays_overlap(trial: Path, task: Path, tmp_path: Path) -> None:
     assert 0.4 <= time.monotonic() - start < 1.5
 
 
-def test_what_was_not_recorded_is_told(trial: Path, task: Path, tmp_path: Path) -> None:
+def test_what_was_not_recorded_is_reported(trial: Path, task: Path, tmp_path: Path) -> None:
     for trials in ({"two": trial}, {"one": tmp_path / "nowhere"}, tmp_path):
         with pytest.raises(DenseError, match="nothing was recorded for the attempt 'one'"):
             asyncio.run(RecordedHarness(trials).attempt(order(task, tmp_path / "cell")))

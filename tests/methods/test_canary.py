@@ -106,14 +106,14 @@ def test_what_the_privileged_one_says(trial: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["feedback.txt", "message.txt", "run.json"]
 
 
-def test_no_outcome_is_told(tmp_path: Path) -> None:
+def test_no_outcome_is_reported(tmp_path: Path) -> None:
     done = command(ROOT / "examples" / "clean-success", "--method", "verifier-feedback", "--out", tmp_path)
     assert done.returncode == 1
     assert "no outcome: only the traces of Harbor trials have one beside them" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_trial_that_was_not_graded_is_told(trial: Path, tmp_path: Path) -> None:
+def test_a_trial_that_was_not_graded_is_reported(trial: Path, tmp_path: Path) -> None:
     shutil.rmtree(trial / "verifier")
     (trial / "result.json").unlink()
     done = command(trial, "--method", "verifier-feedback", "--out", tmp_path / "out")

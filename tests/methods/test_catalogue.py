@@ -99,7 +99,7 @@ def test_an_entry_point_is_listed_and_run(tmp_path: Path) -> None:
         (f"{__name__}:Mute", "has no function `feedback`"),
     ],
 )
-def test_what_is_no_method_is_told(name: str, reported: str) -> None:
+def test_what_is_no_method_is_reported(name: str, reported: str) -> None:
     sys.modules.setdefault(__name__, SimpleNamespace(Blind=Blind, Mute=Mute))  # pyright: ignore[reportArgumentType]
     with pytest.raises(UnknownMethod, match=re.escape(reported)):
         method(name)

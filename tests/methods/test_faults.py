@@ -112,7 +112,7 @@ def test_a_budget_that_cannot_be_kept_is_refused_first(tmp_path: Path) -> None:
     assert distill(tmp_path, ROOT / "examples", "--budget", "paper").returncode == 0
 
 
-def test_a_window_that_is_none_is_told_first(tmp_path: Path) -> None:
+def test_a_window_that_is_none_is_reported_first(tmp_path: Path) -> None:
     done = distill(tmp_path, ROOT / "examples", "--context", 10)
     assert done.stderr == "error: --context 10: a window of at least 2,000 tokens is needed\n"
 
@@ -193,7 +193,7 @@ PROPERTY = "async def feedback(self, trajectory, context): ...\n @property\n def
         ("import sys; sys.exit(3)", "cannot be loaded: SystemExit: 3"),
     ],
 )
-def test_what_cannot_be_loaded_is_told(
+def test_what_cannot_be_loaded_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, words: str
 ) -> None:
     name = f"bad_{crc32(source.encode())}"
@@ -262,7 +262,7 @@ FIT = list_report(text_items("summary", ["fine"]))
         (FeedbackDraft(lambda room: ReportPage((Item("x", 1, "", "x" * room),))), "and there is room for"),
     ],
 )
-def test_what_is_no_draft_is_told(trajectory: Trajectory, draft: Any, words: str) -> None:
+def test_what_is_no_draft_is_reported(trajectory: Trajectory, draft: Any, words: str) -> None:
     with pytest.raises(DenseError, match=re.escape(words)):
         given(draft, trajectory)
 
@@ -315,7 +315,7 @@ def test_no_other_file_is(tmp_path: Path, trajectory: Trajectory, name: str) -> 
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_is_no_json_is_told(tmp_path: Path, trajectory: Trajectory) -> None:
+def test_a_file_that_is_no_json_is_reported(tmp_path: Path, trajectory: Trajectory) -> None:
     with pytest.raises(DenseError, match="cannot be JSON"):
         written(tmp_path, trajectory, {"note.json": Note(more=object())})
 
@@ -338,7 +338,7 @@ def test_the_window_of_a_run(model: str | None, small: bool, context: int | None
     assert settings.context_tokens == window
 
 
-def test_an_exception_that_cannot_speak_is_told() -> None:
+def test_an_exception_that_cannot_speak_is_reported() -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise RuntimeError

@@ -130,7 +130,7 @@ def test_paper_without_shortcuts_only_what_compresses_and_judges_is_missing(budg
 
 
 @pytest.mark.parametrize("name", ["none", "advisor"])
-def test_no_task_is_told(name: str, made: Making, trajectory: Trajectory) -> None:
+def test_no_task_is_reported(name: str, made: Making, trajectory: Trajectory) -> None:
     import msgspec
 
     with pytest.raises(MissingInput, match="--task"):

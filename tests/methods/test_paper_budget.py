@@ -68,7 +68,7 @@ def test_paper_the_verifier_s_output_is_limited_by_the_budget_alone() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(METHODS) - {"none"}))
-def test_paper_the_recipient_is_told_of_the_fresh_environment(name: str) -> None:
+def test_paper_the_recipient_knows_of_the_fresh_environment(name: str) -> None:
     outcome = Outcome("t", 0.0, {"reward": 0.0}, "no") if name == "verifier-feedback" else None
     run = made_feedback(method(name), long_run(2, 10), RulesAnalyst(), outcome=outcome, budget="paper")
     words = ("fresh, isolated", "processes", "session state", "Recreate every deliverable", "preserve", "correct")

@@ -315,7 +315,7 @@ def test_a_temperature_that_is_refused_is_left_out_from_then_on(serve: Serve, ca
     assert "takes no temperature" in caplog.text
 
 
-def test_a_schema_that_is_refused_is_told_in_words(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_schema_that_is_refused_is_reported_in_words(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     request = ChatRequest("Be brief.", (Message("user", "?"),), schema)
     server = serve(failing(400, "Invalid schema for response_format"), failing(400, "response_format unknown"))
@@ -385,7 +385,7 @@ def test_the_key_is_in_no_file_of_a_good_run(serve: Serve, tmp_path: Path, caplo
     assert not any(exposes(path.read_bytes().decode("latin-1")) for path in tmp_path.rglob("*"))
 
 
-def test_a_missing_key_is_told_before_anything_is_asked(serve: Serve) -> None:
+def test_a_missing_key_is_reported_before_anything_is_asked(serve: Serve) -> None:
     server = serve()
     with pytest.raises(KeyRefused, match="gemini/x: no key; set GEMINI_API_KEY or GOOGLE_API_KEY"):
         answer(server, name="gemini/x", environment={})

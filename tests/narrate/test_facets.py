@@ -1,4 +1,4 @@
-"""Each thing is said once: what a shortcut or an issue tells is not told again by the part that it lies in."""
+"""Each thing is said once: what a shortcut or an issue says is not repeated by the part that it lies in."""
 
 from __future__ import annotations
 

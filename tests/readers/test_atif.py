@@ -297,7 +297,7 @@ def test_results_may_tell_errors_and_exit_codes(tmp_path: Path) -> None:
     assert [(o.is_error, o.exit_code) for o in step.observations] == [(True, 2), (None, None)]
 
 
-def test_another_model_is_told_with_its_step(tmp_path: Path) -> None:
+def test_another_model_is_reported_with_its_step(tmp_path: Path) -> None:
     steps = [agent("1", model_name="x/m"), agent("2", model_name="other"), agent("3")]
     read = only(tmp_path, user(), *steps)
     assert (read.model, [step.model for step in read.steps]) == ("m", [None, "other", None])
@@ -312,7 +312,7 @@ def test_embedded_sub_agents_nest_in_the_step_that_refers_to_them() -> None:
     assert notes(read) == ['the sub-agent\'s trajectory "trajectory.lost.json" is not there or cannot be read']
 
 
-def test_sub_agents_that_share_a_session_are_told_apart(tmp_path: Path) -> None:
+def test_sub_agents_that_share_a_session_are_distinguished(tmp_path: Path) -> None:
     children = [document(agent(name), trajectory_id=name) for name in ("x", "y")]
     steps = [refers({"trajectory_id": name, "session_id": "s"}) for name in ("y", "x", "lost")]
     read = only(tmp_path, user(), *steps, subagent_trajectories=children)
@@ -404,7 +404,7 @@ def test_many_sidechains_take_no_time(tmp_path: Path) -> None:
     assert time.monotonic() - started < 10
 
 
-def test_sidechain_steps_before_any_action_are_told(tmp_path: Path) -> None:
+def test_sidechain_steps_before_any_action_are_reported(tmp_path: Path) -> None:
     read = only(tmp_path, user(), side("x1", "x"), agent("One."))
     assert words(read) == ["One."]
     assert notes(read) == ["steps of a sub-agent before any action"]
@@ -425,7 +425,7 @@ def test_several_trajectories_in_one_file(tmp_path: Path) -> None:
     assert sorted(n.source.line or 0 for t in found for n in t.notices) == [3, 5]
 
 
-def test_damage_is_told_and_the_rest_kept(tmp_path: Path) -> None:
+def test_damage_is_reported_and_the_rest_kept(tmp_path: Path) -> None:
     steps = [user(), 7, agent("One.", results=[7, {"content": None}]), {"step_id": 9, "source": "moon"}, None]
     read = only(tmp_path, *steps, agent("Two.", tool_calls=["x", {"function_name": None, "arguments": None}]))
     assert words(read) == ["One.", "Two."]
@@ -445,7 +445,7 @@ def test_files_with_nothing_to_read(name: str, reason: str) -> None:
         list(dense.read(FIXTURES / "constructed" / name / "agent" / "trajectory.json"))
 
 
-def test_notices_of_a_sub_agent_are_told_with_the_attempt(tmp_path: Path) -> None:
+def test_notices_of_a_sub_agent_are_reported_with_the_attempt(tmp_path: Path) -> None:
     write(tmp_path / "trajectory.sub.json", document(agent("One."), 7))
     read = only(tmp_path, user(), refers({"trajectory_path": "trajectory.sub.json"}))
     assert [(n.text, Path(n.source.path).name) for n in read.notices] == [

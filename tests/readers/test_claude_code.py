@@ -292,7 +292,7 @@ def test_a_sub_agent_within_the_file_of_the_session() -> None:
     assert read.usage == dense.Usage(2000, 0, 0, 100)
 
 
-def test_two_sub_agents_within_the_file_are_told_apart_by_their_parents(tmp_path: Path) -> None:
+def test_two_sub_agents_within_the_file_are_distinguished_by_their_parents(tmp_path: Path) -> None:
     def side(made: dict[str, Any], uuid: str, parent: str | None) -> dict[str, Any]:
         return made | {"isSidechain": True, "uuid": uuid, "parentUuid": parent}
 
@@ -377,7 +377,7 @@ def test_a_sub_agent_is_linked_by_the_note_beside_its_file(tmp_path: Path) -> No
     assert (len(last.steps[0].subagents), last.notices) == (1, ())
 
 
-def test_a_sub_agent_that_no_call_is_linked_to_is_told_and_kept(tmp_path: Path) -> None:
+def test_a_sub_agent_that_no_call_is_linked_to_is_reported_and_kept(tmp_path: Path) -> None:
     path = session(tmp_path / "s1" / "subagents" / "agent-x.jsonl", *agent("x"))
     path.with_suffix(".meta.json").write_text("broken")
     read = only(tmp_path, heard("Go."), said("m1", "One."), said("m2", "Two."))
@@ -457,7 +457,7 @@ def test_what_the_program_says_in_the_models_place_is_no_action(tmp_path: Path) 
     assert [(o.origin, o.is_error) for o in read.steps[0].observations] == [("system", True)]
 
 
-def test_another_model_is_told_with_its_step(tmp_path: Path) -> None:
+def test_another_model_is_reported_with_its_step(tmp_path: Path) -> None:
     other = said("m2", "Two.")
     other["message"]["model"] = "n"
     read = only(tmp_path, heard("Go."), said("m1", "One."), other)
@@ -470,7 +470,7 @@ def test_thinking_that_is_hidden_leaves_nothing(tmp_path: Path) -> None:
     assert (step.reasoning, step.message) == ("Aha.", "One.")
 
 
-def test_bookkeeping_is_passed_over_silently_and_the_rest_is_told(tmp_path: Path) -> None:
+def test_bookkeeping_is_passed_over_silently_and_the_rest_is_reported(tmp_path: Path) -> None:
     silent = [{"type": kind, "sessionId": "s1"} for kind in ("progress", "summary", "queue-operation", "attachment")]
     strange = [{"type": "hologram"}, {"no": "type"}, [1], "{", {"type": "user", "message": "x", "parentUuid": None}]
     early = result("lost")

@@ -197,7 +197,7 @@ def test_a_count_of_tokens_ends_an_action_that_has_no_output(tmp_path: Path) -> 
     assert read.usage == dense.Usage(26, 4, None, 5)
 
 
-def test_a_count_that_is_told_twice_counts_once(tmp_path: Path) -> None:
+def test_a_count_that_is_reported_twice_counts_once(tmp_path: Path) -> None:
     lines = [call("a"), tokens(10, 10), output("a"), tokens(10, 10), message("Two."), tokens(30, 20)]
     read = only(tmp_path, meta(), ASKED, *lines)
     assert [step.usage and step.usage.input for step in read.steps] == [10, 20]
@@ -307,7 +307,7 @@ def test_a_call_without_an_output_has_the_next_sub_agent_in_time(tmp_path: Path)
     assert nested(only(tmp_path, meta(), ASKED, spawn("a", "A"), spawn("b", "B"))) == [["c1", "c2"]]
 
 
-def test_a_sub_agent_that_no_call_is_linked_to_is_told_and_kept(tmp_path: Path) -> None:
+def test_a_sub_agent_that_no_call_is_linked_to_is_reported_and_kept(tmp_path: Path) -> None:
     child(tmp_path, 1, "c1")
     read = only(tmp_path, meta(), ASKED, call("a"), output("a"), message("Done."))
     assert nested(read) == [[], ["c1"]]
@@ -351,7 +351,7 @@ def test_a_sub_agent_whose_rollout_is_damaged_later_costs_only_itself(tmp_path: 
     assert {(n.kind, Path(n.source.path).name) for n in reported} == {("skipped", "rollout-T1-c1.jsonl.zst")}
 
 
-def test_a_sub_agent_without_a_step_is_told(tmp_path: Path) -> None:
+def test_a_sub_agent_without_a_step_is_reported(tmp_path: Path) -> None:
     rollout(tmp_path / "rollout-T1-c1.jsonl", meta("c1", "p"))
     read = only(tmp_path, meta(), ASKED, spawn("a", "A"))
     assert (nested(read), [n.text for n in read.notices]) == ([[]], ["no step in the sub-agent's rollout"])
@@ -421,7 +421,7 @@ def test_a_call_that_was_running_at_the_end_is_the_last_step(tmp_path: Path) -> 
     assert [(s.message, len(s.calls), len(s.observations)) for s in read.steps] == [("I wait.", 1, 0)]
 
 
-def test_damage_in_exec_json_is_told_and_the_rest_kept(tmp_path: Path) -> None:
+def test_damage_in_exec_json_is_reported_and_the_rest_kept(tmp_path: Path) -> None:
     strange = [{"type": "item.completed", "item": None}, {"type": "hologram"}, [1], "{", {"type": ["odd"]}]
     read = only(tmp_path, THREAD, *strange, completed("agent_message", text="One."))
     assert words(read) == ["One."]
@@ -476,7 +476,7 @@ def test_a_strange_first_line_does_not_hide_of_which_kind_a_file_is(tmp_path: Pa
     assert words(only(tmp_path, {"type": "hologram"}, meta(), ASKED, message("One."))) == ["One."]
 
 
-def test_damage_is_told_and_the_rest_kept(tmp_path: Path) -> None:
+def test_damage_is_reported_and_the_rest_kept(tmp_path: Path) -> None:
     strange = [output("lost"), line("hologram"), item("hologram"), message("x", "alien"), [1], "{", item("message")]
     read = only(tmp_path, meta(), ASKED, *strange, message("One."), line("response_item"))
     assert words(read) == ["One."]

@@ -95,7 +95,7 @@ def test_null_and_strange_content(tmp_path: Path) -> None:
     assert [step.message for step in read.steps] == ["", "7"]
 
 
-def test_unknown_record_types_are_told(tmp_path: Path) -> None:
+def test_unknown_record_types_are_reported(tmp_path: Path) -> None:
     read = only(session(tmp_path, {"type": "brand-new", "sessionId": "s"}, b"[1, 2]", said(1, "one")))
     assert reported(read) == [("skipped", 2, "unknown line type 'brand-new'"), ("skipped", 3, "line is not an object")]
     assert len(read.steps) == 1

@@ -157,7 +157,7 @@ def test_a_history_that_only_a_control_record_has(tmp_path: Path) -> None:
     assert read.task == dense.Task("Count.")
 
 
-def test_damage_is_told_and_the_rest_kept(tmp_path: Path) -> None:
+def test_damage_is_reported_and_the_rest_kept(tmp_path: Path) -> None:
     strange = [{"id": "s", "type": "hologram"}, {"what": 1}, [1], '{"id": "cut', {"$rewindTo": "nobody"}]
     read = only(session(tmp_path, asked("u", "Count."), *strange, answered("a", None), answered("b", "Four.")))
     assert [step.message for step in read.steps] == ["", "Four."]

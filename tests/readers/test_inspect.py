@@ -176,7 +176,7 @@ def test_zstd_damage_is_a_notice(tmp_path: Path) -> None:
         list(dense.read(path, strict=True))
 
 
-def test_attachments_are_put_in_and_missing_ones_told(tmp_path: Path) -> None:
+def test_attachments_are_put_in_and_missing_ones_reported(tmp_path: Path) -> None:
     call = called("bash", "c1", cmd="attachment://h2")
     tool = {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "attachment://h1"}]}
     messages = [said(1, "attachment://gone", tool_calls=[call]), tool]

@@ -75,7 +75,7 @@ def test_many_trajectories_have_ids_of_their_own(tmp_path: Path) -> None:
     assert [(t.id, t.source.index) for t in listed] == [("x", 0), ("chat#1", 1)]
 
 
-def test_what_holds_no_messages_is_told(tmp_path: Path) -> None:
+def test_what_holds_no_messages_is_reported(tmp_path: Path) -> None:
     good = {"messages": [ASKED, SAID]}
     first, second = read(tmp_path, good, {"messages": []}, good, {"messages": [ASKED]})
     assert [(n.kind, n.source.line) for n in first.notices] == [("skipped", 2)]
@@ -187,7 +187,7 @@ def test_one_message_a_line_is_read_lazily(tmp_path: Path) -> None:
     assert [n.source.line for n in stream.notices.items] == [302]
 
 
-def test_damage_is_told_and_the_rest_kept(tmp_path: Path) -> None:
+def test_damage_is_reported_and_the_rest_kept(tmp_path: Path) -> None:
     strange = [SAID] * 20 + [7, {"role": "alien", "content": "x"}, {"role": None, "content": None}]
     read = only(tmp_path, {"messages": [ASKED, *strange, SAID]})
     assert len(read.steps) == 21

@@ -194,14 +194,14 @@ def test_several_runs_in_one_file_have_ids_of_their_own(tmp_path: Path) -> None:
     assert runs_[0].task == dense.Task("One.", "a__b-1")
 
 
-def test_a_run_without_an_action_is_told_also_behind_the_last(tmp_path: Path) -> None:
+def test_a_run_without_an_action_is_reported_also_behind_the_last(tmp_path: Path) -> None:
     (run,) = read(tmp_path, document(user("One."), runs("ls")), document(user("Two.")))
     assert [(n.kind, n.source.line) for n in run.notices] == [("skipped", 2)]
     with pytest.raises(NoTrajectory, match="no step of an agent"):
         read(tmp_path, document(user("Two.")))
 
 
-def test_damage_is_told_and_the_rest_kept(tmp_path: Path) -> None:
+def test_damage_is_reported_and_the_rest_kept(tmp_path: Path) -> None:
     messages = [7, user("Go."), runs("ls"), {"role": "alien", "content": "x"}, None, {"content": "y"}, runs("pwd")]
     run = only(tmp_path, *messages)
     assert [step.source.index for step in run.steps] == [2, 6]

@@ -105,7 +105,7 @@ def test_base_state_may_be_missing_or_broken(tmp_path: Path) -> None:
     assert ["base_state.json" in notice.text for notice in read.notices] == [True]
 
 
-def test_damaged_event_files_are_told(tmp_path: Path) -> None:
+def test_damaged_event_files_are_reported(tmp_path: Path) -> None:
     shutil.copytree(conversation("repair"), tmp_path / "c")
     broken, unknown, *_ = sorted((tmp_path / "c" / "events").glob("event-0000[67]*"))
     broken.write_text('{"kind": ')
@@ -182,7 +182,7 @@ def test_evaluation_rows() -> None:
     assert first.task and (first.task.instruction, first.task.name) == (TASK, "ledger-1")
 
 
-def test_a_row_without_events_is_told() -> None:
+def test_a_row_without_events_is_reported() -> None:
     *_, last = dense.read(FIXTURES / "v0-eval" / "output.jsonl")
     assert [notice.source.line for notice in last.notices if notice.kind == "skipped"] == [3]
 

@@ -108,7 +108,7 @@ def test_tool_calling_with_a_sub_agent() -> None:
     (reader,) = read.steps[3].subagents
     assert (reader.agent, len(reader.steps)) == ("reader", 2)
     assert reader.task and reader.task.instruction == "Count the lines of entries.log."
-    assert read.usage == Usage(5000, output=250), "the sub-agent's own tokens are told with it"
+    assert read.usage == Usage(5000, output=250), "the sub-agent's own tokens are counted with it"
 
 
 def test_a_code_agent() -> None:
@@ -241,7 +241,7 @@ def test_rings_and_deep_nesting_end(tmp_path: Path) -> None:
     assert [step.message for step in read.steps] == ["Step 0."]
 
 
-def test_damaged_spans_are_told(tmp_path: Path) -> None:
+def test_damaged_spans_are_reported(tmp_path: Path) -> None:
     read = of(tmp_path, span("a", "LLM", None, 0, **said("One.", ("user", "Count."))), {"name": "x"}, 7)
     assert len(read.steps) == 1
     assert [(notice.kind, notice.source.line) for notice in read.notices] == [("skipped", 2), ("skipped", 3)]

@@ -125,7 +125,7 @@ def test_other_messages(tmp_path: Path) -> None:
     ]
 
 
-def test_damage_is_told_and_the_rest_kept(tmp_path: Path) -> None:
+def test_damage_is_reported_and_the_rest_kept(tmp_path: Path) -> None:
     entries = [entry("1", None, user("Go.")), '{"type": "mess', entry("3", "2", agent("One."))]
     entries += [entry("4", "3", type="hologram"), [1], entry("5", "4", {"role": "alien", "content": "x"})]
     entries.append(entry("6", "5", agent("Two.")))

@@ -160,7 +160,7 @@ def test_labels_do_not_pass(tmp_path: Path) -> None:
     assert one(tmp_path, run) == before
 
 
-def test_damaged_entries_are_told(tmp_path: Path) -> None:
+def test_damaged_entries_are_reported(tmp_path: Path) -> None:
     run = {"trajectory": [entry("One.", "ls"), None, {"action": None}, entry("Two.", "ls")], "history": "?"}
     read = one(tmp_path, run)
     assert [step.message for step in read.steps] == ["One.", "Two."]

@@ -51,7 +51,7 @@ def test_labels_do_not_pass(tmp_path: Path) -> None:
     assert read(tmp_path, rows) == before
 
 
-def test_damaged_rows_are_told(tmp_path: Path) -> None:
+def test_damaged_rows_are_reported(tmp_path: Path) -> None:
     rows: list[Any] = json.loads(RESULTS.read_text())
     rows[1] = {"task_id": 5, "traj": None, "reward": 1}
     rows[2]["traj"][3] = 7

@@ -100,7 +100,7 @@ def test_labels_do_not_pass(tmp_path: Path, half: str) -> None:
     assert of(tmp_path, run) == before
 
 
-def test_damaged_entries_are_told(tmp_path: Path) -> None:
+def test_damaged_entries_are_reported(tmp_path: Path) -> None:
     run = fixture("hand-crafted")
     run["history"][3] = "nonsense"
     read = of(tmp_path, run)

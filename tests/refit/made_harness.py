@@ -58,7 +58,7 @@ class MadeHarness:
 
     def finished(self, order: AttemptOrder) -> AttemptResult | None:
         try:
-            return self._told(order, json.loads((order.folder / "trial" / "result.json").read_text()))
+            return self._reported(order, json.loads((order.folder / "trial" / "result.json").read_text()))
         except (OSError, ValueError):
             return None
 
@@ -91,9 +91,9 @@ class MadeHarness:
         if self.log is not None:
             with self.log.open("a") as file:
                 file.write(f"{order.name}\n")
-        return self._told(order, record)
+        return self._reported(order, record)
 
-    def _told(self, order: AttemptOrder, record: dict[str, object]) -> AttemptResult:
+    def _reported(self, order: AttemptOrder, record: dict[str, object]) -> AttemptResult:
         used = record["agent_result"]
         assert isinstance(used, dict)
         graded = record["verifier_result"]

@@ -66,15 +66,15 @@ class PaperHarness(MadeHarness):
         }
         (trial / "result.json").write_text(json.dumps(record))
         self.is_argument = recipient == "argument"
-        told = self._told(order, record)
+        reported = self._reported(order, record)
         tokens = 2_000 - 100 * place
         return AttemptResult(
-            **{name: getattr(told, name) for name in told.__struct_fields__ if name != "usage"},
+            **{name: getattr(reported, name) for name in reported.__struct_fields__ if name != "usage"},
             usage=Usage(tokens // 2, tokens // 2, None, 100, None),
         )
 
     def _trace(self, order: AttemptOrder, task: str) -> dict[str, object]:
-        told = order.message if order.message is not None else (order.task / "instruction.md").read_text()
+        instruction = order.message if order.message is not None else (order.task / "instruction.md").read_text()
         acted: list[dict[str, object]] = []
         for number, (command, output) in enumerate(steps_of(task), 1):
             step: dict[str, object] = {"step_id": number + 1, "source": "agent", "message": f"Step {number}."}
@@ -86,7 +86,7 @@ class PaperHarness(MadeHarness):
             "schema_version": "ATIF-v1.6",
             "session_id": "fixed",
             "agent": {"name": "made", "version": "1", "model_name": "made"},
-            "steps": [{"step_id": 1, "source": "user", "message": told}, *acted],
+            "steps": [{"step_id": 1, "source": "user", "message": instruction}, *acted],
         }
 
 

@@ -78,14 +78,14 @@ def test_a_budget_is_bytes_the_paper_s_or_the_default(tmp_path: Path, given: str
         (("name: demo", "name: [demo"), "no YAML"),
     ],
 )
-def test_what_is_wrong_is_told_by_place(tmp_path: Path, change: tuple[str, str], reported: str) -> None:
+def test_what_is_wrong_is_reported_by_place(tmp_path: Path, change: tuple[str, str], reported: str) -> None:
     path = written(tmp_path, ISSUE.replace(*change))
     with pytest.raises(BadConfig) as error:
         read_config(path)
     assert str(path) in str(error.value) and reported in str(error.value)
 
 
-def test_everything_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_everything_wrong_is_reported_at_once(tmp_path: Path) -> None:
     text = ISSUE.replace("rounds: 1", "rounds: none").replace("memory: 3", "memory: 0").replace("agent:", "agnet:")
     with pytest.raises(BadConfig) as error:
         read_config(written(tmp_path, text))

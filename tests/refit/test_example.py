@@ -108,7 +108,7 @@ SMALL: dict[str, Any] = {
 }
 
 
-def test_it_runs_and_each_agent_was_told_what_the_store_says(tmp_path: Path) -> None:
+def test_it_runs_and_each_agent_was_given_what_the_store_says(tmp_path: Path) -> None:
     folder, again = written(tmp_path / "whole", **SMALL), written(tmp_path / "killed", **SMALL)
     with ThreadPoolExecutor(1) as beside:  # agents wait for their terminals most of the time
         whole = beside.submit(run, folder)

@@ -89,7 +89,7 @@ def test_verifiers_and_solutions_are_not_visible_to_the_agent(experiment: Path) 
             assert name not in part, part
 
 
-def test_what_an_agent_is_told_is_the_task_and_its_own_method_s_message(experiment: Path) -> None:
+def test_what_an_agent_is_given_is_the_task_and_its_own_method_s_message(experiment: Path) -> None:
     """Each agent's mark stands only in messages that were made of its attempt."""
     results = experiment_of(experiment).results
     marks = {result.cell: json.loads((experiment / result.trace).read_text())["session_id"] for result in results}

@@ -219,7 +219,7 @@ def test_a_source_without_a_trace_leaves_methods_that_need_one_invalid(tmp_path:
     assert all("feedback could not be made in 1 try" in (r.exception or "") for r in results if r.reward is None)
 
 
-def test_agents_that_ran_out_of_context_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agents_that_ran_out_of_context_are_reported_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     class Narrow(MadeHarness):
         async def attempt(self, order: AttemptOrder) -> AttemptResult:
             words = "ContextLengthExceededError: too many tokens"

@@ -67,7 +67,7 @@ def test_lost_grades_make_claims_only_where_nobody_counts_them(coverage: Any) ->
     assert len(list(coverage.false_claims({"30": {"claimed": 60.0}}, 20))) == 1
 
 
-def test_what_is_outside_is_told(coverage: Any) -> None:
+def test_what_is_outside_is_reported(coverage: Any) -> None:
     good = {"rate": 95.0, "change": 95.0, "tokens": 92.0, "amount": 80.0, "p": 5.0, "mcnemar": 12.0, "family": 4.0}
     assert list(coverage.problems({"uneven": {"89": good}}, 1000)) == []
     for name, value in (("rate", 92.9), ("change", 97.1), ("tokens", 90.0), ("p", 8.0), ("family", 15.0)):

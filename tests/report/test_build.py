@@ -73,7 +73,7 @@ def test_invalid_cells_are_excluded_with_their_pairs_and_counted() -> None:
     assert any("different pairs" in caveat for caveat in report.caveats)
 
 
-def test_agents_that_ran_out_of_context_are_told_apart() -> None:
+def test_agents_that_ran_out_of_context_are_reported_apart() -> None:
     lost = grid("dense", 1, [[1, None], [None, 1]], exception="not scored in 3 executions; the last: Boom")
     full = "not scored in 3 executions; the last: ContextLengthExceededError: 200,000 tokens"
     cell = next(result for result in lost if result.reward is None)
@@ -154,7 +154,7 @@ def test_a_second_try_has_no_feedback_whether_that_is_recorded_or_not() -> None:
     assert none.cost is not None and none.cost.total.value == pytest.approx(2.0)
 
 
-def test_cached_input_has_its_price_where_it_is_told_apart() -> None:
+def test_cached_input_has_its_price_where_it_is_reported_apart() -> None:
     prices = Prices(5, 30, cache_read=0.5)
     reported = Usage(100_000, 900_000, 0, 0)
     assert usd(reported, prices) == pytest.approx(0.95)
@@ -232,7 +232,7 @@ def test_an_interval_with_zero_in_it_is_no_claim() -> None:
     assert "No claim that the feedback is the cause: the interval includes zero" in report.headline
 
 
-def test_one_task_is_told_without_interval_and_p() -> None:
+def test_one_task_is_reported_without_interval_and_p() -> None:
     report = report_of(grid(RUN0, 0, [[0, 0]]) + grid("dense", 1, [[1, 1]]))
     found = difference(report, RUN0, "dense", RUN0)
     assert (found.points.value, found.points.interval, found.p, found.holm) == (100.0, None, None, None)
@@ -424,20 +424,20 @@ def several(**verdicts: str) -> Report:
     return whole(results)
 
 
-def test_several_recipients_are_told_with_their_directions() -> None:
+def test_several_recipients_are_reported_with_their_directions() -> None:
     found = several(A="lower", B="higher", C="same", D="one", E="unscored").headline
     assert "Higher for B; lower for A; no claim for C, D; nothing to compare for E." in found
     assert "D +100.00 (no interval: 1 task)" in found and "A −100.00 [" in found
 
 
-def test_only_privileged_methods_are_told_as_such() -> None:
+def test_only_privileged_methods_are_reported_as_such() -> None:
     runs = grid(RUN0, 0, [[0]] * 12) + grid("none", 1, [[0]] * 12) + grid("verifier-feedback", 1, [[1]] * 12)
     found = report_of(runs, privileged=frozenset({"verifier-feedback"})).headline
     assert found.startswith("With Verifier feedback †, one passes 100.00 % (12 tasks × 1 repetition)")
     assert found.endswith("It saw outcomes, and no method that did not is scored.")
 
 
-def test_a_control_that_was_never_scored_is_told_as_such() -> None:
+def test_a_control_that_was_never_scored_is_reported_as_such() -> None:
     runs = grid(RUN0, 0, [[0]] * 12) + grid("none", 1, [[None]] * 12) + grid("dense", 1, [[1]] * 12)
     report = report_of(runs)
     assert "The `none` control was run and never scored: the change cannot be distinguished" in report.headline
@@ -468,7 +468,7 @@ def test_labels_that_would_be_one_tell_who_they_are() -> None:
     assert len({name.short for name in names}) == len(names)
 
 
-def test_what_few_differing_tasks_can_reach_is_told() -> None:
+def test_what_few_differing_tasks_can_reach_is_reported() -> None:
     runs = grid(RUN0, 0, [[0]] * 11) + grid("none", 1, [[0]] * 11) + grid("dense", 1, [[1]] * 4 + [[0]] * 7)
     says = difference(report_of(runs), "none", "dense", "none").says
     assert says.endswith("even if all 4 differing tasks pointed one way, p could not be below 0.125")

@@ -239,7 +239,7 @@ def degenerate() -> Experiment:
     return Experiment("few", tuple(results), prices=prices)
 
 
-def test_bounds_are_marked_explained_and_told_in_csv() -> None:
+def test_bounds_are_marked_explained_and_reported_in_csv() -> None:
     found = {table.name: table for table in tables(build(degenerate(), draws=200))}
     for write in (markdown, latex):
         text = write(found["pass"])

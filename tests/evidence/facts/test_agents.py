@@ -1,4 +1,4 @@
-"""Runs of several agents: who acts, who only says what is to be done, and what is told of both."""
+"""Runs of several agents: who acts, who only says what is to be done, and how both are described."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_a_command_that_was_cut_off(after: Look, text: str) -> None:
     assert [failure.family.code for failure in after("python a.py", text).failures] == ["time_out"]
 
 
-def test_the_last_code_is_told_and_each_call_is_read_by_what_it_did() -> None:
+def test_the_last_code_is_reported_and_each_call_is_read_by_what_it_did() -> None:
     calls = (ToolCall("bash", {"command": "cat a.log"}, "1"), ToolCall("bash", {"command": "python b.py"}, "2"))
     trace = 'Traceback (most recent call last):\n  File "a", line 1\n    f()\nValueError: x'
 

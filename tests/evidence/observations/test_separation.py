@@ -116,7 +116,7 @@ DECODE = "./decode --input /srv/data/part-1.bin --input /srv/data/part-2.bin --i
         (DECODE, "", "`strings disk.img` printed `PASSWORD=DECOY`"),
     ],
 )
-def test_an_output_is_told_of_its_own_command(first: str, printed: str, text: str, call_id: str | None) -> None:
+def test_an_output_is_read_by_its_own_command(first: str, printed: str, text: str, call_id: str | None) -> None:
     """A decoy that a later command showed once looked like what the first one had decoded."""
     screen = f"{HEAD}{PROMPT}{first}\n{printed}{PROMPT}strings disk.img\nPASSWORD=DECOY\n{PROMPT}"
     found = evidence(typed(f"{first}\n", "strings disk.img\n", seen=screen, call_id=call_id))

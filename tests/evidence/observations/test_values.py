@@ -36,7 +36,7 @@ def test_values_of_a_line(text: str, expected: list[tuple[str, str]]) -> None:
     assert values(text) == tuple(Value(*pair) for pair in expected)
 
 
-def test_values_are_few_and_each_is_told_once() -> None:
+def test_values_are_few_and_each_is_reported_once() -> None:
     assert len(values("\n".join(f"v{n}: {n}" for n in range(999)))) == 60
     assert values("a: 1\na: 1\na: 2") == (Value("a", "1"), Value("a", "2"))
 

@@ -87,7 +87,7 @@ async def trial(folder: Path, name: str, where: Path, agent: AgentConfig, option
     )
     try:
         result = await (await Trial.create(config)).run()
-    except Exception as error:  # What Harbor lets through is told like the rest.
+    except Exception as error:  # What Harbor lets through is reported like the rest.
         return {"raised": type(error).__name__, "message": str(error)}
     rewards = result.verifier_result.rewards if result.verifier_result else None
     failure = result.exception_info

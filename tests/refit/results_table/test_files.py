@@ -344,7 +344,7 @@ def test_columns_that_cannot_be(header: str, values: str, words: str, tmp_path: 
     assert words in problem(path)
 
 
-def test_everything_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_everything_wrong_is_reported_at_once(tmp_path: Path) -> None:
     reported = problem(rows(tmp_path, *[f"r,t{number},0,1,dense,bad" for number in range(25)], "r,t,x,y,dense,1"))
     lines = reported.splitlines()
     assert lines[0] == "FILE: 27 things are wrong, so nothing was read"
@@ -569,7 +569,7 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             call()
 
 
-def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
+def test_a_folder_in_the_way_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.csv").mkdir()
     with pytest.raises(DenseError, match=r"a\.csv: cannot be written"):
         write_table([], tmp_path / "a.csv")

@@ -174,7 +174,7 @@ def test_two_tasks_of_one_name_stay_two(jobs: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_different_options_are_told_without_their_values(jobs: Path, tmp_path: Path) -> None:
+def test_different_options_are_reported_without_their_values(jobs: Path, tmp_path: Path) -> None:
     copied(jobs, "basic", tmp_path / "night" / "x__1", config__agent__kwargs={"temperature": 0, "key": "sk-1"})
     copied(jobs, "basic", tmp_path / "night" / "x__2", config__agent__kwargs={"temperature": 1, "key": "sk-1"})
     notices = import_jobs([tmp_path]).notices
@@ -218,7 +218,7 @@ def test_methods_of_jobs_that_are_refused(text: str) -> None:
         parse_methods([text])
 
 
-def test_a_job_is_told_of_once() -> None:
+def test_a_job_is_reported_once() -> None:
     with pytest.raises(DenseError, match="something else was said"):
         parse_methods(["night=dense", "night=none"])
 

@@ -70,7 +70,7 @@ def test_the_first_score_stands(tmp_path: Path) -> None:
     assert result.reward == 0.0 and result.exception is None
 
 
-def test_a_damaged_store_is_told_by_name(tmp_path: Path) -> None:
+def test_a_damaged_store_is_reported_by_name(tmp_path: Path) -> None:
     (tmp_path / "store.sqlite").write_bytes(b"no database at all, by any means" * 40)
     with pytest.raises(DenseError, match=r"store\.sqlite: the store cannot be used"):
         EventStore(tmp_path)
@@ -105,7 +105,7 @@ def held(folder: Path, ready: Connection) -> None:
         ready.recv()
 
 
-def test_a_second_writer_is_told_who_holds_it(tmp_path: Path) -> None:
+def test_a_second_writer_learns_who_holds_it(tmp_path: Path) -> None:
     ours, theirs = get_context("spawn").Pipe()
     process = get_context("spawn").Process(target=held, args=(tmp_path, theirs))
     process.start()
@@ -185,7 +185,7 @@ def test_an_experiment_as_one_noun(tmp_path: Path) -> None:
             assert (plan.folder / path).exists(), path
 
 
-def test_imported_results_are_apart_and_told_once(tmp_path: Path) -> None:
+def test_imported_results_are_apart_and_reported_once(tmp_path: Path) -> None:
     table = ResultTable((Result(CELL, reward=1.0), Result(Cell("r", "t", 0, 1, "dense"), reward=0.0)), ())
     with EventStore(tmp_path / "in") as store:
         assert import_table(store, "x", table, "a.csv") == (2, 0)

@@ -373,7 +373,7 @@ def test_without_matplotlib_the_error_says_what_to_install(
         draw(small, tmp_path)
 
 
-def test_a_folder_that_cannot_be_written_is_told(small: Report, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(small: Report, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DenseError, match="figures cannot be written"):
         draw(small, tmp_path / "file")

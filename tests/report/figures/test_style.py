@@ -29,7 +29,7 @@ def test_looks_differ_without_colour_too() -> None:
         assert (a.marker, a.colour, a.dash) != (b.marker, b.colour, b.dash)
 
 
-def test_colours_are_told_apart_by_eye() -> None:
+def test_colours_are_distinguished_by_eye() -> None:
     """The distance of colours as people see them; from about twenty on nobody takes one for the other."""
     colours = [look.colour for look in (*STYLES.values(), *OTHERS)]
     near = [(one, other) for one, other in combinations(colours, 2) if math.dist(_seen(one), _seen(other)) < 25]

@@ -80,7 +80,7 @@ def test_changes_are_ratios_of_means() -> None:
     assert -50 < found.interval.low < -37.5 < found.interval.high < -100 / 3
 
 
-def test_a_change_from_nothing_is_not_told() -> None:
+def test_a_change_from_nothing_is_not_reported() -> None:
     assert TaskSample(TASKS, 500).change(by_task([1.0] * 20), by_task([0.0] * 20)).value is None
     assert TaskSample(TASKS, 500).change(by_task([1.0] * 20), {}).value is None
 
@@ -117,7 +117,7 @@ def test_an_interval_holds_its_rate_and_stays_possible(values: list[float]) -> N
     assert found.value - 1e-6 <= found.interval.high <= 100 + 1e-6
 
 
-def test_without_numpy_people_are_told_what_to_install() -> None:
+def test_without_numpy_people_read_what_to_install() -> None:
     block = "import sys; sys.modules['numpy'] = None"
     code = f"{block}; from dense.report.statistics.bootstrap import TaskSample; TaskSample(['a'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

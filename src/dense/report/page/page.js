@@ -98,7 +98,7 @@
   function lineOf(cell) {
     const texts = data().texts;
     const [repetition, round, method, reward, exception, tokens, isPartial, feedback, bytes, tools, seconds, tries,
-      message, folder, trace, made, told, view, turns, checks] = cell;
+      message, folder, trace, made, delivered, view, turns, checks] = cell;
     const line = element("tr");
     line.append(count(repetition), count(round), element("td", texts[method], "isolated"));
     const grade = element("td", reward === null ? "not scored" : number.format(reward), "n");
@@ -112,7 +112,7 @@
     const said = [exception === null ? "" : texts[exception], tries > 1 ? `${tries} tries` : "",
       message === null ? "" : texts[message]];
     line.append(element("td", said.filter(Boolean).join("; ") || "–", "said isolated"));
-    line.append(linked(folder, [["trace", trace], ["feedback", made], ["message", told]], view));
+    line.append(linked(folder, [["trace", trace], ["feedback", made], ["message", delivered]], view));
     [...line.cells].forEach((one, place) => { one.dataset.label = place < HEADS.length ? HEADS[place][0] : "Files"; });
     return line;
   }

@@ -48,7 +48,7 @@ def cost_table(report: Report) -> ReportTable:
     fields = KEY
     for name in ("execution_usd", "feedback_usd", "total_usd", "total_change_percent", "workflow_usd"):
         fields += interval_fields(name)
-    fields += ("known", "results", "cache_not_told")
+    fields += ("known", "results", "cache_not_reported")
     caption = (
         f"Estimated USD for one result: recorded tokens at fixed prices ({_prices(report)}), whatever was charged. "
         f"The total adds one feedback to its run, and not the source run. A dash under feedback: no call was made. "

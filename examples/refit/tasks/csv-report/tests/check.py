@@ -37,12 +37,12 @@ def summary(total: Decimal) -> None:
     if not path.is_file():
         raise Wrong("there is no summary.json")
     try:
-        told = json.loads(path.read_text())["total"]
+        given = json.loads(path.read_text())["total"]
     except (ValueError, KeyError, TypeError):
         raise Wrong("summary.json is no JSON object with the key total") from None
-    if isinstance(told, bool) or not isinstance(told, int | float):
+    if isinstance(given, bool) or not isinstance(given, int | float):
         raise Wrong("summary.json: total is not a number")
-    if abs(Decimal(repr(told)) - total) >= Decimal("0.005"):
+    if abs(Decimal(repr(given)) - total) >= Decimal("0.005"):
         raise Wrong("summary.json: total is not the sum of all amounts")
 
 

@@ -48,23 +48,23 @@ WORDS = {
 }
 
 
-def told_answers() -> dict[str, object]:
+def given_answers() -> dict[str, object]:
     path = APP / "incident.json"
     if not path.is_file():
         raise Wrong("there is no incident.json")
-    told = json.loads(path.read_text())
-    if not isinstance(told, dict):
+    given = json.loads(path.read_text())
+    if not isinstance(given, dict):
         raise Wrong("incident.json is no JSON object")
-    return told
+    return given
 
 
 def main() -> int:
     try:
-        wanted, told = answers(), told_answers()
+        wanted, given = answers(), given_answers()
     except (Wrong, ValueError, OSError) as error:
         print(f"FAIL {error}")
         return 1
-    wrong = [key for key, value in wanted.items() if told.get(key) != value or isinstance(told.get(key), bool)]
+    wrong = [key for key, value in wanted.items() if given.get(key) != value or isinstance(given.get(key), bool)]
     for key in wanted:
         print(f"FAIL {WORDS[key]}" if key in wrong else f"ok   {key}")
     return 1 if wrong else 0
