@@ -1,4 +1,4 @@
-"""The sentences of findings: one function for each code. Nothing else makes these words, and nothing reads them back.
+"""The sentences of findings: one entry for each code. Nothing else makes these words, and nothing reads them back.
 
 `describe_finding(finding, evidence)` says what is wrong (`DESCRIBERS`), `describe_next_step(finding)` what to do about
 it (`ADVICE`)."""
@@ -107,13 +107,6 @@ def _deliverable_missing(finding: Finding, evidence: TraceEvidence) -> str:
     return text
 
 
-def _clue_unused(finding: Finding, _: TraceEvidence) -> str:
-    return (
-        "Of the value that the task describes only pieces were seen, which fit its beginning or its end:"
-        f" {_pieces(finding)}. Nothing was made of them."
-    )
-
-
 def _pieces(finding: Finding) -> str:
     return listed([one_line(one, 120) for one in finding.texts("pieces")], 3)
 
@@ -132,17 +125,6 @@ def _input_lost(finding: Finding, evidence: TraceEvidence) -> str:
         f"`{finding.subject}` was there at a{seen} and is gone at a{missed}. No action removed it: a{cause}"
         f" ({_action(evidence, cause)}) worked on `{finding.text('owner')}` in between."
     )
-
-
-def _only_new_files(finding: Finding, _: TraceEvidence) -> str:
-    return (
-        f"The submission at a{finding.opened} changes no existing file: it only adds"
-        f" {paths_text(finding.texts('files'))}, which the task does not name."
-    )
-
-
-def _unrequested_files(finding: Finding, _: TraceEvidence) -> str:
-    return f"The submission at a{finding.opened} adds {paths_text(finding.texts('files'))}, which nobody asked for."
 
 
 def _conflict_left(finding: Finding, _: TraceEvidence) -> str:
@@ -179,10 +161,6 @@ def _unverified_change(finding: Finding, _: TraceEvidence) -> str:
     return f"{names} changed at a{finding.opened}, and nothing ran it or looked at it later."
 
 
-def _program_never_run(finding: Finding, _: TraceEvidence) -> str:
-    return f"The task asks for `{one_line(finding.subject, 80)}`. It was written at a{finding.opened} and never run."
-
-
 def _answer_rejected(finding: Finding, evidence: TraceEvidence) -> str:
     answers = describe_rejections(evidence.rejections, evidence.origins)
     text = f"The submitted answer was rejected: {answers}: {code_span(finding.text('line'), 200)}"
@@ -193,10 +171,6 @@ def _answer_rejected(finding: Finding, evidence: TraceEvidence) -> str:
     return text
 
 
-def _submission_empty(finding: Finding, _: TraceEvidence) -> str:
-    return f"The submission at a{finding.opened} is empty: `{one_line(finding.subject, 100)}` printed nothing."
-
-
 def _submission_partial(finding: Finding, _: TraceEvidence) -> str:
     quote = finding.text("quote")
     text = f"The agent itself marks its submission at a{finding.opened} as only partly done"
@@ -205,10 +179,6 @@ def _submission_partial(finding: Finding, _: TraceEvidence) -> str:
 
 def _agent_gave_up(finding: Finding, _: TraceEvidence) -> str:
     return f"The agent itself says that the task is not done: {code_span(finding.text('quote'), 200)}"
-
-
-def _closing_doubt(finding: Finding, _: TraceEvidence) -> str:
-    return f"The closing message at a{finding.opened} leaves a doubt: {code_span(finding.text('quote'), 200)}"
 
 
 def _request_unsatisfied(finding: Finding, _: TraceEvidence) -> str:
@@ -252,24 +222,38 @@ DESCRIBERS: dict[str, Describe] = {
     "message_rejected": _message_rejected,
     "deliverable_missing": _deliverable_missing,
     "deliverable_attempt_failed": _deliverable_missing,
-    "clue_unused": _clue_unused,
+    "clue_unused": lambda one, _: (
+        "Of the value that the task describes only pieces were seen, which fit its beginning or its end:"
+        f" {_pieces(one)}. Nothing was made of them."
+    ),
     "input_lost": _input_lost,
-    "only_new_files": _only_new_files,
+    "only_new_files": lambda one, _: (
+        f"The submission at a{one.opened} changes no existing file: it only adds"
+        f" {paths_text(one.texts('files'))}, which the task does not name."
+    ),
     "plan_unfinished": _plan_unfinished,
     "tests_weakened": _tests_weakened,
     "unverified_change": _unverified_change,
-    "program_never_run": _program_never_run,
+    "program_never_run": lambda one, _: (
+        f"The task asks for `{one_line(one.subject, 80)}`. It was written at a{one.opened} and never run."
+    ),
     "answer_rejected": _answer_rejected,
-    "submission_empty": _submission_empty,
+    "submission_empty": lambda one, _: (
+        f"The submission at a{one.opened} is empty: `{one_line(one.subject, 100)}` printed nothing."
+    ),
     "submission_partial": _submission_partial,
     "agent_gave_up": _agent_gave_up,
     "request_unsatisfied": _request_unsatisfied,
     "ended_without_handover": _ended_without_handover,
     "action_announced": _action_announced,
     "failure_admitted": _agent_gave_up,
-    "closing_doubt": _closing_doubt,
+    "closing_doubt": lambda one, _: (
+        f"The closing message at a{one.opened} leaves a doubt: {code_span(one.text('quote'), 200)}"
+    ),
     "conflict_left": _conflict_left,
-    "unrequested_files": _unrequested_files,
+    "unrequested_files": lambda one, _: (
+        f"The submission at a{one.opened} adds {paths_text(one.texts('files'))}, which nobody asked for."
+    ),
     "limit_missed": lambda one, _: (
         f"The task asks for `{one.subject}`, and a{one.opened} measures {one.text('value')}."
     ),
@@ -318,22 +302,6 @@ def _advise_check_failed(finding: Finding) -> str:
     )
 
 
-def _advise_program_failed(finding: Finding) -> str:
-    return f"Fix what made the last program fail at a{finding.opened}, and run it again until it works."
-
-
-def _advise_output_doubted(finding: Finding) -> str:
-    return f"Do not hand over the result of a{finding.opened}: correct it, and check it again."
-
-
-def _advise_last_action_failed(finding: Finding) -> str:
-    return f"Repeat what failed last, at a{finding.opened}, or do what takes its place."
-
-
-def _advise_message_rejected(finding: Finding) -> str:
-    return f"Do what the message at a{finding.opened} was to do, in the form that the harness takes."
-
-
 def _advise_deliverable_missing(finding: Finding) -> str:
     if candidate := finding.text("candidate"):
         seen = finding.number("candidate_action")
@@ -343,25 +311,9 @@ def _advise_deliverable_missing(finding: Finding) -> str:
     return f"{'Change' if finding.number('is_change') else 'Make'} `{finding.subject}`{without}."
 
 
-def _advise_clue_unused(finding: Finding) -> str:
-    return f"Begin with {_pieces(finding)}: put the pieces together, or search around them for the rest."
-
-
 def _advise_input_lost(finding: Finding) -> str:
     cause, owner = finding.number("cause"), finding.text("owner")
     return f"Copy `{finding.subject}` before anything opens `{owner}`: the step of a{cause} makes it vanish for good."
-
-
-def _advise_only_new_files(_: Finding) -> str:
-    return "Change the files that the task is about; new files beside them are not what it asks for."
-
-
-def _advise_unrequested_files(finding: Finding) -> str:
-    return f"Remove {paths_text(finding.texts('files'))} before handing over."
-
-
-def _advise_conflict_left(finding: Finding) -> str:
-    return f"Resolve the merge conflict of a{finding.opened}, and commit the result."
 
 
 def _advise_plan_unfinished(finding: Finding) -> str:
@@ -378,69 +330,47 @@ def _files_of_tests(finding: Finding) -> str:
     return paths_text([*finding.texts("edited"), *finding.texts("removed")]) or "they"
 
 
-def _advise_unverified_change(finding: Finding) -> str:
-    return f"Run or read back {paths_text(finding.texts('files'))} after the last change, before handing over."
-
-
-def _advise_answer_rejected(finding: Finding) -> str:
-    return f"Do not hand in the answer of a{finding.opened} again: it was rejected. Find another."
-
-
-def _advise_submission_empty(_: Finding) -> str:
-    return "Check that what is handed in is not empty."
-
-
 def _advise_unfinished(finding: Finding) -> str:
     quote = finding.text("quote")
     return f"Finish what the agent left undone{f': {code_span(quote, 160)}' if quote else '.'}"
 
 
-def _advise_closing_doubt(finding: Finding) -> str:
-    return f"Settle what the attempt left open at the end: {code_span(finding.text('quote'), 160)}"
-
-
-def _advise_request_unsatisfied(finding: Finding) -> str:
-    return f"Satisfy the request first: {code_span(finding.text('reason'), 160)}"
-
-
-def _advise_ended_without_handover(finding: Finding) -> str:
-    return f"Hand over before the limit: this attempt broke off after a{finding.opened}."
-
-
-def _advise_action_announced(finding: Finding) -> str:
-    return f"Do what a{finding.opened} only announces: a message without a call ends the run."
-
-
-def _advise_program_never_run(finding: Finding) -> str:
-    return f"Run `{one_line(finding.subject, 100)}` as the task uses it, before handing over."
-
-
 ADVICE: dict[str, Advise] = {
     "check_failed": _advise_check_failed,
-    "program_failed": _advise_program_failed,
-    "program_never_run": _advise_program_never_run,
-    "output_doubted": _advise_output_doubted,
-    "last_action_failed": _advise_last_action_failed,
-    "message_rejected": _advise_message_rejected,
+    "program_failed": lambda one: (
+        f"Fix what made the last program fail at a{one.opened}, and run it again until it works."
+    ),
+    "program_never_run": lambda one: f"Run `{one_line(one.subject, 100)}` as the task uses it, before handing over.",
+    "output_doubted": lambda one: f"Do not hand over the result of a{one.opened}: correct it, and check it again.",
+    "last_action_failed": lambda one: f"Repeat what failed last, at a{one.opened}, or do what takes its place.",
+    "message_rejected": lambda one: (
+        f"Do what the message at a{one.opened} was to do, in the form that the harness takes."
+    ),
     "deliverable_missing": _advise_deliverable_missing,
     "deliverable_attempt_failed": _advise_deliverable_missing,
-    "clue_unused": _advise_clue_unused,
+    "clue_unused": lambda one: (
+        f"Begin with {_pieces(one)}: put the pieces together, or search around them for the rest."
+    ),
     "input_lost": _advise_input_lost,
-    "only_new_files": _advise_only_new_files,
+    "only_new_files": lambda _: (
+        "Change the files that the task is about; new files beside them are not what it asks for."
+    ),
     "plan_unfinished": _advise_plan_unfinished,
     "tests_weakened": _advise_tests_weakened,
-    "unverified_change": _advise_unverified_change,
-    "answer_rejected": _advise_answer_rejected,
-    "submission_empty": _advise_submission_empty,
+    "unverified_change": lambda one: (
+        f"Run or read back {paths_text(one.texts('files'))} after the last change, before handing over."
+    ),
+    "answer_rejected": lambda one: f"Do not hand in the answer of a{one.opened} again: it was rejected. Find another.",
+    "submission_empty": lambda _: "Check that what is handed in is not empty.",
     "submission_partial": _advise_unfinished,
     "agent_gave_up": _advise_unfinished,
-    "request_unsatisfied": _advise_request_unsatisfied,
-    "ended_without_handover": _advise_ended_without_handover,
-    "action_announced": _advise_action_announced,
+    "request_unsatisfied": lambda one: f"Satisfy the request first: {code_span(one.text('reason'), 160)}",
+    "ended_without_handover": lambda one: f"Hand over before the limit: this attempt broke off after a{one.opened}.",
+    "action_announced": lambda one: f"Do what a{one.opened} only announces: a message without a call ends the run.",
     "failure_admitted": _advise_unfinished,
-    "closing_doubt": _advise_closing_doubt,
-    "conflict_left": _advise_conflict_left,
-    "unrequested_files": _advise_unrequested_files,
+    "closing_doubt": lambda one: f"Settle what the attempt left open at the end: {code_span(one.text('quote'), 160)}",
+    "conflict_left": lambda one: f"Resolve the merge conflict of a{one.opened}, and commit the result.",
+    "unrequested_files": lambda one: f"Remove {paths_text(one.texts('files'))} before handing over.",
     "limit_missed": lambda one: (
         f"Keep the limit `{one.subject}`: measure it after the last change, as a{one.opened} does."
     ),

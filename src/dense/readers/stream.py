@@ -74,8 +74,8 @@ class Stream:
     """One trajectory, lazily. Everything but `steps`, `usage` and `notices` is set before the stream is handed out.
 
     `steps` can be gone through once. While it is, the reader may still write to `usage` (the program's own total, which
-    wins over the sum over steps), to `cost_usd` (a total of the price alone) and to `notices`. `final_notices` are those
-    that the trajectory took along. `is_normalised` says that nothing is left to work out."""
+    wins over the sum over steps), to `cost_usd` (a total of the price alone) and to `notices`. `final_notices` are what
+    the trajectory took along. `is_normalised` says that nothing is left to work out."""
 
     format: str
     id: str
