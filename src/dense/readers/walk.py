@@ -2,7 +2,8 @@
 
 A folder is walked once, links included, loops cut. Some folders are one thing: a trial, the events of an OpenHands
 conversation, the episodes of Terminus. Some files belong to another and are read with it: sub-agents of a Claude Code
-session, continuations of an ATIF trajectory. What is not listed is counted (`Skipped`)."""
+session, sessions that another one goes on from, continuations of an ATIF trajectory. What is not listed is counted
+(`Skipped`)."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from pathlib import Path
 from dense.errors import NoTrajectory
 from dense.readers.detect import is_recognised
 from dense.readers.files import EventFolder, TraceFile, first_value, printable_path
+from dense.readers.folders.continuations import continued_sessions
 from dense.readers.folders.harbor import is_harbor_trial, is_terminal_bench_trial
 from dense.readers.folders.record_folders import record_folder, session_of
 from dense.readers.folders.skipped import Skipped
@@ -79,8 +81,12 @@ class _Walk:
             yield from self.trial(folder)
             return
         names = {entry.name for entry in entries}
+        continued = continued_sessions(folder, names)
         for entry in entries:
-            yield from self.entry(entry, names)
+            if entry.name in continued:
+                self.skipped.add("part", Path(entry.path))
+            else:
+                yield from self.entry(entry, names)
 
     def entry(self, entry: os.DirEntry[str], names: set[str]) -> Traces:
         path = Path(entry.path)

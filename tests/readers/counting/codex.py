@@ -34,6 +34,10 @@ def count(path: Path) -> list[int]:
             is_open = is_open and last == ["reasoning"]
         elif (item.get("role") == "user" and "<turn_aborted>" not in str(item)) or kind == "agent_message":
             is_open = False
+    base = (json.loads(text.partition("\n")[0]).get("payload") or {}).get("history_base")
+    if base:  # a fork goes on from all lines of another rollout
+        (before,) = path.parent.glob(f"*{base['thread_id']}.jsonl")
+        total += sum(count(before))
     return [total]
 
 

@@ -9,6 +9,9 @@ that of the last line. Tool results are `type: user` lines. Most other line type
   is there.
 - What was undone by a rewind did happen, so all lines are read in the order in which they were written.
 - Summaries made by a compaction repeat what is there already and are left out.
+- A session that was resumed or forked into a new file holds a copy of the earlier lines: the earlier file is not read
+  by itself if the new one has all of it. A session whose first line has its parent in another file of the folder goes
+  on from there: the earlier lines are read first.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from dense.readers.chat import add_part, describe, usage_of
 from dense.readers.content import text_of
 from dense.readers.embedded import element
 from dense.readers.files import HEAD_RECORDS, TraceRecord
+from dense.readers.folders.continuations import SESSION, earlier_lines, parent_of_session
 from dense.readers.json_value import first_string, flag, is_obj, is_seq, number, obj, string
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation
@@ -150,7 +154,12 @@ class _Session:
         turns = [line for line in (obj(record.value) for record in head) if line.get("type") in ("user", "assistant")]
         # The file of a sub-agent, read by itself, has nothing but its lines; in a session they may come first.
         self.is_side = self.is_side or (bool(turns) and all(map(_is_side, turns)))
-        steps = self.steps(chain(head, records))
+        first_line = next((line for line in (obj(record.value) for record in head) if "uuid" in line), {})
+        before: Iterator[TraceRecord] = iter(())
+        if not self.is_side and parent_of_session(first_line):
+            self.learn(first_line)  # the session is the one that goes on
+            before = earlier_lines(self.place.path, first_line, self.notices)
+        steps = self.steps(chain(before, head, records))
         first = next(steps, None)
         if first is None:
             return None
@@ -291,9 +300,11 @@ class _Session:
     def persisted(self, kept: str, source: Source) -> str | None:
         """The output that was too long for the line. Only the file's name is trusted, and only in the session's own
         folder."""
-        name = re.split(r"[/\\]", kept)[-1]
+        *_, owner, _, name = ["", "", *re.split(r"[/\\]", kept)]
         own = self.place.path
         session = own.parent.parent if own.parent.name == "subagents" else own.with_suffix("")
+        if SESSION.fullmatch(f"{owner}.jsonl") and not (session / "tool-results" / name).exists():
+            session = session.with_name(owner)  # a copied line of the session that this one goes on from
         path = session / "tool-results" / name
         try:
             if path.is_symlink() or not path.is_file():

@@ -15,6 +15,7 @@ Streams that hold events only (`codex exec --json`, logs of the user interface) 
   there already.
 - The rollout of a sub-agent names its parent; it nests in the step whose `spawn_agent` call started it, or in the last
   one if no call is known to have.
+- The rollout of a fork names the session that it goes on from, and how many of its lines count: they are read first.
 - Rollouts without envelopes have each output right behind its call. Later ones among them mark where a response ends
   (`record_type: state`).
 """
@@ -33,6 +34,7 @@ from dense.errors import NoTrajectory
 from dense.readers.chat import describe, tool_call
 from dense.readers.content import text_of
 from dense.readers.files import HEAD_RECORDS, TraceRecord, first_value
+from dense.readers.folders.continuations import earlier_rollout, history_base
 from dense.readers.formats.codex.code_mode import CodeProgram, program
 from dense.readers.formats.codex.code_results import RanCommand, observed
 from dense.readers.formats.codex.event_stream import EventStream, is_event, usage_of_codex
@@ -81,7 +83,8 @@ class Codex:
         # The first line that says so: what is before it may be damaged.
         of_events = next((is_event(line) for line in lines if is_event(line) or _is_rollout(line)), False)
         reading = EventStream(place) if of_events else _Rollout(place)
-        if stream := reading.stream(chain(head, records)):
+        before = earlier_rollout(place.path, lines[0], place.notices) if lines and history_base(lines[0]) else ()
+        if stream := reading.stream(chain(head[:1], before, head[1:], records)):
             yield stream
 
 

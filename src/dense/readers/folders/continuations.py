@@ -1,0 +1,164 @@
+"""Sessions that go on in a new file: resumed or forked ones, and those after a compaction.
+
+Claude Code: most versions copy the earlier lines, with their UUIDs, into the new file: then the earlier file is part of
+the new one. A file that only refers to its past has, in its first line with a UUID, a parent in another file
+(`parentUuid`, or `logicalParentUuid` of a compaction): then the earlier lines are read first.
+
+Codex: the rollout of a fork names the one that it goes on from, and how many of its lines count (`history_base`); older
+ones copy them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from dense.errors import NoTrajectory
+from dense.readers.files import TraceFile, TraceRecord, first_value
+from dense.readers.json_value import first_string, obj, string, whole
+from dense.readers.notices import Notices
+from dense.trajectory import Source
+
+SESSION = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\.jsonl")
+"""How the program names the file of a session."""
+HEAD_LINES = 60
+"""The first line with a UUID is among so many."""
+TAIL_BYTES = 1 << 18
+MAX_FILES = 50
+"""So many files are followed back."""
+
+
+def continued_sessions(folder: Path, names: Iterable[str]) -> frozenset[str]:
+    """The sessions in a folder of which another one there holds everything, or goes on where they end."""
+    names = list(names)
+    sessions = [name for name in names if SESSION.fullmatch(name)]
+    if len(sessions) < 2:
+        return _forked_rollouts(folder, [name for name in names if name.startswith("rollout-")])
+    firsts = {name: _first(folder / name) for name in sessions}
+    parents = {parent_of_session(first) for first in firsts.values()} - {None}
+    groups: dict[str, list[str]] = {}
+    for name, first in firsts.items():
+        groups.setdefault(string(first.get("uuid")) or name, []).append(name)
+    return frozenset(
+        name
+        for name, first in firsts.items()
+        for alike in (groups[string(first.get("uuid")) or name],)
+        if (len(alike) > 1 or parents) and _is_continued(folder / name, alike, parents)
+    )
+
+
+def _is_continued(path: Path, alike: list[str], parents: Collection[str | None]) -> bool:
+    last = _last(path)
+    if last is None:
+        return False
+    others = [path.with_name(name) for name in alike if name != path.name]
+    # Of two that end alike, the one whose name comes first is read.
+    return last in parents or any(
+        _holds(other, last) and (path.name > other.name or _last(other) != last) for other in others
+    )
+
+
+def earlier_lines(path: Path, first: dict[str, Any], notices: Notices) -> Iterator[TraceRecord]:
+    """The lines of the sessions that this one goes on from, the oldest first, each up to where it was left."""
+    found: list[tuple[Path, str]] = []
+    parent = parent_of_session(first)
+    while parent is not None and len(found) < MAX_FILES:
+        known = {path, *(other for other, _ in found)}
+        beside = (other for other in sorted(path.parent.glob("*.jsonl")) if other not in known)
+        before = next((one for one in beside if SESSION.fullmatch(one.name) and _holds(one, parent)), None)
+        if before is None:
+            break
+        found.append((before, parent))
+        parent = parent_of_session(_first(before))
+    for before, until in reversed(found):
+        file = TraceFile(before, str(before), notices)
+        for record in file.records():
+            yield record
+            if obj(record.value).get("uuid") == until:
+                break
+
+
+def parent_of_session(first: dict[str, Any]) -> str | None:
+    """The line in another file that a session goes on from, by its own first line."""
+    return first_string((first.get("parentUuid"), first.get("logicalParentUuid")))
+
+
+def _first(path: Path) -> dict[str, Any]:
+    """The first line with a UUID."""
+    try:
+        records = islice(TraceFile(path, path.name).records(), HEAD_LINES)
+        return next((line for line in (obj(record.value) for record in records) if "uuid" in line), {})
+    except (NoTrajectory, OSError):
+        return {}
+
+
+def _last(path: Path) -> str | None:
+    """The UUID of the last turn."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
+            lines = file.read().splitlines()
+    except OSError:
+        return None
+    for line in reversed(lines):
+        found = re.search(rb'"uuid":\s?"([0-9a-f-]{36})"', line)
+        if found and re.search(rb'"type":\s?"(?:user|assistant)"', line):
+            return found[1].decode()
+    return None
+
+
+def _holds(path: Path, uuid: str) -> bool:
+    """Whether a session has the line of this UUID."""
+    mark = re.compile(rb'"uuid":\s?"' + re.escape(uuid.encode()) + b'"')
+    try:
+        with path.open("rb") as file:
+            return any(uuid.encode() in line and mark.search(line) for line in file)
+    except OSError:
+        return False
+
+
+def _forked_rollouts(folder: Path, names: list[str]) -> frozenset[str]:
+    """The rollouts of a folder that another one there goes on from at their end."""
+    bases = [history_base(obj(first_value(folder / name))) for name in names] if len(names) > 1 else []
+    return frozenset(
+        name
+        for base in bases
+        if base is not None
+        for name in names
+        if f"{base[0]}.jsonl" in name and _count_lines(folder / name) <= base[1]
+    )
+
+
+def history_base(line: dict[str, Any]) -> tuple[str, int] | None:
+    """The ID of the session that a fork of Codex goes on from, and how many of its lines, by the fork's first line."""
+    base = obj(obj(line.get("payload")).get("history_base"))
+    name, lines = string(base.get("thread_id")), whole(base.get("end_ordinal_exclusive"))
+    return (name, lines) if name and lines and re.fullmatch(r"[\w-]{8,64}", name) else None
+
+
+def earlier_rollout(path: Path, first: dict[str, Any], notices: Notices) -> Iterator[TraceRecord]:
+    """The lines that a fork of Codex goes on from, the oldest first. They are in the same folder or in that of another
+    day."""
+    found: list[tuple[Path, int]] = []
+    base = history_base(first)
+    while base is not None and len(found) < MAX_FILES:
+        pattern = f"rollout-*{base[0]}.jsonl*"
+        folders = (path.parent.glob(pattern), path.parents[min(2, len(path.parents) - 1)].glob(f"*/*/{pattern}"))
+        before = next((one for places in folders for one in sorted(places) if one != path), None)
+        if before is None or before in {other for other, _ in found}:
+            notices.note("the session that this one goes on from is not there", Source(str(path)))
+            break
+        found.append((before, base[1]))
+        base = history_base(obj(first_value(before)))
+    for before, lines in reversed(found):
+        yield from islice(TraceFile(before, str(before), notices).records(), lines)
+
+
+def _count_lines(path: Path) -> int:
+    try:
+        with TraceFile(path, path.name).open() as file:
+            return sum(1 for _ in file)
+    except (NoTrajectory, OSError):
+        return 0
