@@ -89,7 +89,7 @@ def _first(path: Path) -> dict[str, Any]:
     """The first line with a UUID."""
     try:
         records = islice(TraceFile(path, path.name).records(), HEAD_LINES)
-        return next((line for line in (obj(record.value) for record in records) if "uuid" in line), {})
+        return next((line for line in (obj(record.value) for record in records) if "uuid" in line), dict[str, Any]())
     except (NoTrajectory, OSError):
         return {}
 

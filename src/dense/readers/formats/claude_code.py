@@ -154,7 +154,8 @@ class _Session:
         turns = [line for line in (obj(record.value) for record in head) if line.get("type") in ("user", "assistant")]
         # The file of a sub-agent, read by itself, has nothing but its lines; in a session they may come first.
         self.is_side = self.is_side or (bool(turns) and all(map(_is_side, turns)))
-        first_line = next((line for line in (obj(record.value) for record in head) if "uuid" in line), {})
+        named = (line for line in (obj(record.value) for record in head) if "uuid" in line)
+        first_line = next(named, dict[str, Any]())
         before: Iterator[TraceRecord] = iter(())
         if not self.is_side and parent_of_session(first_line):
             self.learn(first_line)  # the session is the one that goes on
