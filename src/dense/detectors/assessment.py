@@ -130,7 +130,7 @@ class TraceAssessment:
         checks = evidence.checks_in(first, last)
         if checks and not checks[-1].has_passed:
             return False
-        if self._gave_up_within(first, last) or self._is_rejected_within(inside):
+        if self._gave_up_within(first, last, acted[-1].action) or self._is_rejected_within(inside):
             return False
         changed = next((fact.action for fact in reversed(inside) if not fact.has_failed and _changes(fact)), 0)
         if self._first_open_check < changed:
@@ -147,8 +147,11 @@ class TraceAssessment:
             return False
         return any(not fact.has_failed and self._has_output(fact) for fact in acted)
 
-    def _gave_up_within(self, first: int, last: int) -> bool:
+    def _gave_up_within(self, first: int, last: int, final: int) -> bool:
+        """Whether an attempt in a range was given up; in a complete whole only if nothing but it ends the range, whose
+        final action is given."""
         inside = [one for one in self.attempts_in(first, last) if first <= one.first and one.last <= last]
+        inside = [one for one in inside if one.last >= final or not self.is_complete]
         return any(one.recovery is None or self.edited_tests(one.failed, one.recovery) for one in inside)
 
     def _is_rejected_within(self, inside: Sequence[ActionFacts]) -> bool:

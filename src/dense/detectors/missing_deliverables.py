@@ -107,7 +107,9 @@ def missed_limits(evidence: TraceEvidence) -> Iterator[Finding]:
         measured = measured_limit(evidence, one)
         if measured is not None and not measured.is_kept:
             severity = "serious" if is_exact(one) else "doubt"
-            yield LIMIT_MISSED.found(one.subject, measured.action, severity=severity, value=measured.value)
+            yield LIMIT_MISSED.found(
+                one.subject, measured.action, severity=severity, value=measured.value, clause=one.clause
+            )
 
 
 def _detect(evidence: TraceEvidence) -> Iterator[Finding]:

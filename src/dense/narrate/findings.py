@@ -255,7 +255,7 @@ DESCRIBERS: dict[str, Describe] = {
         f"The submission at a{one.opened} adds {paths_text(one.texts('files'))}, which nobody asked for."
     ),
     "limit_missed": lambda one, _: (
-        f"The task asks for `{one.subject}`, and a{one.opened} measures {one.text('value')}."
+        f"The task demands {in_quotes(one.text('clause'), 160)}, and a{one.opened} measures {one.text('value')}."
     ),
 }
 """What makes the words, by code."""

@@ -185,6 +185,15 @@ def test_a_compiler_may_make_a_file_that_no_action_names() -> None:
     assert state(attempt(task, ("sed -i s/Admitted/Qed/ sum.v", ""), ("cat sum.v", "Qed."), DONE)) == "incomplete"
 
 
+def test_a_trainer_may_make_a_file_of_which_only_the_stem_is_named() -> None:
+    task = "Train a model and save it as `/app/model.bin`."
+    assert (
+        state(attempt(task, ("fasttext supervised -input a.txt -output /app/model", "Progress 100%"), DONE))
+        == "unknown"
+    )
+    assert state(attempt(task, ("fasttext supervised -input a.txt", "Usage: …"), DONE)) == "incomplete"
+
+
 def test_a_service_that_is_started_and_asked_at_once() -> None:
     task = "Start a server on port 3000."
     start = "nohup node server.js > server.log 2>&1 & sleep 2; curl -s localhost:3000/fib?n=10"

@@ -24,6 +24,7 @@ MAX_FILES = 12
 ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
 """How programs say that a file is not there."""
 MAX_TEXT_CHARS = 64 * 1024
+MIN_STEM_CHARS = 4
 MAX_SIGHTINGS = 1_000
 """How often a file is counted in the calls of one action."""
 SHOWING_PROGRAMS = programs_that("shows", "lists")
@@ -135,7 +136,7 @@ def _track(
     missed: list[int] = []
     read_back: list[int] = []
     may_exist = False
-    stem = base_name(path).rpartition(".")[0] + "."
+    stem = base_name(path).rpartition(".")[0]
     programs: set[str] = set()
     """The files that the attempt wrote and that name the file."""
     for fact, said in zip(facts, read, strict=True):
@@ -161,7 +162,7 @@ def _track(
                 read_back.append(fact.action)
         elif not fact.has_failed and (fact.phase == "run" or fact.effects.services or fact.effects.builds):
             # What ran may have read the file that names it, or made it out of one with the same stem, as compilers do.
-            may_exist = may_exist or bool(programs) or (not fact.effects.scripts and stem in said.typed)
+            may_exist = may_exist or bool(programs) or (not fact.effects.scripts and _names_stem(said.typed, stem))
         is_there = _is_there(fact, named, said, path, is_read=is_read)
         if is_there is not False and _shows_other_file(fact, path):
             continue
@@ -189,6 +190,11 @@ def _acting_text(calls: Sequence[ParsedCall]) -> str:
         elif call.kind != "talk":
             texts += [str(value)[:MAX_TEXT_CHARS] for value in call.arguments.values()]
     return "\0".join(texts)
+
+
+def _names_stem(text: str, stem: str) -> bool:
+    """Whether a text names a file with this stem, or the stem alone: `coqc sum.v`, `train -output sum`."""
+    return f"{stem}." in text or (len(stem) >= MIN_STEM_CHARS and is_named(text, stem))
 
 
 def _may_be_maker(part: str) -> bool:

@@ -77,7 +77,7 @@ def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement |
             value = min(values) if is_floor else max(values)
             scale = SECONDS.get(unit) or SCALES.get(unit, 1)
             is_kept = value >= bound * scale if is_floor else value <= bound * scale
-            return Measurement(fact.action, f"{value / scale:.6g}", is_kept)
+            return Measurement(fact.action, f"{value / scale:.4g}", is_kept)
     return None
 
 
