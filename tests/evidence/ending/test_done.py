@@ -204,3 +204,9 @@ def test_an_answer_is_shown_by_what_is_in_its_braces() -> None:
     task = "Find the flag. All submissions have the form `flag{...}`."
     assert state(attempt(task, ("./solve", "key 4: et_tu_07d5"), ("submit flag{et_tu_07d5}", ""))) == "complete"
     assert state(attempt(task, ("./solve", "key 4: nothing"), ("submit flag{et_tu_07d5}", ""))) == "unknown"
+
+
+def test_a_command_about_a_file_that_the_attempt_writes_is_a_suggestion() -> None:
+    task = "Write `/app/two.py.c`. I can run\n\n`gcc /app/two.py.c -o /app/two && /app/two N`\n\nwith it."
+    made = ("cat > /app/two.py.c <<'E'\nint main(){}\nE", "")
+    assert state(attempt(task, made, ("cd /app && gcc two.py.c -o two && ./two 10", "55"), DONE)) == "complete"

@@ -154,7 +154,8 @@ def _commands(evidence: TraceEvidence) -> list[DemandEvidence]:
 def _named_commands(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
     roles = {one.subject: one.role for one in evidence.requirements if one.kind == "command"}
     for command in evidence.named_checks:
-        if roles.get(command) != "deliverable" and _is_new(evidence, program_of(command)):
+        named = [program_of(command), *(word for word in command.split() if "." in word)]
+        if roles.get(command) != "deliverable" and any(_is_new(evidence, path) for path in named):
             continue  # a suggestion how to run what the attempt writes
         runs = [check for check in evidence.checks if command in check.command and check.has_passed is not None]
         runs = [check for check in runs if _is_whole(evidence, check, command)]
