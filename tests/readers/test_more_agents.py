@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,51 @@ def test_context_of_the_program_is_not_asked() -> None:
     assert found.task is not None
     assert "attached_files" not in found.task.instruction and "user_query" not in found.task.instruction
     assert [turn.step for turn in found.turns] == [0, 4]
+
+
+def test_calls_of_one_answer_of_cursor_are_one_step(tmp_path: Path) -> None:
+    path = tmp_path / "state.vscdb"
+    shutil.copyfile(FIXTURES / "cursor" / "globalStorage" / "state.vscdb", path)
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "update cursorDiskKV set value = json_set(value, '$.toolFormerData.modelCallId', 'm1')"
+            " where key like '%:b3' or key like '%:b4'"
+        )
+    connection.close()
+    (found,) = dense.read(path)
+    assert [len(step.calls) for step in found.steps] == [2, 1, 1, 0]
+    assert [seen.exit_code for seen in found.steps[0].observations] == [None, 1]
+
+
+def test_what_goose_shows_to_the_user_only_is_left_out(tmp_path: Path) -> None:
+    def part(who: str) -> dict[str, Any]:
+        return {"type": "text", "text": f"for the {who}", "annotations": {"audience": [who]}}
+
+    path = tmp_path / "session.jsonl"
+    lines = (FIXTURES / "goose" / "older" / "20250101_1.jsonl").read_text().splitlines()
+    line = json.loads(lines[3])
+    line["content"][0]["toolResult"]["value"] = [part("assistant"), part("user")]
+    path.write_text("\n".join([*lines[:3], json.dumps(line), *lines[4:]]))
+    (found,) = dense.read(path)
+    assert found.steps[0].observations[0].text == "for the assistant"
+
+
+def test_the_context_of_kimi_is_read_with_its_wire(tmp_path: Path) -> None:
+    (wire,) = (FIXTURES / "kimi-cli").rglob("wire.jsonl")
+    shutil.copyfile(wire, tmp_path / "wire.jsonl")
+    talk = [{"role": "user", "content": "Do it."}, {"role": "assistant", "content": "Done."}]
+    (tmp_path / "context.jsonl").write_text("\n".join(map(json.dumps, talk)))
+    shutil.copytree(wire.parent, tmp_path / "subagents" / "a1")
+    assert [found.format for found in dense.read(tmp_path)] == ["kimi-cli"]
+
+
+def test_messages_with_their_words_in_text(tmp_path: Path) -> None:
+    """As a published set of SWE-agent's runs has them, in rows of Parquet."""
+    talk = [{"role": "user", "text": "Do it."}, {"role": "ai", "text": "I look."}, {"role": "user", "text": "a b"}]
+    (tmp_path / "t.json").write_text(json.dumps([*talk, {"role": "ai", "text": "Done."}]))
+    (found,) = dense.read(tmp_path / "t.json")
+    assert found.task and found.task.instruction == "Do it."
+    assert [step.message for step in found.steps] == ["I look.", "Done."]
 
 
 def test_cursor_database() -> None:

@@ -30,6 +30,7 @@ OUTPUT_FOLDERS = frozenset({"tool-results", "tool-outputs"})
 """Outputs that were too long for a session; they are read with it."""
 ATIF_PART = re.compile(r"trajectory\.(?:cont-\d+|summarization-.+)\.json")
 OPENCLAW_CHECKPOINT = re.compile(r"(?P<session>.+)\.checkpoint\..+\.jsonl")
+KIMI_WIRE, KIMI_CONTEXT = "wire.jsonl", re.compile(r"context(?:_\d+)?\.jsonl")
 GRADING = frozenset({"verifier", "tests", "solution"})
 """Folders of a trial, and files, that hold nothing of the agent's."""
 
@@ -178,9 +179,9 @@ def _has_subagents(folder: Path, names: set[str]) -> bool:
     """Whether the folder holds the sub-agents of a session that is there to be read with them.
 
     Claude Code: `<session>/subagents`, `<session>.jsonl`. Gemini CLI: `<session>`, `session-<time>-<its start>.jsonl`.
-    """
+    Kimi CLI: `subagents`, `wire.jsonl`."""
     if folder.name == "subagents":
-        return folder.parent.with_name(f"{folder.parent.name}.jsonl").is_file()
+        return KIMI_WIRE in names or folder.parent.with_name(f"{folder.parent.name}.jsonl").is_file()
     start = folder.name[:8]
     return len(start) == 8 and any(name.startswith("session-") and name.endswith(f"-{start}.jsonl") for name in names)
 
@@ -192,6 +193,8 @@ def _belongs_to_another(path: Path, names: set[str]) -> bool:
         return "events" in names
     if ATIF_PART.fullmatch(path.name):
         return _is_whole(path.with_name("trajectory.json"))
+    if KIMI_CONTEXT.fullmatch(path.name):
+        return KIMI_WIRE in names
     if checkpoint := OPENCLAW_CHECKPOINT.fullmatch(path.name):
         return f"{checkpoint['session']}.jsonl" in names
     if path.name.startswith("rollout-"):

@@ -41,7 +41,7 @@ SPEAKERS = {"gpt": "assistant", "chatgpt": "assistant", "bot": "assistant", "fun
 CALL_ROLES = frozenset({"function_call", "tool_call"})
 """ShareGPT: the agent's turn is a call, written as JSON."""
 ROLES = AGENT_ROLES | SYSTEM_ROLES | TOOL_ROLES | USER_ROLES | frozenset(SPEAKERS) | CALL_ROLES
-BODY_KEYS = ("content", "value", "tool_calls", "function_call", "parts")
+BODY_KEYS = ("content", "value", "text", "tool_calls", "function_call", "parts")
 CALL_ITEMS = frozenset(
     {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "file_search_call", "computer_call"}
     | {"code_interpreter_call", "image_generation_call", "mcp_call", "shell_call", "apply_patch_call"}
@@ -238,7 +238,7 @@ def _plain(record: TraceRecord) -> Iterator[TraceRecord]:
 
 def _normal(message: dict[str, Any]) -> dict[str, Any]:
     role = _role(message)
-    content = message["value"] if "value" in message and "content" not in message else message.get("content")
+    content = next((message[key] for key in ("content", "value", "text") if key in message), None)
     if role in CALL_ROLES:
         called = arguments_of(content)
         return {"role": "assistant", "tool_calls": [called if "name" in called else {"arguments": called}]}

@@ -34,6 +34,7 @@ RESULTS = "results.json"
 SCREEN = ("The current terminal state is:\n", "Current terminal state:\n")
 INSTRUCTION = "\nInstruction:\n"
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?<=>!]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_]|[()][A-Z0-9])")
+CONTROLS = re.compile(r"[\x00-\x07\x0b-\x1f]")
 ENTER = re.compile(r"[\r\n]")
 WAIT = "; tmux wait -S done"
 """What the harness types behind a command to know when it has ended."""
@@ -176,13 +177,15 @@ def _output(draft: StepDraft, shown: str) -> str:
 
 def _plain(text: str) -> str:
     """The text without the codes of the terminal; a character that was deleted is gone."""
-    text = ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    text = CONTROLS.sub("", ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n"))
+    if "\b" not in text and "\x7f" not in text:
+        return text
     kept: list[str] = []
     for character in text:
         if character in "\b\x7f":
             if kept and kept[-1] != "\n":
                 kept.pop()
-        elif character >= " " or character in "\n\t":
+        else:
             kept.append(character)
     return "".join(kept)
 

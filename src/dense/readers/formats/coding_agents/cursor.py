@@ -7,8 +7,8 @@ message, in Anthropic's blocks. Most transcripts leave the results of calls out:
 their order, and `bubbleId:<id>:<bubble>` has each: type 1 is the user's, type 2 the agent's, with `text`, `thinking` or
 `toolFormerData` (call and result).
 
-- The database does not say where an answer of the model ends. A bubble with a call is a step, together with the text or
-  the thinking right before it.
+- A bubble with a call is a step, together with the text or the thinking right before it and with the calls of the same
+  answer (`modelCallId`, which older versions lack).
 - The request of a person is inside `<user_query>`; what is around it is the program's."""
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from dense.readers.chat import tool_call
 from dense.readers.content import text_of
 from dense.readers.files import TraceRecord
 from dense.readers.folders.databases import Database, json_value
@@ -55,8 +56,9 @@ class Cursor:
 
 
 def _is_line(line: dict[str, Any]) -> bool:
-    has_role = line.get("role") in ("user", "assistant") and line.keys() <= {"role", "message", "timestamp", "id"}
-    return has_role and isinstance(obj(line.get("message")).get("content"), list)
+    is_named = not line.keys().isdisjoint(("type", "uuid", "sessionId", "content"))
+    content = obj(line.get("message")).get("content")
+    return line.get("role") in ("user", "assistant") and not is_named and isinstance(content, (list, str))
 
 
 class _Transcript(ChatSession):
@@ -102,6 +104,8 @@ class _Conversation(ChatSession):
     def __init__(self, place: TraceLocation, source: Source) -> None:
         super().__init__(place, source)
         self.waiting: dict[str, Any] | None = None
+        self.answer: str | None = None
+        """The answer of the model that the last call is of, where the database says it."""
 
     def messages(self, line: dict[str, Any], source: Source) -> Iterable[dict[str, Any]]:
         if line.get("type") == USER:
@@ -109,7 +113,12 @@ class _Conversation(ChatSession):
             yield {"role": "user", "content": text_of(line.get("text")), "timestamp": line.get("createdAt")}
         elif line.get("type") != AGENT:
             self.place.notices.skip("bubble of neither the user nor the agent", source)
-        elif call := obj(line.get("toolFormerData")):
+        elif string((call := obj(line.get("toolFormerData"))).get("name")):
+            answer, self.answer = self.answer, string(call.get("modelCallId"))
+            if self.answer is not None and self.answer == answer and self.chat.draft is not None and not self.waiting:
+                self.chat.draft.calls.append(tool_call(_call(call)))
+                yield from _result(call)
+                return
             message = self.waiting or _message(line)
             message["content"] += _message(line)["content"] if self.waiting else []
             message["content"].append(_call(call))

@@ -5,6 +5,7 @@ message a line. Content is parts: `text`, `thinking`, `toolRequest` with `toolCa
 `toolResult.value`; a failed call has `error` there.
 
 - A message that the user does not see (`metadata.userVisible` false) is the program's own, such as a summary.
+- A result may hold a second copy for the user (`annotations.audience`): left out.
 - `accumulated_…_tokens` of a session are its totals; `input_tokens` is only the last call's."""
 
 from __future__ import annotations
@@ -113,6 +114,12 @@ class _Session(ChatSession):
             }
 
 
+def _is_for_agent(part: dict[str, Any]) -> bool:
+    """Some tools give their output twice, once for the agent and once for the user."""
+    audience = seq(obj(part.get("annotations")).get("audience"))
+    return not audience or "assistant" in audience
+
+
 def _part(part: dict[str, Any]) -> dict[str, Any]:
     kind = part.get("type")
     if kind == "toolRequest":
@@ -124,6 +131,7 @@ def _part(part: dict[str, Any]) -> dict[str, Any]:
         result = obj(part.get("toolResult"))
         value = result.get("value")
         is_error = True if "error" in result or (is_obj(value) and value.get("isError") is True) else None
-        content = result.get("error") if "error" in result else value
+        parts = obj(value).get("content", value)
+        content = result.get("error") if "error" in result else list(filter(_is_for_agent, objs(parts))) or parts
         return {"type": "tool_result", "tool_use_id": part.get("id"), "content": content, "is_error": is_error}
     return part
