@@ -28,6 +28,7 @@ from dense.lessons.lesson import task_hash
 from dense.lessons.project import project_of
 from dense.methods.catalogue import method
 from dense.model import OpenModel, open_model
+from dense.redact import redact_text
 from dense.service.analysts import AnalystChoice, model_settings
 from dense.service.drafting import clean, first_error
 from dense.service.feedback import FailedRun, FeedbackRun, describe_failure, make_feedback
@@ -171,7 +172,7 @@ class _Run:
                 bytes=trace.size,
                 analyst=self._spec.analyst,
                 version=self._spec.version,
-                error=clip_end(problem, MAX_ERROR),
+                error=clip_end(redact_text(problem)[0], MAX_ERROR),
             )
         )
 
@@ -203,7 +204,7 @@ class _Run:
                 self._retry.add(digest)
             problem = describe_failure(run.error, chosen)
         self._result.usd += run.record.totals.usd or 0.0
-        row = _row(trace, trajectory, run, failures, self._spec, error=clip_end(problem, MAX_ERROR))
+        row = _row(trace, trajectory, run, failures, self._spec, error=clip_end(redact_text(problem)[0], MAX_ERROR))
         self._result.rows.append(row(self._key(trace, number), self._hash, digest, number))
 
 
@@ -278,7 +279,8 @@ def _task_name(trajectory: Trajectory) -> str:
     task = trajectory.task
     if task is None:
         return ""
-    return clip_end(" ".join((task.name or task.instruction[: 4 * MAX_TASK_NAME]).split()), MAX_TASK_NAME)
+    text, _ = redact_text(task.name or task.instruction[: 4 * MAX_TASK_NAME])
+    return clip_end(" ".join(text.split()), MAX_TASK_NAME)
 
 
 def _started(trajectory: Trajectory) -> datetime | None:
