@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import signal
 import sys
@@ -245,6 +246,7 @@ def s3_server() -> Generator[None]:
     """An S3 server on loopback, and the settings by which clients find it."""
     from moto.server import ThreadedMotoServer  # noqa: PLC0415 - only here
 
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
     host, port = server.get_host_and_port()
@@ -264,8 +266,8 @@ def s3(maker: TraceMaker, folder: Path) -> None:
     """A bucket as source and as target."""
     source = folder / "in"
     maker.write(source, SMALL // 4)
-    ran(source, folder / "local", LocalEngine(2))
-    with s3_server():
+    with s3_server():  # before any worker is started: workers have the settings of that moment
+        ran(source, folder / "local", LocalEngine(2))
         system = fsspec.filesystem("s3")
         system.mkdir("traces")
         system.mkdir("tables")
@@ -314,15 +316,15 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=corpus if corpus.is_dir() else ROOT / "examples")
     options = parser.parse_args()
     only, maker = set(options.only), TraceMaker(options.corpus)
-    single: dict[str, Callable[[TraceMaker, Path], None]] = {"engines": engines, "s3": s3, "poison": poison}
+    single: dict[str, Callable[[TraceMaker, Path], None]] = {"s3": s3, "engines": engines, "poison": poison}
     with tempfile.TemporaryDirectory(prefix="dense-bench-") as temporary:
-        if only & {"scaling", "memory", "incremental"}:
-            (folder := Path(temporary) / "scaling").mkdir()
-            scaling(maker, folder, options.traces, only)
         for name, run in single.items():
             if name in only:
                 (folder := Path(temporary) / name).mkdir()
                 run(maker, folder)
+        if only & {"scaling", "memory", "incremental"}:
+            (folder := Path(temporary) / "scaling").mkdir()
+            scaling(maker, folder, options.traces, only)
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")
 

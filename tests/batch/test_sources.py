@@ -31,6 +31,12 @@ def test_ranges_cover_each_line_once(texts: list[bytes], step: int, is_ended: bo
     assert [line.strip() for _, line in whole if line] == [text.strip() for text in texts if text.strip()]
 
 
+def test_ranges_within_one_huge_line_are_not_read_to_its_end() -> None:
+    data = io.BytesIO(b"x" * 10_000_000 + b"\n{}\n")
+    assert list(lines(data, 1_000, 1_000_000, 1_500_000)) == []
+    assert data.tell() < 4_000_000
+
+
 @given(st.integers(1, 60), st.integers(1, 60))
 def test_a_line_beyond_the_limit_is_none(length: int, limit: int) -> None:
     data = b"x" * length + b"\nshort\n"

@@ -67,6 +67,8 @@ def lines(stream: IO[bytes], limit: int, start: int = 0, end: int | None = None)
         stream.seek(start - 1)
         while (part := stream.readline(CHUNK)) and not part.endswith(b"\n"):
             place += len(part)
+            if end is not None and place > end:
+                return  # no line begins here
         place += len(part) - 1
     while end is None or place < end:
         parts: list[bytes] = []

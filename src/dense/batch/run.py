@@ -21,6 +21,7 @@ from dense.batch.partition import Partition
 from dense.batch.sources import WorkItem, in_shard, items, partitions
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.batch.store import KnownKeys, Target
+from dense.errors import DenseError, describe_exception
 
 LENGTH = struct.Struct("<Q")
 
@@ -115,7 +116,8 @@ class _Listing(threading.Thread):
         self, request: BatchRequest, known: KnownKeys, spec: str, progress: BatchProgress, spool: IO[bytes]
     ) -> None:
         super().__init__(daemon=True)
-        self.error: Exception | None = None
+        self.error: DenseError | None = None
+        """Raised again by whoever waits for the listing."""
         self._request, self._known, self._spec, self._progress = request, known, spec, progress
         self._spool, self._place = spool, 0
         self._end, self._is_ended, self._is_stopped = 0, False, False
@@ -127,8 +129,11 @@ class _Listing(threading.Thread):
                 self._append(pickle.dumps(group))
                 if self._is_stopped:
                     break
-        except Exception as error:  # raised again by whoever waits for the listing
+        except DenseError as error:
             self.error = error
+        except Exception as error:  # each file system has errors of its own
+            problem = describe_exception(error, "")
+            self.error = DenseError(f"{', '.join(self._request.sources)}: cannot be listed ({problem})")
         with self._changed:
             self._is_ended = self._progress.is_listed = True
             self._changed.notify()

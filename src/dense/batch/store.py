@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, Self
+from typing import Any, Concatenate, Self
 
 import msgspec
 from msgspec import Struct
@@ -28,7 +29,7 @@ from dense.batch.partition import PartitionResult
 from dense.batch.rows import schema
 from dense.batch.sources import file_system, is_local
 from dense.batch.spec import BatchSpec
-from dense.errors import DenseError
+from dense.errors import DenseError, describe_exception
 from dense.service.private_files import make_folder
 
 SPEC, ERRORS, ANSWERS = "_spec.json", "_errors.jsonl", "_answers.sqlite"
@@ -91,6 +92,22 @@ class KnownKeys:
         return place < len(self) and self[place] == wanted
 
 
+def _reported[**P, T](function: Callable[Concatenate[Target, P], T]) -> Callable[Concatenate[Target, P], T]:
+    """The method, with whatever its file system raises as an error of ours: each has errors of its own."""
+
+    @wraps(function)
+    def reported(target: Target, *arguments: P.args, **options: P.kwargs) -> T:
+        try:
+            return function(target, *arguments, **options)
+        except DenseError:
+            raise
+        except Exception as error:
+            problem = error.strerror if isinstance(error, OSError) and error.strerror else describe_exception(error, "")
+            raise DenseError(f"{target.uri}: cannot be read or written ({problem})") from None
+
+    return reported
+
+
 class Target:
     """A folder of parts."""
 
@@ -107,6 +124,7 @@ class Target:
         """The path of a file in it on this machine; None if it is elsewhere."""
         return Path(self._path) / name if self.is_local else None
 
+    @_reported
     def open_for(self, spec: BatchSpec, *, replaces: bool = False) -> None:
         """Make the folder, and write its spec. Rows of another spec in it are an error unless they are replaced."""
         if self.is_local:
@@ -123,19 +141,19 @@ class Target:
         if known != spec:
             self.write(SPEC, msgspec.json.format(msgspec.json.encode(spec), indent=1) + b"\n")
 
+    @_reported
     def spec(self) -> BatchSpec | None:
         """The spec of its rows; None if there is none yet."""
         try:
             data = self._system.cat_file(self.file(SPEC))
         except FileNotFoundError:
             return None
-        except OSError as error:
-            raise DenseError(f"{self.uri}: cannot be read ({error})") from None
         try:
             return msgspec.json.decode(data, type=BatchSpec)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise DenseError(f"{self.uri}/{SPEC}: not the spec of a batch ({error}); is this its target?") from None
 
+    @_reported
     def parts(self) -> list[str]:
         """The paths of all parts, sorted."""
         try:
@@ -146,6 +164,7 @@ class Target:
             return []
         return sorted(name for name in names if _is_part(posixpath.basename(name)))
 
+    @_reported
     def known(self, spec: str, *, retry_errors: bool = False) -> tuple[KnownKeys, KnownKeys]:
         """The inputs and the rows that earlier runs finished under a spec; without those that failed, if asked."""
         inputs: set[str] = set()
@@ -158,6 +177,7 @@ class Target:
                 failed.update(item for _, item, has_failed in found[1] if has_failed)
         return KnownKeys.of(inputs - failed if retry_errors else inputs), KnownKeys.of(keys)
 
+    @_reported
     def write_part(self, result: PartitionResult, spec: str, shard: str) -> PartSummary:
         """Write the rows of a partition as one part; nothing if there is nothing to say."""
         name = ""
@@ -175,6 +195,7 @@ class Target:
         counts = (len(result.rows), failed, result.known, result.ignored, len(result.done))
         return PartSummary(name, *counts, result.stop, result.usd)
 
+    @_reported
     def write_errors(self, spec: str) -> int:
         """Write `_errors.jsonl` from all parts; gives the number of its lines."""
         lines: dict[str, bytes] = {}
@@ -187,22 +208,19 @@ class Target:
         self.write(ERRORS, b"".join(kept))
         return len(kept)
 
+    @_reported
     def write(self, name: str, data: bytes) -> None:
         """Write a file that others see as a whole or not at all."""
-        try:
-            if not self.is_local:
-                self._system.pipe_file(self.file(name), data)  # object stores show an object when it is complete
-                return
-            temporary = Path(self._path) / f".{name}.{os.getpid()}.tmp"
-            with os.fdopen(
-                os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb"
-            ) as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(Path(self._path) / name)
-        except OSError as error:
-            raise DenseError(f"{self.uri}/{name}: cannot be written ({error.strerror or error})") from None
+        if not self.is_local:
+            self._system.pipe_file(self.file(name), data)  # object stores show an object when it is complete
+            return
+        temporary = Path(self._path) / f".{name}.{os.getpid()}.tmp"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(Path(self._path) / name)
 
     def _remove_stale(self) -> None:
         for path in Path(self._path).glob(".*.tmp"):

@@ -23,7 +23,7 @@ import msgspec
 from dense.batch.engines.engine import BatchJob, KeyWatch, process_and_write
 from dense.batch.partition import Partition
 from dense.batch.store import KnownKeys, PartSummary, shared_file
-from dense.errors import DenseError
+from dense.errors import DenseError, describe_exception
 
 PARTITIONS_PER_WORKER = 24
 MAX_RSS_BYTES = 400_000_000
@@ -207,8 +207,9 @@ def _work(connection: Connection, job: BatchJob, keys: str, stopping: Any) -> No
             now = msgspec.structs.replace(job, limits=msgspec.structs.replace(job.limits, spent=spent))
             try:
                 summary = process_and_write(partition, now, watch)
-            except DenseError as error:  # the target cannot be written, the model cannot be used
-                connection.send(("failed", str(error)))
+            except Exception as error:  # the target cannot be written, the model cannot be used
+                text = str(error) if isinstance(error, DenseError) else describe_exception(error, "")
+                connection.send(("failed", text))
                 continue
             connection.send(("done", (summary, _memory())))
 
