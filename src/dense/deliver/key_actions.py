@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
@@ -111,13 +112,22 @@ class _Attempt:
 
     def diff_of(self, path: str, after: int) -> KeyAction | None:
         """The last action that shows a whole change of a file as a diff once it was made: better than its edits."""
-        for number in (number for number in sorted(self.leaves, reverse=True) if number > after):
-            holder = self._holders.get(number) if self._shows_changes(number) else None
-            for block in holder.blocks if holder is not None else ():
-                files = {found[1] for found in DIFF_FILE.finditer(block.text)} if block.kind == "output" else ()
-                if holder is not None and any(same_file(path, one) for one in files):
-                    return KeyAction(number, "final", "", tuple(_joined(_shown_blocks(holder, "final", ""))))
+        for number, holder, files in self._diffs:
+            if number > after and any(same_file(path, one) for one in files):
+                return KeyAction(number, "final", "", tuple(_joined(_shown_blocks(holder, "final", ""))))
         return None
+
+    @cached_property
+    def _diffs(self) -> list[tuple[int, TranscriptAction, set[str]]]:
+        """The actions that show changes as a diff, the last one first, each with the files."""
+        found: list[tuple[int, TranscriptAction, set[str]]] = []
+        for number in filter(self._shows_changes, sorted(self.leaves, reverse=True)):
+            holder = self._holders.get(number)
+            shown = [block.text for block in holder.blocks if block.kind == "output"] if holder else []
+            files = {match[1] for text in shown for match in DIFF_FILE.finditer(text)}
+            if holder is not None and files:
+                found.append((number, holder, files))
+        return found
 
     def _shows_changes(self, number: int) -> bool:
         """Whether an action prints what was changed in the repository, or hands it in."""

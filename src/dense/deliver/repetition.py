@@ -27,7 +27,7 @@ HEAD = re.compile(rf"{SPAN.pattern}(?: \w+|, dead-end)?: ")
 PARTS = frozenset({"task", "complete-task", "part", "complete-part"})
 QUOTED = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)|\"[^\"]*\"")
 """Quoted code and quoted words."""
-LONG_PATH = re.compile(r"(?:(?<=`)|(?<=(?:for|nal|ows|cks) ))/[\w.@+-]+(?:/[\w.@+-]+){2,}(?=`|$)")
+LONG_PATH = re.compile(r"/(?:(?<=`/)|(?<=(?:for|nal|ows|cks) /))[\w.@+-]+(?:/[\w.@+-]+){2,}(?=`|$)")
 """A path in a line's code, or at its end."""
 MIN_LONG_PATH = 30
 SPELLED_OUT = frozenset({"state", "next-step", "evidence", "left-out"})

@@ -103,7 +103,8 @@ def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int, q
     chosen.fill(keys)
     if chosen.is_all(keys):
         return ReportPage(labelled_once((*chosen.lines, *chosen.quotes)))
-    page = ReportPage(())
+    items: tuple[Item, ...] = ()
+    dropped: tuple[str, ...] = ()
     reserve = most = min(room // NOTE_SHARE, MAX_NOTE_BYTES)
     for _ in range(MAX_NOTE_TRIES):
         chosen = _Choice(lines, room - reserve, quote)
@@ -112,10 +113,9 @@ def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int, q
         needed = note.size if note else 0
         if needed > reserve:
             break
-        items = (*chosen.lines, *([note] if note else []), *chosen.quotes)
-        page = ReportPage(labelled_once(items), chosen.dropped(keys))
+        items, dropped = (*chosen.lines, *([note] if note else []), *chosen.quotes), chosen.dropped(keys)
         reserve = needed
-    return page
+    return ReportPage(labelled_once(items), dropped)
 
 
 class _Choice:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Self
 
+from dense.text.search import matches
+
 ELLIPSIS = "…"
 TELLING = (
     *("error", "exception", "traceback", "fail", "fatal", "panic", "denied", "not found", "no such", "cannot", "can't"),
@@ -145,9 +147,9 @@ def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
 def line_worth(line: str) -> int:
     """How much a line of an output tells: a result most, then a word that reports something, then a number."""
     lower = line.strip().lower()
-    if RESULT.search(lower):
+    if matches(RESULT, lower):
         return 6
-    return 3 * bool(TELLING_WORD.search(lower)) + bool(DIGIT.search(lower))
+    return 3 * matches(TELLING_WORD, lower) + bool(DIGIT.search(lower))
 
 
 def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool) -> list[int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Annotated
 
-MIN_FAST_CHARS = 400
+MIN_FAST_CHARS = 60
 """In a shorter text `in` is as fast."""
 
 
@@ -21,6 +21,18 @@ def contains_any(text: str, words: tuple[str, ...]) -> bool:
     if len(text) >= MIN_FAST_CHARS and text.isascii():
         return _any_word(words)(text)
     return any(map(text.__contains__, words))
+
+
+def matches(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether a pattern that does not look ahead or behind has a match in a text: ten times faster than its `search`,
+    if the text is ASCII."""
+    return _fast(pattern)(text) if text.isascii() else pattern.search(text) is not None
+
+
+@cache
+def _fast(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    flags = "i" * bool(pattern.flags & re.IGNORECASE) + "m" * bool(pattern.flags & re.MULTILINE)
+    return fast_search(f"(?{flags}){pattern.pattern}" if flags else pattern.pattern)
 
 
 def lines_with(text: str, words: tuple[str, ...]) -> list[str]:

@@ -12,6 +12,7 @@ from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name
 from dense.evidence.requirements.requirement import Requirement
 from dense.evidence.trace import TraceEvidence
+from dense.text.search import matches
 
 LIMIT = re.compile(r"(?P<sign>.*?)\s*[$€£]?(?P<number>\d[\d,.]*(?:e[-+]?\d+)?)\s*(?P<unit>\S*)")
 FLOORS = ("least", "more than", "greater", "above", "over", "minimum", "no less", ">", "≥", "≧", "⩾")
@@ -85,8 +86,9 @@ def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str
     """What the output of an action says of a quantity with this unit."""
     text = program_output(fact, evidence.step(fact.action))
     if unit in SECONDS:
-        yield from (60 * float(minutes) + float(seconds) for minutes, seconds in REAL.findall(text))
-        if not fact.is_check:
+        if "real" in text:
+            yield from (60 * float(minutes) + float(seconds) for minutes, seconds in REAL.findall(text))
+        if not fact.is_check and matches(TIMED, text):
             yield from (float(value) * SECONDS[name.lower()] for value, name in TIMED.findall(text))
     elif unit in SCALES and unit:
         yield from _sizes(evidence, fact, text)
