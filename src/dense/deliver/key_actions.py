@@ -124,7 +124,7 @@ class _Attempt:
         for number in filter(self._shows_changes, sorted(self.leaves, reverse=True)):
             holder = self._holders.get(number)
             shown = [block.text for block in holder.blocks if block.kind == "output"] if holder else []
-            files = {match[1] for text in shown for match in DIFF_FILE.finditer(text)}
+            files = {match[1] for text in shown if DIFF in text for match in DIFF_FILE.finditer(text)}
             if holder is not None and files:
                 found.append((number, holder, files))
         return found

@@ -25,7 +25,7 @@ def contains_any(text: str, words: tuple[str, ...]) -> bool:
 
 def matches(pattern: re.Pattern[str], text: str) -> bool:
     """Whether a pattern that does not look ahead or behind has a match in a text: ten times faster than its `search`,
-    if the text is ASCII."""
+    if the text is ASCII. A `$` in it matches at the end alone, not before a last line feed."""
     return _fast(pattern)(text) if text.isascii() else pattern.search(text) is not None
 
 
