@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from dense.evidence.actions import effects
 from dense.evidence.observations import observe
-from dense.knowledge.test_runners import RUNNERS, TEST_RUNNERS, RunnerTable, TestRunner
+from dense.knowledge.test_runners import RUNNERS, SUMMARY_SIGNS, TEST_RUNNERS, RunnerTable, TestRunner
 from dense.trajectory import Observation, Source, Step, ToolCall
 
 LUNIT = TestRunner(
@@ -56,3 +60,14 @@ def test_every_pattern_has_the_groups_that_are_read() -> None:
 def test_no_call_belongs_to_two_runners() -> None:
     calls = [call for runner in TEST_RUNNERS for call in runner.calls]
     assert len(calls) == len(set(calls))
+
+
+LOOK_AHEAD = re.compile(r"\(\?[=!](?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)")
+
+
+@pytest.mark.parametrize("runner", [one for one in EXTENDED.runners if one.summary], ids=lambda one: one.name)
+@settings(max_examples=10, deadline=None)
+@given(data=st.data())
+def test_every_summary_has_a_sign(runner: TestRunner, data: st.DataObject) -> None:
+    summary = data.draw(st.from_regex(LOOK_AHEAD.sub("", runner.summary), fullmatch=True))
+    assert any(sign in summary for sign in SUMMARY_SIGNS), f"add a word of {runner.name}'s summary to SUMMARY_SIGNS"

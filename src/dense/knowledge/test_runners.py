@@ -14,6 +14,13 @@ ABOUT_TESTS = r"(?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warn
 """What pytest counts."""
 
 
+SUMMARY_SIGNS = (
+    *("pass", "PASS", "fail", "FAIL", "ok", "OK", "test", "Test", "error", "skipped", "deselected", "warning", "rerun"),
+    *("spec", "example", "runs, ", "assertions", "?   \t"),
+)
+"""One of these is in every summary of every runner: an output without any is not searched for summaries."""
+
+
 class TestRunner(Struct, frozen=True, eq=False, kw_only=True):
     """A program that runs tests: how it is called, and how it reports.
 

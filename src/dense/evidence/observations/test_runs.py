@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 
 from dense.evidence.observations.result import TestRun
-from dense.knowledge.test_runners import RunnerTable, TestRunner
+from dense.knowledge.test_runners import SUMMARY_SIGNS, RunnerTable, TestRunner
 from dense.text.search import contains_any, lines_with
 
 MAX_SUMMARIES = 400
@@ -23,11 +23,6 @@ MAX_LINE_CHARS = 300
 MAX_GENERIC_CHARS = 400
 """A line that is longer counts nothing."""
 
-SIGNS_OF_SUMMARY = (
-    *("pass", "PASS", "fail", "FAIL", "ok", "OK", "test", "Test", "error", "skipped", "deselected", "warning", "rerun"),
-    *("spec", "example", "runs, ", "?   \t"),
-)
-"""Without one of these there is no summary of any runner."""
 SIGNS_OF_RUN = ("FAIL", "ERROR", "%]")
 """Without one of these no run without a summary is shown."""
 BROKEN_LETTERS = "FE"
@@ -72,7 +67,7 @@ def _any_summary(runners: RunnerTable) -> re.Pattern[str]:
 def _known_runs(text: str, runners: RunnerTable) -> list[TestRun]:
     """Runs by runners that are known by their summaries. That there was nothing to run counts once, and only if the
     same runner ran nothing else."""
-    if not contains_any(text, SIGNS_OF_SUMMARY):
+    if not contains_any(text, SUMMARY_SIGNS):
         return []
     found: list[TestRun] = []
     end = 0
