@@ -202,6 +202,35 @@ def test_what_worked_is_repeated_however_it_is_said(model: Model, words: str) ->
     assert not any(FIX in command for run in all_played(model, instruction("service-config")) for command in run)
 
 
+WRITES = "printf 'ready' > /app/ready.txt"
+SCREENS = {
+    "one call": f"abcde| action a4: message\nPlan: x\nabcde| tool-call\n{WRITES}\nabcde| observation\nfine\nabcde| end",
+    "two calls, one screen": (
+        f"abcde| key-action a4\n{WRITES}\nabcde| tool-call\npython3 /app/check.py\nabcde| observation\n"
+        f"$ {WRITES}\n$ python3 /app/check.py\nall good\nabcde| end"
+    ),
+    "arguments and a screen": (
+        f"abcde| key-action a4: message\nPlan: x\nabcde| tool-call bash_command\nabcde| argument keystrokes\n{WRITES}\n"
+        f"abcde| argument duration\n0.3\nabcde| observation\nNew Terminal Output:\n{PROMPT}{WRITES}\n{PROMPT}\n"
+        "abcde| end"
+    ),
+    "called final": f"abcde| key-action a4, final /app/ready.txt\n{WRITES}\nabcde| end",
+}
+
+
+@pytest.mark.parametrize("quoted", SCREENS.values(), ids=SCREENS.keys())
+def test_what_worked_is_known_by_its_screen_however_it_is_quoted(quoted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports differ in how they quote an action: a prompt, or the end of what is quoted, shows that it ended."""
+    monkeypatch.syspath_prepend(str(REFIT))
+    reading = importlib.import_module("scripted.reading")
+    assert reading.read(quoted, lambda _: 0.0).repeat == (WRITES,)
+    denied = SCREENS["one call"].replace("fine", "Permission denied")
+    assert reading.read(denied, lambda _: 0.0).repeat == ()
+    assert reading.read(quoted.partition("abcde| observation")[0], lambda _: 0.0).repeat == (
+        (WRITES,) if "final" in quoted else ()
+    )
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from scripted.screen import ENDED, HERE, PROMPT, TROUBLE, Exchange, exchanges
+from scripted.screen import ENDED, HERE, PROMPT, QUOTE, TROUBLE, Exchange, exchanges
 
 HEAD, TAIL = 6_000, 3_000
 """So many bytes are read at the beginning and at the end, blank lines not counted."""
@@ -59,8 +59,6 @@ MAKES = re.compile(
 COMMON = frozenset(
     "a an and app are at be but by for from has in is it must not of on or py python than the to".split()
 )
-QUOTE = re.compile(r"^[0-9a-z]{5}\|(?: (.*))?$")
-"""A line around quoted text: what follows; nothing or `end` after the last."""
 WORDS = re.compile(r"(?:^|: )(?:message|verifier output|ended by)$|^end$|^$")
 """Before text that is no screen: somebody's words, or no quoted text at all."""
 READ_FIRST = re.compile(r"\b[Rr]ead\b[^.]{0,60}\bfile\b")
@@ -169,29 +167,49 @@ def _begins_action(line: str) -> bool:
 
 
 def _quoted(text: str) -> Iterator[Exchange]:
-    """Commands that are quoted without a screen, each with what is quoted below it. What is called final worked."""
-    head, command, answer = "", list[str](), list[str]()
+    """Commands that are quoted without a screen, each with what is quoted below it. Calls of one action share what is
+    quoted below the last; there `$` begins what belongs to each. What is called final worked."""
+    head, calls, answer = "", list[list[str]](), list[str]()
     is_answer = is_open = False
-    for line in [*text.splitlines(), "00000| end"]:
+    for line in [*text.splitlines(), "00000| action a0"]:
         quote = QUOTE.match(line)
         if quote is None:
-            (answer if is_answer else command).extend([line] if is_open else [])
+            (answer if is_answer else calls[-1] if calls else []).extend([line] if is_open else [])
             continue
         mark = quote[1] or ""
         if mark.startswith(("observation", "…")):
             is_answer = is_answer or mark.startswith("observation")
             continue
-        if command:
-            yield _exchange("\n".join(command), "\n".join(answer), head)
-        command, answer, is_answer = [], [], False
+        if is_answer or "action a" in mark:
+            commands = ["\n".join(call).strip("\n") for call in calls if any(call)]
+            for command, part in zip(commands, _shares(commands, answer), strict=True):
+                yield _exchange(command, part, head, is_ended=is_answer)
+            calls, answer, is_answer = [], [], False
         head = mark if "action a" in mark else head
         is_open = not WORDS.search(mark)
+        if is_open:
+            calls.append([])
 
 
-def _exchange(command: str, answer: str, head: str) -> Exchange:
+def _shares(commands: list[str], answer: list[str]) -> list[str]:
+    """What each of the commands printed, by the lines that repeat them behind `$`; all of it where none does."""
+    starts = list[int]()
+    for command in commands:
+        begin = f"$ {command.partition(chr(10))[0][:40]}"
+        place = next(
+            (at for at in range(starts[-1] + 1 if starts else 0, len(answer)) if answer[at].startswith(begin)), -1
+        )
+        if place < 0:
+            return ["\n".join(answer)] * len(commands)
+        starts.append(place)
+    ends = [*starts[1:], len(answer)]
+    return ["\n".join(answer[at + 1 : end]) for at, end in zip(starts, ends, strict=False)]
+
+
+def _exchange(command: str, answer: str, head: str, *, is_ended: bool) -> Exchange:
     ended = ENDED.search(answer)
     code = int(ended[1]) if ended else 0 if ", final " in head else None
-    return Exchange(command.strip("\n"), answer, code)
+    return Exchange(command, answer, code, is_ended)
 
 
 def _spans(prose: str) -> Iterator[tuple[str, bool]]:

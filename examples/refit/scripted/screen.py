@@ -19,6 +19,8 @@ PROMPT_BEHIND = re.compile(r"(?:[\w.-]+@[\w.-]+[: ][^\s\]#$]*\]?|(?:ba)?sh-[\d.]
 WRAPPED = 80
 """No terminal breaks a shorter line."""
 HERE = re.compile(r"<<'?(\w+)'?")
+QUOTE = re.compile(r"^[0-9a-z]{5}\|(?: (.*))?$")
+"""A line around quoted text: what follows; nothing or `end` after the last."""
 TROUBLE = re.compile(
     r"Traceback \(most recent|\b\w*(?:Error|Exception)\b:|command not found|No such file|No module named|cannot "
     r"|can't |FAILED|\bFAIL\b|does not exist|too slow|refused|denied|not permitted|usage: ",
@@ -97,23 +99,24 @@ def _answer(lines: list[str], command: str) -> str:
 
 
 def exchanges(text: str) -> Iterator[Exchange]:
-    """The commands that a text shows behind a prompt, each with the lines up to the next one."""
+    """The commands that a text shows behind a prompt, each with the lines up to the next one or to the end of the
+    quote. A prompt, or the end of a quoted screen, shows that the command before has ended."""
     command, answer = "", list[str]()
     for given, line in _told(text.splitlines()):
-        if given is None:
+        if given is None and not QUOTE.match(line):
             answer.append(line)
             continue
         if command:
-            yield _exchange(command, answer)
-        command, answer = given, []
+            yield _exchange(command, answer, is_ended=True)
+        command, answer = given or "", []
     if command:
-        yield _exchange(command, answer)
+        yield _exchange(command, answer, is_ended=False)
 
 
-def _exchange(command: str, answer: list[str]) -> Exchange:
+def _exchange(command: str, answer: list[str], *, is_ended: bool) -> Exchange:
     text = "\n".join(answer).strip("\n")
     codes = [int(found[1]) for found in ENDED.finditer(text)]
-    return Exchange(command.strip("\n"), ENDED.sub("", text).strip("\n"), codes[-1] if codes else None)
+    return Exchange(command.strip("\n"), ENDED.sub("", text).strip("\n"), codes[-1] if codes else None, is_ended)
 
 
 def _told(lines: list[str]) -> Iterator[tuple[str | None, str]]:
