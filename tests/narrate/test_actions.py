@@ -15,6 +15,7 @@ from dense.evidence.actions import effects
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.observations import observe
 from dense.narrate.actions import describe_action, describe_output
+from dense.narrate.commands import advise_real_commands
 from dense.narrate.messages import intent, is_empty_turn, telling_sentence
 from dense.narrate.phrases import listed, sentence
 from dense.text.quoting import code_span, in_quotes, one_line
@@ -177,6 +178,17 @@ def test_a_call_of_the_tasks_own_is_described_with_what_is_booked() -> None:
     assert describe_action(*tool("book", user="mia", flights=flights, payments=[{"id": "card_7", "amount": 55}])) == (
         "called `book(user=mia, flights=HAT1 2024-05-20; HAT2 2024-05-21, payments=card_7 55)`"
     )
+
+
+def test_calls_that_hold_no_command_are_advised_against() -> None:
+    """As in recorded runs of an agent that wrote `:` before its commands, or pieces of its tool calls."""
+    idle = [shell(text)[0] for text in (": ls -la /app", ":", '}, "id": 7', "<|tool_call_begin|> functions.Bash:28")]
+    runs = [shell(text)[0] for text in ("ls", ": > log.txt", ": ${HOME:=/root}", ":; make", ": start\npython3 a.py")]
+    text, actions = advise_real_commands([*idle, *runs[:4]])
+    assert "4 of 8 calls, such as `: ls -la /app`, ran nothing" in text
+    assert len(actions) == 2
+    assert advise_real_commands([*idle, *runs]) == ("", [])
+    assert advise_real_commands(idle[:2]) == ("", [])
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,25 @@ IN_PLACE = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i")
 SUBSTITUTION = re.compile(r"\bs([/|#@,!])((?:\\.|(?!\1)[^\\])++)\1((?:\\.|(?!\1)[^\\])*+)\1")
 OPERAND = re.compile(r"""\s(?:-[-\w]+(?:=\S*)?\s+)*+(?:'([^']+)'|"([^"]+)"|([^\s'"|;-][^\s|;]*))""")
 PYTHON = re.compile(r"(?:\S*/)?python[\d.]*(?: -u)?(?: -)?$")
+NO_COMMAND = re.compile(r"\s*(?::(?:[\s=][^\n;&|>$`]*)?|[},\]][^\n]*|<\|.*)\s*", re.DOTALL)
+"""A shell text that runs nothing: the null command with words behind it, or a piece of a tool call's own syntax."""
+MIN_IDLE_CALLS = 3
 COMMENT = re.compile(r"\s*(?:#(?!!)|//|--)\s*(\S[^\n]{3,200})")
+
+
+def advise_real_commands(facts: Sequence[ActionFacts]) -> tuple[str, list[int]]:
+    """What to do if most shell calls held nothing that a shell runs, with the first and the last of these; empty if
+    most held a command."""
+    typed = [fact for fact in facts if fact.commands]
+    idle = [fact for fact in typed if all(NO_COMMAND.fullmatch(text[:MAX_EDIT_CHARS]) for text in fact.commands)]
+    if len(idle) < MIN_IDLE_CALLS or 2 * len(idle) < len(typed):
+        return "", []
+    shown = max((fact.commands[0].strip() for fact in idle[:MIN_IDLE_CALLS]), key=len)
+    return (
+        f"Put the command itself, and nothing else, into each shell call: {len(idle)} of {len(typed)} calls, such as"
+        f" {code_span(shown, 60)}, ran nothing. A shell ignores what follows `:`, and `}}` or `,` is no command.",
+        [idle[0].action, idle[-1].action],
+    )
 
 
 def short_command(text: str, limit: int = 100) -> str:

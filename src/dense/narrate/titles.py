@@ -363,8 +363,10 @@ def _talk_title(actions: Sequence[NarratedAction]) -> str:
         asked = next((one for action in actions if (one := question(action.step.message, 40))), "")
         return f"{who}Ask the user {in_quotes(asked, 40)}" if asked else f"{who}Talk with the user"
     words = first_sentence(last.step.message, MAX_WORDS_CHARS)
+    if not words:
+        return "Call tools to no effect" if any(action.step.calls for action in actions) else "Say nothing"
     verb = "Last message" if last.phase == "deliver" else "Say"
-    return f"{who}{verb} {in_quotes(words, MAX_WORDS_CHARS)}" if words else "Say nothing"
+    return f"{who}{verb} {in_quotes(words, MAX_WORDS_CHARS)}"
 
 
 def _program(action: NarratedAction) -> str:
