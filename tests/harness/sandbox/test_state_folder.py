@@ -36,6 +36,14 @@ def left_over() -> list[str]:
     return [line for line in found.splitlines() if line.split(None, 1)[1] == "sleep 36061"]
 
 
+def wait_for(count: int, seconds: float) -> int:
+    """How many there are, once there are so many or the time is up."""
+    deadline = time.monotonic() + seconds
+    while (found := len(left_over())) != count and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
 def test_a_killed_owner_leaves_nothing(is_rootless: bool, states: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", OWNER, str(states), str(is_rootless)], stdout=subprocess.PIPE, text=True
@@ -43,15 +51,12 @@ def test_a_killed_owner_leaves_nothing(is_rootless: bool, states: Path) -> None:
         try:
             assert owner.stdout is not None
             assert owner.stdout.readline() == "ready\n"
-            assert len(left_over()) == 2
+            assert wait_for(2, 30) == 2
             (folder,) = states.iterdir()
             assert sweep(states) == [], "its owner lives"
         finally:
             owner.kill()
-    deadline = time.monotonic() + 5
-    while left_over() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert left_over() == []
+    assert wait_for(0, 5) == 0
     assert sweep(states) == [folder]
     assert list(states.iterdir()) == []
 
