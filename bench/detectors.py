@@ -35,6 +35,7 @@ OTHER_WITNESS = {
     "action_announced": "none in the corpus; runs that issue 17 measured (18 failed, 0 passed)",
     "failure_admitted": "none in the corpus; runs that issue 17 measured",
     "conflict_left": "none in the corpus; a merge that `tests/detectors/test_merge_conflicts.py` really runs",
+    "port_silent": "none in the corpus; a request that `tests/detectors/test_missing_deliverables.py` makes",
     "deliverable_attempt_failed": "`examples/csv-report`",
 }
 """Where a kind of finding comes from that no trace of the corpus shows."""

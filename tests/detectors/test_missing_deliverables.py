@@ -163,3 +163,13 @@ def test_a_piece_that_the_agent_typed_or_the_task_names_is_no_clue() -> None:
     typed = analysed(task, ("grep -r KEY9abcdef .", "a: KEY9abcdef"), ("cat README", "as KEY9sample"), DONE)
     assert not found(typed, "clue_unused")
     assert the(analysed(task, ("grep -r KEY9 .", "a: KEY9abcdef"), DONE), "clue_unused").opened == 1
+
+
+def test_a_port_that_never_answers_is_serious() -> None:
+    task, start = "Start a web server on port 8080.", ("nohup ./serve &", "")
+    refused = ("curl -sS localhost:8080/", "curl: (7) Failed to connect to localhost port 8080: Connection refused", 7)
+    answers = ("curl -sS localhost:8080/", "<h1>hello</h1>")
+    finding = the(analysed(task, start, refused, "It runs."), "port_silent")
+    assert (finding.is_serious, finding.evidence) == (True, (2,))
+    for later in ((start, refused, answers), (start, answers, ("pkill serve", ""), refused), (start,)):
+        assert not found(analysed(task, *later, "It runs."), "port_silent")

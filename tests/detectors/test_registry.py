@@ -45,6 +45,7 @@ POLICY = {
     "conflict_left": ("serious", "part", True),
     "unrequested_files": ("doubt", "part", False),
     "limit_missed": ("serious", "part", True),
+    "port_silent": ("serious", "part", True),
 }
 """Severity, level, and whether findings cover failures, by code."""
 NEW_DETECTOR = """

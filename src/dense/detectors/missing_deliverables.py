@@ -30,6 +30,10 @@ CLUE_UNUSED = FindingCode(
     "clue_unused", "A piece of the value that the task asks for was seen, and nothing was made of it.", "doubt"
 )
 LIMIT_MISSED = FindingCode("limit_missed", "The last measurement misses a limit of the task.", "serious")
+PORT_SILENT = FindingCode("port_silent", "A port that the task asks for was asked and never answered.", "serious")
+NO_CONNECTION = re.compile(
+    r".*(?:connection refused|failed to connect|could(?: not|n't) connect|empty reply from server).*", re.IGNORECASE
+)
 MAX_ATTEMPTS = 3
 CHANGE_VERBS = words("change")
 """Verbs that ask for a change of an existing file. They only choose the wording."""
@@ -112,11 +116,26 @@ def missed_limits(evidence: TraceEvidence) -> Iterator[Finding]:
             )
 
 
+def silent_ports(evidence: TraceEvidence) -> Iterator[Finding]:
+    """Ports that the task asks for, if every request in the trace was refused."""
+    for one in evidence.requirements:
+        if one.kind != "port" or one.role != "deliverable":
+            continue
+        asked = [fact for fact in evidence.facts if any(f":{one.subject}" in text for text in fact.commands)]
+        texts = ["\n".join(seen.text for seen in evidence.step(fact.action).observations) for fact in asked]
+        refusals = [found and found[0].strip() for found in map(NO_CONNECTION.search, texts)]
+        if refusals and all(refusals):
+            yield PORT_SILENT.found(one.subject, asked[-1].action, line=refusals[-1] or "")
+
+
 def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
     yield from missing_deliverables(evidence)
     yield from lost_inputs(evidence)
     yield from unused_clues(evidence)
     yield from missed_limits(evidence)
+    yield from silent_ports(evidence)
 
 
-DETECTOR = Detector(_detect, (DELIVERABLE_MISSING, DELIVERABLE_ATTEMPT_FAILED, INPUT_LOST, CLUE_UNUSED, LIMIT_MISSED))
+DETECTOR = Detector(
+    _detect, (DELIVERABLE_MISSING, DELIVERABLE_ATTEMPT_FAILED, INPUT_LOST, CLUE_UNUSED, LIMIT_MISSED, PORT_SILENT)
+)

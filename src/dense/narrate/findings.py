@@ -254,6 +254,7 @@ DESCRIBERS: dict[str, Describe] = {
     "unrequested_files": lambda one, _: (
         f"The submission at a{one.opened} adds {paths_text(one.texts('files'))}, which nobody asked for."
     ),
+    "port_silent": lambda one, _: f"Port {one.subject} does not answer at a{one.opened}, nor before.",
     "limit_missed": lambda one, _: (
         f"The task demands {in_quotes(one.text('clause'), 160)}, and a{one.opened} measures {one.text('value')}."
     ),
@@ -371,6 +372,7 @@ ADVICE: dict[str, Advise] = {
     "closing_doubt": lambda one: f"Settle what the attempt left open at the end: {code_span(one.text('quote'), 160)}",
     "conflict_left": lambda one: f"Resolve the merge conflict of a{one.opened}, and commit the result.",
     "unrequested_files": lambda one: f"Remove {paths_text(one.texts('files'))} before handing over.",
+    "port_silent": lambda one: f"Start the service on port {one.subject}, and ask it before handing over.",
     "limit_missed": lambda one: (
         f"Keep the limit `{one.subject}`: measure it after the last change, as a{one.opened} does."
     ),
