@@ -169,13 +169,16 @@ class Target:
         """The inputs and the rows that earlier runs finished under a spec; without those that failed, if asked."""
         inputs: set[str] = set()
         keys: set[str] = set()
-        failed: set[str] = set()
+        failed: dict[str, str] = {}
         for found in self._each_part(_known_of, spec):
             if found is not None:
                 inputs.update(found[0])
-                keys.update(key for key, _, has_failed in found[1] if not (retry_errors and has_failed))
-                failed.update(item for _, item, has_failed in found[1] if has_failed)
-        return KnownKeys.of(inputs - failed if retry_errors else inputs), KnownKeys.of(keys)
+                keys.update(key for key, _, has_failed in found[1] if not has_failed)
+                failed.update((key, item) for key, item, has_failed in found[1] if has_failed)
+        if retry_errors:
+            inputs -= {item for key, item in failed.items() if key not in keys}
+        # A trace that failed is known if its input is finished; a call that failed leaves it open.
+        return KnownKeys.of(inputs), KnownKeys.of(keys | {key for key, item in failed.items() if item in inputs})
 
     @_reported
     def write_part(self, result: PartitionResult, spec: str, shard: str) -> PartSummary:
