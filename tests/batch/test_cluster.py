@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec  # pyright: ignore[reportMissingTypeStubs]
 import pytest
-from made_traces import ran_batch, rows, write_traces
+from made_traces import made_trace, ran_batch, rows, write_traces
 
 from dense.batch.engines.local import LocalEngine
-from dense.batch.engines.ray import RayEngine
 from dense.batch.questions.summary import summary
 from dense.batch.questions.table import BatchTable
 from dense.batch.run import BatchRequest, run_batch
@@ -21,15 +23,29 @@ from dense.batch.spec import BatchSpec
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
 
 
-def test_ray_makes_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def on_ray(tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own: Ray leaves connections open in the one that uses it."""
+    command = [sys.executable, "-m", "dense", "batch", str(tmp_path / "in"), "--out", str(tmp_path / "ray")]
+    environment = {**os.environ, "RAY_AUTH_MODE": "disabled", "PYTHONPATH": str(Path(__file__).parent)}
+    words = [*command, "--engine", "ray", "--workers", "2", *options]
+    return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=280, check=False)
+
+
+def test_ray_makes_the_same_rows(tmp_path: Path) -> None:
     """On Ray of this machine; two nodes and a killed worker are in `bench/batch.py --only engines`."""
-    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     write_traces(tmp_path / "in", 300)
     ran_batch(tmp_path / "local", tmp_path / "in")
-    request = BatchRequest((str(tmp_path / "in"),), str(tmp_path / "ray"), BatchSpec())
-    assert run_batch(request, RayEngine(2)).rows == 300
+    done = on_ray(tmp_path)
+    assert (done.returncode, "300 new rows" in done.stdout) == (0, True), done.stderr
     assert rows(tmp_path / "ray") == rows(tmp_path / "local")
-    assert run_batch(request, RayEngine(2)).skipped == 300
+
+
+def test_a_trace_that_kills_its_process_costs_one_row_on_ray(tmp_path: Path) -> None:
+    write_traces(tmp_path / "in", 2)
+    (tmp_path / "in" / "bad.json").write_text(json.dumps(made_trace("kill me")))
+    assert on_ray(tmp_path, "--format", "hostile_reader:Hostile").returncode == 1
+    assert [row["error"] for row in rows(tmp_path / "ray")] == ["the processes that analysed it died", "", ""]
+    assert not list((tmp_path / "ray").glob("_attempt*"))
 
 
 @pytest.fixture
@@ -59,4 +75,4 @@ def test_a_bucket_as_source_and_target(bucket: str, tmp_path: Path) -> None:
     assert found == [row["message"] for row in rows(tmp_path / "local")]
     states = next(table for table in summary(BatchTable(f"{bucket}/table")) if table.name == "states")
     assert sum(row[1] for row in states.rows) == 20
-    assert os.path.basename(rows(f"{bucket}/table")[0]["source"]) == "trace-0000.json"  # noqa: PTH119 - a URI
+    assert rows(f"{bucket}/table")[0]["source"] == f"{bucket}/in/trace-0000.json"

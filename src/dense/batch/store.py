@@ -144,9 +144,8 @@ class Target:
     @_reported
     def spec(self) -> BatchSpec | None:
         """The spec of its rows; None if there is none yet."""
-        try:
-            data = self._system.cat_file(self.file(SPEC))
-        except FileNotFoundError:
+        data = self.read(SPEC)
+        if data is None:
             return None
         try:
             return msgspec.json.decode(data, type=BatchSpec)
@@ -210,6 +209,20 @@ class Target:
         kept = [lines[key] for key in sorted(lines) if key not in fine]
         self.write(ERRORS, b"".join(kept))
         return len(kept)
+
+    @_reported
+    def read(self, name: str) -> bytes | None:
+        """The content of a file; None if it is not there."""
+        try:
+            return self._system.cat_file(self.file(name))
+        except FileNotFoundError:
+            return None
+
+    @_reported
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with suppress(FileNotFoundError):
+            self._system.rm_file(self.file(name))
 
     @_reported
     def write(self, name: str, data: bytes) -> None:

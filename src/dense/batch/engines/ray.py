@@ -1,7 +1,8 @@
 """Ray Data: actors of a cluster (`RAY_ADDRESS`), or of this machine if there is none.
 
 Each actor processes partitions and writes their parts itself; only summaries come back. A partition of an actor or a
-node that was lost is issued again, and overwrites its own part, so no row is there twice."""
+node that was lost is issued again, as often as it takes (`attempts`), and overwrites its own part: no row is there
+twice."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from dense.batch.engines.engine import BatchJob, KeyWatch, process_and_write
+from dense.batch.engines.attempts import process_repeatable
+from dense.batch.engines.engine import BatchJob
 from dense.batch.libraries import ray
 from dense.batch.partition import Partition
 from dense.batch.store import KnownKeys, PartSummary
@@ -29,14 +31,14 @@ class PartitionWorker:
 
     def __init__(self, job: bytes, keys: Any) -> None:
         self._job = msgspec.msgpack.decode(job, type=BatchJob)
-        self._watch = KeyWatch(KnownKeys(ray().get(keys)))
+        self._keys = KnownKeys(ray().get(keys))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[bytes]]:
         """Process the partitions of a batch of rows; gives their summaries."""
         made: list[bytes] = []
         for data in batch[FIELD]:
             partition = msgspec.msgpack.decode(bytes(data), type=Partition)
-            made.append(msgspec.msgpack.encode(process_and_write(partition, self._job, self._watch)))
+            made.append(msgspec.msgpack.encode(process_repeatable(partition, self._job, self._keys)))
         return {"summary": made}
 
 
