@@ -48,6 +48,11 @@ def test_matches_agrees_with_re(text: str) -> None:
         assert matches(pattern, text) == (pattern.search(text) is not None)
 
 
+def test_words_beyond_ascii_are_in_no_ascii_text() -> None:
+    assert not contains_any("a" * 500, ("█", "本"))
+    assert contains_any("a" * 500 + "本", ("█", "本"))
+
+
 @given(texts)
 def test_lines_with_words_are_those_that_contain_one(text: str) -> None:
     assert lines_with(text, WORDS) == [line for line in text.split("\n") if any(word in line for word in WORDS)]

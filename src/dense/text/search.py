@@ -63,7 +63,8 @@ def line_with_quote(text: str, quote: str) -> str | None:
 @cache
 def _any_word(words: tuple[str, ...]) -> Callable[[str], bool]:
     """Searches an ASCII text: other words cannot be in it."""
-    return fast_search("|".join([re.escape(word) for word in words if word.isascii()]))
+    possible = [re.escape(word) for word in words if word.isascii()]
+    return fast_search("|".join(possible)) if possible else lambda _: False
 
 
 @cache
