@@ -9,6 +9,7 @@ from made_experiment import config, made_plan, run_all
 from made_harness import MadeHarness
 from pydantic import ValidationError
 
+from dense.cli.refit_run import seed_notices
 from dense.errors import BadConfig, DenseError
 from dense.refit.config import as_data, read_config
 from dense.refit.costs import describe_costs
@@ -178,6 +179,15 @@ def test_compose_files_lie_beside_the_experiment_and_are_part_of_it(tmp_path: Pa
         file.write_text(text)
         found.append(identity_of(made.config, tuple(made.tasks.values()), made.base))
     assert [words.partition(" (")[0] for words, _ in identity_differences(*found)] == ["environment: files changed"]
+
+
+def test_a_recipient_that_takes_no_seed_is_named() -> None:
+    people = [
+        {"name": "drawn", "agent": "nop", "options": {"llm_call_kwargs": {"seed": "{seed}"}}},
+        {"name": "free", "agent": "nop", "options": {"temperature": 0}},
+    ]
+    [notice] = seed_notices(config(recipients=people))
+    assert notice.startswith("recipient 'free': no option uses {seed}")
 
 
 def test_tasks_of_a_recipient(tmp_path: Path) -> None:

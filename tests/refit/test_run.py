@@ -55,6 +55,21 @@ def test_the_seed_is_the_same_for_all_methods_of_a_round_and_another_in_the_next
     assert len(set.union(*seeds.values())) == 3
 
 
+def test_progress_never_shows_more_running_than_are_left(tmp_path: Path) -> None:
+    plan = made_plan(tmp_path, concurrency=3)
+    seen: list[tuple[int, int]] = []
+    with opened(plan) as store:
+
+        def watch() -> None:
+            moment = executor.progress()
+            seen.append((moment.running, moment.total - moment.done - moment.invalid))
+
+        executor = CellExecutor(plan, store, MadeHarness(), FeedbackMaker(plan.config, None), watch=watch, waits=(0.0,))
+        asyncio.run(run(executor))
+    assert max(running for running, _ in seen) == 3 and seen[-1] == (0, 0)
+    assert all(running <= left for running, left in seen)
+
+
 def test_later_rounds_remember_the_last_three_attempts(tmp_path: Path) -> None:
     harness = MadeHarness()
     plan = made_plan(tmp_path, count=1, repetitions=1, rounds=5, methods=["self-reflection"])

@@ -66,13 +66,13 @@ def plan(file: Path, out: Path | None, like: Path | None) -> None:
     )
     console.print(f"tasks: {printable(', '.join(made.tasks))}", markup=False)
     console.print(f"folder: {experiment_folder(config, out)}", markup=False)
-    for notice in _seed_notices(config):
+    for notice in seed_notices(config):
         console.print(f"note: {printable(notice)}", markup=False)
     for line in describe_costs(made, like):
         console.print(line[: len(line) - len(line.lstrip())] + printable(line), markup=False)
 
 
-def _seed_notices(config: ExperimentConfig) -> Iterator[str]:
+def seed_notices(config: ExperimentConfig) -> Iterator[str]:
     """Recipients whose options do not take the seed."""
     for recipient in config.recipients:
         if not recipient.uses_seed:
@@ -144,7 +144,7 @@ async def _run(made: Plan, store: EventStore, temporary: Path, begin: Callable[[
             ) as harness,
             analyst_model(config, made.folder, fold_events(store).spent.feedback) as model,
         ):
-            notices = list(_seed_notices(config))
+            notices = list(seed_notices(config))
             for recipient in recipients:
                 tasks = [task.folder for task in made.tasks_of(recipient.name)]
                 notices += await harness.check([recipient], tasks)

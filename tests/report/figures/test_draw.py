@@ -21,7 +21,7 @@ from dense.report.build import build
 from dense.report.figures import Drawing, bars, canvas, costs, draw, drawings, heatmap, lines, points
 from dense.report.figures.style import STYLES, short_name
 from dense.report.model import Report
-from dense.results import RUN0, Experiment, Result
+from dense.results import ANALYST, RUN0, Experiment, Prices, Result
 
 NOTE = "The recipient is scripted: its numbers say nothing about a language model."
 FULL = ("pass-against-tokens", "pass-against-all-tokens", "pass-rates", "gains", "token-change", "costs")
@@ -210,6 +210,13 @@ def test_a_heatmap_has_every_task_and_grey_for_what_was_not_scored(kept: Kept, t
     digits = sum(len(line.get_xdata()) for axis in axes for line in axis.lines)
     assert digits == 86 * (len(ALL) + 1)
     assert not any(one.get_hatch() for axis in kept.figures["tasks-2-other"].axes for one in axis.collections)
+
+
+def test_costs_of_nothing_are_said_and_not_drawn_as_an_empty_axis(tmp_path: Path) -> None:
+    free = made(tasks=3)
+    free = replace(free, prices=dict.fromkeys([*free.recipients, ANALYST], Prices(0, 0)))
+    [drawing] = costs.costs(reported(free), tmp_path)
+    assert not drawing.is_drawn and drawing.reason == "none recorded: every price is 0"
 
 
 def test_many_tasks_go_on_pages_and_too_many_are_left_out(kept: Kept, tmp_path: Path) -> None:
