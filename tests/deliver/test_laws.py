@@ -157,6 +157,19 @@ def test_a_long_path_is_spelled_out_once_and_quoted_text_is_never_cut_in_two() -
     assert two[-1].text == f"a1, final {path}"
 
 
+def test_a_failed_call_is_told_from_the_same_call_that_worked() -> None:
+    call = "called `book(user=mia, from=JFK, to=SEA, date=2024-05-20, cabin=economy, bags=3, insurance=no"
+    way = "working-path: called `book` with `amount` `55`"
+    items = [
+        Item("summary", 9, "summary: ", f"{call}, amount=55)`"),
+        Item("solved", 3, "shortcut ", f"a8-a10, dead-end: {call}, amount=5)`: `Error: total price is 305`; {way}"),
+        Item("solved", 3, "shortcut ", f"a12-a14, dead-end: {call}, amount=55)`; {way} and `bags` `4`"),
+    ]
+    _, failed, same = without_repetition(items, 9)
+    assert "Error: total price is 305" in failed.text
+    assert same.text == f"a12-a14: {way} and `bags` `4`"
+
+
 def test_an_issue_stays_and_says_what_its_evidence_says() -> None:
     line = "the difference of 6.5 percent is likely due to my reading of the formula in the paper"
     issue, value = f"issue_0: the closing message leaves a doubt: `{line}`", IMPORTANCE.index("open-issue")

@@ -13,8 +13,9 @@ from dense.deliver.page import ALWAYS, Item
 SHINGLE = 8
 MAX_REPEATED = 0.2
 """A clause of which a larger part was said is not said again."""
-MAX_REPEATED_EVIDENCE = 0.95
-"""The same of a line that shows an open issue: it may go on behind what the issue quotes of it."""
+REPEATED_SHARES = {"evidence": 0.95, "solved": 0.8, "dead-end": 0.8}
+"""The same of a line that shows an open issue, which may go on behind what the issue quotes of it, and of a call that
+failed before the same one worked: what came back differs."""
 MIN_CLAUSE_WORDS = 4
 """A shorter clause may be said again."""
 WORD = re.compile(r"[\w./-]+")
@@ -53,13 +54,15 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
             words = _words(clause)
             shingles = _shingles(words)
             is_part = item.kind in PARTS
-            share = MAX_REPEATED_EVIDENCE if item.kind == "evidence" else MAX_REPEATED
+            share = REPEATED_SHARES.get(item.kind, MAX_REPEATED)
             is_repeated = _is_said(words, shingles, said, words_said, share)
             if not is_repeated and not (is_part and " ".join(words) in short_said):
                 fresh.append(clause)
                 said |= shingles
             short_said |= {" ".join(words)} if is_part else set()
             words_of_item += words
+        if fresh and fresh[0] != clauses[0]:
+            head = head.replace(", dead-end", "")
         if fresh or item.value >= ALWAYS or item.kind == "open-issue":
             text = item.text if len(fresh) == len(clauses) else head + " ".join(fresh or clauses).rstrip(";. ")
             kept[place] = Item(item.kind, item.value, item.label, text)

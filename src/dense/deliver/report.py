@@ -62,7 +62,7 @@ IMPORTANCE = (
 ESSENTIAL, USEFUL = IMPORTANCE.index("summary"), IMPORTANCE.index("dead-end")
 QUOTE_SHARE = 0.6
 """Of the room, what final products may take before other lines are chosen."""
-NOTE_SHARE, MAX_NOTE_BYTES = 6, 600
+NOTE_SHARE, MAX_NOTE_BYTES = 6, 900
 """The line on what is left out may take one in so many parts of the room, and at most so many bytes."""
 MAX_NOTE_TRIES = 3
 """So often room that the line did not need is given to the rest."""
