@@ -31,5 +31,5 @@ class Hostile:
         if "be slow" in text:
             with Path(os.environ["SLOW_TRACES"]).open("a") as file:
                 file.write("one\n")
-            time.sleep(0.03)
+            time.sleep(0.02)
         yield from Messages().read(iter(found), place)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fsspec  # pyright: ignore[reportMissingTypeStubs]
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_traces import made_trace, ran_batch, rows, write_traces
 
@@ -17,6 +17,7 @@ from dense.batch.row_files import has_rows, lines
 from dense.errors import NoTrajectory
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.binary(max_size=40).map(lambda text: text.replace(b"\n", b" ")), max_size=12),
     st.integers(1, 30),
