@@ -88,7 +88,7 @@ class _Reading:
         self.document, self.source, self.place, self.depth = document, source, place, depth
         self.taken = {place.path.name} if taken is None else taken
         self.model = string(obj(document.get("agent")).get("model_name"))
-        self.own = obj(document.get("extra")).get("dense")
+        self.own = obj(obj(document.get("extra")).get("dense"))
         """What our converter noted; its document is taken as it is written, because the first reader did the rest."""
         self.prompts: list[str] = []
         self.copied_prompts: list[str] = []
@@ -112,7 +112,7 @@ class _Reading:
 
     def task(self) -> Task | None:
         """The instruction. A continuation that is read by itself has it among what it copied."""
-        if is_obj(self.own):
+        if self.own:
             return _own_task(self.prompts, obj(self.own.get("task")))
         name = None if self.depth else task_name(self.place.path)
         found = task_of(self.prompts, name)
@@ -192,7 +192,7 @@ class _Reading:
         draft.reasoning.append(text_of(value.get("reasoning_content")))
         draft.calls += map(_call, objs(value.get("tool_calls")))
         self.call_ids.update(call.id for call in draft.calls if call.id)
-        if is_obj(self.own):
+        if self.own:
             draft.agent = string(obj(value.get("extra")).get("agent"))
         elif not draft.calls and (spoken := spoken_calls(message, _answer_of(value))):
             message, draft.calls = spoken.text, spoken.calls
@@ -214,17 +214,26 @@ class _Reading:
         if not results and self.is_result(value):
             results = [{"content": value.get("message")}]
         for result in results:
-            noted = obj(result.get("extra"))
-            call_id = first_string((result.get("source_call_id"), extra.get("tool_call_id"), noted.get("call_id")))
-            is_error = flag(noted.get("is_error"), noted.get("tool_result_is_error"))
+            call_id = string(result.get("source_call_id")) or string(extra.get("tool_call_id"))
             if (content := result.get("content")) is not None:
-                text = text_of(content) if is_obj(self.own) else _without_copies(text_of(content))
-                code = whole(noted.get("exit_code"))
-                self.draft.observe(
-                    text, call_id, is_error=is_error, exit_code=code, timestamp=string(noted.get("timestamp"))
-                )
+                text = text_of(content) if self.own else _without_copies(text_of(content))
+                if noted := obj(result.get("extra")):
+                    self.note(text, call_id, noted)
+                else:
+                    self.draft.observe(text, call_id)
             for reference in objs(result.get("subagent_trajectory_ref")):
                 self.draft.subagents += self.subagent(reference, source, embedded)
+
+    def note(self, text: str, call_id: str | None, noted: dict[str, Any]) -> None:
+        """A result of which the writer notes more than the text."""
+        if self.draft is not None:
+            self.draft.observe(
+                text,
+                call_id or string(noted.get("call_id")),
+                is_error=flag(noted.get("is_error"), noted.get("tool_result_is_error")),
+                exit_code=whole(noted.get("exit_code")),
+                timestamp=string(noted.get("timestamp")),
+            )
 
     def hear(self, value: dict[str, Any], source: Source, embedded: dict[str, dict[str, Any]]) -> None:
         """A step of the user or of the system."""
@@ -305,8 +314,9 @@ def _identities(value: dict[str, Any]) -> list[str]:
 
 def _call(value: dict[str, Any]) -> ToolCall:
     name, call_id = string(value.get("function_name")) or "?", string(value.get("tool_call_id"))
-    is_made_up = obj(value.get("extra")).get("id", call_id) is None  # by our converter
-    return ToolCall(name, arguments_of(value.get("arguments")), None if is_made_up else call_id)
+    if "extra" in value and obj(value["extra"]).get("id", call_id) is None:
+        call_id = None  # our converter made it up
+    return ToolCall(name, arguments_of(value.get("arguments")), call_id)
 
 
 def _answer_of(value: dict[str, Any]) -> str | None:
@@ -321,12 +331,12 @@ def _is_filler(message: str, call: ToolCall) -> bool:
 
 
 def _time(step: dict[str, Any]) -> str | None:
-    return first_string((step.get("timestamp"), obj(step.get("extra")).get("timestamp")))
+    return string(step.get("timestamp")) or string(obj(step.get("extra")).get("timestamp"))
 
 
-def _known(value: Any, own: Any) -> str | None:
+def _known(value: Any, own: dict[str, Any]) -> str | None:
     """A name or version; our converter fills in a word where there is none."""
-    return None if own is not None and value == "unknown" else string(value)
+    return None if own and value == "unknown" else string(value)
 
 
 def _own_task(prompts: list[str], noted: dict[str, Any]) -> Task | None:
