@@ -14,6 +14,7 @@ import pytest
 
 import dense
 from dense.errors import NoTrajectory
+from dense.readers import UnreadFile, read_streams
 from dense.trajectory import Trajectory, Usage
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -115,6 +116,15 @@ def test_messages_with_their_words_in_text(tmp_path: Path) -> None:
     (found,) = dense.read(tmp_path / "t.json")
     assert found.task and found.task.instruction == "Do it."
     assert [step.message for step in found.steps] == ["I look.", "Done."]
+
+
+def test_an_empty_database_of_an_editor_is_no_failure(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "state.vscdb") as connection:
+        connection.execute("create table cursorDiskKV (key text unique on conflict replace, value blob)")
+    connection.close()
+    (item,) = read_streams(tmp_path)
+    assert isinstance(item, UnreadFile) and not item.is_trace
+    assert item.reason.endswith("a database of cursor without a session")
 
 
 def test_cursor_database() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from dense.errors import NotATrace, NoTrajectory
 from dense.readers.files import TraceFile, TraceRecord
@@ -36,7 +37,10 @@ class SqliteStore:
                         TraceRecord(value, Source(file.name, part=name))
                         for name, value in sessions(database, file.only)
                     )
-                    yield from reader.read(records, place)
+                    first = next(records, None)
+                    if first is None:  # the editors keep such a file for each folder that was ever opened
+                        raise NotATrace(f"{file.name}: a database of {reader.name} without a session")
+                    yield from reader.read(chain((first,), records), place)
                     return
         known = ", ".join(kind.name for kind in STORES)
         if forced is not None:
