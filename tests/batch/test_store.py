@@ -33,6 +33,7 @@ def test_a_second_run_does_only_what_is_new(tmp_path: Path) -> None:
     assert (again.rows, again.skipped, again.known) == (1, 3, 2)
     assert len(rows(tmp_path / "out")) == 6
     assert ran_batch(tmp_path / "out", tmp_path / "in").skipped == 6
+    assert ran_batch(tmp_path / "out", tmp_path / "in" / ".." / "in").skipped == 6
 
 
 def test_another_spec_is_refused_or_replaces(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def items(uris: Iterable[str]) -> Iterator[WorkItem]:
     """All inputs, in a fixed order."""
     for uri in uris:
         system, path = file_system(uri)
-        yield from _local(Path(path)) if is_local(system) else _remote(system, path, uri)
+        yield from _local(Path(path).resolve()) if is_local(system) else _remote(system, path, uri)
 
 
 def partitions(found: Iterable[WorkItem]) -> Iterator[tuple[WorkItem, ...]]:
