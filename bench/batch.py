@@ -191,8 +191,8 @@ def scaling(maker: TraceMaker, folder: Path, traces: int, only: set[str]) -> Non
 
 def engines(maker: TraceMaker, folder: Path) -> None:
     """Local, four shards and Ray on two nodes, with a worker killed: equal tables."""
-    import ray  # noqa: PLC0415 - only here
-    from ray.cluster_utils import Cluster  # noqa: PLC0415
+    import ray  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
+    from ray.cluster_utils import Cluster  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
 
     source = folder / "in"
     made = maker.write(source, SMALL)
@@ -244,7 +244,7 @@ def _kill_one_worker(target: Path) -> None:
 @contextmanager
 def s3_server() -> Generator[None]:
     """An S3 server on loopback, and the settings by which clients find it."""
-    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - only here
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - only here  # pyright: ignore[reportMissingImports]
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)

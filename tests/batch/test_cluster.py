@@ -50,7 +50,7 @@ def test_a_trace_that_kills_its_process_costs_one_row_on_ray(tmp_path: Path) -> 
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    from moto.server import ThreadedMotoServer
+    from moto.server import ThreadedMotoServer  # pyright: ignore[reportMissingImports]
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)

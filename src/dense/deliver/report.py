@@ -69,8 +69,9 @@ MAX_NOTE_TRIES = 3
 MAX_EVIDENCE_CHARS = 240
 BROKEN_OFF = "ended_without_handover"
 """The code of the issue that says how the attempt ended."""
-SEARCHING = frozenset({"dead-end", "part", "complete-part"})
-"""Lines that the report on a run that looks done does without."""
+SEARCHING = frozenset({"part", "complete-part"})
+"""Lines that the report on a run that looks done does without; one that is known to be complete has no dead ends
+either."""
 PLACES = {"needs": 0, "order": 1}
 """What a rerun needs comes before the subtasks."""
 
@@ -81,7 +82,8 @@ def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
     lines = list(_lines(tree, actions))
     keys = rank_key_actions(tree, actions, effects)
     if _looks_done(tree, actions):
-        lines = [item for item in lines if item.kind not in SEARCHING]
+        hidden = SEARCHING | {"dead-end"} if state_of(tree.root) == "complete" else SEARCHING
+        lines = [item for item in lines if item.kind not in hidden]
         keys = [key for key in keys if key.role != "needed"]
     lines = without_repetition(lines, ESSENTIAL)
     quote = cache(quote_block)  # to fit a report is to try several rooms, and most blocks get the same in each
