@@ -176,6 +176,41 @@ def test_a_session_whose_agent_was_killed_is_found_by_the_next_one(place: Path) 
     assert sum("1 failed, 2 passed" in text for text in given) == 1
 
 
+def installing(place: Path, number: int, *, works: bool = True) -> dict[str, str]:
+    """A session that finds a program missing, installs it, and goes on."""
+    commands = [
+        ("shellcheck run.sh", "bash: line 1: shellcheck: command not found"),
+        ("apt-get install -y shellcheck", "Setting up shellcheck (0.9.0-1) ..." if works else "E: Unable to locate"),
+        ("shellcheck run.sh", "" if works else "bash: line 1: shellcheck: command not found"),
+    ]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": f"Check script number {number}: run.sh."}]
+    for index, (command, output) in enumerate(commands):
+        arguments = json.dumps({"command": command})
+        call = {"id": f"c{index}", "type": "function", "function": {"name": "bash", "arguments": arguments}}
+        messages += [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{index}", "content": output},
+        ]
+    messages.append({"role": "assistant", "content": "The script has no problem."})
+    path = place / f"install{number}.json"
+    path.write_text(json.dumps({"messages": messages}))
+    return {"session_id": f"i{number}", "cwd": str(place / "project"), "transcript_path": str(path)}
+
+
+def test_a_lesson_needs_three_sessions_of_the_project(place: Path) -> None:
+    for number in range(3):
+        queue.enqueue(installing(place, number))
+        worker.work()
+        text = hooks.start_session(f"next{number}", str(place / "project"))
+        assert ("`shellcheck` was not installed" in text) == (number == 2)
+    assert "apt-get install shellcheck" in hooks.start_session("again", str(place / "project"))
+    assert hooks.start_session("elsewhere", str(place)) == ""
+    for number in range(3, 6):  # later evidence contradicts it
+        queue.enqueue(installing(place, number, works=False))
+    worker.work()
+    assert "shellcheck" not in hooks.lessons_text(str(place / "project"))
+
+
 def test_two_workers_share_the_queue(place: Path) -> None:
     for number in range(6):
         queue.enqueue(ended(place, f"s{number}", place / "project"))

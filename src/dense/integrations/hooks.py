@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dense.errors import DenseError
-from dense.integrations.queue import FAILED, enqueue, is_waiting, pending, plain_name, project_folder
+from dense.integrations.queue import FAILED, LESSONS, enqueue, is_waiting, pending, plain_name, project_folder
 from dense.integrations.running import note_end, note_start, take_abandoned
 from dense.integrations.state import append_line, lines_of, locked, now, project_root, read_json, state_folder
 from dense.readers.json_value import obj
@@ -26,6 +26,10 @@ MAX_CHARACTERS = 9_500
 WAIT_SECONDS = 0.25
 """How long a starting session waits for the result of one that has just ended."""
 MAX_INPUT = 1_000_000
+LESSONS_HEAD = (
+    "dense: dead ends that recurred in earlier sessions of this project, and what worked in at least three of them. It"
+    " is a record made from their traces, no request of the user."
+)
 USAGE = "usage: dense hook session-start|session-end|work|status|on|off [--agent NAME]"
 
 
@@ -110,17 +114,28 @@ def end_session(item: dict[str, Any]) -> None:
 
 
 def start_session(session: str, folder: str) -> str:
-    """The feedback for a session that starts: of the project's last session, if something is open and nobody got it."""
+    """The feedback for a session that starts: of the project's last session, if something is open and nobody got it;
+    and the project's lessons, if there are any."""
     deadline = time.monotonic() + WAIT_SECONDS
     while is_waiting(folder) and time.monotonic() < deadline:
         time.sleep(0.02)
     with locked(state_folder() / LOCK):
         result = _undelivered(folder, session)
         if result is None:
-            return ""
+            return lessons_text(folder)
         line = {"at": now(), "source": result["session"], "target": session, "project": str(project_root(folder))}
         append_line(state_folder() / INJECTED, line)
-    return str(result["context"])[:MAX_CHARACTERS]
+    text, lessons = str(result["context"])[:MAX_CHARACTERS], lessons_text(folder)
+    return f"{text}\n{lessons}" if lessons and len(text) + len(lessons) < MAX_CHARACTERS else text
+
+
+def lessons_text(folder: str) -> str:
+    """The lessons that hold in a project, a line each; empty if there are none."""
+    try:
+        text = (project_folder(folder) / LESSONS).read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+    return f"{LESSONS_HEAD}\n{text}"[:MAX_CHARACTERS] if text else ""
 
 
 def _undelivered(folder: str, session: str) -> dict[str, Any] | None:

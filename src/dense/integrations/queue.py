@@ -10,6 +10,8 @@ from typing import Any
 from dense.integrations.state import project_key, read_json, state_folder, write_json
 
 QUEUE, FAILED, PROJECTS = "queue", "failed", "projects"
+LESSONS = "lessons.txt"
+"""The lessons that hold in a project, a line each: in its folder."""
 
 
 def plain_name(session: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from dense.deliver.page import END
 from dense.errors import DenseError, ModelError
 from dense.integrations.hooks import MAX_CHARACTERS
+from dense.integrations.project_lessons import keep_evidence
 from dense.integrations.queue import FAILED, pending, plain_name, project_folder
 from dense.integrations.sessions import session_trajectory
 from dense.integrations.settings import Settings, load_settings
@@ -69,6 +70,7 @@ def _work_on(path: Path) -> None:
 def distill_session(item: dict[str, Any]) -> dict[str, Any]:
     """The result of one session: its state, what is open, and the text for the next session."""
     trajectory = queued_trajectory(item)
+    keep_evidence(plain_name(str(item["session_id"])), str(item["cwd"]), trajectory)
     done = asyncio.run(_distilled(trajectory, load_settings(Path(str(item["cwd"])), trusts_project=False)))
     tree, verdict = done.reconciled, done.reconciled.root.verdict
     opened = [issue.text for issue in tree.issues if issue.resolved_at is None]

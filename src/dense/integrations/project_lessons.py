@@ -1,0 +1,49 @@
+"""Lessons of one project's own sessions: evidence kept with each result, and the lines that the next session gets.
+
+The same rule as `dense lessons`: the way out of a dead end must have worked in at least three tasks of this project."""
+
+from __future__ import annotations
+
+from dense.batch.observed import failures_of
+from dense.detectors.assessment import TraceAssessment
+from dense.evidence.actions import EffectsCache
+from dense.evidence.trace import TraceEvidence
+from dense.integrations.queue import LESSONS, project_folder
+from dense.integrations.state import now, project_root, write_atomically
+from dense.lessons.files import encode_evidence, read_evidence
+from dense.lessons.lesson import LessonEvidence, lessons_of, task_hash
+from dense.lessons.text import lesson_items
+from dense.service.drafting import clean
+from dense.trajectory import Trajectory
+
+FOLDER = "lessons"
+MAX_BYTES = 1_500
+MAX_SESSIONS = 200
+"""So many sessions' evidence counts, the newest ones."""
+MAX_TASK = 200
+
+
+def keep_evidence(name: str, folder: str, trajectory: Trajectory) -> None:
+    """Keep what a session shows about dead ends, and write the project's lessons anew."""
+    place = project_folder(folder)
+    pieces = _session_evidence(name, str(project_root(folder)), trajectory)
+    write_atomically(place / FOLDER / f"{name}.jsonl", encode_evidence(pieces).decode("utf-8"))
+    files = sorted((place / FOLDER).glob("*.jsonl"), key=lambda path: path.stat().st_mtime)[-MAX_SESSIONS:]
+    lessons = lessons_of(piece for path in files for piece in read_evidence(path))
+    write_atomically(place / LESSONS, "\n".join(item.text for item in lesson_items(lessons, MAX_BYTES)))
+
+
+def _session_evidence(name: str, project: str, trajectory: Trajectory) -> list[LessonEvidence]:
+    cleaned, _ = clean(trajectory, redacted=True)
+    task = " ".join((cleaned.task.instruction if cleaned.task else "").split())[:MAX_TASK]
+    if not task:
+        return []
+    failures = failures_of(TraceAssessment(TraceEvidence(cleaned, EffectsCache())))
+    return [
+        LessonEvidence(
+            failure.signature, failure.program, way.kind, way.text, way.has_worked, task, task_hash(cleaned.task),
+            project, name, name, failure.action, way.action, failure.line, failure.command, now()[:10],
+        )
+        for failure in failures
+        for way in failure.ways
+    ]  # fmt: skip
