@@ -118,11 +118,13 @@ def test_text_of_a_trace_cannot_steer_the_terminal(tmp_path: Path) -> None:
     assert not re.search(r"[\x00-\x08\x0b-\x1f\u202a-\u202e]", done.stdout + done.stderr)
 
 
-def test_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m dense read --json tests/fixtures | head -c 100"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert "Traceback" not in done.stderr
-    assert done.stdout.startswith('{"schema"')
+@pytest.mark.parametrize("command", ["read --json examples", "methods", "convert examples --to atif"])
+@pytest.mark.parametrize("reader", ["head -c 100", "true"])
+def test_a_closed_pipe_is_no_error(command: str, reader: str) -> None:
+    piped = f"set -o pipefail; {sys.executable} -m dense {command} | {reader}"
+    done = subprocess.run(["bash", "-c", piped], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert bool(done.stdout) == (reader != "true")
 
 
 LISTENING = (

@@ -75,3 +75,29 @@ def test_parts_of_several_each_have_their_summary(word: str) -> None:
     text = report("Put the sum into `/app/sum.txt`.", *long, *made, word)
     assert len(re.findall(r"^(?:task )?a[\d-]+a\d+ \w+: ", text, re.MULTILINE)) == 2
     assert text.count("summary: ") == 1
+
+
+def test_cells_of_a_table_are_no_proven_values() -> None:
+    def proven(output: str) -> list[str]:
+        write = ("cat > recover.py <<'E'\nimport json\njson.dump(x, open('rows.json', 'w'))\nE", "")
+        actions = (write, ("python3 recover.py", output), ("cat rows.json", output), "Done.")
+        return [part.facets.key_values for part in parts("Recover the rows into `/app/rows.json`.", *actions)]
+
+    assert any("11.75" in values for values in proven('{"rows": 231, "median": 11.75}'))
+    rows = '[{"rows": 231, "median": 11.75}, {"rows": 232, "median": 12.75}]'
+    assert not any("75" in values for values in proven(rows))
+
+
+def test_what_is_published_is_named_before_a_rerun() -> None:
+    push = "git add -A && git commit -m x && git push origin main"
+    text = report("Update `notes.md`.", ("echo hi > notes.md", ""), (push, "9efe77f..2e593ed main -> main"), "Pushed.")
+    assert "a2 ran `git push origin main`" in text
+    assert "outside" not in report(
+        "Update `notes.md`.", ("echo hi > notes.md", ""), ("git push --dry-run", ""), ("echo 'git push'", ""), "Done."
+    )
+
+
+def test_a_limit_is_named_only_if_one_was_recorded() -> None:
+    text = report("Write `/app/a.txt`.", ("ls", "b.txt"), ("cat b.txt", "7"))
+    assert "Hand over: this attempt broke off after a2" in text
+    assert "limit" not in text

@@ -69,7 +69,13 @@ app.add_typer(refit, name="refit")
 def main() -> None:
     """Run the command line: a `DenseError` becomes one line, not a traceback."""
     try:
-        app()
+        try:
+            app()
+        except SystemExit as end:
+            if isinstance(end.__context__, BrokenPipeError):  # click makes an error of it
+                raise BrokenPipeError from None
+            sys.stdout.flush()
+            raise
     except DenseError as error:
         lines = [printable(line) for line in str(error).splitlines()] or [type(error).__name__]
         print("error: " + "\n  ".join(lines), file=sys.stderr)
@@ -77,7 +83,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
-    except BrokenPipeError:  # `dense read … | head`: nobody is listening any more
+    except BrokenPipeError:  # `dense … | head`: nobody is listening any more
         _silence()
         sys.exit(0)
     except OSError as error:  # the disk is full, say; errors of reading are handled where files are read

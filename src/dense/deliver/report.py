@@ -22,6 +22,7 @@ from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortene
 from dense.deliver.quotes import QuoteBlock, quote_block
 from dense.deliver.repetition import CODE_SPAN, MIN_CLAUSE_WORDS, SPAN, labelled_once, without_repetition
 from dense.evidence.actions import EffectsOf
+from dense.knowledge.words import pattern
 from dense.text.clip import clip_middle
 from dense.text.search import line_with_quote
 from dense.transcript import TranscriptAction, transcript_actions
@@ -279,13 +280,19 @@ def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
     last = actions[-1]
     if last.is_message:
         return "It ended with a closing message." if last.says else "The record stops with an empty action."
-    return "It was handed in." if _hands_over(last) else "The record stops there."
+    if _hands_over(last):
+        return "It was handed in."
+    closed = any(one.is_message and CLOSING.search(one.says) for one in actions[-MAX_AFTER_CLOSING - 1 : -1])
+    return "It ended soon after a closing message." if closed else "The record stops there."
 
 
 def _hands_over(action: TranscriptAction) -> bool:
     return any(HAND_OVER.search(block.text[:400]) for block in action.blocks if block.kind == "call")
 
 
+MAX_AFTER_CLOSING = 3
+"""A closing message may be followed by so many actions."""
+CLOSING = pattern("closing")
 HAND_OVER = re.compile(
     r"COMPLETE_TASK_AND_SUBMIT|\b(?:submit|finish|attempt_?completion|task_complete|mark_task_complete|return_result)\b",
     re.IGNORECASE,

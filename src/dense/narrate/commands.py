@@ -33,9 +33,17 @@ IN_PLACE = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i")
 SUBSTITUTION = re.compile(r"\bs([/|#@,!])((?:\\.|(?!\1)[^\\])++)\1((?:\\.|(?!\1)[^\\])*+)\1")
 OPERAND = re.compile(r"""\s(?:-[-\w]+(?:=\S*)?\s+)*+(?:'([^']+)'|"([^"]+)"|([^\s'"|;-][^\s|;]*))""")
 PYTHON = re.compile(r"(?:\S*/)?python[\d.]*(?: -u)?(?: -)?$")
-NO_COMMAND = re.compile(r"\s*(?::(?:[\s=][^\n;&|>$`]*)?|[},\]][^\n]*|<\|.*)\s*", re.DOTALL)
+NO_COMMAND = re.compile(
+    r"""\s*(?::(?:[\s=](?:[^\n;&|>$`'"]|'[^'\n]*'|"[^"\n$`]*")*|[}\]])?|[},\]][^\n]*|<\|.*)\s*""", re.DOTALL
+)
 """A shell text that runs nothing: the null command with words behind it, or a piece of a tool call's own syntax."""
 MIN_IDLE_CALLS = 3
+PUBLISHES = re.compile(
+    r"(?:^|[;&|(])\s*((?:git(?: -C \S+)? push|(?:npm|pnpm|yarn|cargo|poetry|uv|hatch) publish|twine upload|docker push"
+    r"|gh (?:pr|release) create)\b[^;&|\n]*)",
+    re.MULTILINE,
+)
+"""A command whose effect is outside the environment: no new one undoes it."""
 COMMENT = re.compile(r"\s*(?:#(?!!)|//|--)\s*(\S[^\n]{3,200})")
 
 
@@ -52,6 +60,23 @@ def advise_real_commands(facts: Sequence[ActionFacts]) -> tuple[str, list[int]]:
         f" {code_span(shown, 60)}, ran nothing. A shell ignores what follows `:`, and `}}` or `,` is no command.",
         [idle[0].action, idle[-1].action],
     )
+
+
+def advise_published(facts: Sequence[ActionFacts]) -> tuple[str, list[int]]:
+    """What to look at before a rerun repeats what an attempt sent elsewhere, with the last such action."""
+    found = [
+        (fact.action, match[1].strip())
+        for fact in facts
+        if not fact.has_failed
+        for text in fact.commands
+        for match in PUBLISHES.finditer(text[:MAX_EDIT_CHARS])
+        if "--dry-run" not in match[1]
+    ]
+    if not found:
+        return "", []
+    action, command = found[-1]
+    outside = f"Look at what is already outside this environment before you repeat it: a{action} ran"
+    return f"{outside} {code_span(command, 80)}.", [action]
 
 
 def short_command(text: str, limit: int = 100) -> str:

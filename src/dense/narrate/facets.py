@@ -133,8 +133,15 @@ class _FacetItems:
         shows = [action for action in self.stretch.actions if action.phase == "verify" and action.shows_data]
         for action in shows[-MAX_LOOKS:]:
             text = action.output if len(action.output) <= MAX_VALUE_OUTPUT_CHARS else ""
-            for value in values(text)[:12]:
-                if len(value.text) <= 60 and _is_named(value.name) and self._is_computed(action, value.text):
+            shown = values(text)
+            several = {one.name for one in shown if any(one.name == two.name and one.text != two.text for two in shown)}
+            for value in shown[:12]:
+                if (
+                    value.name not in several
+                    and len(value.text) <= 60
+                    and _is_named(value.name)
+                    and self._is_computed(action, value.text)
+                ):
                     found[value.name] = value.text
         return [f"{one_line(name, 40)} {code_span(text, 60)}" for name, text in found.items()]
 

@@ -366,7 +366,9 @@ ADVICE: dict[str, Advise] = {
     "submission_partial": _advise_unfinished,
     "agent_gave_up": _advise_unfinished,
     "request_unsatisfied": lambda one: f"Satisfy the request first: {code_span(one.text('reason'), 160)}",
-    "ended_without_handover": lambda one: f"Hand over before the limit: this attempt broke off after a{one.opened}.",
+    "ended_without_handover": lambda one: (
+        f"Hand over{' before the limit' if one.text('quote') else ''}: this attempt broke off after a{one.opened}."
+    ),
     "action_announced": lambda one: f"Do what a{one.opened} only announces: a message without a call ends the run.",
     "failure_admitted": _advise_unfinished,
     "closing_doubt": lambda one: f"Settle what the attempt left open at the end: {code_span(one.text('quote'), 160)}",

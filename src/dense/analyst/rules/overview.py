@@ -6,7 +6,7 @@ from dense.detectors.assessment import TraceAssessment
 from dense.detectors.finding import Finding
 from dense.evidence.facts.paths import is_trial_file, same_file
 from dense.evidence.trace import TraceEvidence
-from dense.narrate.commands import advise_real_commands
+from dense.narrate.commands import advise_published, advise_real_commands
 from dense.narrate.findings import describe_demand, describe_next_step
 from dense.tree import NextStep, Product, RequirementStatus
 
@@ -26,12 +26,16 @@ def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus
 
 
 def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:
-    """What to do about calls that ran nothing, and about each open finding: first what must not happen again, then the
-    most severe."""
+    """What to do about calls that ran nothing, about what is already published, and about each open finding: first what
+    must not happen again, then the most severe."""
     still_open = [one for one in assessment.findings if one.is_open]
     ordered = sorted(still_open, key=lambda one: (one.code not in FIRST_CODES, SEVERITIES.index(one.severity)))
-    text, idle = advise_real_commands(assessment.evidence.facts)
-    steps = [NextStep(text, _names(*idle))] if text else []
+    facts = assessment.evidence.facts
+    steps = [
+        NextStep(text, _names(*actions))
+        for text, actions in (advise_real_commands(facts), advise_published(facts))
+        if text
+    ]
     steps += [NextStep(text, _names(*one.evidence[-2:])) for one in ordered if (text := describe_next_step(one))]
     return tuple({step.text: step for step in steps}.values())[:MAX_NEXT_STEPS]
 

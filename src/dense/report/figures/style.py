@@ -35,7 +35,7 @@ STYLES = {
     "all-at-once": MethodStyle("#cc79a7", "P", "xxx", (4, 1, 1, 1)),
     "step-by-step": MethodStyle("#009e73", "^", "---", (2, 1)),
     "dense": MethodStyle("#d55e00", "*"),
-    "dense+lessons": MethodStyle("#661100", "X", "..", (3, 3)),
+    "dense+lessons": MethodStyle("#00c800", "d", "..", (3, 3)),
     "dense-no-shortcuts": MethodStyle("#999933", "<", "|||", (6, 1, 1, 1)),
     "dense-no-hierarchy": MethodStyle("#0072b2", ">", "+++", (6, 1, 1, 1, 1, 1)),
     "dense-flat": MethodStyle("#aa4499", "p", "oo", (2, 2)),
