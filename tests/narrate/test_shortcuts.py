@@ -156,3 +156,40 @@ def test_a_run_that_failed_keeps_its_command() -> None:
 def test_the_first_complaint_of_the_tests_is_described(text: str, line: str) -> None:
     command = "go test ./..." if "go:" in text else "pytest -q"
     assert described([action("bash", f"...\n{text}\n", command=command)]).endswith(f"(`{line}`)")
+
+
+TWO_FAIL = UNITTEST.replace(
+    "\nRan 2",
+    f"""
+======================================================================
+FAIL: test_other (test_a.A)
+----------------------------------------------------------------------
+Traceback (most recent call last):
+  File "test_a.py", line 9, in test_other
+{"    self.assertRaises(ValueError, count, [0, 10, 20, 30])" * 60}
+AssertionError: ValueError not raised
+
+Ran 2""",
+).replace("failures=1", "failures=2")
+
+
+def test_a_complaint_is_that_of_the_test_that_is_named_first() -> None:
+    text = described([action("bash", TWO_FAIL, command="python3 -m unittest")])
+    assert text.endswith("tests fail: `test_limit` and `test_other` (`AssertionError: 0 != 1`)")
+    logged = action("bash", f"ValueError: only logged\n{TWO_FAIL}", command="python3 -m unittest")
+    assert described([logged]).endswith("(`AssertionError: 0 != 1`)")
+    cut = action("bash", TWO_FAIL.replace("AssertionError: 0 != 1", "[… cut …]"), command="python3 -m unittest")
+    assert described([cut]).endswith("`test_limit` and `test_other`")
+
+
+def test_a_failure_from_before_any_change_is_called_that() -> None:
+    tests = action("bash", UNITTEST, command="python3 -m unittest")
+    text = dead_end([tests], lambda _: "", lambda _: [edit("a", "b")], baselines=[1])
+    assert text.startswith("before any change: ran `python3 -m unittest`: 1 of 2 tests fail")
+    assert "edited" not in text
+
+
+def test_what_passed_says_which_other_check_is_open() -> None:
+    text = working_path([edit("360", "3600")], None, TESTS, not_covered=[("make speed", 3)])
+    assert text.startswith("not `make speed` (failed at a3), only this: edited `a.py`")
+    assert text.endswith("then ran `pytest -q`: all 4 tests pass")

@@ -377,7 +377,8 @@ def _dead_ends(tree: ReconciledTree) -> Iterator[Item]:
 
 def _shortcut(node: Shortcut) -> Item:
     failed = one_line(node.dead_end) or one_line(node.title)
-    way = f"; working-path: {one_line(node.working_path)}" if node.working_path else ""
+    label = "working-path" if node.outcome == "succeeded" else "what worked"
+    way = f"; {label}: {one_line(node.working_path)}" if node.working_path else ""
     if node.outcome == "succeeded":
         return _item("solved", "shortcut ", f"{_span(node)}, dead-end: {failed}{way}")
     outcome = "" if node.outcome == "failed" else f" {node.outcome}"

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property
 
 from dense.evidence.actions import EffectsOf, commands
+from dense.evidence.checks.aborted_runs import could_not_run
 from dense.evidence.checks.checks import Check, find_checks
 from dense.evidence.checks.reverted_runs import find_reverted_checks
 from dense.evidence.checks.test_edits import TestEdit, find_test_edits
@@ -16,6 +17,7 @@ from dense.evidence.ending.ending import Ending, find_ending
 from dense.evidence.ending.rejections import Rejection, find_rejections
 from dense.evidence.facts.agents import with_subagents
 from dense.evidence.facts.facts import ActionFacts, collect_facts
+from dense.evidence.facts.families import own_scripts
 from dense.evidence.facts.paths import base_name, is_temporary, is_trial_file, same_file
 from dense.evidence.facts.remarks import find_complaint
 from dense.evidence.links.action_links import ActionLinks
@@ -178,6 +180,25 @@ class TraceEvidence:
     def first_change(self) -> int:
         """The first action that changed something; one beyond the end if there is none."""
         return next((action for action, _ in self.changes), len(self.facts) + 1)
+
+    def is_baseline(self, action: int) -> bool:
+        """Whether an action shows what the task is, and is no try at it: a check that fails, or a reproduction, before
+        the first change of anything but the agent's own tests. One that could not run shows nothing."""
+        fact = self.fact(action)
+        if not fact.has_failed or not action < self._first_source_change <= len(self.facts):
+            return False
+        scripts = own_scripts(fact.effects)
+        is_trial = bool(scripts) and all(is_trial_file(base_name(path)) for path in scripts)
+        is_missing = any(failure.family.is_missing_dependency for failure in fact.result.failures)
+        return (fact.is_check or is_trial) and not is_missing and not could_not_run(fact.result, fact.family)
+
+    @cached_property
+    def _first_source_change(self) -> int:
+        """The first change of a file that is no test of the agent's own, or that the task names; the first change if
+        there is none."""
+        named = {base_name(one.subject) for one in self.requirements if one.kind == "file"}
+        found = (action for action, name in self.changes if name in named or not is_trial_file(name))
+        return next(found, self.first_change)
 
     @cached_property
     def last_change(self) -> int:

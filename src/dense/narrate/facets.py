@@ -46,6 +46,8 @@ class ReportedElsewhere(Struct, frozen=True):
     """Failures that a shortcut describes."""
     issues: frozenset[int] = frozenset()
     """The evidence of open issues."""
+    baselines: frozenset[int] = frozenset()
+    """Failures that show what the task is: no dead ends."""
     is_unverified: bool = False
     """Whether an open issue says that nothing checked the last change."""
 
@@ -61,6 +63,7 @@ def reported_elsewhere(assessment: TraceAssessment, first: int, last: int) -> Re
     return ReportedElsewhere(
         frozenset([action for one in attempts for action in one.failed]),
         frozenset([action for one in issues for action in one.evidence]),
+        frozenset(filter(assessment.evidence.is_baseline, range(first, last + 1))),
         any(one.code == "unverified_change" for one in issues),
     )
 
@@ -213,7 +216,8 @@ class _FacetItems:
         for action in self.stretch.failed[-MAX_FAILURES:]:
             failures = action.facts.result.failures
             is_missing = any(failure.family.is_missing_dependency for failure in failures)
-            if not failures or (not is_missing and (action.is_check or action.only_looks)):
+            is_known = action.action in self.elsewhere.baselines
+            if not failures or is_known or (not is_missing and (action.is_check or action.only_looks)):
                 continue
             recovery = self.stretch.recovery(action)
             is_corrected = recovery is not None and recovery.action <= action.action + 2

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Any
 
 from dense.evidence.actions.tool_calls import parse_call
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import describe_change, remaining_changes, small_changes
-from dense.narrate.outputs import describe_missing, main_failure
+from dense.narrate.outputs import describe_missing, main_failure, test_name
 from dense.narrate.phrases import listed, paths_text
 from dense.narrate.tools import tool_name
 from dense.text.differences import differing_leaves, differing_parts
@@ -20,8 +20,8 @@ MAX_FAILURES = 4
 MAX_TESTED_CHANGES = 2
 """How many changes before a failure are named, the last ones."""
 MAX_WORKING_CHANGES = 3
-MAX_COMPLAINT_TAIL = 1600
-"""How much of the end of an output is searched for what a test expected."""
+MAX_COMPLAINT_TEXT = 40_000
+"""How much of an output is searched for what a test expected."""
 MAX_ARGUMENT_CHARS = 60
 MAX_VALUES = 3
 """How many single values are named in which two lists or records differ."""
@@ -31,18 +31,34 @@ TEST_COMPLAINT = re.compile(
     re.MULTILINE,
 )
 """How pytest, unittest and go say what a test expected, in the order of preference."""
+TEST_HEADING = re.compile(
+    r"^(?:(?:FAIL|ERROR): (\w{1,200})|_{3,200} (?:ERROR at \w{1,20} of )?(\S{1,300}) _{3,200}$"
+    r"| {0,40}--- FAIL: (\S{1,300}))",
+    re.MULTILINE,
+)
+"""How unittest, pytest and go begin what they say of one test that failed."""
 
 type TestedChanges = Callable[[NarratedAction], Sequence[NarratedAction]]
 """The changes that a check or a run put to the test."""
 
 
-def dead_end(failed: Sequence[NarratedAction], complaint: Callable[[int], str], tested: TestedChanges) -> str:
+def dead_end(
+    failed: Sequence[NarratedAction],
+    complaint: Callable[[int], str],
+    tested: TestedChanges,
+    baselines: Collection[int] = (),
+) -> str:
     """What was tried and what came back, each failure once. `complaint`: what the agent said is wrong with a result. A
-    check only says that it failed: what failed are the changes before it."""
+    check only says that it failed: what failed are the changes before it. `baselines`: failures from before any
+    change, which say what the task is."""
     by_output: dict[str, list[NarratedAction]] = {}
     for action in failed:
         by_output.setdefault(action.output_text, []).append(action)
-    texts = [_describe_failure(actions, complaint, tested) for actions in list(by_output.values())[-MAX_FAILURES:]]
+    texts = [
+        ("before any change: " if actions[0].action in baselines else "")
+        + _describe_failure(actions, complaint, lambda action: () if action.action in baselines else tested(action))
+        for actions in list(by_output.values())[-MAX_FAILURES:]
+    ]
     more = f"; and {len(by_output) - MAX_FAILURES} more" if len(by_output) > MAX_FAILURES else ""
     return "; ".join(texts) + more
 
@@ -70,13 +86,26 @@ def _tested_changes(action: NarratedAction, tested: TestedChanges) -> str:
 
 
 def _expectation(action: NarratedAction) -> str:
-    """What the first test that failed says."""
+    """What the test that is named first says; without a name, the first one that says something."""
     if not action.facts.result.tests or action.could_not_run or not action.step.observations:
         return ""
-    found = TEST_COMPLAINT.findall(action.step.observations[-1].text[-MAX_COMPLAINT_TAIL:])
+    text = action.step.observations[-1].text[:MAX_COMPLAINT_TEXT]
+    named = next((test_name(name) for run in action.facts.result.tests for name in run.names), "")
+    found = TEST_COMPLAINT.findall(_said_of(named, text) if named else text)
     by_kind = [next((groups[kind] for groups in found if groups[kind]), "") for kind in range(4)]
     line = next(filter(None, by_kind), "")
     return f" ({code_span(line, 110)})" if line else ""
+
+
+def _said_of(name: str, text: str) -> str:
+    """What a text says of one test: from its heading to the next one, or the lines that name it. All of it if there are
+    no headings."""
+    headings = list(TEST_HEADING.finditer(text))
+    ends = [*[heading.start() for heading in headings[1:]], len(text)]
+    for heading, end in zip(headings, ends, strict=False):
+        if test_name(heading[heading.lastindex or 0]).rpartition(".")[2] == name.rpartition(".")[2]:
+            return text[heading.start() : end]
+    return "\n".join([line for line in text.splitlines() if name in line]) if headings else text
 
 
 def working_path(
@@ -84,13 +113,18 @@ def working_path(
     failed: NarratedAction | None,
     recovery: NarratedAction,
     changed_tests: Sequence[str] = (),
+    not_covered: Sequence[tuple[str, int]] = (),
 ) -> str:
     """The changes that were in place when it worked, then what showed that it did. Of a call that was tried again, only
-    what is different. `changed_tests`: tests that pass because they were changed themselves."""
+    what is different. `changed_tests`: tests that pass because they were changed themselves. `not_covered`: other
+    checks and limits that are open, each with the action at which it failed."""
     steps = list(dict.fromkeys(map(_change_text, remaining_changes(changes)[-MAX_WORKING_CHANGES:])))
     shown = _difference(failed, recovery) if failed is not None else ""
     shown = shown or describe_change(recovery, recovery.action_text)
     path = ", then ".join([*steps, shown if recovery.is_bare else f"{shown}: {recovery.output_text}"])
+    if not_covered:
+        names = listed([f"{code_span(name, 80)} (failed at a{action})" for name, action in not_covered])
+        path = f"not {names}, only this: {path}"
     return f"made to pass by changing the test itself ({paths_text(changed_tests)}): {path}" if changed_tests else path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from made_attempt import Action, attempt
 
 from dense.analyst.rules.analyst import RulesAnalyst
@@ -69,3 +70,44 @@ def test_a_folder_is_no_file_that_was_made() -> None:
     reported = parts("artifact", ("git checkout -q main", ""), ("echo 1 > /app/a.txt", ""), ("pytest -q", PASSED))
     assert reported
     assert all("`.`" not in one for one in reported)
+
+
+REPRODUCTION = ("cat > repro.py <<'EOF'\nimport shop\nprint(shop.d['a'])\nEOF", "")
+SOLUTION = ("sed -i 's/a - b/a + b/' shop.py", "")
+
+
+@pytest.mark.parametrize("removed", [(), (("rm repro.py", ""),)])
+def test_a_reproduction_before_any_change_is_no_dead_end(removed: tuple[Action, ...]) -> None:
+    run = "python3 repro.py"
+    assert not parts("dead_end", REPRODUCTION, (run, KEY_ERROR, 1), SOLUTION, (run, "1\n"), *removed)
+    again = ("sed -i 's/a + b/b + a/' shop.py", "")
+    other = KEY_ERROR.replace("'a'", "'b'")
+    reported = parts("dead_end", REPRODUCTION, (run, KEY_ERROR, 1), SOLUTION, (run, other, 1), again, (run, "1\n"))
+    assert reported
+    assert reported[0].startswith("before any change: ran `python3 repro.py`: `KeyError: 'a'`; changed `a - b` to")
+
+
+def test_the_script_that_the_task_asks_for_is_no_reproduction() -> None:
+    write = ("cat > demo.py <<'EOF'\nprint(d['a'])\nEOF", "")
+    change = ("sed -i 's/x/a/' demo.py", "")
+    actions = [write, ("python3 demo.py", KEY_ERROR, 1), change, ("python3 demo.py", "1\n"), ("echo 1 > b.py", "")]
+    root = distill_sync(attempt("Write `demo.py`, which prints 1.", *actions), RulesAnalyst()).reconciled.root
+    assert any("KeyError" in getattr(node, "dead_end", "") for node in nodes(root))
+
+
+def test_a_recovery_on_one_check_is_no_working_path_while_another_is_open() -> None:
+    actions = [
+        ("python3 check_speed.py", "5.9 s, limit 2.0 s: TOO SLOW", 1),
+        ("sed -i 's/a - b/a * b/' shop.py", ""),
+        ("pytest -q", FAILED, 1),
+        ("sed -i 's/a [*] b/a + b/' shop.py", ""),
+        ("pytest -q", PASSED),
+    ]
+    task = "Make shop.py fast: `python3 check_speed.py` must pass, and `pytest -q` too."
+    report = distill_sync(attempt(task, *actions), RulesAnalyst()).feedback.report
+    assert "working-path" not in report
+    assert "what worked: not `python3 check_speed.py` (failed at a1), only this: changed" in report
+    fine = [*actions, ("python3 check_speed.py", "0.9 s, limit 2.0 s: ok", 0)]
+    report = distill_sync(attempt(task, *fine), RulesAnalyst()).feedback.report
+    assert "working-path" in report
+    assert "only this" not in report

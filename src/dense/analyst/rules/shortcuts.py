@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from dense.detectors.assessment import TraceAssessment
+from dense.detectors.finding import Finding
 from dense.draft import GroupDraft, PartDraft, leaf_reference
 from dense.evidence.links.attempts import Attempt
 from dense.narrate.actions import NarratedAction
@@ -15,7 +16,7 @@ from dense.tree import ShortcutOutcome
 
 MAX_LOOKBACK = 8
 """How many actions before a failure may hold the changes that it put to the test."""
-MAX_EARLIER_FINDINGS = 20
+MAX_OTHER_FINDINGS = 20
 
 
 def shortcuts(children: Sequence[PartDraft], assessment: TraceAssessment, narrator: Narrator) -> list[GroupDraft]:
@@ -29,7 +30,9 @@ def shortcuts(children: Sequence[PartDraft], assessment: TraceAssessment, narrat
         covered = [i for i in range(start, end) if _is_mostly(attempt, firsts[i], lasts[i])]
         if len(covered) < 2 or covered[-1] - covered[0] >= len(covered):
             continue
-        found.append(_group(attempt, firsts[covered[0]], lasts[covered[-1]], assessment, narrator))
+        if (group := _group(attempt, firsts[covered[0]], lasts[covered[-1]], assessment, narrator)) is None:
+            continue
+        found.append(group)
         place = covered[-1] + 1
     return found
 
@@ -39,8 +42,14 @@ def _is_mostly(attempt: Attempt, first: int, last: int) -> bool:
     return 2 * (min(last, attempt.last) - max(first, attempt.first) + 1) > last - first + 1
 
 
-def _group(attempt: Attempt, first: int, last: int, assessment: TraceAssessment, narrator: Narrator) -> GroupDraft:
+def _group(
+    attempt: Attempt, first: int, last: int, assessment: TraceAssessment, narrator: Narrator
+) -> GroupDraft | None:
+    """The group of an attempt; None if all that failed in it are baselines: those are no dead ends."""
     failed = [action for action in attempt.failed if first <= action <= last]
+    baselines = [action for action in failed if assessment.evidence.is_baseline(action)]
+    if failed and baselines == failed:
+        return None
     recovery = attempt.recovery if attempt.recovery is not None and attempt.recovery <= last else None
     evidence = [*failed[-2:], *([recovery] if recovery else [])]
     return GroupDraft(
@@ -51,6 +60,7 @@ def _group(attempt: Attempt, first: int, last: int, assessment: TraceAssessment,
             [narrator.action(action) for action in failed],
             assessment.evidence.complaint_after,
             lambda action: _tested(action, narrator),
+            baselines,
         ),
         _working_path(attempt.first, recovery, failed, assessment, narrator) if recovery else "",
         _outcome(recovery, assessment, failed, last),
@@ -74,7 +84,7 @@ def _tested(failed: NarratedAction, narrator: Narrator) -> list[NarratedAction]:
 
 
 def _outcome(recovery: int | None, assessment: TraceAssessment, failed: Sequence[int], last: int) -> ShortcutOutcome:
-    """A recovery is no success while an earlier failed check is open, or if the check itself was changed."""
+    """A recovery is no success while a check is open that it does not cover, or if the check itself was changed."""
     if recovery is None:
         after = (failed[-1] if failed else last) + 1
         return (
@@ -82,11 +92,18 @@ def _outcome(recovery: int | None, assessment: TraceAssessment, failed: Sequence
             if any(assessment.evidence.fact(n).effects.changes_files for n in range(after, last + 1))
             else "failed"
         )
-    if assessment.edited_tests(failed, recovery):
-        return "partial"
-    earlier = assessment.findings_in(1, recovery)[-MAX_EARLIER_FINDINGS:]
-    is_open = any(one.code == "check_failed" and one.is_serious and one.is_open for one in earlier)
-    return "partial" if is_open else "succeeded"
+    is_partial = assessment.edited_tests(failed, recovery) or _not_covered(recovery, assessment)
+    return "partial" if is_partial else "succeeded"
+
+
+def _not_covered(recovery: int, assessment: TraceAssessment) -> list[Finding]:
+    """The failed checks and missed limits that a recovery says nothing about: those before it that are open, and later
+    ones that the task names."""
+    commands = assessment.evidence.fact(recovery).commands
+    later = assessment.findings_in(recovery + 1, len(assessment.evidence.facts))[-MAX_OTHER_FINDINGS:]
+    later = [one for one in later if one.number("is_named") and not any(one.subject in text for text in commands)]
+    found = (*assessment.findings_in(1, recovery)[-MAX_OTHER_FINDINGS:], *later)
+    return [one for one in found if one.code in ("check_failed", "limit_missed") and one.is_serious and one.is_open]
 
 
 def _working_path(
@@ -100,4 +117,10 @@ def _working_path(
     ]
     before = [action for action in failed if action < recovery]
     last_failure = narrator.action(before[-1]) if before else None
-    return working_path(changes, last_failure, narrator.action(recovery), assessment.edited_tests(failed, recovery))
+    return working_path(
+        changes,
+        last_failure,
+        narrator.action(recovery),
+        assessment.edited_tests(failed, recovery),
+        [(one.subject, one.opened) for one in _not_covered(recovery, assessment)],
+    )
