@@ -85,3 +85,20 @@ def test_a_stopped_and_a_killed_run_go_on_where_they_were(tmp_path: Path, monkey
     found = rows(tmp_path / "out")
     assert len(found) == len({row["key"] for row in found}) == 150
     assert (last.rows, last.failed) == (150 - before, 0)
+
+
+def test_workers_end_with_a_killed_parent_and_write_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGKILL of the parent alone: no worker goes on, no trace gets an error, and the next run makes all rows."""
+    _write_slow_traces(tmp_path / "in", 40)
+    killed = _batch(tmp_path)
+    _wait_for(tmp_path, 3)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.communicate(timeout=30)  # the workers hold its output streams open
+    begun = (tmp_path / "begun").read_text()
+    assert begun.count("\n") < 40
+    assert rows(tmp_path / "out") == []
+    monkeypatch.setenv("SLOW_TRACES", str(tmp_path / "begun"))
+    spec = BatchSpec(format=HOSTILE)
+    assert ran_batch(tmp_path / "out", tmp_path / "in", spec=spec).failed == 0
+    ran_batch(tmp_path / "undisturbed", tmp_path / "in", spec=spec)
+    assert rows(tmp_path / "out") == rows(tmp_path / "undisturbed")

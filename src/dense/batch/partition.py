@@ -132,38 +132,44 @@ class _Run:
         return self._result
 
     def _traces(self, item: WorkItem, digest: str) -> Iterator[tuple[RawTrace, Trajectory, int]]:
-        """The trajectories of an item that no earlier run has done. Everything else is counted or becomes a row."""
+        """The trajectories of an item that no earlier run has done. Everything else is counted or becomes a row. What
+        the watch raises is no trace's error: it ends the partition."""
+        for trace in self._opened(item, digest):
+            if self._watch.is_stopped():
+                return
+            place = f"{digest}\0{trace.part}"
+            self._watch.begin(place)
+            if self._watch.is_known(self._key(trace, 0)):
+                self._result.known += 1
+            elif problem := self._partition.fatal.get(place) or trace.problem:
+                self._fail(trace, digest, problem)
+            else:
+                yield from self._read(trace, item, digest)
+
+    def _opened(self, item: WorkItem, digest: str) -> Iterator[RawTrace]:
         try:
-            for trace in open_item(item, self._spec, self._limits.max_bytes):
-                if self._watch.is_stopped():
-                    return
-                place = f"{digest}\0{trace.part}"
-                self._watch.begin(place)
-                if self._watch.is_known(self._key(trace, 0)):
-                    self._result.known += 1
-                elif problem := self._partition.fatal.get(place) or trace.problem:
-                    self._fail(trace, digest, problem)
-                else:
-                    yield from self._read(trace, item, digest)
+            yield from open_item(item, self._spec, self._limits.max_bytes)
         except Exception as error:  # a file may be damaged in ways that its library's own errors describe
-            problem = str(error) if isinstance(error, DenseError) else describe_exception(error, "")
-            self._fail(_unread(item), digest, problem)
+            self._fail(_unread(item), digest, _described(error))
 
     def _read(self, trace: RawTrace, item: WorkItem, digest: str) -> Iterator[tuple[RawTrace, Trajectory, int]]:
         number = 0
-        for found in trace.read():
-            if isinstance(found, Trajectory):
-                yield trace, found, number
-                number += 1
-            elif found.is_trace or item.is_named or trace.part:
-                self._fail(trace, digest, found.reason)
-            else:
-                self._result.ignored += 1
+        try:
+            for found in trace.read():
+                if isinstance(found, Trajectory):
+                    yield trace, found, number
+                    number += 1
+                elif found.is_trace or item.is_named or trace.part:
+                    self._fail(trace, digest, found.reason, number)
+                else:
+                    self._result.ignored += 1
+        except Exception as error:  # see above
+            self._fail(trace, digest, _described(error), number)
 
-    def _fail(self, trace: RawTrace, digest: str, problem: str) -> None:
+    def _fail(self, trace: RawTrace, digest: str, problem: str, number: int = 0) -> None:
         self._result.rows.append(
             BatchRow(
-                self._key(trace, 0),
+                self._key(trace, number),
                 trace.content,
                 self._hash,
                 digest,
@@ -301,6 +307,10 @@ def parsed_time(text: str) -> datetime | None:
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def _described(error: Exception) -> str:
+    return str(error) if isinstance(error, DenseError) else describe_exception(error, "")
 
 
 def _unread(item: WorkItem) -> RawTrace:

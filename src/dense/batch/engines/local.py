@@ -2,7 +2,7 @@
 
 Each worker is told one partition at a time and says which trace it begins. If it dies or takes too long, its partition
 is given to a new process, in which that trace gets a row with an error. A worker is replaced after so many partitions,
-or if its memory has grown: memory stays flat however long a run is."""
+or if its memory has grown: memory stays flat however long a run is. A worker whose parent is gone ends at once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -183,7 +184,7 @@ class _Worker:
 
 
 class _PipeWatch(KeyWatch):
-    """Says which trace begins, and stops when all stop. If the parent is gone, so is this process."""
+    """Says which trace begins, and stops when all stop."""
 
     def __init__(self, keys: KnownKeys, connection: Connection, stopping: Any) -> None:
         super().__init__(keys)
@@ -200,6 +201,7 @@ def _work(connection: Connection, job: BatchJob, keys: str, stopping: Any) -> No
     """The life of a worker: partitions in, summaries out, until the other end of the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and stops all workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     watch = _PipeWatch(KnownKeys.at(Path(keys)), connection, stopping)
     with suppress(EOFError, OSError):
         while True:
@@ -212,6 +214,13 @@ def _work(connection: Connection, job: BatchJob, keys: str, stopping: Any) -> No
                 connection.send(("failed", text))
                 continue
             connection.send(("done", (summary, _memory())))
+
+
+def _end_with_parent() -> None:
+    """Wait until the parent is gone, then end this process wherever it is: parts are whole or not there."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _memory() -> int:
