@@ -95,7 +95,7 @@ def table(target: Path | str) -> list[dict[str, Any]]:
     system = fsspec.core.url_to_fs(str(target))[0]
     for part in place.parts():
         with system.open(part, "rb") as stream:
-            rows += pyarrow.parquet.ParquetFile(stream).read().to_pylist()
+            rows += pyarrow.parquet.ParquetFile(stream).read().drop_columns(["written"]).to_pylist()
     return sorted(rows, key=lambda row: (row["key"], row["source"], row["part"]))
 
 

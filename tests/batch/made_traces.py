@@ -59,12 +59,12 @@ def ran_batch(target: Path | str, *sources: Path | str, **options: Any) -> Batch
 
 
 def rows(target: Path | str) -> list[dict[str, Any]]:
-    """All rows of a target, sorted, without the identity of the input, which depends on its place and time."""
+    """All rows of a target, sorted, without the time at which they were written."""
     import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
 
     system = Target(str(target))._system
     found: list[dict[str, Any]] = []
     for part in Target(str(target)).parts():
         with system.open(part, "rb") as stream:
-            found += pyarrow.parquet.ParquetFile(stream).read().to_pylist()
+            found += pyarrow.parquet.ParquetFile(stream).read().drop_columns(["written"]).to_pylist()
     return sorted(found, key=lambda row: (row["source"], row["part"], row["key"]))

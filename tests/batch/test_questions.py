@@ -105,3 +105,9 @@ def test_the_commands(place: str, tmp_path: Path) -> None:
 def test_no_table_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DenseError, match="no table of `dense batch` there"):
         BatchTable(str(tmp_path))
+
+
+def test_a_run_that_does_nothing_says_what_has_no_feedback(place: str) -> None:
+    again = CliRunner().invoke(app, ["batch", str(Path(place).parent / "in"), "--out", place, "--quiet"])
+    assert "1 trace of the table has no feedback: see _errors.jsonl" in again.output
+    assert again.exit_code == 1

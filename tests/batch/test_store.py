@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_traces import ran_batch, rows, write_traces
+from made_traces import made_trace, ran_batch, rows, write_traces
 
+from dense.batch.questions.table import BatchTable
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.batch.store import KnownKeys
 from dense.errors import DenseError
@@ -51,7 +54,67 @@ def test_errors_are_tried_again_on_request(tmp_path: Path) -> None:
     assert ran_batch(tmp_path / "out", tmp_path / "in", limits=tiny).failed == 2
     assert ran_batch(tmp_path / "out", tmp_path / "in").skipped == 2
     again = ran_batch(tmp_path / "out", tmp_path / "in", retry_errors=True)
-    assert (again.rows, again.failed) == (2, 0)
+    assert (again.rows, again.failed, again.errors) == (2, 0, 0)
+    assert (tmp_path / "out" / "_errors.jsonl").read_text() == ""
+    assert _asked(tmp_path / "out", "error") == ["", ""]
+
+
+def _asked(target: Path, column: str) -> list[str]:
+    with closing(BatchTable(str(target))) as table:
+        return [value for (value,) in table.ask(f"SELECT {column} FROM traces ORDER BY source, part")]
+
+
+def test_a_changed_input_has_one_row_in_answers(tmp_path: Path) -> None:
+    """A session that grew, one that was half written, and a file of lines of which one changed."""
+    live, half, lines = (tmp_path / "in" / name for name in ("live.json", "half.jsonl", "lines.jsonl"))
+    live.parent.mkdir()
+    live.write_text(json.dumps(made_trace("Count a.")))
+    half.write_bytes(b'{"type": "user", "message"')
+    traces = [json.dumps(made_trace(f"Count {name}.")) + "\n" for name in "bcd"]
+    lines.write_text("".join(traces))
+    assert ran_batch(tmp_path / "out", tmp_path / "in").errors == 1
+    live.write_text(json.dumps(made_trace("Count a.", ("wc -w a", "1"), ("wc -l a", "1"))))
+    half.write_text(json.dumps(made_trace("Count half.")) + "\n")
+    lines.write_text("".join([traces[0], traces[1].replace("Count c.", "Count x."), traces[2]]))
+    again = ran_batch(tmp_path / "out", tmp_path / "in")
+    assert (again.rows, again.known, again.errors) == (3, 2, 0)
+    assert _asked(tmp_path / "out", "task") == ["Count half.", "Count b.", "Count x.", "Count d.", "Count a."]
+    assert _asked(tmp_path / "out", "steps::VARCHAR")[-1] == "3"
+
+
+def test_an_error_of_a_line_stays_when_the_file_grows(tmp_path: Path) -> None:
+    file = tmp_path / "lines.jsonl"
+    good, other = (json.dumps(made_trace(f"Count {name}.")) + "\n" for name in "ab")
+    file.write_text(good + '{"messages": 7}\n')
+    assert ran_batch(tmp_path / "out", file).errors == 1
+    file.write_text(good + '{"messages": 7}\n' + other)
+    assert ran_batch(tmp_path / "out", file).errors == 1
+    assert [bool(error) for error in _asked(tmp_path / "out", "error")] == [False, True, False]
+
+
+def test_the_target_is_no_input(tmp_path: Path) -> None:
+    write_traces(tmp_path / "in", 2)
+    for target in (tmp_path / "in" / "table", tmp_path / "in"):
+        assert ran_batch(target, tmp_path / "in").rows == 2
+        again = ran_batch(target, tmp_path / "in")
+        assert (again.rows, again.skipped, again.listed, again.errors) == (0, 2, 0, 0)
+        for path in target.glob("[p_]*"):
+            path.unlink()
+
+
+def test_a_command_that_fails_leaves_no_spec(tmp_path: Path) -> None:
+    with pytest.raises(DenseError, match="no such file"):
+        ran_batch(tmp_path / "out", tmp_path / "nowhere")
+    assert not (tmp_path / "out" / "_spec.json").exists()
+    write_traces(tmp_path / "in", 1)
+    assert ran_batch(tmp_path / "out", tmp_path / "in", spec=BatchSpec(environment="same")).rows == 1
+    with pytest.raises(DenseError, match="no such file"):
+        ran_batch(tmp_path / "out", tmp_path / "nowhere", replaces=True)
+    assert ran_batch(tmp_path / "out", tmp_path / "in", spec=BatchSpec(environment="same")).skipped == 1
+    ran_batch(tmp_path / "out", tmp_path / "in", replaces=True)
+    ran_batch(tmp_path / "out", tmp_path / "in", spec=BatchSpec(environment="same"), replaces=True)
+    with closing(BatchTable(str(tmp_path / "out"))) as table:
+        assert table.spec.environment == "same"
 
 
 def test_parts_are_private_and_left_whole(tmp_path: Path) -> None:

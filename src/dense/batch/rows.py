@@ -118,6 +118,8 @@ class BatchRow(Struct, frozen=True):
     """Records that were skipped or repaired."""
     error: str = ""
     """Why there is no feedback; empty if there is some."""
+    written: datetime | None = None
+    """When its part was written, in UTC: of two rows of one place, the later one counts. Set by the store."""
 
 
 def schema() -> Any:
@@ -131,6 +133,7 @@ def schema() -> Any:
     failure += [("recovery", count), ("ways", arrow.list_(arrow.struct(way)))]
     types: dict[str, Any] = {
         "started": arrow.timestamp("us", tz="UTC"),
+        "written": arrow.timestamp("us", tz="UTC"),
         "cost_usd": number,
         "analyst_usd": number,
         "issues": arrow.list_(arrow.struct(issue)),

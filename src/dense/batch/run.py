@@ -11,16 +11,19 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from tempfile import TemporaryFile
 from typing import IO
 
+import msgspec
 from msgspec import Struct
 
 from dense.batch.engines.engine import BatchJob, Engine
 from dense.batch.partition import Partition
+from dense.batch.questions.table import BatchTable
 from dense.batch.sources import WorkItem, in_shard, items, partitions
 from dense.batch.spec import BatchSpec, WorkLimits
-from dense.batch.store import KnownKeys, Target
+from dense.batch.store import ERRORS, KnownKeys, Target
 from dense.errors import DenseError, describe_exception
 
 LENGTH = struct.Struct("<Q")
@@ -46,7 +49,7 @@ class BatchProgress(Struct):
     is_listed: bool = False
     """Whether all inputs were found."""
     errors: int = 0
-    """Lines of `_errors.jsonl`, of all runs."""
+    """Traces of the table that have no feedback, of all runs: lines of `_errors.jsonl`."""
     stop: str = ""
     """Why the run ended early; empty if it did not."""
     usd: float = 0.0
@@ -104,9 +107,20 @@ def run_batch(
             listing.stop()
     if listing.error is not None:
         raise listing.error
-    progress.errors = target.write_errors(spec)
+    if target.parts():
+        target.write_spec(request.spec)
+        progress.errors = _write_errors(target)
     progress.seconds = time.monotonic() - start
     return progress
+
+
+def _write_errors(target: Target) -> int:
+    """Write `_errors.jsonl` anew; gives the number of its lines."""
+    columns = ("key", "source", "part", "error")
+    with closing(BatchTable(target.uri)) as table:
+        found = table.ask(f"SELECT {', '.join(columns)} FROM traces WHERE error <> '' ORDER BY key")
+    target.write(ERRORS, b"".join(msgspec.json.encode(dict(zip(columns, row, strict=True))) + b"\n" for row in found))
+    return len(found)
 
 
 class _Listing(threading.Thread):
@@ -119,7 +133,7 @@ class _Listing(threading.Thread):
         self.error: DenseError | None = None
         """Raised again by whoever waits for the listing."""
         self._request, self._known, self._spec, self._progress = request, known, spec, progress
-        self._spool, self._place = spool, 0
+        self._target, self._spool, self._place = Target(request.target), spool, 0
         self._end, self._is_ended, self._is_stopped = 0, False, False
         self._changed = threading.Condition()
 
@@ -161,6 +175,8 @@ class _Listing(threading.Thread):
         for item in in_shard(items(request.sources), request.shard, request.shards):
             if self._is_stopped:
                 return
+            if self._target.owns(item.uri):
+                continue
             if item.digest(self._spec) in self._known:
                 progress.skipped += 1
             else:

@@ -12,10 +12,10 @@ import os
 import posixpath
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -32,7 +32,7 @@ from dense.batch.spec import BatchSpec
 from dense.errors import DenseError, describe_exception
 from dense.service.private_files import make_folder
 
-SPEC, ERRORS, ANSWERS = "_spec.json", "_errors.jsonl", "_answers.sqlite"
+SPEC, ERRORS, ANSWERS, ATTEMPT = "_spec.json", "_errors.jsonl", "_answers.sqlite", "_attempt-"
 ITEMS, SPEC_OF_PART = b"dense.items", b"dense.spec"
 """What a part's footer names: the digests of finished inputs, the hash of the spec."""
 KEY_BYTES = 16
@@ -116,6 +116,13 @@ class Target:
         self._system, self._path = file_system(uri)
         self.is_local = is_local(self._system)
 
+    def owns(self, uri: str) -> bool:
+        """Whether an input is one of the files that a batch writes here."""
+        folder, _, name = uri.rpartition("/")
+        home = str(Path(self._path).resolve()) if self.is_local else self._system.unstrip_protocol(self._path)
+        is_ours = _is_part(name) or name.startswith((SPEC, ERRORS, ANSWERS, ATTEMPT, ".part-"))
+        return is_ours and folder == home.rstrip("/")
+
     def file(self, name: str) -> str:
         """The path of a file in it, for its file system."""
         return posixpath.join(self._path, name)
@@ -126,20 +133,24 @@ class Target:
 
     @_reported
     def open_for(self, spec: BatchSpec, *, replaces: bool = False) -> None:
-        """Make the folder, and write its spec. Rows of another spec in it are an error unless they are replaced."""
+        """Make the folder. Rows of another spec in it are an error unless they are replaced."""
         if self.is_local:
             make_folder(Path(self._path))
             self._remove_stale()
-        known = self.spec()
-        if known is not None and known != spec and not replaces:
+        known = self.spec() if not replaces and self.parts() else None
+        if known is not None and known != spec:
             old, new = msgspec.to_builtins(known), msgspec.to_builtins(spec)
             changes = ", ".join(f"{name}: {old[name]!r} → {new[name]!r}" for name in new if old[name] != new[name])
             raise DenseError(
                 f"{self.uri} was made with other settings ({changes}): choose another target, use the same settings, or"
                 " add --replace to analyse everything anew"
             )
-        if known != spec:
-            self.write(SPEC, msgspec.json.format(msgspec.json.encode(spec), indent=1) + b"\n")
+
+    def write_spec(self, spec: BatchSpec) -> None:
+        """Write the spec, unless it is there."""
+        data = msgspec.json.format(msgspec.json.encode(spec), indent=1) + b"\n"
+        if self.read(SPEC) != data:
+            self.write(SPEC, data)
 
     @_reported
     def spec(self) -> BatchSpec | None:
@@ -180,35 +191,24 @@ class Target:
         return KnownKeys.of(inputs), KnownKeys.of(keys | {key for key, item in failed.items() if item in inputs})
 
     @_reported
-    def write_part(self, result: PartitionResult, spec: str, shard: str) -> PartSummary:
-        """Write the rows of a partition as one part; nothing if there is nothing to say."""
+    def write_part(self, result: PartitionResult, spec: BatchSpec, shard: str) -> PartSummary:
+        """Write the rows of a partition as one part, the spec before it; nothing if there is nothing to say."""
         name = ""
         if result.rows or result.done:
             arrow = pyarrow()
-            footer = {ITEMS: json.dumps(result.done).encode(), SPEC_OF_PART: spec.encode()}
-            rows = [msgspec.to_builtins(row, builtin_types=(datetime,)) for row in result.rows]
+            footer = {ITEMS: json.dumps(result.done).encode(), SPEC_OF_PART: spec.hash.encode()}
+            now = {"written": datetime.now(UTC)}
+            rows = [msgspec.to_builtins(row, builtin_types=(datetime,)) | now for row in result.rows]
             table = arrow.Table.from_pylist(rows, schema=schema().with_metadata(footer))
             sink = arrow.BufferOutputStream()
             parquet().write_table(table, sink, compression="zstd")
-            identity = "\0".join([spec, *sorted(result.done), *sorted(row.key for row in result.rows)])
+            identity = "\0".join([spec.hash, *sorted(result.done), *sorted(row.key for row in result.rows)])
             name = f"part-{shard}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.parquet"
+            self.write_spec(spec)
             self.write(name, sink.getvalue().to_pybytes())
         failed = sum(bool(row.error) for row in result.rows)
         counts = (len(result.rows), failed, result.known, result.ignored, len(result.done))
         return PartSummary(name, *counts, result.stop, result.usd)
-
-    @_reported
-    def write_errors(self, spec: str) -> int:
-        """Write `_errors.jsonl` from all parts; gives the number of its lines."""
-        lines: dict[str, bytes] = {}
-        fine: set[str] = set()
-        for found in self._each_part(_errors_of, spec):
-            if found is not None:
-                lines.update((row["key"], msgspec.json.encode(row) + b"\n") for row in found[0])
-                fine.update(found[1])
-        kept = [lines[key] for key in sorted(lines) if key not in fine]
-        self.write(ERRORS, b"".join(kept))
-        return len(kept)
 
     @_reported
     def read(self, name: str) -> bytes | None:
@@ -268,13 +268,6 @@ def _known_of(file: Any, spec: str) -> tuple[list[str], list[tuple[str, str, boo
     table = file.read(columns=["key", "item", "error"]).to_pydict()
     rows = zip(table["key"], table["item"], map(bool, table["error"]), strict=True)
     return json.loads(file.schema_arrow.metadata[ITEMS]), list(rows)
-
-
-def _errors_of(file: Any, spec: str) -> tuple[list[dict[str, str]], list[str]] | None:
-    if not _is_of(file, spec):
-        return None
-    rows: Sequence[dict[str, str]] = file.read(columns=["key", "source", "part", "error"]).to_pylist()
-    return [row for row in rows if row["error"]], [row["key"] for row in rows if not row["error"]]
 
 
 def _is_of(file: Any, spec: str) -> bool:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from dense.batch.engines.engine import BatchJob, KeyWatch, process_and_write
 from dense.batch.partition import Partition
-from dense.batch.store import KnownKeys, PartSummary, Target
+from dense.batch.store import ATTEMPT, KnownKeys, PartSummary, Target
 
 MAX_LOST = 2
 """So many processes may be lost at one trace: one may be lost for reasons of its own."""
@@ -31,7 +31,7 @@ def process_repeatable(partition: Partition, job: BatchJob, keys: KnownKeys) -> 
     """Process one partition and write its part, on an engine that may do so again."""
     target = Target(job.target)
     words = "\0".join(item.digest(job.spec.hash) for item in partition.items)
-    name = f"_attempt-{hashlib.sha256(words.encode()).hexdigest()[:16]}.json"
+    name = f"{ATTEMPT}{hashlib.sha256(words.encode()).hexdigest()[:16]}.json"
     before = target.read(name)
     marker = msgspec.json.decode(before, type=AttemptMarker) if before is not None else AttemptMarker()
     if marker.at:

@@ -48,4 +48,4 @@ class KeyWatch(Watch):
 def process_and_write(partition: Partition, job: BatchJob, watch: Watch) -> PartSummary:
     """Process one partition and write its part: what a worker does, wherever it is."""
     result = process_partition(partition, job.spec, job.limits, watch)
-    return Target(job.target).write_part(result, job.spec.hash, job.shard)
+    return Target(job.target).write_part(result, job.spec, job.shard)

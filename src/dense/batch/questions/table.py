@@ -1,4 +1,4 @@
-"""The rows of a batch as a DuckDB view: those of its spec, each key once."""
+"""The rows of a batch as a DuckDB view: those of its spec, the newest of each place, each key once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,23 @@ from dense.batch.libraries import duckdb
 from dense.batch.sources import file_system
 from dense.batch.store import Target
 from dense.errors import DenseError
+
+CURRENT = """
+CREATE VIEW traces AS
+WITH dated AS (
+  SELECT * REPLACE (coalesce(written, 'epoch'::TIMESTAMPTZ) AS written)
+  FROM (FROM parts UNION ALL BY NAME SELECT NULL::TIMESTAMPTZ AS written WHERE false)
+  WHERE spec = getvariable('spec')
+), newest AS (
+  FROM dated QUALIFY written = max(written) OVER (PARTITION BY source, part)
+  AND (error = '' OR written = max(written) OVER (PARTITION BY item))
+  AND (error = '' OR part <> ''
+       OR written >= coalesce(max(written) FILTER (error = '') OVER (PARTITION BY source), written))
+)
+FROM newest QUALIFY row_number() OVER (PARTITION BY key ORDER BY error <> '', written DESC, source, part) = 1
+"""
+"""The rows that count. An input that changed has a later row at its place. An error is over when its input has later
+rows, or, if it was that of a whole file, when the file has later rows without one. Equal traces are one row."""
 
 type AnswerRow = tuple[Any, ...]
 
@@ -42,12 +59,8 @@ class BatchTable:
             system, _ = file_system(uri)
             self._connection.register_filesystem(system)
             parts = [system.unstrip_protocol(part) for part in parts]
-        # A trace that was tried again has a row with an error and a later one without: that one counts.
         self._connection.read_parquet(parts, union_by_name=True).create_view("parts")
-        self._connection.execute(
-            "CREATE VIEW traces AS SELECT * FROM parts WHERE spec = getvariable('spec')"
-            " QUALIFY row_number() OVER (PARTITION BY key ORDER BY error <> '', source, part) = 1"
-        )
+        self._connection.execute(CURRENT)
         self._connection.execute("SET VARIABLE spec = $spec", {"spec": spec.hash})
 
     def ask(self, question: str, **values: Any) -> list[AnswerRow]:

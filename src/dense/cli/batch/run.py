@@ -23,7 +23,7 @@ SCREEN_SECONDS = 0.5
 
 
 def run(request: BatchRequest, engine: str, workers: int | None, *, is_quiet: bool) -> int:
-    """Run a batch; gives the exit code: 0, 1 if traces failed or the run was ended, 130 if it was stopped."""
+    """Run a batch; gives the exit code: 0, 1 if traces have no feedback or the run was ended, 130 if it was stopped."""
     if request.spec.model and not request.limits.cache:
         cache = Target(request.target).local_path(ANSWERS)
         request = replace(request, limits=replace(request.limits, cache=str(cache) if cache else ""))
@@ -39,7 +39,7 @@ def run(request: BatchRequest, engine: str, workers: int | None, *, is_quiet: bo
         left = f"{progress.done:,} of {progress.listed:,}{'' if progress.is_listed else ' or more'} new inputs are done"
         print(f"stopped: {left}; the same command goes on from there", file=sys.stderr)
         return STOPPED
-    return 1 if progress.failed or progress.stop else 0
+    return 1 if progress.errors or progress.stop else 0
 
 
 def _engine(name: str, workers: int | None) -> Engine:
@@ -57,7 +57,10 @@ def summary_lines(progress: BatchProgress, target: str) -> list[str]:
     rate = f", {progress.rows / progress.seconds:.1f} a second" if progress.rows and progress.seconds else ""
     lines = [f"{progress.rows:,} new rows in {printable(target)}{rate}"]
     if progress.failed:
-        lines.append(f"{progress.failed:,} of them have no feedback: see {ERRORS} ({progress.errors:,} lines in all)")
+        lines.append(f"{progress.failed:,} of them have no feedback")
+    if progress.errors:
+        traces = "1 trace of the table has" if progress.errors == 1 else f"{progress.errors:,} traces of the table have"
+        lines.append(f"{traces} no feedback: see {ERRORS}; --retry-errors tries again")
     if before := progress.skipped + progress.known:
         lines.append(f"{before:,} inputs were done before")
     if progress.ignored:
