@@ -12,7 +12,7 @@ import pytest
 from made_traces import made_trace, ran_batch, rows, write_traces
 
 from dense.batch.partition import parsed_time
-from dense.batch.spec import WorkLimits
+from dense.batch.spec import BatchSpec, WorkLimits
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -112,3 +112,11 @@ def test_sessions_and_event_folders_are_one_trace_each(tmp_path: Path) -> None:
 )
 def test_times_of_traces(text: str, time: datetime | None) -> None:
     assert parsed_time(text) == time
+
+
+def test_a_column_that_is_missing_is_named_with_those_there_are(tmp_path: Path) -> None:
+    table = pyarrow.table({"id": [1], "trace": [json.dumps(made_trace())]})
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    ran_batch(tmp_path / "out", tmp_path / "rows.parquet", spec=BatchSpec(column="nope"))
+    (row,) = rows(tmp_path / "out")
+    assert row["error"] == "no column 'nope' (--column); there are id, trace"

@@ -18,7 +18,7 @@ from dense.batch.questions.summary import summary
 from dense.batch.questions.table import AnswerTable, BatchTable
 from dense.batch.spec import BatchSpec
 from dense.cli import app
-from dense.errors import DenseError
+from dense.errors import DenseError, WrongUsage
 
 FAILING = ("python3 count.py", "ModuleNotFoundError: No module named 'numpy'")
 INSTALL = ("pip install numpy", "Successfully installed numpy-2.0")
@@ -99,6 +99,7 @@ def test_the_commands(place: str, tmp_path: Path) -> None:
     html = tmp_path / "page.html"
     assert run.invoke(app, ["batch", "summary", place, "--html", str(html)]).exit_code == 0
     page = html.read_text()
+    assert html.stat().st_mode & 0o077 == 0
     assert "&lt;script&gt;alert(1)" in page and "<script" not in page
 
 
@@ -111,3 +112,46 @@ def test_a_run_that_does_nothing_says_what_has_no_feedback(place: str) -> None:
     again = CliRunner().invoke(app, ["batch", str(Path(place).parent / "in"), "--out", place, "--quiet"])
     assert "1 trace of the table has no feedback: see _errors.jsonl" in again.output
     assert again.exit_code == 1
+
+
+def test_a_page_that_cannot_be_written_is_named(place: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    for html in (tmp_path, tmp_path / "link", tmp_path / "file" / "page.html"):
+        error = CliRunner().invoke(app, ["batch", "summary", place, "--html", str(html)]).exception
+        assert isinstance(error, DenseError) and f"--html {html}: " in str(error)
+
+
+def test_tasks_with_the_same_beginning_are_two(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        trace = made_trace("Count the words of this folder. " * 20 + f"Write them to {name}.txt.")
+        (tmp_path / "in" / f"{name}.json").write_text(json.dumps(trace))
+        (tmp_path / "in" / f"{name}-again.json").write_text(json.dumps(trace))
+    ran_batch(tmp_path / "out", tmp_path / "in")
+    with closing(BatchTable(str(tmp_path / "out"))) as table:
+        assert [row["traces"] for row in named(summary(table), "by_task")] == [1, 1]  # equal traces are one
+        assert len(named(difference(table, table), "tasks")) == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "words"), [("--format", "unknown format 'nope'; known are"), ("--model", "no provider 'nope'")]
+)
+def test_an_unknown_format_or_model_is_wrong_usage(tmp_path: Path, option: str, words: str) -> None:
+    run = CliRunner().invoke(app, ["batch", str(tmp_path), "--out", str(tmp_path / "out"), option, "nope"])
+    assert isinstance(run.exception, WrongUsage) and words in str(run.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_source_without_traces_says_so(tmp_path: Path) -> None:
+    (tmp_path / "in" / "node_modules").mkdir(parents=True)
+    (tmp_path / "in" / "notes.md").write_text("notes")
+    (tmp_path / "in" / "page.html").write_text("<p>")
+    command = ["batch", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--quiet"]
+    first = CliRunner().invoke(app, command)
+    assert first.exit_code == 1
+    assert "skipped: 2 files of no known format (1 .md, 1 .html)" in first.output
+    assert "no trace found in" in first.output and "--format" in first.output and "add-a-reader" in first.output
+    assert CliRunner().invoke(app, command).exit_code == 1
+    with_format = CliRunner().invoke(app, [*command, "--format", "messages"])
+    assert "other settings" not in str(with_format.exception)

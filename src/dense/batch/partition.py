@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
@@ -40,6 +40,7 @@ from dense.tree import ReconciledTree
 MAX_TASK_NAME = 120
 MAX_ERROR = 1_000
 MAX_QUOTE = 300
+MAX_SUFFIX = 12
 
 
 class Partition(Struct, frozen=True):
@@ -58,8 +59,8 @@ class PartitionResult(Struct):
     """The digests of the items of which nothing is left to do."""
     known: int = 0
     """Traces that an earlier run had done."""
-    ignored: int = 0
-    """Files that are no traces."""
+    ignored: dict[str, int] = {}
+    """Files that are no traces, by how their names end."""
     stop: str = ""
     """Why the whole run must stop; empty if it need not."""
     usd: float = 0.0
@@ -162,7 +163,8 @@ class _Run:
                 elif found.is_trace or item.is_named or trace.part:
                     self._fail(trace, digest, found.reason, number)
                 else:
-                    self._result.ignored += 1
+                    kind = kind_of(trace.source)
+                    self._result.ignored[kind] = self._result.ignored.get(kind, 0) + 1
         except Exception as error:  # see above
             self._fail(trace, digest, _described(error), number)
 
@@ -307,6 +309,12 @@ def parsed_time(text: str) -> datetime | None:
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def kind_of(uri: str) -> str:
+    """How the name of a file ends; empty if that says nothing."""
+    suffix = PurePosixPath(uri).suffix
+    return suffix if len(suffix) < MAX_SUFFIX else ""
 
 
 def _described(error: Exception) -> str:

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import IO, Any, NamedTuple, cast
 
 from dense.batch.libraries import parquet
+from dense.errors import DenseError
 from dense.readers.detect import READERS, reader
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import is_obj
@@ -99,6 +100,9 @@ def line_rows(stream: IO[bytes], limit: int, start: int = 0, end: int | None = N
 def parquet_rows(stream: IO[bytes], limit: int, group: int | None = None, column: str = "") -> Iterator[RawRow]:
     """The rows of a Parquet file, or of one row group, each as a JSON object of its columns."""
     file = parquet().ParquetFile(stream)
+    names = file.schema_arrow.names
+    if column and column not in names and column.partition(".")[0] not in names:
+        raise DenseError(f"no column {column!r} (--column); there are {', '.join(names)}")
     first = sum(file.metadata.row_group(number).num_rows for number in range(group or 0))
     groups = None if group is None else [group]
     batches = file.iter_batches(PARQUET_BATCH, row_groups=groups, columns=[column] if column else None)

@@ -10,13 +10,14 @@ import pickle
 import struct
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from tempfile import TemporaryFile
 from typing import IO
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from dense.batch.engines.engine import BatchJob, Engine
 from dense.batch.partition import Partition
@@ -25,6 +26,7 @@ from dense.batch.sources import WorkItem, in_shard, items, partitions
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.batch.store import ERRORS, KnownKeys, Target
 from dense.errors import DenseError, describe_exception
+from dense.readers import Skipped
 
 LENGTH = struct.Struct("<Q")
 
@@ -40,8 +42,10 @@ class BatchProgress(Struct):
     """Traces that an earlier run had done, known by their content."""
     skipped: int = 0
     """Inputs that have not changed since an earlier run."""
-    ignored: int = 0
-    """Files that are no traces."""
+    ignored: Counter[str] = field(default_factory=Counter[str])
+    """Files that are no traces, by how their names end."""
+    passed: Skipped = field(default_factory=Skipped)
+    """What the walk of local folders passed over."""
     done: int = 0
     """Inputs of which nothing is left to do."""
     listed: int = 0
@@ -50,6 +54,8 @@ class BatchProgress(Struct):
     """Whether all inputs were found."""
     errors: int = 0
     """Traces of the table that have no feedback, of all runs: lines of `_errors.jsonl`."""
+    traces: int = 0
+    """Traces of the table, of all runs."""
     stop: str = ""
     """Why the run ended early; empty if it did not."""
     usd: float = 0.0
@@ -97,7 +103,7 @@ def run_batch(
                 progress.rows += part.rows
                 progress.failed += part.failed
                 progress.known += part.known
-                progress.ignored += part.ignored
+                progress.ignored.update(part.ignored)
                 progress.done += part.done
                 progress.usd += part.usd
                 progress.stop = progress.stop or part.stop
@@ -109,18 +115,19 @@ def run_batch(
         raise listing.error
     if target.parts():
         target.write_spec(request.spec)
-        progress.errors = _write_errors(target)
+        progress.traces, progress.errors = _write_errors(target)
     progress.seconds = time.monotonic() - start
     return progress
 
 
-def _write_errors(target: Target) -> int:
-    """Write `_errors.jsonl` anew; gives the number of its lines."""
+def _write_errors(target: Target) -> tuple[int, int]:
+    """Write `_errors.jsonl` anew; gives the number of traces, and of those without feedback."""
     columns = ("key", "source", "part", "error")
     with closing(BatchTable(target.uri)) as table:
+        ((traces,),) = table.ask("SELECT count(*) FROM traces")
         found = table.ask(f"SELECT {', '.join(columns)} FROM traces WHERE error <> '' ORDER BY key")
     target.write(ERRORS, b"".join(msgspec.json.encode(dict(zip(columns, row, strict=True))) + b"\n" for row in found))
-    return len(found)
+    return traces, len(found)
 
 
 class _Listing(threading.Thread):
@@ -172,7 +179,7 @@ class _Listing(threading.Thread):
     def _new(self) -> Iterator[WorkItem]:
         """The inputs of this shard that no earlier run has finished."""
         request, progress = self._request, self._progress
-        for item in in_shard(items(request.sources), request.shard, request.shards):
+        for item in in_shard(items(request.sources, progress.passed), request.shard, request.shards):
             if self._is_stopped:
                 return
             if self._target.owns(item.uri):

@@ -17,7 +17,7 @@ from msgspec import Struct
 from dense.batch.libraries import fsspec, parquet
 from dense.batch.row_files import has_rows
 from dense.errors import DenseError, NoTrajectory
-from dense.readers import files_of
+from dense.readers import Skipped, files_of
 from dense.readers.files import PARQUET_MAGIC, EventFolder, TraceFile
 from dense.readers.walk import PASSED_OVER
 
@@ -71,11 +71,11 @@ def is_local(system: Any) -> bool:
     return bool(set(LOCAL) & set((protocol,) if isinstance(protocol, str) else protocol))
 
 
-def items(uris: Iterable[str]) -> Iterator[WorkItem]:
-    """All inputs, in a fixed order."""
+def items(uris: Iterable[str], passed: Skipped | None = None) -> Iterator[WorkItem]:
+    """All inputs, in a fixed order. `passed` counts what the walk of a local folder passes over."""
     for uri in uris:
         system, path = file_system(uri)
-        yield from _local(Path(path).resolve()) if is_local(system) else _remote(system, path, uri)
+        yield from _local(Path(path).resolve(), passed) if is_local(system) else _remote(system, path, uri)
 
 
 def partitions(found: Iterable[WorkItem]) -> Iterator[tuple[WorkItem, ...]]:
@@ -100,9 +100,9 @@ def in_shard(found: Iterable[WorkItem], shard: int, shards: int) -> Iterator[Wor
             yield item
 
 
-def _local(path: Path) -> Iterator[WorkItem]:
+def _local(path: Path, passed: Skipped | None) -> Iterator[WorkItem]:
     is_named = path.is_file()
-    for file in files_of(path):
+    for file in files_of(path, skipped=passed):
         try:
             yield from _local_items(file, is_named=is_named)
         except OSError:  # it says why when it is opened

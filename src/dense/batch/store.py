@@ -49,7 +49,7 @@ class PartSummary(Struct, frozen=True):
     failed: int
     """Rows with an error."""
     known: int
-    ignored: int
+    ignored: dict[str, int]
     done: int
     """Inputs of which nothing is left to do."""
     stop: str = ""
@@ -138,7 +138,7 @@ class Target:
             make_folder(Path(self._path))
             self._remove_stale()
         known = self.spec() if not replaces and self.parts() else None
-        if known is not None and known != spec:
+        if known is not None and known != spec and any(self._each_part(_rows_of, "")):
             old, new = msgspec.to_builtins(known), msgspec.to_builtins(spec)
             changes = ", ".join(f"{name}: {old[name]!r} → {new[name]!r}" for name in new if old[name] != new[name])
             raise DenseError(
@@ -260,6 +260,10 @@ class Target:
 
 def _is_part(name: str) -> bool:
     return name.startswith("part-") and name.endswith(".parquet")
+
+
+def _rows_of(file: Any, _: str) -> int:
+    return file.metadata.num_rows
 
 
 def _known_of(file: Any, spec: str) -> tuple[list[str], list[tuple[str, str, bool]]] | None:

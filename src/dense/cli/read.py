@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from dense.cli.text import PipedConsole, format_bytes, printable, ranges, shortened
+from dense.cli.text import PipedConsole, format_bytes, other_files, printable, ranges, shortened
 from dense.errors import DenseError, NoTrajectory
 from dense.readers import READERS, Skipped, Stream, UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
@@ -266,9 +266,8 @@ class ReadSummary:
         """What was not read below folders, one line for each kind."""
         for line in self.skipped.lines():
             yield f"skipped: {printable(line)}"
-        if total := sum(self.others.values()):
-            kinds = ", ".join(f"{count} {kind or 'without a suffix'}" for kind, count in self.others.most_common(6))
-            yield f"skipped: {total} {'file' if total == 1 else 'files'} of no known format ({printable(kinds)})"
+        if self.others:
+            yield f"skipped: {other_files(self.others)}"
 
     def warnings(self) -> Iterator[str]:
         """Every notice, with equal ones of a file in one line: each skipped line is named."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 
 from rich.console import Console
@@ -35,6 +36,13 @@ def shortened(text: str, width: int) -> str:
     """The beginning of the text, at most this long."""
     clean = printable(text[: width * 4])
     return clip_end(clean, width)
+
+
+def other_files(kinds: Counter[str]) -> str:
+    """How many files are no traces, by how their names end."""
+    total = sum(kinds.values())
+    each = ", ".join(f"{count} {kind or 'without a suffix'}" for kind, count in kinds.most_common(6))
+    return f"{total} {'file' if total == 1 else 'files'} of no known format ({printable(each)})"
 
 
 def format_bytes(count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dense.batch.questions.summary import TASK
 from dense.batch.questions.table import AnswerTable, BatchTable
 
 SHARES = {
@@ -81,11 +82,11 @@ def _same_traces(first: BatchTable, second: BatchTable, top: int) -> list[Answer
 def _tasks(first: BatchTable, second: BatchTable, top: int) -> AnswerTable:
     """Tasks that both tables have, by how much their share of complete traces differs."""
     question = (
-        "SELECT task, count(*), count(*) FILTER (WHERE state = 'complete'), count(*) FILTER (WHERE state IN"
-        " ('incomplete', 'broken')) FROM traces WHERE error = '' AND task <> '' GROUP BY 1"
+        f"SELECT {TASK}, min(task), count(*), count(*) FILTER (WHERE state = 'complete'), count(*) FILTER (WHERE state"
+        " IN ('incomplete', 'broken')) FROM traces WHERE error = '' AND task <> '' GROUP BY 1"
     )
     known = {row[0]: row[1:] for row in first.ask(question)}
-    rows = [(row[0], *known[row[0]], *row[1:]) for row in second.ask(question) if row[0] in known]
+    rows = [(*known[row[0]], *row[2:]) for row in second.ask(question) if row[0] in known]
     rows.sort(key=lambda row: (-abs(row[6] / row[4] - row[3] / row[1]), row[0]))
     columns = ("task", "traces A", "complete A", "open A", "traces B", "complete B", "open B")
     return AnswerTable("tasks", "Tasks of both tables", columns, tuple(rows[:top]))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dense.batch.questions.table import AnswerTable, BatchTable
+from dense.lessons.lesson import task_hash
+from dense.trajectory import Task
 
+TASK = f"if(task_hash IN ('', '{task_hash(Task(''))}'), task, task_hash)"
+"""What attempts at one task have in common, as SQL: its instruction, else its name."""
 GROUPS = {
     "agent": "agent",
     "model": "model",
-    "task": "task",
+    "task": "min(task)",
     "week": "strftime(date_trunc('week', started), '%Y-%m-%d')",
 }
-"""What traces are grouped by, as SQL."""
+"""What a group of traces is called, as SQL; it is what they are grouped by, but for tasks."""
 STATES = ("complete", "incomplete", "broken", "unknown")
 
 
@@ -71,7 +75,7 @@ def by_group(table: BatchTable, group: str, top: int) -> AnswerTable:
         " count(*) FILTER (WHERE error <> ''), median(steps)::BIGINT,"
         " median(input_tokens + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
         " + output_tokens)::BIGINT, sum(len(failures)) / n"
-        f" FROM traces GROUP BY name ORDER BY {order} LIMIT $top",
+        f" FROM traces GROUP BY {TASK if group == 'task' else 'name'} ORDER BY {order} LIMIT $top",
         top=top,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from dense.errors import WrongUsage
+from dense.errors import UnknownFormat, UnknownModel, WrongUsage
 
 RUN = "run"
 
@@ -106,6 +107,7 @@ def run(
     except ValueError as error:
         raise WrongUsage(f"--budget: {error}") from None
     number, count = parse_shard(shard)
+    _check_names(format, model, base_url)
     spec = BatchSpec(
         model=model or "",
         base_url=base_url or "",
@@ -122,6 +124,23 @@ def run(
     code = run(request, engine, workers, is_quiet=quiet)
     if code:
         raise typer.Exit(code)
+
+
+def _check_names(format: str | None, model: str | None, base_url: str | None) -> None:
+    """That the format and the model are known, and that the model's key is there, before anything is read."""
+    from dense.model import REPLAY
+    from dense.model.providers import key_of, resolve
+    from dense.readers.detect import reader
+
+    try:
+        if format:
+            reader(format)
+        if model and not model.startswith(REPLAY):
+            key_of(resolve(model, base_url=base_url, environment=os.environ), os.environ)
+    except UnknownFormat as error:
+        raise WrongUsage(f"--format {format}: {error}") from None
+    except UnknownModel as error:
+        raise WrongUsage(str(error)) from None
 
 
 def parse_shard(text: str) -> tuple[int, int]:

@@ -15,6 +15,8 @@ from dense.batch.questions.search import search as search_table
 from dense.batch.questions.summary import summary as summarise
 from dense.batch.questions.table import AnswerTable, BatchTable
 from dense.cli.text import printable, shortened
+from dense.errors import DenseError
+from dense.service.private_files import write_files
 
 MAX_CELL = 60
 
@@ -54,10 +56,20 @@ def _show(tables: Sequence[AnswerTable], title: str, html: Path | None, *, as_js
             found["overview"] = [{str(name): value for name, value in tables[0].rows}]
         print(json.dumps(found, indent=1, default=str))
     elif html is not None:
-        html.write_text(page(title, tables), encoding="utf-8", errors="replace")
+        _write_page(html, page(title, tables))
         print(f"{html}: written")
     else:
         print("\n\n".join(map(_text, tables)))
+
+
+def _write_page(html: Path, text: str) -> None:
+    """Write a page that only its owner can read."""
+    if html.is_symlink() or (html.exists() and not html.is_file()):
+        raise DenseError(f"--html {html}: there is a folder, a link or a device of this name; choose another")
+    try:
+        write_files(html.parent, {html.name: text.encode("utf-8", "replace")})
+    except DenseError as error:
+        raise DenseError(f"--html {html}: {error}") from None
 
 
 def _text(table: AnswerTable) -> str:

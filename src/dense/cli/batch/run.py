@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from dense.batch.engines.engine import Engine
 from dense.batch.run import BatchProgress, BatchRequest, run_batch
 from dense.batch.store import ANSWERS, ERRORS, Target
-from dense.cli.text import printable
+from dense.cli.read import UNRECOGNISED
+from dense.cli.text import other_files, printable
 
 STOPPED = 130
 LINE_SECONDS = 10.0
@@ -39,6 +40,9 @@ def run(request: BatchRequest, engine: str, workers: int | None, *, is_quiet: bo
         left = f"{progress.done:,} of {progress.listed:,}{'' if progress.is_listed else ' or more'} new inputs are done"
         print(f"stopped: {left}; the same command goes on from there", file=sys.stderr)
         return STOPPED
+    if not progress.traces and not progress.stop and request.shards == 1:
+        print(f"error: no trace found in {printable(', '.join(request.sources))}. {UNRECOGNISED}", file=sys.stderr)
+        return 1
     return 1 if progress.errors or progress.stop else 0
 
 
@@ -63,8 +67,9 @@ def summary_lines(progress: BatchProgress, target: str) -> list[str]:
         lines.append(f"{traces} no feedback: see {ERRORS}; --retry-errors tries again")
     if before := progress.skipped + progress.known:
         lines.append(f"{before:,} inputs were done before")
+    lines += [f"skipped: {printable(line)}" for line in progress.passed.lines()]
     if progress.ignored:
-        lines.append(f"{progress.ignored:,} files are no traces")
+        lines.append(f"skipped: {other_files(progress.ignored)}")
     if progress.usd:
         lines.append(f"{progress.usd:.4f} USD spent")
     return lines
