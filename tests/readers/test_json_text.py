@@ -173,3 +173,10 @@ def test_a_large_document_is_read_as_a_small_one(harm: bytes, tmp_path: Path, mo
     if not harm:
         monkeypatch.setattr(files, "decode", None)  # nobody reads it whole
     assert small and [one.steps for one in dense.read(path)] == small
+
+
+def test_a_document_that_ends_within_an_escape_is_cut_off() -> None:
+    for text in ('["whole", "\\u001b', '{"a": "\\x \\u001b'):
+        with pytest.raises(BadJson, match="not valid JSON"):
+            decode(text.encode())
+    assert decode_cut_off(b'["whole", "\\u001b') == ["whole"]

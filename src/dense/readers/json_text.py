@@ -65,6 +65,8 @@ def _decode_repaired(data: bytes) -> tuple[Any, str]:
         value = _loads(text)
         if "\\" in text and value is _BAD_ESCAPE:
             value = _loads(_ESCAPE.sub(_valid_escape, text))
+            if value is _BAD_ESCAPE:
+                raise BadJson("not valid JSON (cut off within an escape)", len(data))
             repaired.append("unknown escapes kept as they are")
     except RecursionError:
         return _decode_shallow(data)

@@ -91,7 +91,7 @@ _STATEMENT = re.compile(
     r"|\b(?:with|encrypted|unencrypted|set|connect[ \t]+\S+)[ \t]+)\Z",
     re.IGNORECASE,
 )
-_PROSE = re.compile(r"[,.]?[ \t\r\n]+[a-z]+[,.]?[ \t\r\n]+[a-z]+")
+_PROSE = re.compile(r"[,.]?[ \t\r\n]+[a-z']+[,.]?[ \t\r\n]+[a-z]+")
 _LINE_SPACE = 200
 _NAME_SPACE = 64
 _LONGEST_PAIR = 300
