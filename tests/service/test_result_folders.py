@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import dense
 from dense.errors import DenseError, OutputInUse
@@ -152,3 +153,13 @@ def test_trees_do_not_store_the_trace_again(tmp_path: Path) -> None:
     assert sum(file.stat().st_size for file in folder.iterdir()) < 150_000
     assert len(json.loads((folder / "run.json").read_text())["trace"]) == 64
     assert json.loads((tmp_path / "out" / "index.jsonl").read_text()) == row
+
+
+def test_a_hash_is_no_name_for_a_folder(tmp_path: Path) -> None:
+    path = tmp_path / "1.json"
+    source = Path(__file__).parents[1] / "fixtures" / "who-and-when" / "algorithm-generated" / "1.json"
+    path.write_bytes(source.read_bytes())
+    (read,) = dense.read(path)
+    assert read.task is not None
+    named = replace(read, task=replace(read.task, name="6e3be83d1949fa52cba03fb1ce4b5b3b"))
+    assert folder_name(named).startswith("which-of-the-two-shops-opens--")

@@ -33,6 +33,8 @@ MAX_AGENT = 20
 LABEL_WORDS = 6
 """So many words of a task without a name make its label."""
 ID_DIGITS = 10
+HASH = re.compile(r"[0-9a-f-]{16,}")
+"""A task's name that tells a person nothing."""
 
 
 class IndexRow(Struct, frozen=True, omit_defaults=True):
@@ -73,7 +75,7 @@ def folder_name(trajectory: Trajectory, *, is_piped: bool = False, is_absolute: 
 
 def _label(trajectory: Trajectory) -> str:
     task = trajectory.task
-    if task is not None and task.name:
+    if task is not None and task.name and not HASH.fullmatch(task.name):
         return _slug(redact_text(task.name)[0], MAX_LABEL)
     if task is not None:
         words = redact_text(task.instruction[:400])[0].split()[:LABEL_WORDS]
