@@ -531,7 +531,7 @@ esac
 
 
 def test_containers_of_a_killed_trial_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a program that stands for Docker's client: which commands it is given. `make test-docker` has the real one."""
+    """A program replaces Docker's client and records its commands. `make test-docker` has the real one."""
     from dense.harness.harbor_checks import check_compose
     from dense.harness.run_folder import end_containers, main, note_containers
 

@@ -101,7 +101,7 @@ def _first_use(failed: ActionFacts, installed: ActionFacts, evidence: TraceEvide
 
 def _other_program(failed: ActionFacts, missing: str, later: ActionFacts) -> str:
     """The program that did to a file what the missing one was to do; empty if it did something else. A program that
-    only looks does not stand for one that checks."""
+    only looks does not count as one that checks."""
     if failed.is_check and not any(run.passed or run.failed for run in later.result.tests):
         return ""
     if not failed.is_check and (later.result.is_empty or later.effects.changes_files or later.phase != failed.phase):

@@ -1,7 +1,7 @@
 """From evidence to lessons: the same error, the same program, the same way out, in at least three tasks.
 
 `lessons_for` is the only way to the lessons of a message. It leaves out all evidence of the task that the message is
-about, and everything that does not hold without it: no task is ever told what was learned on itself."""
+about, and everything that does not hold without it: no task ever gets what was learned on itself."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Processes of this machine. A process that dies costs the trace that it was reading, not the run.
 
-Each worker is told one partition at a time and says which trace it begins. If it dies or takes too long, its partition
+Each worker gets one partition at a time and says which trace it begins. If it dies or takes too long, its partition
 is given to a new process, in which that trace gets a row with an error. A worker is replaced after so many partitions,
 or if its memory has grown: memory stays flat however long a run is. A worker whose parent is gone ends at once."""
 
