@@ -205,10 +205,12 @@ def test_a_lesson_needs_three_sessions_of_the_project(place: Path) -> None:
         assert ("`shellcheck` was not installed" in text) == (number == 2)
     assert "apt-get install shellcheck" in hooks.start_session("again", str(place / "project"))
     assert hooks.start_session("elsewhere", str(place)) == ""
+    (queue.project_folder(str(place / "project")) / "lessons" / "damaged.jsonl").write_text("{")
     for number in range(3, 6):  # later evidence contradicts it
         queue.enqueue(installing(place, number, works=False))
     worker.work()
     assert "shellcheck" not in hooks.lessons_text(str(place / "project"))
+    assert not any(line.startswith("failed: ") for line in hooks.status_lines())
 
 
 def test_two_workers_share_the_queue(place: Path) -> None:

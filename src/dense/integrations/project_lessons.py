@@ -4,8 +4,11 @@ The same rule as `dense lessons`: the way out of a dead end must have worked in 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from dense.batch.observed import failures_of
 from dense.detectors.assessment import TraceAssessment
+from dense.errors import DenseError
 from dense.evidence.actions import EffectsCache
 from dense.evidence.trace import TraceEvidence
 from dense.integrations.queue import LESSONS, project_folder
@@ -27,10 +30,20 @@ def keep_evidence(name: str, folder: str, trajectory: Trajectory) -> None:
     """Keep what a session shows about dead ends, and write the project's lessons anew."""
     place = project_folder(folder)
     pieces = _session_evidence(name, str(project_root(folder)), trajectory)
+    if not pieces:
+        return
     write_atomically(place / FOLDER / f"{name}.jsonl", encode_evidence(pieces).decode("utf-8"))
     files = sorted((place / FOLDER).glob("*.jsonl"), key=lambda path: path.stat().st_mtime)[-MAX_SESSIONS:]
-    lessons = lessons_of(piece for path in files for piece in read_evidence(path))
+    lessons = lessons_of(piece for path in files for piece in _readable_evidence(path))
     write_atomically(place / LESSONS, "\n".join(item.text for item in lesson_items(lessons, MAX_BYTES)))
+
+
+def _readable_evidence(path: Path) -> tuple[LessonEvidence, ...]:
+    """The evidence of one session; none if its file is damaged, because that must not cost the feedback of another."""
+    try:
+        return read_evidence(path)
+    except DenseError:
+        return ()
 
 
 def _session_evidence(name: str, project: str, trajectory: Trajectory) -> list[LessonEvidence]:
