@@ -5,6 +5,7 @@ from __future__ import annotations
 from dense.batch.questions.table import BatchTable
 from dense.lessons.lesson import LessonEvidence
 
+# The columns are the fields of `LessonEvidence`, in order.
 QUESTION = """
 WITH failure AS (SELECT *, unnest(failures) AS one FROM traces WHERE error = ''),
      tried AS (SELECT *, unnest(one.ways) AS way FROM failure)
@@ -18,40 +19,4 @@ ORDER BY started NULLS FIRST, source, part, one.action, way.action
 
 def lesson_evidence(table: BatchTable, prefix: str = "") -> list[LessonEvidence]:
     """All evidence, the oldest first; only of sources that begin with the prefix."""
-    return [_piece(*row) for row in table.ask(QUESTION, prefix=prefix)]
-
-
-def _piece(
-    signature: str,
-    program: str,
-    kind: str,
-    way: str,
-    has_worked: bool,
-    task: str,
-    task_hash: str,
-    project: str,
-    run: str,
-    source: str,
-    failed: int,
-    shown: int,
-    line: str,
-    command: str,
-    started: str,
-) -> LessonEvidence:
-    return LessonEvidence(
-        signature,
-        program,
-        kind,
-        way,
-        has_worked,
-        task,
-        task_hash,
-        project,
-        run,
-        source,
-        failed,
-        shown,
-        line,
-        command,
-        started,
-    )
+    return [LessonEvidence(*row) for row in table.ask(QUESTION, prefix=prefix)]
