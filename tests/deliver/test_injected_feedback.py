@@ -7,11 +7,12 @@ import html
 import json
 import re
 import textwrap
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from cpu_time import assert_growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -191,13 +192,10 @@ def test_never_raises_and_is_done_at_once(parts: list[str]) -> None:
     "unit", ["[dense-feedback-01abc]\n", "[dense-feedback-", "dense-feedback- \n ", "ZGVuc2UtZmVlZGJh", "0\n1 \na\n"]
 )
 def test_time_is_linear(unit: str) -> None:
-    def seconds(count: int) -> float:
-        found = trajectory(unit * count, Step(Source("x"), unit * count))
-        start = time.process_time()
-        without_injected(found)
-        return time.process_time() - start
+    def work(count: int) -> Callable[[], object]:
+        return partial(without_injected, trajectory(unit * count, Step(Source("x"), unit * count)))
 
-    assert seconds(16_000) < 20 * seconds(2_000) + 0.2
+    assert_growth(work, 2_000, 16_000, most=20, spare=0.2)
 
 
 FORGED = "[dense-feedback-0badc] x\n{}\n0badc| end\n"

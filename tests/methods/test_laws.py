@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from cpu_time import assert_growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_feedback import made_feedback
@@ -61,13 +62,11 @@ def test_a_listing_keeps_what_fits(words: list[str], room: int) -> None:
 
 @pytest.mark.parametrize("name", ["self-reflection", "all-at-once", "step-by-step"])
 def test_time_is_linear(name: str) -> None:
-    def seconds(count: int) -> float:
-        step = Step(
-            Source("x"), "go", calls=(ToolCall("bash", {"command": "make a b"}),), observations=(Observation("o"),)
-        )
-        start = time.process_time()
-        made(name, Trajectory("test", "t", Source("x"), task=Task("do"), steps=(step,) * count))
-        return time.process_time() - start
+    call = ToolCall("bash", {"command": "make a b"})
+    step = Step(Source("x"), "go", calls=(call,), observations=(Observation("o"),))
 
-    seconds(50)
-    assert seconds(4_000) < 16 * seconds(500) + 0.3
+    def work(count: int) -> Callable[[], object]:
+        return lambda: made(name, Trajectory("test", "t", Source("x"), task=Task("do"), steps=(step,) * count))
+
+    work(50)()
+    assert_growth(work, 500, 4_000, most=16, spare=0.3)

@@ -149,8 +149,8 @@ def test_leaving_drops_what_is_under_way(serve: Serve) -> None:
         task.cancel()
         return time.monotonic()
 
-    left = run(serve(default=ok(delay=5)), work)
-    assert time.monotonic() - left < 4
+    left = run(serve(default=ok(delay=40)), work)
+    assert time.monotonic() - left < 30
 
 
 def test_a_killed_run_repeats_no_answered_call(serve: Serve, tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_wait_beyond_all_patience_is_not_begun(serve: Serve) -> None:
     started = time.monotonic()
     with pytest.raises(CallFailed, match=r"the next could only begin in 3600 s; HTTP 429: slow down"):
         answer(serve(failing(429, "slow down", Retry_After="3600")))
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
 
 
 @pytest.mark.parametrize("step", [cut, hung_up])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
 import pytest
+from cpu_time import assert_growth
 from hypothesis import given
 from hypothesis import strategies as st
 from made_facts import facts
@@ -290,15 +290,11 @@ def test_a_long_stretch_costs_in_proportion(kind: str) -> None:
             return both * (count // 2)
         return [shell(f"cat f{n}.txt", "x") for n in range(count)]
 
-    def cost(count: int) -> float:
-        made = steps(count)
-        one = narrator(made)
-        start = time.process_time()
-        one.digests([(1, count)])[0]
-        return time.process_time() - start
+    def work(count: int) -> Callable[[], object]:
+        one = narrator(steps(count))
+        return lambda: one.digests([(1, count)])[0]
 
-    short, long = (min(cost(count) for _ in range(3)) for count in (1000, 4000))
-    assert long < 12 * short + 0.02
+    assert_growth(work, 1000, 4000, most=12)
 
 
 def test_a_command_that_comes_back_is_no_result() -> None:

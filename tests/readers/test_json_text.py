@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cpu_time import assert_within
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -87,9 +87,7 @@ def test_nothing_is_left(data: bytes) -> None:
 
 
 def test_many_commas_in_many_brackets_take_no_time() -> None:
-    started = time.monotonic()
-    decode_cut_off(b"[" * 50_000 + b"1," * 50_000)
-    assert time.monotonic() - started < 5
+    assert_within(5, lambda: decode_cut_off(b"[" * 50_000 + b"1," * 50_000))
 
 
 def is_part(left: Any, whole: Any) -> bool:

@@ -6,11 +6,11 @@ import json
 import os
 import shutil
 import sqlite3
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cpu_time import assert_within
 
 from dense.readers import Stream, read_session, stored_sessions
 from dense.readers.folders.stores import STORES
@@ -98,10 +98,9 @@ def test_a_thousand_sessions_of_a_database_within_two_seconds(home: Path) -> Non
         columns = [row[1] for row in database.execute("pragma table_info(session)")]
         values = ", ".join("'s' || value" if name == "id" else name for name in columns)
         database.execute(_many(values))
-    start = time.process_time()
     found = stored_sessions(APP, agents=["opencode"], home=home, environment={})
     assert len(found) == 1000
-    assert time.process_time() - start < 2
+    assert_within(2, lambda: stored_sessions(APP, agents=["opencode"], home=home, environment={}))
 
 
 def _many(values: str) -> str:
@@ -115,6 +114,5 @@ def test_a_thousand_session_files_within_two_seconds(tmp_path: Path) -> None:
     line: dict[str, Any] = {"type": "user", "cwd": "/app", "timestamp": "2026-01-01T00:00:00Z", "message": {}}
     for number in range(1000):
         (folder / f"{number}.jsonl").write_text(json.dumps(line | {"sessionId": str(number)}) + "\n" + "x" * 20_000)
-    start = time.process_time()
     assert len(stored_sessions(APP, home=tmp_path, environment={})) == 1000
-    assert time.process_time() - start < 2
+    assert_within(2, lambda: stored_sessions(APP, home=tmp_path, environment={}))

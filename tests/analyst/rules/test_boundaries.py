@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
+from cpu_time import assert_growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_facts import facts
@@ -241,13 +241,11 @@ def test_a_stretch_by_its_facts() -> None:
 
 
 def test_time_is_linear() -> None:
-    def seconds(count: int) -> float:
-        found = made(["cat a.py", ("python a.py", CRASHED), "sed -i s/a/b/ a.py", ("pytest", PASSED)] * 4)
-        many = [msgspec.structs.replace(found[n % 16], action=n + 1) for n in range(count)]
-        start = time.process_time()
-        ends(many, ActionLinks(many))
-        return time.process_time() - start
+    found = made(["cat a.py", ("python a.py", CRASHED), "sed -i s/a/b/ a.py", ("pytest", PASSED)] * 4)
 
-    seconds(500)
-    short, long = min(seconds(2_000) for _ in range(3)), min(seconds(16_000) for _ in range(3))
-    assert long < 8 * short * 2.5
+    def work(count: int) -> Callable[[], object]:
+        many = [msgspec.structs.replace(found[n % 16], action=n + 1) for n in range(count)]
+        return lambda: ends(many, ActionLinks(many))
+
+    work(500)()
+    assert_growth(work, 2_000, 16_000, most=20)

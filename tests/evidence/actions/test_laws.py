@@ -6,11 +6,13 @@ import json
 import random
 import subprocess
 import sys
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cpu_time import assert_growth, assert_within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -122,32 +124,24 @@ def test_pieces_are_the_text(text: str) -> None:
 def test_time_is_linear(unit: str) -> None:
     """Four times the text takes about four times as long; quadratic time would be sixteen."""
 
-    def seconds(size: int) -> float:
-        step = shell_step(unit * (size // len(unit)), "keystrokes")
-        best = float("inf")
-        for _ in range(2):
-            start = time.process_time()
-            effects(step)
-            best = min(best, time.process_time() - start)
-        return best
+    def work(size: int) -> Callable[[], object]:
+        return partial(effects, shell_step(unit * (size // len(unit)), "keystrokes"))
 
-    small, large = seconds(10_000), seconds(40_000)
-    assert large < 9 * small + 0.1
+    assert_growth(work, 10_000, 40_000, most=9, spare=0.1)
 
 
 def test_a_heredoc_of_100_kilobytes() -> None:
     body = "x = 'some text'  # $(foo) \"\n" * 4000
-    start = time.process_time()
-    found = effects(shell_step(f"cat > a.txt <<'EOF'\n{body}EOF\nrm b"))
+    step = shell_step(f"cat > a.txt <<'EOF'\n{body}EOF\nrm b")
+    found = effects(step)
     assert (found.writes, found.deletes) == (("a.txt",), ("b",))
-    assert time.process_time() - start < 0.2
+    assert_within(0.2, lambda: effects(step))
 
 
 def test_heredocs_that_never_end_take_little_time() -> None:
     text = "".join(f"cat <<A{number}\n" for number in range(50_000))
-    start = time.process_time()
     assert take_heredocs(text, take_open=False) == (text, {})
-    assert time.process_time() - start < 1
+    assert_within(1, lambda: take_heredocs(text, take_open=False))
 
 
 def test_heredocs_are_taken_out_whole() -> None:

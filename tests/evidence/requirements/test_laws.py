@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
+from functools import partial
 
 import pytest
+from cpu_time import assert_growth, assert_within
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,14 +76,8 @@ HARD = [
 def test_time_is_linear(piece: str):
     """Twenty times the text may take forty times as long, and a short text is never slow."""
 
-    def seconds(size: int) -> float:
-        task = Task("Write " + piece * (size // len(piece)))
-        best = 9.0
-        for _ in range(3):
-            start = time.process_time()
-            requirements(task)
-            best = min(best, time.process_time() - start)
-        return best
+    def work(size: int) -> Callable[[], object]:
+        return partial(requirements, Task("Write " + piece * (size // len(piece))))
 
-    assert seconds(200_000) < 40 * max(seconds(10_000), 0.001)
-    assert seconds(10_000) < 0.25
+    assert_growth(work, 10_000, 200_000, most=40)
+    assert_within(0.25, work(10_000))

@@ -141,7 +141,7 @@ def test_a_time_out_kills_what_the_command_started(in_sandbox: InSandbox) -> Non
         began = time.monotonic()
         with pytest.raises(TimeoutError):
             await sandbox.run(["bash", "-c", "timeout 50 sleep 51 & sleep 52 & sleep 53"], timeout=0.3)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 40
         assert "sleep" not in await said(sandbox, "ps -eo args")
 
     in_sandbox(check)
@@ -165,7 +165,7 @@ def test_a_background_process_neither_holds_up_nor_dies(in_sandbox: InSandbox) -
         script = "(while sleep 0.05; do echo noise; done) & echo started; echo bad >&2; exit 3"
         done = await sandbox.run(["bash", "-c", script])
         assert (done.code, done.out.split()[0], done.err) == (3, "started", "bad\n")
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 40
         await asyncio.sleep(0.3)
         assert "while" in await said(sandbox, "ps -eo args")
 
