@@ -215,7 +215,6 @@ ROWS: tuple[Program, ...] = (
     row("dpkg rpm nix-env", "subcommands", install_verbs="-i --install -iA -ivh -Uvh"),
     row("brew", "subcommands", install_verbs="install", serve_verbs="services"),
     row("rustup", "subcommands", install_verbs="install", setup_verbs="update"),
-    row("cpan cpanm easy_install install-module", install_verbs="*"),
     row("raco", install_verbs="pkg"),
     row("gem", "subcommands", valued="-v --version -i", install_verbs="install"),
     row("bundle", "subcommands local_install", "", behind(verbs="exec"), install_verbs="install"),

@@ -13,7 +13,6 @@ from dense.evidence.actions.effects import Effects
 MAX_PATH_CHARS = 1000
 MAX_ADDRESS_CHARS = 500
 MAX_PACKAGE_CHARS = 300
-BRACES = re.compile(r"\{([^{},\s]*(?:,[^{},\s]*)+)\}")
 ROOTED = re.compile(r"[/~$`{]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
 NO_FILE = frozenset(
     ["", "-", "--", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "NUL", "$null"]
@@ -94,11 +93,10 @@ class EffectsBuilder(Struct, gc=False):
 
 def files(paths: Iterable[str], cwd: str) -> Iterable[str]:
     """Those texts that are paths, each behind the folder that the shell had changed to."""
-    for written in paths:
-        for path in expand_braces(written):
-            # A text of several lines is a program or a message that a damaged command left where a path belongs.
-            if path not in NO_FILE and len(path) <= MAX_PATH_CHARS and "\n" not in path and path[:8] != "/dev/fd/":
-                yield located(path, cwd)
+    for path in paths:
+        # A text of several lines is a program or a message that a damaged command left where a path belongs.
+        if path not in NO_FILE and len(path) <= MAX_PATH_CHARS and "\n" not in path and path[:8] != "/dev/fd/":
+            yield located(path, cwd)
 
 
 def located(path: str, cwd: str) -> str:
@@ -106,11 +104,3 @@ def located(path: str, cwd: str) -> str:
     if not cwd or ROOTED.match(path):
         return path
     return posixpath.normpath(f"{cwd}/{path}")
-
-
-def expand_braces(path: str) -> list[str]:
-    """`a.{c,h}` is `a.c` and `a.h`; one pair of braces, the rest stays as it is written."""
-    found = BRACES.search(path) if "{" in path else None
-    if found is None:
-        return [path]
-    return [path[: found.start()] + part + path[found.end() :] for part in found[1].split(",")]

@@ -55,8 +55,6 @@ def is_check(name: str, words: Sequence[str]) -> bool:
 
 def _packager_checks(words: Sequence[str]) -> bool:
     rest = operands(words, PACKAGER_OPTIONS)
-    if rest[:1] == ["workspace"]:
-        rest = rest[2:]
     if rest and rest[0] in ("run", "run-script"):
         rest = rest[1:]
     return bool(rest) and (rest[0] in ("t", "tst") or (rest[0] not in PACKAGER_VERBS and names_a_test(rest[0])))
@@ -71,10 +69,6 @@ def _interpreter_checks(name: str, words: Sequence[str]) -> bool:
             if not word.startswith("-"):
                 break
     rest = operands(words, INTERPRETER_OPTIONS)
-    if name in ("go", "deno", "bun", "swift"):
-        if rest[:1] != ["run"]:
-            return False
-        rest = rest[1:]
     if not rest or rest[0] == "-" or has_flag(words, "", "-c", "-e", "--eval", "-lc", "-Command"):
         return False
     if program_name(rest[0]) in TASK_SCRIPTS:

@@ -7,8 +7,7 @@ import re
 from dense.evidence.actions.builder import EffectsBuilder
 
 HEADER = re.compile(
-    r"^(?:\*\*\* (Add|Update|Delete) File: |(?:\*\*\* Move to: |rename to |copy to )|(rename from )|(--- )|(\+\+\+ ))"
-    r"(.+)$",
+    r"^(?:\*\*\* (Add|Update|Delete) File: |\*\*\* Move to: |(--- )(?:a/)?|(\+\+\+ )(?:b/)?)(.+)$",
     re.MULTILINE,
 )
 
@@ -18,15 +17,13 @@ def record_patch(patch: str, builder: EffectsBuilder, cwd: str = "") -> bool:
     old = ""
     is_known = False
     for found in HEADER.finditer(patch):
-        verb, source, minus, plus, rest = found.groups()
+        verb, minus, plus, rest = found.groups()
         path = rest.strip().split("\t")[0]
-        if minus or plus:  # git writes `a/` and `b/` in front
-            path = path[2:] if path[:2] in ("a/", "b/") else path
         if minus:
             old = path
             continue
         is_known = True
-        if verb == "Delete" or source:
+        if verb == "Delete":
             builder.delete(path, cwd=cwd)
         elif plus and path == "/dev/null":
             builder.delete(old, cwd=cwd)

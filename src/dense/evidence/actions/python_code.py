@@ -8,61 +8,21 @@ import warnings
 from collections.abc import Callable, Iterator
 
 from dense.evidence.actions.builder import EffectsBuilder
-from dense.knowledge.program import words as words_of
+from dense.knowledge import python_calls as known
 from dense.text.search import contains_any
 
 MAX_CODE_CHARS = 256 << 10
 OPEN = re.compile(r"""\bopen\(\s*[rbf]*["']([^"'\n]+)["'](?:\s*,\s*(?:mode\s*=\s*)?["']([rwaxbt+]+)["'])?""")
-
-READ_CALLS = words_of("""
-    read_csv read_json read_excel read_parquet read_table read_pickle read_sql read_html read_fwf loadtxt genfromtxt
-    imread listdir scandir walk glob load_workbook load_dataset read_feather read_hdf read_file from_file parse_file
-""")
-SAVE_CALLS = words_of("""
-    savefig to_csv to_json to_excel to_parquet to_pickle to_html to_markdown to_feather to_hdf
-    to_latex to_xml to_file to_stata savetxt savez savez_compressed imwrite imsave save_pretrained save_model extractall
-    save_weights write_image write_html write_graphml write_gexf write_gml write_gpickle write_csv write_parquet
-    write_json write_excel sink_parquet save_file write_png save_as saveas export_text write_video plot_model
-""")
-"""Methods and functions that write a file; where it is named differs, so the first argument that is a path counts."""
-FILE_CLASSES = words_of("open File ZipFile TarFile fdopen NamedTemporaryFile VideoWriter ExcelWriter H5File")
-FILE_MODULES = words_of("""
-    io gzip bz2 lzma codecs tarfile zipfile h5py Image os builtins pd tempfile wave rasterio fitz pdfplumber aiofiles
-    zstandard netCDF4 np cv2
-""")
-"""Modules whose `open` takes a path, unlike the `open` of a path itself."""
-PATH_MAKERS = words_of("Path PurePath PosixPath join str abspath expanduser fspath resolve joinpath")
-ARGUMENT_EFFECTS = {
-    **dict.fromkeys(words_of("os.remove os.unlink os.rmdir os.removedirs shutil.rmtree"), "delete"),
-    **dict.fromkeys(
-        words_of("os.mkdir os.makedirs os.mknod os.truncate os.chmod os.chown shutil.make_archive"), "write"
-    ),
-    **dict.fromkeys(words_of("wavfile.write sf.write soundfile.write imageio.write"), "write"),
-    **dict.fromkeys(words_of("np.load numpy.load torch.load joblib.load sqlite3.connect duckdb.connect"), "read"),
-    **dict.fromkeys(words_of("os.rename os.replace shutil.move"), "delete write"),
-    **dict.fromkeys(
-        words_of("shutil.copy shutil.copy2 shutil.copyfile shutil.copytree os.link os.symlink"), "read write"
-    ),
-    "shutil.unpack_archive": "read write",
-}
-"""What functions do to the files that their first arguments name."""
-METHOD_EFFECTS = {
-    **dict.fromkeys(words_of("unlink rmdir remove"), "delete"),
-    **dict.fromkeys(words_of("write_text write_bytes mkdir touch chmod symlink_to hardlink_to"), "write"),
-    **dict.fromkeys(words_of("read_text read_bytes iterdir rglob"), "read"),
-}
-"""What methods of a path do to it."""
-TEST_CALLS = words_of("unittest.main pytest.main doctest.main doctest.testmod")
-ASKERS = words_of("get post put patch delete head request urlopen urlretrieve options Request stream create_connection")
-CLIENTS = words_of("requests httpx urllib request session client s urllib3 http aiohttp")
-STARTERS = words_of(
-    "run Popen call check_call check_output system popen getoutput getstatusoutput create_subprocess_shell"
-)
-STARTING_MODULES = ("subprocess", "os", "asyncio", "sp", "commands", "")
-PATH_KEYWORDS = words_of("path fname filename file path_or_buf fp path_or_buffer save_path output_path uri")
 NAMES = (
-    *(FILE_CLASSES | STARTERS | ASKERS | SAVE_CALLS | READ_CALLS | METHOD_EFFECTS.keys()),
-    *(one.rpartition(".")[2] for one in (*ARGUMENT_EFFECTS, *TEST_CALLS)),
+    *(
+        known.FILE_CLASSES
+        | known.STARTERS
+        | known.ASKERS
+        | known.SAVE_CALLS
+        | known.READ_CALLS
+        | known.METHOD_EFFECTS.keys()
+    ),
+    *(one.rpartition(".")[2] for one in (*known.ARGUMENT_EFFECTS, *known.TEST_CALLS)),
     *("save", "export", "dump", "assert"),
 )
 """Without one of these names a program does nothing that is recorded."""
@@ -139,28 +99,28 @@ class Scan:
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         owner = function.value if isinstance(function, ast.Attribute) else None
         module = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
-        if name in FILE_CLASSES:
+        if name in known.FILE_CLASSES:
             self.opens(node, name, owner)
-        elif name in STARTERS and module in STARTING_MODULES:
+        elif name in known.STARTERS and module in known.STARTING_MODULES:
             self.starts(node, name, module)
-        elif name in ASKERS and (module in CLIENTS or module == "" or name in ("urlopen", "urlretrieve")):
+        elif name in known.ASKERS and (module in known.CLIENTS or module == "" or name in ("urlopen", "urlretrieve")):
             self.asks(node)
-        elif kinds := ARGUMENT_EFFECTS.get(f"{module}.{name}"):
+        elif kinds := known.ARGUMENT_EFFECTS.get(f"{module}.{name}"):
             for kind, argument in zip(kinds.split(), node.args, strict=False):
                 self.record(kind, self.path(argument))
-        elif owner is not None and name in METHOD_EFFECTS:
-            kind = METHOD_EFFECTS[name]
+        elif owner is not None and name in known.METHOD_EFFECTS:
+            kind = known.METHOD_EFFECTS[name]
             if kind != "delete" or not node.args:  # `list.remove` has an argument, a path's `unlink` has none
                 self.record(kind, self.path(owner))
-        elif f"{module}.{name}" in TEST_CALLS:
+        elif f"{module}.{name}" in known.TEST_CALLS:
             self.is_check = True
         elif (
-            name in SAVE_CALLS
+            name in known.SAVE_CALLS
             or (name in ("save", "export") and owner is not None)
             or f"{module}.{name}" == "joblib.dump"
         ):
             self.record("write", self.first_path(node))
-        elif name in READ_CALLS and node.args:
+        elif name in known.READ_CALLS and node.args:
             path = self.text(node.args[0])
             if path and not path.startswith("{") and "://" not in path:
                 self.record("read", path)
@@ -173,7 +133,7 @@ class Scan:
     def opens(self, node: ast.Call, name: str, owner: ast.expr | None) -> None:
         arguments = list(node.args)
         path = self.path(arguments[0]) if arguments else self.keyword(node, "file", "filename", "name")
-        is_module = isinstance(owner, ast.Name) and owner.id in FILE_MODULES
+        is_module = isinstance(owner, ast.Name) and owner.id in known.FILE_MODULES
         position = 1
         if name == "open" and owner is not None and not is_module:  # a path's own method
             if arguments and isinstance(arguments[0], ast.Constant) and not isinstance(arguments[0].value, str):
@@ -205,7 +165,7 @@ class Scan:
 
     def first_path(self, node: ast.Call) -> str | None:
         """The first argument that is a text and looks like a path; else what the first one is called."""
-        values = [*node.args[:2], *(keyword.value for keyword in node.keywords if keyword.arg in PATH_KEYWORDS)]
+        values = [*node.args[:2], *(keyword.value for keyword in node.keywords if keyword.arg in known.PATH_KEYWORDS)]
         texts = [text for value in values if (text := self.text(value)) is not None and "\n" not in text]
         looks = [text for text in texts if re.search(r"[./\\]", text)]
         named = [self.path(value) for value in values if isinstance(value, ast.Name | ast.BinOp | ast.JoinedStr)]
@@ -247,7 +207,7 @@ class Scan:
         """`Path("a", "b")`, `os.path.join("a", "b")`, `str(p)`."""
         function = node.func
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        if name not in PATH_MAKERS:
+        if name not in known.PATH_MAKERS:
             return None
         values = [self.text(argument, depth + 1) for argument in node.args]
         if (

@@ -7,7 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.evidence.requirements.file_names import WHOLE_NAMES, is_file
+from dense.evidence.requirements.file_names import is_file
+from dense.knowledge.file_names import WHOLE_NAMES
 from dense.knowledge.programs import is_program, programs_that
 from dense.knowledge.test_runners import RUNNERS
 

@@ -22,26 +22,16 @@ def record_tar(words: Sequence[str], command: Command, builder: EffectsBuilder) 
     """`tar xzf a.tgz`, `tar -x -z -f a.tgz`: the archive follows the word that holds the f."""
     letters = ""
     archive, folder = option(words, "--file"), option(words, "-C", "--directory")
-    rest: list[str] = []
-    skips_next = False
     for position, word in enumerate(words[1:], 1):
-        is_bundle = word[:2] != "--" and (position == 1 or (word[:1] == "-" and len(word) > 1))
-        if skips_next or word in TAR_VALUES:
-            skips_next = not skips_next
-        elif is_bundle:
+        if word[:2] != "--" and (position == 1 or (word[:1] == "-" and word not in TAR_VALUES)):
             letters += word.lstrip("-")
-            if word.endswith("f") and position + 1 < len(words):
-                archive, skips_next = words[position + 1], True
-        elif not word.startswith("-"):
-            rest.append(word)
+            if word.endswith("f"):
+                archive = "".join(words[position + 1 : position + 2])
     if "x" in letters or "--extract" in words:
         builder.read(archive or "", cwd=command.cwd)
         builder.write(folder or ".", cwd=command.cwd)
-    elif set(letters) & set("cru") or "--create" in words:
-        builder.read(*rest, cwd=command.cwd)
-        builder.write(archive or "", cwd=command.cwd)
     else:
-        builder.read(archive or "", cwd=command.cwd)
+        (builder.write if set(letters) & set("cru") else builder.read)(archive or "", cwd=command.cwd)
 
 
 def record_unzip(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
@@ -52,11 +42,7 @@ def record_unzip(words: Sequence[str], command: Command, builder: EffectsBuilder
 
 def record_7z(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
     rest = operands(words)
-    if rest[:1] in (["a"], ["u"]):
-        builder.write(*rest[1:2], cwd=command.cwd)
-        builder.read(*rest[2:], cwd=command.cwd)
-        return
-    builder.read(*rest[1:2], cwd=command.cwd)
+    (builder.write if rest[:1] == ["a"] else builder.read)(*rest[1:2], cwd=command.cwd)
     if rest[:1] in (["x"], ["e"]):
         builder.write(option(words, "-o") or ".", cwd=command.cwd)
 
@@ -64,14 +50,11 @@ def record_7z(words: Sequence[str], command: Command, builder: EffectsBuilder) -
 def record_gzip(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
     name = program_name(words[0])
     rest = operands(words, words_of("-S -o -T"))
-    if has_flag(words, "clt", "--stdout", "--list", "--test"):
-        builder.read(*rest, cwd=command.cwd)
-        return
-    if name.startswith("un") or name in ("gunzip", "bunzip2") or has_flag(words, "d", "--decompress"):
-        builder.write(*(PACKED.sub("", path) for path in rest), cwd=command.cwd)
-    else:
-        builder.write(*(path + PACKED_SUFFIXES.get(name, ".gz") for path in rest), cwd=command.cwd)
-    keeps = has_flag(words, "k", "--keep") or name in KEEPS_SOURCE
+    is_shown = has_flag(words, "clt", "--stdout", "--list", "--test")
+    unpacks = name.startswith("un") or name in ("gunzip", "bunzip2") or has_flag(words, "d", "--decompress")
+    for path in () if is_shown else rest:
+        builder.write(PACKED.sub("", path) if unpacks else path + PACKED_SUFFIXES.get(name, ".gz"), cwd=command.cwd)
+    keeps = is_shown or has_flag(words, "k", "--keep") or name in KEEPS_SOURCE
     (builder.read if keeps else builder.delete)(*rest, cwd=command.cwd)
 
 

@@ -26,8 +26,6 @@ def record_sed(words: Sequence[str], command: Command, builder: EffectsBuilder) 
     is_in_place = any(map(SED_IN_PLACE.match, options))
     if not any(map(SED_SCRIPT.match, options)):
         rest = rest[1:]
-    if is_in_place and rest and not rest[0]:
-        rest = rest[1:]  # BSD's `-i ''`
     (builder.write if is_in_place else builder.read)(*rest, cwd=command.cwd)
 
 
@@ -71,15 +69,13 @@ def record_swe_agent(words: Sequence[str], command: Command, builder: EffectsBui
 
 
 def record_perl(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
-    """One-line programs of Perl: on files that are read, or changed in place."""
+    """One-line programs of Perl that change files in place."""
     rest = operands(words, words_of("-e -E -M -I"))
     has_code = any(re.match(r"-\w*[eE]$", word) for word in words[1:])
     if has_code and "-e" not in words and "-E" not in words:
         rest = rest[1:]  # the code follows a bundle such as `-pie`
     if any(re.match(r"-[np0l]*i", word) for word in words[1:]):
         builder.write(*rest, cwd=command.cwd)
-    elif has_code:
-        builder.read(*rest, cwd=command.cwd)
 
 
 def record_sqlite(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:

@@ -82,12 +82,9 @@ def _record_transfer(row: Program, words: Sequence[str], rest: list[str], cwd: s
         builder.delete(*local, cwd=cwd)
     elif row.operands == "copied":
         builder.read(*local, cwd=cwd)
-    if REMOTE.match(target):
-        return
-    if target.endswith("/"):
-        builder.write(*(target + path.rstrip("/").rsplit("/", 1)[-1] for path in rest), cwd=cwd)
-    else:
-        builder.write(target, cwd=cwd)
+    if not REMOTE.match(target):
+        names = [path.rstrip("/").rsplit("/", 1)[-1] for path in rest] if target.endswith("/") else [""]
+        builder.write(*(target + name for name in names), cwd=cwd)
 
 
 def _record_conversion(words: Sequence[str], cwd: str, builder: EffectsBuilder) -> None:

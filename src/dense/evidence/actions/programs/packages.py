@@ -17,23 +17,11 @@ SETUP_PY_VERBS = words_of("build build_ext build_py install develop sdist bdist_
 
 def record_install(row: Program, words: Sequence[str], cwd: str, builder: EffectsBuilder) -> None:
     """Records the packages behind a subcommand that installs; the project's own if none is named."""
-    if not NOTHING_HAPPENS.isdisjoint(words):
-        return
     rest = operands(words, row.valued)
-    packages: list[str] | None = None
-    if "*" in row.install_verbs:
-        packages = rest
-    elif len(words) > 1 and words[1].startswith("-") and not row.install_verbs.isdisjoint(words[1:5]):
-        packages = rest  # `pacman -S x`
-    else:
-        for length in (1, 2):
-            if " ".join(rest[:length]) in row.install_verbs:
-                packages = rest[length:]
-    if words == ["yarn"]:
-        packages = []
-    if packages is not None:
-        is_local = "local_install" in row.traits or "sync" in rest[:2]
-        builder.install(packages or (["."] if is_local else []), cwd)
+    for length in (1, 2):
+        if " ".join(rest[:length]) in row.install_verbs and NOTHING_HAPPENS.isdisjoint(words):
+            is_local = "local_install" in row.traits or "sync" in rest[:2]
+            builder.install(rest[length:] or (["."] if is_local else []), cwd)
 
 
 def is_build(name: str, row: Program, words: Sequence[str]) -> bool:

@@ -22,12 +22,8 @@ def is_service(name: str, words: Sequence[str]) -> bool:
         return False
     if "serves" in row.traits:
         return not has_flag(words, "", "-s", "ping")
-    if "contains" in row.traits and "run" in words:
-        return has_flag(words, "", "-d", "--detach", "-itd", "-dit", "-td", "-id")
     if not row.serve_verbs.isdisjoint(operands(words, SERVICE_OPTIONS)):
         return True
-    if name == "systemctl":
-        return "--now" in words
     if name in ("service", "rc-service", "invoke-rc.d") or words[0].startswith("/etc/init.d/"):
         return words[-1] in ("start", "restart")
     if "node_packager" in row.traits:
