@@ -70,7 +70,9 @@ def new_detector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     """A detector in a module of its own, and its wording."""
     (tmp_path / "secrets_printed.py").write_text(NEW_DETECTOR)
     monkeypatch.setattr(dense.detectors, "__path__", [*dense.detectors.__path__, str(tmp_path)])
-    monkeypatch.setitem(wording.DESCRIBERS, "secret_printed", lambda finding, _: f"`{finding.subject}` leaks a secret.")
+    monkeypatch.setitem(
+        wording.WORDINGS, "secret_printed", wording.Wording(lambda finding, _: f"`{finding.subject}` leaks a secret.")
+    )
     registry.detectors.cache_clear()
     registry.codes.cache_clear()
     yield
@@ -85,7 +87,7 @@ def test_the_policy_of_every_code() -> None:
 
 
 def test_every_code_has_a_wording_and_a_meaning() -> None:
-    assert wording.DESCRIBERS.keys() == registry.codes().keys()
+    assert wording.WORDINGS.keys() == registry.codes().keys()
     assert all(code.meaning for code in registry.codes().values())
 
 
@@ -110,8 +112,10 @@ def test_rewording_a_finding_changes_nothing_else(monkeypatch: pytest.MonkeyPatc
         return done.root.verdict, issues, [one.text for one in done.issues]
 
     *before, words = outcome()
-    for code in wording.DESCRIBERS:
-        monkeypatch.setitem(wording.DESCRIBERS, code, lambda finding, _: f"{finding.code} of {finding.subject}")
+    for code in wording.WORDINGS:
+        monkeypatch.setitem(
+            wording.WORDINGS, code, wording.Wording(lambda finding, _: f"{finding.code} of {finding.subject}")
+        )
     *after, other_words = outcome()
     assert after == before and other_words != words
 

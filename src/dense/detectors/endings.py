@@ -17,10 +17,7 @@ SUBMISSION_EMPTY = FindingCode("submission_empty", "The submission is empty.", "
 SUBMISSION_PARTIAL = FindingCode("submission_partial", "The agent marks its submission as partly done.", "doubt")
 AGENT_GAVE_UP = FindingCode("agent_gave_up", "The agent marks its own work as not done.", "serious", "root")
 REQUEST_UNSATISFIED = FindingCode(
-    "request_unsatisfied",
-    "The lead agent holds the request to be unsatisfied when the run ends.",
-    "serious",
-    "root",
+    "request_unsatisfied", "The lead agent holds the request to be unsatisfied when the run ends.", "serious", "root"
 )
 ENDED_WITHOUT_HANDOVER = FindingCode(
     "ended_without_handover", "The trace ends in the middle of work.", "serious", "root"

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
-from dense.evidence.checks.checks import Check, is_static
-from dense.evidence.checks.reruns import first_retest
+from dense.evidence.checks.checks import Check, first_retest, is_static
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.remarks import find_excuse
 from dense.evidence.trace import TraceEvidence

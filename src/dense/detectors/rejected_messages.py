@@ -16,10 +16,7 @@ from dense.knowledge.programs import LOOKERS, program_name
 from dense.trajectory import Step, ToolCall
 
 MESSAGE_REJECTED = FindingCode(
-    "message_rejected",
-    "The harness rejected a message, so its commands never ran.",
-    "doubt",
-    covers_failures=False,
+    "message_rejected", "The harness rejected a message, so its commands never ran.", "doubt", covers_failures=False
 )
 CODE_BLOCK = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 """A block of code, also one without an end."""
@@ -46,11 +43,7 @@ def rejected_messages(evidence: TraceEvidence) -> Iterable[Finding]:
                 is_known = any(same_file(path, written[0]) for path in known) and not is_test_file(written[0])
                 is_serious = is_known and evidence.last_change < fact.action
                 found[written[0]] = MESSAGE_REJECTED.found(
-                    written[0],
-                    fact.action,
-                    severity="serious" if is_serious else "doubt",
-                    reason=reason,
-                    files=written,
+                    written[0], fact.action, severity="serious" if is_serious else "doubt", reason=reason, files=written
                 )
         elif _runs_something(intended) and not any(map(_is_run, later)):
             found[""] = MESSAGE_REJECTED.found("", fact.action, reason=reason, code=code)

@@ -10,10 +10,7 @@ from dense.evidence.ending.plans import plan_items
 from dense.evidence.trace import TraceEvidence
 
 PLAN_UNFINISHED = FindingCode(
-    "plan_unfinished",
-    "The agent's own plan still lists items as not started.",
-    "doubt",
-    covers_failures=False,
+    "plan_unfinished", "The agent's own plan still lists items as not started.", "doubt", covers_failures=False
 )
 
 

@@ -23,8 +23,8 @@ from dense.evidence.facts.remarks import find_complaint
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
 from dense.evidence.observations import observe
+from dense.evidence.observations.harness import awaited_commands
 from dense.evidence.observations.separation import separated
-from dense.evidence.observations.sessions import awaited_commands
 from dense.evidence.requirements import requirements
 from dense.knowledge.programs import LOOKERS, programs_that
 from dense.trajectory import Step, Trajectory

@@ -1,11 +1,12 @@
 """The sentences of findings: one entry for each code. Nothing else makes these words, and nothing reads them back.
 
-`describe_finding(finding, evidence)` says what is wrong (`DESCRIBERS`), `describe_next_step(finding)` what to do about
-it (`ADVICE`)."""
+`describe_finding(finding, evidence)` says what is wrong, `describe_next_step(finding)` what to do about it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+
+from msgspec import Struct
 
 from dense.detectors.finding import Finding
 from dense.evidence.ending.done import DemandEvidence
@@ -18,13 +19,27 @@ from dense.text.quoting import code_span, in_quotes, one_line
 
 MAX_FILES = 3
 MAX_PLAN_ITEMS = 4
+NO_ADVICE = ("fails_without_changes", "own_check_removed", "own_check_edited", "own_check_overtaken")
+"""What may follow a failed check so that there is nothing left to do about it."""
 
-type Describe = Callable[[Finding, TraceEvidence], str]
+
+class Wording(Struct, frozen=True):
+    """The words for the findings of one code."""
+
+    describe: Callable[[Finding, TraceEvidence], str]
+    """What is wrong or missing, in one to four sentences."""
+    advise: Callable[[Finding], str] = lambda _: ""
+    """What to do about it, which refers to actions instead of describing them again; empty for nothing."""
 
 
 def describe_finding(finding: Finding, evidence: TraceEvidence) -> str:
     """What is wrong or missing, in one to four sentences."""
-    return DESCRIBERS[finding.code](finding, evidence)
+    return WORDINGS[finding.code].describe(finding, evidence)
+
+
+def describe_next_step(finding: Finding) -> str:
+    """What to do about an open finding; empty if there is nothing to advise."""
+    return WORDINGS[finding.code].advise(finding)
 
 
 def _check_failed(finding: Finding, _: TraceEvidence) -> str:
@@ -58,14 +73,6 @@ def _after_failure(finding: Finding) -> str:
             return "Nothing was changed later."
 
 
-def _program_failed(finding: Finding, evidence: TraceEvidence) -> str:
-    action = finding.opened
-    return (
-        f"At a{action} the last program that ran failed ({_action(evidence, action)}): {_output(evidence, action)}."
-        " Nothing that ran later shows that it is fixed."
-    )
-
-
 def _output_doubted(finding: Finding, evidence: TraceEvidence) -> str:
     action = finding.opened
     if printed := finding.text("printed"):
@@ -75,14 +82,6 @@ def _output_doubted(finding: Finding, evidence: TraceEvidence) -> str:
     text = f"What ran last, at a{action} ({_action(evidence, action)}), gave {_output(evidence, action)}."
     text += f" The agent says of it: {code_span(finding.text('complaint'), 200)}"
     return text + (" Files changed later, and nothing ran." if finding.number("has_changed") else "")
-
-
-def _last_action_failed(finding: Finding, evidence: TraceEvidence) -> str:
-    action = finding.opened
-    return (
-        f"The last action that was to get something done failed, at a{action} ({_action(evidence, action)}):"
-        f" {_output(evidence, action)}. Nothing done later replaces it."
-    )
 
 
 def _message_rejected(finding: Finding, _: TraceEvidence) -> str:
@@ -107,34 +106,12 @@ def _deliverable_missing(finding: Finding, evidence: TraceEvidence) -> str:
     return text
 
 
-def _pieces(finding: Finding) -> str:
-    return listed([one_line(one, 120) for one in finding.texts("pieces")], 3)
-
-
 def _attempt(evidence: TraceEvidence, action: int, *, is_only: bool) -> str:
     """A failed attempt and its output; the missing program or package, if that is why and there are others."""
     failures = evidence.fact(action).result.failures
     if failures and not is_only and (failure := main_failure(failures)).missing_dependency:
         return f"{describe_missing(failure)} (a{action})"
     return f"a{action} {_action(evidence, action, 70)}: {_output(evidence, action)}"
-
-
-def _input_lost(finding: Finding, evidence: TraceEvidence) -> str:
-    seen, cause, missed = finding.evidence
-    return (
-        f"`{finding.subject}` was there at a{seen} and is gone at a{missed}. No action removed it: a{cause}"
-        f" ({_action(evidence, cause)}) worked on `{finding.text('owner')}` in between."
-    )
-
-
-def _conflict_left(finding: Finding, _: TraceEvidence) -> str:
-    line = code_span(finding.text("line"), 160)
-    return f"A merge conflict shows at a{finding.opened} ({line}), and no later action resolves it."
-
-
-def _plan_unfinished(finding: Finding, _: TraceEvidence) -> str:
-    items = listed([in_quotes(words, 80) for words in finding.texts("items")], MAX_PLAN_ITEMS)
-    return f"The agent's own plan, last updated at a{finding.opened}, still lists as not started: {items}."
 
 
 def _tests_weakened(finding: Finding, _: TraceEvidence) -> str:
@@ -154,11 +131,6 @@ def _tests_weakened(finding: Finding, _: TraceEvidence) -> str:
 def _done_to(paths: Sequence[str], verb: str) -> str:
     names = listed([f"`{one_line(path, 80)}`" for path in paths], MAX_FILES)
     return f"{names} {'was' if len(paths) == 1 else 'were'} {verb}" if paths else ""
-
-
-def _unverified_change(finding: Finding, _: TraceEvidence) -> str:
-    names = ", ".join(f"`{one_line(path, 80)}`" for path in finding.texts("files"))
-    return f"{names} changed at a{finding.opened}, and nothing ran it or looked at it later."
 
 
 def _answer_rejected(finding: Finding, evidence: TraceEvidence) -> str:
@@ -201,96 +173,12 @@ def _ended_without_handover(finding: Finding, evidence: TraceEvidence) -> str:
     return f"{text} It ended with {code_span(quote, 200)}." if quote else text
 
 
-def _action_announced(finding: Finding, _: TraceEvidence) -> str:
-    quote = code_span(finding.text("quote"), 200)
-    return f"The last message, a{finding.opened}, announces an action that never follows: {quote}"
-
-
-def _action(evidence: TraceEvidence, action: int, limit: int = 120) -> str:
-    return describe_action(evidence.fact(action), evidence.step(action), limit)
-
-
-def _output(evidence: TraceEvidence, action: int) -> str:
-    return describe_output(evidence.fact(action), evidence.step(action))
-
-
-DESCRIBERS: dict[str, Describe] = {
-    "check_failed": _check_failed,
-    "program_failed": _program_failed,
-    "output_doubted": _output_doubted,
-    "last_action_failed": _last_action_failed,
-    "message_rejected": _message_rejected,
-    "deliverable_missing": _deliverable_missing,
-    "deliverable_attempt_failed": _deliverable_missing,
-    "clue_unused": lambda one, _: (
-        "Of the value that the task describes only pieces were seen, which fit its beginning or its end:"
-        f" {_pieces(one)}. Nothing was made of them."
-    ),
-    "input_lost": _input_lost,
-    "only_new_files": lambda one, _: (
-        f"The submission at a{one.opened} changes no existing file: it only adds"
-        f" {paths_text(one.texts('files'))}, which the task does not name."
-    ),
-    "plan_unfinished": _plan_unfinished,
-    "tests_weakened": _tests_weakened,
-    "unverified_change": _unverified_change,
-    "program_never_run": lambda one, _: (
-        f"The task asks for `{one_line(one.subject, 80)}`. It was written at a{one.opened} and never run."
-    ),
-    "answer_rejected": _answer_rejected,
-    "submission_empty": lambda one, _: (
-        f"The submission at a{one.opened} is empty: `{one_line(one.subject, 100)}` printed nothing."
-    ),
-    "submission_partial": _submission_partial,
-    "agent_gave_up": _agent_gave_up,
-    "request_unsatisfied": _request_unsatisfied,
-    "ended_without_handover": _ended_without_handover,
-    "action_announced": _action_announced,
-    "failure_admitted": _agent_gave_up,
-    "closing_doubt": lambda one, _: (
-        f"The closing message at a{one.opened} leaves a doubt: {code_span(one.text('quote'), 200)}"
-    ),
-    "conflict_left": _conflict_left,
-    "unrequested_files": lambda one, _: (
-        f"The submission at a{one.opened} adds {paths_text(one.texts('files'))}, which nobody asked for."
-    ),
-    "port_silent": lambda one, _: f"Port {one.subject} does not answer at a{one.opened}, nor before.",
-    "limit_missed": lambda one, _: (
-        f"The task demands {in_quotes(one.text('clause'), 160)}, and a{one.opened} measures {one.text('value')}."
-    ),
-}
-"""What makes the words, by code."""
-
-
-def describe_demand(one: DemandEvidence) -> str:
-    """What the task demands, as a short statement that is true if the demand is met."""
-    subject = f"`{one_line(one.subject, 120)}`"
-    match one.kind:
-        case "file":
-            made = "changed" if one.is_change else "made"
-            return f"{subject} is {made}{' and holds what the task asks for' if one.met == 'unchecked' else ''}"
-        case "command":
-            return f"{subject} works"
-        case "limit":
-            return f"the result is within the task's limit: {subject}"
-        case "port":
-            return f"port {subject} answers"
-        case "answer":
-            return f"an output shows an answer of the form {subject}"
-
-
-# What to do about a finding: refers to actions instead of describing them again
-
-NO_ADVICE = ("fails_without_changes", "own_check_removed", "own_check_edited", "own_check_overtaken")
-"""What may follow a failed check so that there is nothing left to do about it."""
-
-type Advise = Callable[[Finding], str]
-
-
-def describe_next_step(finding: Finding) -> str:
-    """What to do about an open finding; empty if there is nothing to advise."""
-    advise = ADVICE.get(finding.code)
-    return advise(finding) if advise is not None else ""
+def _input_lost(finding: Finding, evidence: TraceEvidence) -> str:
+    seen, cause, missed = finding.evidence
+    return (
+        f"`{finding.subject}` was there at a{seen} and is gone at a{missed}. No action removed it: a{cause}"
+        f" ({_action(evidence, cause)}) worked on `{finding.text('owner')}` in between."
+    )
 
 
 def _advise_check_failed(finding: Finding) -> str:
@@ -312,71 +200,169 @@ def _advise_deliverable_missing(finding: Finding) -> str:
     return f"{'Change' if finding.number('is_change') else 'Make'} `{finding.subject}`{without}."
 
 
-def _advise_input_lost(finding: Finding) -> str:
-    cause, owner = finding.number("cause"), finding.text("owner")
-    return f"Copy `{finding.subject}` before anything opens `{owner}`: the step of a{cause} makes it vanish for good."
-
-
-def _advise_plan_unfinished(finding: Finding) -> str:
-    items = listed([in_quotes(words, 60) for words in finding.texts("items")], 3)
-    return f"Do what the attempt planned and never began: {items}."
-
-
-def _advise_tests_weakened(finding: Finding) -> str:
-    command = one_line(finding.subject, 100)
-    return f"Make `{command}` pass with the tests as they were: {_files_of_tests(finding)} must stay."
-
-
-def _files_of_tests(finding: Finding) -> str:
-    return paths_text([*finding.texts("edited"), *finding.texts("removed")]) or "they"
-
-
 def _advise_unfinished(finding: Finding) -> str:
     quote = finding.text("quote")
     return f"Finish what the agent left undone{f': {code_span(quote, 160)}' if quote else '.'}"
 
 
-ADVICE: dict[str, Advise] = {
-    "check_failed": _advise_check_failed,
-    "program_failed": lambda one: (
-        f"Fix what made the last program fail at a{one.opened}, and run it again until it works."
+def _pieces(finding: Finding) -> str:
+    return listed([one_line(one, 120) for one in finding.texts("pieces")], 3)
+
+
+def _action(evidence: TraceEvidence, action: int, limit: int = 120) -> str:
+    return describe_action(evidence.fact(action), evidence.step(action), limit)
+
+
+def _output(evidence: TraceEvidence, action: int) -> str:
+    return describe_output(evidence.fact(action), evidence.step(action))
+
+
+WORDINGS: dict[str, Wording] = {
+    "check_failed": Wording(_check_failed, _advise_check_failed),
+    "program_failed": Wording(
+        lambda one, evidence: (
+            f"At a{one.opened} the last program that ran failed ({_action(evidence, one.opened)}):"
+            f" {_output(evidence, one.opened)}. Nothing that ran later shows that it is fixed."
+        ),
+        lambda one: f"Fix what made the last program fail at a{one.opened}, and run it again until it works.",
     ),
-    "program_never_run": lambda one: f"Run `{one_line(one.subject, 100)}` as the task uses it, before handing over.",
-    "output_doubted": lambda one: f"Do not hand over the result of a{one.opened}: correct it, and check it again.",
-    "last_action_failed": lambda one: f"Repeat what failed last, at a{one.opened}, or do what takes its place.",
-    "message_rejected": lambda one: (
-        f"Do what the message at a{one.opened} was to do, in the form that the harness takes."
+    "program_never_run": Wording(
+        lambda one, _: (
+            f"The task asks for `{one_line(one.subject, 80)}`. It was written at a{one.opened} and never run."
+        ),
+        lambda one: f"Run `{one_line(one.subject, 100)}` as the task uses it, before handing over.",
     ),
-    "deliverable_missing": _advise_deliverable_missing,
-    "deliverable_attempt_failed": _advise_deliverable_missing,
-    "clue_unused": lambda one: (
-        f"Begin with {_pieces(one)}: put the pieces together, or search around them for the rest."
+    "output_doubted": Wording(
+        _output_doubted, lambda one: f"Do not hand over the result of a{one.opened}: correct it, and check it again."
     ),
-    "input_lost": _advise_input_lost,
-    "only_new_files": lambda _: (
-        "Change the files that the task is about; new files beside them are not what it asks for."
+    "last_action_failed": Wording(
+        lambda one, evidence: (
+            f"The last action that was to get something done failed, at a{one.opened}"
+            f" ({_action(evidence, one.opened)}): {_output(evidence, one.opened)}. Nothing done later replaces it."
+        ),
+        lambda one: f"Repeat what failed last, at a{one.opened}, or do what takes its place.",
     ),
-    "plan_unfinished": _advise_plan_unfinished,
-    "tests_weakened": _advise_tests_weakened,
-    "unverified_change": lambda one: (
-        f"Run or read back {paths_text(one.texts('files'))} after the last change, before handing over."
+    "message_rejected": Wording(
+        _message_rejected,
+        lambda one: f"Do what the message at a{one.opened} was to do, in the form that the harness takes.",
     ),
-    "answer_rejected": lambda one: f"Do not hand in the answer of a{one.opened} again: it was rejected. Find another.",
-    "submission_empty": lambda _: "Check that what is handed in is not empty.",
-    "submission_partial": _advise_unfinished,
-    "agent_gave_up": _advise_unfinished,
-    "request_unsatisfied": lambda one: f"Satisfy the request first: {code_span(one.text('reason'), 160)}",
-    "ended_without_handover": lambda one: (
-        f"Hand over{' before the limit' if one.text('quote') else ''}: this attempt broke off after a{one.opened}."
+    "deliverable_missing": Wording(_deliverable_missing, _advise_deliverable_missing),
+    "deliverable_attempt_failed": Wording(_deliverable_missing, _advise_deliverable_missing),
+    "clue_unused": Wording(
+        lambda one, _: (
+            "Of the value that the task describes only pieces were seen, which fit its beginning or its end:"
+            f" {_pieces(one)}. Nothing was made of them."
+        ),
+        lambda one: f"Begin with {_pieces(one)}: put the pieces together, or search around them for the rest.",
     ),
-    "action_announced": lambda one: f"Do what a{one.opened} only announces: a message without a call ends the run.",
-    "failure_admitted": _advise_unfinished,
-    "closing_doubt": lambda one: f"Settle what the attempt left open at the end: {code_span(one.text('quote'), 160)}",
-    "conflict_left": lambda one: f"Resolve the merge conflict of a{one.opened}, and commit the result.",
-    "unrequested_files": lambda one: f"Remove {paths_text(one.texts('files'))} before handing over.",
-    "port_silent": lambda one: f"Start the service on port {one.subject}, and ask it before handing over.",
-    "limit_missed": lambda one: (
-        f"Keep the limit `{one.subject}`: measure it after the last change, as a{one.opened} does."
+    "input_lost": Wording(
+        _input_lost,
+        lambda one: (
+            f"Copy `{one.subject}` before anything opens `{one.text('owner')}`:"
+            f" the step of a{one.number('cause')} makes it vanish for good."
+        ),
+    ),
+    "only_new_files": Wording(
+        lambda one, _: (
+            f"The submission at a{one.opened} changes no existing file: it only adds"
+            f" {paths_text(one.texts('files'))}, which the task does not name."
+        ),
+        lambda _: "Change the files that the task is about; new files beside them are not what it asks for.",
+    ),
+    "unrequested_files": Wording(
+        lambda one, _: (
+            f"The submission at a{one.opened} adds {paths_text(one.texts('files'))}, which nobody asked for."
+        ),
+        lambda one: f"Remove {paths_text(one.texts('files'))} before handing over.",
+    ),
+    "plan_unfinished": Wording(
+        lambda one, _: (
+            f"The agent's own plan, last updated at a{one.opened}, still lists as not started:"
+            f" {listed([in_quotes(words, 80) for words in one.texts('items')], MAX_PLAN_ITEMS)}."
+        ),
+        lambda one: (
+            "Do what the attempt planned and never began:"
+            f" {listed([in_quotes(words, 60) for words in one.texts('items')], 3)}."
+        ),
+    ),
+    "tests_weakened": Wording(
+        _tests_weakened,
+        lambda one: (
+            f"Make `{one_line(one.subject, 100)}` pass with the tests as they were:"
+            f" {paths_text([*one.texts('edited'), *one.texts('removed')]) or 'they'} must stay."
+        ),
+    ),
+    "unverified_change": Wording(
+        lambda one, _: (
+            f"{', '.join(f'`{one_line(path, 80)}`' for path in one.texts('files'))} changed at a{one.opened},"
+            " and nothing ran it or looked at it later."
+        ),
+        lambda one: f"Run or read back {paths_text(one.texts('files'))} after the last change, before handing over.",
+    ),
+    "answer_rejected": Wording(
+        _answer_rejected,
+        lambda one: f"Do not hand in the answer of a{one.opened} again: it was rejected. Find another.",
+    ),
+    "submission_empty": Wording(
+        lambda one, _: f"The submission at a{one.opened} is empty: `{one_line(one.subject, 100)}` printed nothing.",
+        lambda _: "Check that what is handed in is not empty.",
+    ),
+    "submission_partial": Wording(_submission_partial, _advise_unfinished),
+    "agent_gave_up": Wording(_agent_gave_up, _advise_unfinished),
+    "failure_admitted": Wording(_agent_gave_up, _advise_unfinished),
+    "closing_doubt": Wording(
+        lambda one, _: f"The closing message at a{one.opened} leaves a doubt: {code_span(one.text('quote'), 200)}",
+        lambda one: f"Settle what the attempt left open at the end: {code_span(one.text('quote'), 160)}",
+    ),
+    "request_unsatisfied": Wording(
+        _request_unsatisfied, lambda one: f"Satisfy the request first: {code_span(one.text('reason'), 160)}"
+    ),
+    "ended_without_handover": Wording(
+        _ended_without_handover,
+        lambda one: (
+            f"Hand over{' before the limit' if one.text('quote') else ''}: this attempt broke off after a{one.opened}."
+        ),
+    ),
+    "action_announced": Wording(
+        lambda one, _: (
+            f"The last message, a{one.opened}, announces an action that never follows:"
+            f" {code_span(one.text('quote'), 200)}"
+        ),
+        lambda one: f"Do what a{one.opened} only announces: a message without a call ends the run.",
+    ),
+    "conflict_left": Wording(
+        lambda one, _: (
+            f"A merge conflict shows at a{one.opened} ({code_span(one.text('line'), 160)}),"
+            " and no later action resolves it."
+        ),
+        lambda one: f"Resolve the merge conflict of a{one.opened}, and commit the result.",
+    ),
+    "port_silent": Wording(
+        lambda one, _: f"Port {one.subject} does not answer at a{one.opened}, nor before.",
+        lambda one: f"Start the service on port {one.subject}, and ask it before handing over.",
+    ),
+    "limit_missed": Wording(
+        lambda one, _: (
+            f"The task demands {in_quotes(one.text('clause'), 160)}, and a{one.opened} measures {one.text('value')}."
+        ),
+        lambda one: f"Keep the limit `{one.subject}`: measure it after the last change, as a{one.opened} does.",
     ),
 }
-"""By code. A code without an entry gives no advice."""
+"""By code."""
+
+
+def describe_demand(one: DemandEvidence) -> str:
+    """What the task demands, as a short statement that is true if the demand is met."""
+    subject = f"`{one_line(one.subject, 120)}`"
+    match one.kind:
+        case "file":
+            made = "changed" if one.is_change else "made"
+            return f"{subject} is {made}{' and holds what the task asks for' if one.met == 'unchecked' else ''}"
+        case "command":
+            return f"{subject} works"
+        case "limit":
+            return f"the result is within the task's limit: {subject}"
+        case "port":
+            return f"port {subject} answers"
+        case "answer":
+            return f"an output shows an answer of the form {subject}"

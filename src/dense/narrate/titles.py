@@ -15,7 +15,7 @@ from dense.evidence.checks.scopes import scope
 from dense.evidence.checks.test_edits import is_test_setting
 from dense.evidence.deliverables.products import Products, products
 from dense.evidence.facts.paths import base_name
-from dense.evidence.facts.targets import host_of
+from dense.evidence.facts.traits import host_of
 from dense.knowledge.errors import TIME_OUT
 from dense.knowledge.programs import is_interpreter
 from dense.knowledge.test_runners import RUNNERS

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dense.evidence.checks.scopes import scope
-from dense.evidence.checks.spellings import runs_alike
+from dense.evidence.checks.scopes import runs_alike, scope
 
 
 def test_what_a_command_names() -> None:

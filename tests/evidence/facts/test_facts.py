@@ -13,7 +13,7 @@ from dense.evidence.actions import effects
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import same_file
 from dense.evidence.facts.phases import Phase
-from dense.evidence.facts.topic_changes import TopicChange
+from dense.evidence.facts.traits import TopicChange
 from dense.evidence.observations.result import ObservedResult
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf

@@ -7,8 +7,7 @@ import re
 from dense.evidence.actions.builder import EffectsBuilder
 
 HEADER = re.compile(
-    r"^(?:\*\*\* (Add|Update|Delete) File: |\*\*\* Move to: |(--- )(?:a/)?|(\+\+\+ )(?:b/)?)(.+)$",
-    re.MULTILINE,
+    r"^(?:\*\*\* (Add|Update|Delete) File: |\*\*\* Move to: |(--- )(?:a/)?|(\+\+\+ )(?:b/)?)(.+)$", re.MULTILINE
 )
 
 

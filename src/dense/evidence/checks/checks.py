@@ -1,4 +1,4 @@
-"""Test runs and other checks: which ran, and how they ended."""
+"""Test runs and other checks: which ran, how they ended, and which later one covers a failed one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from msgspec import Struct
 from dense.evidence.actions import commands as shell_texts
 from dense.evidence.actions import effects
 from dense.evidence.checks.aborted_runs import is_run_failure, is_stopped, ran_no_tests
-from dense.evidence.checks.scopes import Scope, joined, scope
-from dense.evidence.checks.spellings import program_of, runs_alike
+from dense.evidence.checks.scopes import Scope, joined, program_of, runs_alike, scope
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.families import command_family
 from dense.evidence.facts.paths import same_file
@@ -20,7 +19,7 @@ from dense.evidence.observations import observe
 from dense.evidence.observations.result import ObservedResult, TestRun
 from dense.knowledge.errors import EXIT
 from dense.knowledge.program import words
-from dense.knowledge.programs import programs_that
+from dense.knowledge.programs import is_interpreter, program_name, programs_that
 from dense.knowledge.test_runners import RUNNERS
 from dense.trajectory import Step
 
@@ -181,3 +180,32 @@ def _unittest_verdict(line: str, step: Step) -> str:
 def _last_line(step: Step) -> str:
     lines = step.observations[-1].text[-2000:].split("\n") if step.observations else []
     return next((line.strip() for line in reversed(lines) if line.strip() and not line.startswith("<")), "")
+
+
+# Runs of the same check
+
+
+def first_retest(failed: Check, later: Iterable[Check]) -> int | None:
+    """The action of the first later pass that covers what failed; None if there is none."""
+    return min((one.action for one in later if one.has_passed and retests(one, failed)), default=None)
+
+
+def retests(later: Check, failed: Check) -> bool:
+    """Whether a later run covers what an earlier one found failing: everything, the same files or modules, or the tests
+    that failed."""
+    own, before = later.scope, failed.scope
+    if later.runner != failed.runner:
+        return False
+    if own.tests:
+        return bool(before.tests) and before.tests <= own.tests
+    if own.labels and before.labels:
+        return all(f"{label}.".startswith(tuple(f"{one}." for one in own.labels)) for label in before.labels)
+    if not own.paths and not own.labels:
+        # Another text of code on the command line is another check.
+        return later.command == failed.command or not is_interpreter(program_name(later.runner))
+    if own.subjects & before.subjects:
+        return True
+    if failed.names and all(any(path in name for path in own.paths) for name in failed.names):
+        return True
+    folders = tuple(f"{folder}/" for folder in own.folders)
+    return bool(before.paths) and all(f"{path}/".startswith(folders) for path in before.paths)

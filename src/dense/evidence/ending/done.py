@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.evidence.checks.checks import Check
-from dense.evidence.checks.spellings import program_of
+from dense.evidence.checks.scopes import program_of
 from dense.evidence.deliverables.tracking import TrackedFile, is_single_file
 from dense.evidence.ending.limits import measured_limit
 from dense.evidence.ending.plans import plan_items

@@ -10,7 +10,6 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.evidence.ending.handovers import final_answer, lacking_sentence, longest_text
-from dense.evidence.ending.lead_verdicts import LeadVerdict, last_verdict
 from dense.evidence.ending.plans import plan_items
 from dense.evidence.facts.agents import team_of
 from dense.evidence.facts.facts import ActionFacts
@@ -182,3 +181,34 @@ def _is_last_message(last: ActionFacts, step: Step) -> bool:
         is_exit = bool(last.commands) and last.commands[-1].strip() in EXIT_COMMANDS
         return is_exit or (last.phase == "talk" and not last.has_failed)
     return bool(step.message.strip()) and not any(seen.origin == "tool" for seen in step.observations)
+
+
+# Verdicts of a lead agent
+
+KEY = "is_request_satisfied"
+MAX_ENTRY_CHARS = 3000
+ANSWER = re.compile(r"""["']answer["']\s*:\s*["']?(true|false)\b""", re.IGNORECASE)
+REASON = re.compile(r"""["']reason["']\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""")
+
+
+class LeadVerdict(Struct, frozen=True):
+    """The last verdict of a lead."""
+
+    action: int
+    is_satisfied: bool
+    reason: str
+
+
+def last_verdict(steps: Sequence[Step]) -> LeadVerdict | None:
+    """What the last ledger says; None if there is none that can be read."""
+    for number in range(len(steps), 0, -1):
+        text = steps[number - 1].message
+        place = text.rfind(KEY)
+        entry = text[place : place + MAX_ENTRY_CHARS].partition("}")[0] if place >= 0 else ""
+        if found := ANSWER.search(entry):
+            reason = REASON.search(entry)
+            words = (reason[1] or reason[2] or "") if reason else ""
+            return LeadVerdict(
+                number, found[1].lower() == "true", words.replace('\\"', '"').replace("\\'", "'").strip()
+            )
+    return None

@@ -12,9 +12,7 @@ from dense.evidence.actions.effects import Effects
 from dense.evidence.facts.agents import acts_without_call, address_of, delegated_to, has_code, team_of
 from dense.evidence.facts.families import family_of
 from dense.evidence.facts.phases import Phase, phase_of
-from dense.evidence.facts.signatures import signature_of
-from dense.evidence.facts.targets import targets_of
-from dense.evidence.facts.topic_changes import TopicChange, topic_change_of
+from dense.evidence.facts.traits import TopicChange, signature_of, targets_of, topic_change_of
 from dense.evidence.observations.result import ObservedResult
 from dense.knowledge.programs import LASTING_COMMANDS
 from dense.knowledge.test_runners import RUNNERS

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dense.evidence.actions.effects import Effects
 from dense.evidence.actions.shell.arguments import operands, strip_wrappers
 from dense.evidence.facts.paths import base_name
-from dense.evidence.facts.targets import MAX_COMMAND_CHARS
+from dense.evidence.facts.traits import MAX_COMMAND_CHARS
 from dense.knowledge.programs import (
     INTERPRETER_OF,
     LOOKERS,

@@ -19,15 +19,7 @@ from dense.knowledge.programs import (
     program_name,
     programs_that,
 )
-from dense.knowledge.tools import (
-    CHANGING_VERBS,
-    LOOKING_VERBS,
-    PYTHONS,
-    is_talk,
-    known_tool,
-    own_name,
-    tools_of_kind,
-)
+from dense.knowledge.tools import CHANGING_VERBS, LOOKING_VERBS, PYTHONS, is_talk, known_tool, own_name, tools_of_kind
 from dense.trajectory import ToolCall
 
 Phase = Literal[

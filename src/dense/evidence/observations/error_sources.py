@@ -1,4 +1,4 @@
-"""Error lines by who prints them: shells, programs, compilers, loggers, exceptions. Each has a shape of its own."""
+"""Error lines by who prints them (shells, programs, compilers, loggers, exceptions), and what exit codes mean."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from dense.evidence.observations.context import OutputContext
 from dense.evidence.observations.result import ObservedFailure
-from dense.knowledge.errors import ASSERTION, BUILD, ERRORS, EXCEPTION, KILLED, OTHER, ErrorFamily, ErrorTable
+from dense.knowledge.errors import ASSERTION, BUILD, ERRORS, EXCEPTION, EXIT, KILLED, OTHER, ErrorFamily, ErrorTable
 from dense.knowledge.programs import programs_that
 from dense.text.search import contains_any
 
@@ -159,3 +159,14 @@ def _of_program(place: int, line: str, rest: str, who: str, context: OutputConte
     if rest.startswith((" error: ", " fatal: ", " fatal error: ")):
         return ErrorLine(place, failure_of_line(line, family or OTHER), is_weak=True)
     return None
+
+
+# Exit codes
+
+NO_FAILURE = frozenset((0, 141, -13, -1))
+"""Codes that show no failure: a closed pipe; and -1, by which harnesses say that a command is still running."""
+
+
+def failure_of_code(code: int, errors: ErrorTable = ERRORS) -> ObservedFailure:
+    """A failure of which nothing but the exit code is known."""
+    return ObservedFailure(errors.by_exit_code(code) or EXIT, f"exit code {code}", str(code))

@@ -7,8 +7,14 @@ from collections.abc import Sequence
 
 from dense.evidence.observations.context import OutputContext
 from dense.evidence.observations.error_lines import MAX_FAILURES, error_lines, own_errors
-from dense.evidence.observations.error_sources import MAX_LINE_CHARS, ErrorLine, classify, failure_of_line
-from dense.evidence.observations.exit_codes import NO_FAILURE, failure_of_code, printed_failures
+from dense.evidence.observations.error_sources import (
+    MAX_LINE_CHARS,
+    NO_FAILURE,
+    ErrorLine,
+    classify,
+    failure_of_code,
+    failure_of_line,
+)
 from dense.evidence.observations.harness import FAILURE_MARK, HarnessNotice, first_line
 from dense.evidence.observations.result import ObservedFailure, TestRun
 from dense.evidence.observations.terminal import clean_output, new_part, prompts
@@ -24,12 +30,11 @@ def read_program_output(
     text = clean_output(observation.text.removesuffix(FAILURE_MARK))
     if "@" in text and ("# " in text or "$ " in text):
         text = new_part(text, context.commands)
-    typed = "\n".join(context.commands)
     tests = find_test_runs(text, context.runners) if context.may_report_tests else ()
     found: list[ErrorLine] = []
     if context.kind == "program_output":
         found = error_lines(text, context)
-    elif "||" not in typed:  # a text that says what to do if a command fails gets its answer by the failure
+    elif not any("||" in text for text in context.commands):  # a text with `||` gets its answer by the failure
         found = own_errors(text, context)
     went_well = notice.code == 0 or (notice.code is None and observation.is_error is False)
     if went_well and context.code_covers_all:
@@ -37,8 +42,6 @@ def read_program_output(
     failures = [item.failure for item in _besides_tests(found, tests, text)]
     if notice.time_out and (context.kind == "program_output" or observation.text.lstrip().startswith(notice.time_out)):
         failures.insert(0, failure_of_line(notice.time_out, TIME_OUT))
-    if "$?" in typed:
-        failures.extend(printed_failures(text, context.errors))
     if not failures and not any(run.failed for run in tests):
         failures = _unexplained(observation, notice, context)
     return distinct(failures), tests

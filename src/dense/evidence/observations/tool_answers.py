@@ -8,8 +8,13 @@ from collections.abc import Iterator
 
 from dense.evidence.observations.context import OutputContext
 from dense.evidence.observations.error_lines import TRACEBACK_START, tracebacks
-from dense.evidence.observations.error_sources import MAX_LINE_CHARS, classify, failure_of_line
-from dense.evidence.observations.exit_codes import NO_FAILURE, failure_of_code
+from dense.evidence.observations.error_sources import (
+    MAX_LINE_CHARS,
+    NO_FAILURE,
+    classify,
+    failure_of_code,
+    failure_of_line,
+)
 from dense.evidence.observations.harness import HarnessNotice, first_line
 from dense.evidence.observations.result import ObservedFailure
 from dense.evidence.observations.terminal import clean_output

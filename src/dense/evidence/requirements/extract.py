@@ -10,10 +10,9 @@ from dense.evidence.requirements.collector import RequirementCollector
 from dense.evidence.requirements.demands import command_role, is_ban, is_demand, is_order, value_role, words_of
 from dense.evidence.requirements.file_roles import file_roles
 from dense.evidence.requirements.mentions import Mention, is_command, mentions
-from dense.evidence.requirements.ports import port_role, ports
+from dense.evidence.requirements.numbers import port_role, ports, thresholds
 from dense.evidence.requirements.requirement import Requirement, Role
 from dense.evidence.requirements.sentences import Sentence, sentences
-from dense.evidence.requirements.thresholds import thresholds
 from dense.knowledge.programs import programs_that
 from dense.trajectory import Task
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dense.evidence.actions.builder import EffectsBuilder
 from dense.evidence.actions.programs import archives, files
 from dense.evidence.actions.programs.git import record_git
+from dense.evidence.actions.programs.lifecycle import record_install
 from dense.evidence.actions.programs.operands import record_operands
-from dense.evidence.actions.programs.packages import record_install
 from dense.evidence.actions.shell.command import Command
 from dense.knowledge.programs import known_program
 

@@ -9,8 +9,7 @@ from dense.evidence.actions.builder import EffectsBuilder, located
 from dense.evidence.actions.check_commands import is_check
 from dense.evidence.actions.code_texts import record_code_texts
 from dense.evidence.actions.programs.files import found_by
-from dense.evidence.actions.programs.packages import is_build
-from dense.evidence.actions.programs.services import is_service
+from dense.evidence.actions.programs.lifecycle import is_build, is_service
 from dense.evidence.actions.programs.table import record_program
 from dense.evidence.actions.python_code import record_python
 from dense.evidence.actions.shell.arguments import operands, option, words_behind
@@ -180,14 +179,7 @@ def _inner_text(row: Program, words: list[str], command: Command) -> str | None:
 
 
 def _run_program(
-    name: str,
-    row: Program,
-    words: list[str],
-    command: Command,
-    builder: EffectsBuilder,
-    depth: int,
-    *,
-    is_left: bool,
+    name: str, row: Program, words: list[str], command: Command, builder: EffectsBuilder, depth: int, *, is_left: bool
 ) -> None:
     """Records what a program does, out of all wrappers; `is_left` says whether it is left running."""
     word = words[0]
