@@ -65,7 +65,7 @@ class TraceAssessment:
         """Ranges of actions that failed and were recovered or given up; none overlaps another."""
         evidence = self.evidence
         unsettled = frozenset(one.opened for one in self._failed_checks if one.is_open)
-        return attempts(evidence.facts, evidence.history, unsettled, evidence.first_change, evidence.complaint_after)
+        return attempts(evidence.facts, evidence.history, unsettled, evidence.first_change)
 
     def attempts_in(self, first: int, last: int) -> list[Attempt]:
         """The attempts that touch a range of actions."""

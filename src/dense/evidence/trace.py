@@ -18,6 +18,7 @@ from dense.evidence.ending.rejections import Rejection, find_rejections
 from dense.evidence.facts.agents import with_subagents
 from dense.evidence.facts.facts import ActionFacts, collect_facts
 from dense.evidence.facts.families import own_scripts
+from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, is_temporary, is_trial_file, same_file
 from dense.evidence.facts.remarks import find_complaint
 from dense.evidence.links.action_links import ActionLinks
@@ -29,6 +30,8 @@ from dense.evidence.requirements import requirements
 from dense.knowledge.programs import LOOKERS, programs_that
 from dense.trajectory import Step, Trajectory
 
+MIN_REJECTED_CHARS = 20
+"""A shorter output that the agent calls wrong may be right elsewhere."""
 MAX_BASELINE_CHECKS = 50
 """How many checks from before the first change are compared with later ones."""
 NOT_CHECKS = (
@@ -53,7 +56,8 @@ class TraceEvidence:
         self.facts = collect_facts(
             steps, done, results, texts, awaited={n: done[at].tests for n, at in awaited.items()}
         )
-        self.history = ActionLinks(self.facts)
+        self._rejected_outputs: dict[str, str] = {}
+        self.history = ActionLinks(self.facts, self.complaint_after)
 
     def fact(self, action: int) -> ActionFacts:
         return self.facts[action - 1]
@@ -62,11 +66,17 @@ class TraceEvidence:
         return self.steps[action - 1]
 
     def complaint_after(self, action: int) -> str:
-        """What the agent says right after an action, if it calls the result wrong; empty otherwise."""
+        """What the agent says right after an action, if it calls the result wrong; what it said of an earlier result
+        that is all in this one; empty otherwise."""
         if action >= len(self.steps):
             return ""
         before, after = self.step(action), self.steps[action]
-        return find_complaint(after.message) if before.agent == after.agent else ""
+        output = program_output(self.fact(action), before).strip()
+        said = find_complaint(after.message) if before.agent == after.agent else ""
+        said = said or next((words for text, words in self._rejected_outputs.items() if text in output), "")
+        if said and len(output) >= MIN_REJECTED_CHARS:
+            self._rejected_outputs.setdefault(output, said)
+        return said
 
     @cached_property
     def deliverables(self) -> list[str]:

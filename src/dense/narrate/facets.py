@@ -131,12 +131,13 @@ class _FacetItems:
         return items
 
     def key_values(self) -> list[str]:
-        """Values that two actions agree on: one made or printed them, a later one showed them again."""
+        """Values that two actions agree on: one made or printed them, a later one showed them again, and the agent does
+        not call them wrong."""
         found: dict[str, str] = {}
         shows = [action for action in self.stretch.actions if action.phase == "verify" and action.shows_data]
         for action in shows[-MAX_LOOKS:]:
             text = action.output if len(action.output) <= MAX_VALUE_OUTPUT_CHARS else ""
-            shown = values(text)
+            shown = values(text) if text and not self.stretch.links.complaint(action.action) else []
             several = {one.name for one in shown if any(one.name == two.name and one.text != two.text for two in shown)}
             for value in shown[:12]:
                 if (

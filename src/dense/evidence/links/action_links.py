@@ -7,7 +7,7 @@ in the part. Only the first change is a matter of the whole."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from dense.evidence.facts.facts import ActionFacts
@@ -98,8 +98,9 @@ class OpenFailures:
 class ActionLinks:
     """The facts of consecutive actions with the links between them. Actions are given and returned by their numbers."""
 
-    def __init__(self, facts: Sequence[ActionFacts]) -> None:
-        self.facts = facts
+    def __init__(self, facts: Sequence[ActionFacts], complaint: Callable[[int], str] = lambda action: "") -> None:
+        """`complaint`: what the agent says is wrong with the result of an action; with one, it recovers nothing."""
+        self.facts, self.complaint = facts, complaint
         self._first = facts[0].action if facts else 1
         self._repaired: dict[int, int] = {}
         self._retried: dict[int, int] = {}
@@ -254,6 +255,10 @@ class ActionLinks:
         recovered = failures.succeed(fact) if not fact.is_check or fact.result.is_fine else []
         if not recovered and not fact.targets and retried is not None and is_corrected_code(retried, fact):
             recovered = [retried.action - self._first]
+        if recovered and not fact.has_passed and self.complaint(action):
+            for j in recovered:
+                failures.fail(self.facts[j], j)
+            recovered = []
         for j in recovered:
             self._recovered[self.facts[j].action] = action
             if j in is_open:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.links.action_links import ActionLinks
-from dense.evidence.links.relations import is_retry
 
 PATIENCE = 6
 """So many actions in a row that have nothing to do with a failure mean that it was given up."""
@@ -33,13 +32,11 @@ def attempts(
     links: ActionLinks,
     unsettled: frozenset[int],
     first_change: int,
-    complaint: Callable[[int], str],
 ) -> list[Attempt]:
     """All attempts, in order, none overlapping another.
 
     `unsettled`: actions with a check that failed and never passed afterwards, whatever else of them works now.
-    `first_change`: a check that fails before it says what the task is, and is no try at it.
-    `complaint`: what the agent says is wrong with the result of an action; with one, it is no recovery."""
+    `first_change`: a check that fails before it says what the task is, and is no try at it."""
     found: list[Attempt] = []
     place = 0
     while place < len(facts):
@@ -47,7 +44,7 @@ def attempts(
         if not _is_failed_try(fact) or _is_baseline(fact, first_change):
             place += 1
             continue
-        attempt = _attempt_from(facts, links, place, unsettled, complaint)
+        attempt = _attempt_from(facts, links, place, unsettled)
         if attempt.last > attempt.first:
             found.append(attempt)
         place = attempt.last
@@ -75,13 +72,12 @@ def _attempt_from(
     links: ActionLinks,
     start: int,
     unsettled: frozenset[int],
-    complaint: Callable[[int], str],
 ) -> Attempt:
     """The attempt that begins with a failure. It goes on as long as actions repair, retry or recover one of its
     failures, and ends with the recovery of the last one."""
     first = facts[start].action
     members, failed = {first}, [first]
-    last, recovery, doubted = first, None, None
+    last, recovery = first, None
     recoveries: dict[int, bool] = {}  # the actions at which something that failed works again; whether that settles it
 
     def note_recovery(action: int) -> None:
@@ -96,8 +92,6 @@ def _attempt_from(
         if action - last > PATIENCE and not any(action <= at <= failed[-1] + 2 * PATIENCE for at in recoveries):
             break  # looks in between do not mean that it was given up if it works again soon
         recovers = recoveries.get(action, False)
-        if doubted is not None and fact.result.is_fine and not recovers:
-            recovers = is_retry(doubted, fact)
         belongs = recovers or links.repairs(action) in members or links.retries(action) in members
         is_near = recovery is None and action - failed[-1] <= MAX_TRY_DISTANCE and _is_failed_try(fact)
         if not belongs and not is_near:
@@ -106,8 +100,7 @@ def _attempt_from(
             continue
         members.add(action)
         last = action
-        if fact.has_failed or (recovers and complaint(action)):
-            doubted = doubted if fact.has_failed else fact
+        if fact.has_failed or (fact.phase == "run" and not recovers and links.complaint(action)):
             failed.append(action)
             recovery = None
             note_recovery(action)

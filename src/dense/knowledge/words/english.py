@@ -165,7 +165,14 @@ PATTERNS: Patterns = {
         \b(?:which|this|that|it|results?|outputs?|values?|answer|numbers?|prices?)\s+(?:\w+\s+)?(?:is|are|looks?|seems?)
             \s+(?:still\s+|clearly\s+|obviously\s+|completely\s+)?(?:wrong|incorrect|off|not\s+(?:right|correct))\b
         | \A\W{0,8}(?:THOUGHT:\s*)?(?:better,?\s+but\s+)?still
-            \s+(?:wrong|negative|fail\w*|incorrect|not|no|too|the\s+same|broken|has)\b
+            \s+(?:wrong|negative|fail\w*|incorrect|not|no|nothing|too|the\s+same|broken|has)\b
+        | \A\W{0,8}(?:THOUGHT:\s*)?(?:(?:oh|hmm+)\W{1,3}|wait\W{1,3}(?!for\b|until\b|so\b))
+        | \b(?:issue|bug|problem|error)\s+(?:was|is|has|could)\s*(?:not|n['’]t)\s+(?:been\s+|be\s+)?reproduced\b
+        | \b(?:did|does)(?:\s+not|n['’]t)\s+(?:print|reproduce|yield)\b | \bstill\s+yields?\b
+        | \bno\s+(?:valid\s+|correct\s+)?(?:flags?|keys?|results?|match(?:es)?|solutions?)\s+(?:was|were)\s+found\b
+        | \b(?:that|this|which|it)(?:['’]s|\s+is)\s+(?:very\s+)?(?:unexpected|strange|weird|odd)\b
+        | \bbut\s+(?:it|i)\s+(?:is\s+not|do(?:es)?\s+not|do(?:es)?n['’]t|did\s+not|didn['’]t)\b
+        | \bbut\s+(?:there\s+(?:is|was)\s+)?no(?:thing|\s+(?:output|results?))\b
         | \A\W{0,8}(?:THOUGHT:\s*)?(?:the\s+)?same\s+(?:wrong\s+)?(?:results?|errors?|problem|issue|outputs?|values?)\b
             (?!\W{0,3}(?:so\b|which\s+(?:confirms|means)|as\s+expected))
         | \b(?:is|are)\s+still\s+(?:at\s+)?(?:wrong|zero|negative|fail\w*|broken|too|not|incorrect|off|\d)
