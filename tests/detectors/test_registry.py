@@ -41,6 +41,7 @@ POLICY = {
     "ended_without_handover": ("serious", "root", True),
     "action_announced": ("serious", "root", True),
     "failure_admitted": ("serious", "root", True),
+    "claim_unshown": ("doubt", "part", True),
     "closing_doubt": ("doubt", "part", True),
     "conflict_left": ("serious", "part", True),
     "unrequested_files": ("doubt", "part", False),

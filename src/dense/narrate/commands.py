@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE
 from dense.evidence.actions.shell.statements import program, statements, trimmed
 from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.phases import runs_nothing
 from dense.knowledge.errors import NO_SUCH_FILE, PERMISSION
 from dense.knowledge.programs import programs_that
 from dense.narrate.messages import MAX_PURPOSE_CHARS, purpose
@@ -33,10 +34,6 @@ IN_PLACE = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i")
 SUBSTITUTION = re.compile(r"\bs([/|#@,!])((?:\\.|(?!\1)[^\\])++)\1((?:\\.|(?!\1)[^\\])*+)\1")
 OPERAND = re.compile(r"""\s(?:-[-\w]+(?:=\S*)?\s+)*+(?:'([^']+)'|"([^"]+)"|([^\s'"|;-][^\s|;]*))""")
 PYTHON = re.compile(r"(?:\S*/)?python[\d.]*(?: -u)?(?: -)?$")
-NO_COMMAND = re.compile(
-    r"""\s*(?::(?:[\s=](?:[^\n;&|>$`'"]|'[^'\n]*'|"[^"\n$`]*")*|[}\]])?|[},\]][^\n]*|<\|.*)\s*""", re.DOTALL
-)
-"""A shell text that runs nothing: the null command with words behind it, or a piece of a tool call's own syntax."""
 MIN_IDLE_CALLS = 3
 PUBLISHES = re.compile(
     r"(?:^|[;&|(])\s*((?:git(?: -C \S+)? push|(?:npm|pnpm|yarn|cargo|poetry|uv|hatch) publish|twine upload|docker push"
@@ -51,7 +48,7 @@ def advise_real_commands(facts: Sequence[ActionFacts]) -> tuple[str, list[int]]:
     """What to do if most shell calls held nothing that a shell runs, with the first and the last of these; empty if
     most held a command."""
     typed = [fact for fact in facts if fact.commands]
-    idle = [fact for fact in typed if all(NO_COMMAND.fullmatch(text[:MAX_EDIT_CHARS]) for text in fact.commands)]
+    idle = [fact for fact in typed if all(map(runs_nothing, fact.commands))]
     if len(idle) < MIN_IDLE_CALLS or 2 * len(idle) < len(typed):
         return "", []
     shown = max((fact.commands[0].strip() for fact in idle[:MIN_IDLE_CALLS]), key=len)

@@ -217,7 +217,7 @@ class _FacetItems:
         for action in self.stretch.failed[-MAX_FAILURES:]:
             failures = action.facts.result.failures
             is_missing = any(failure.family.is_missing_dependency for failure in failures)
-            is_known = action.action in self.elsewhere.baselines
+            is_known = action.action in self.elsewhere.baselines or action.phase == "talk"
             if not failures or is_known or (not is_missing and (action.is_check or action.only_looks)):
                 continue
             recovery = self.stretch.recovery(action)

@@ -310,6 +310,12 @@ WORDINGS: dict[str, Wording] = {
     "submission_partial": Wording(_submission_partial, _advise_unfinished),
     "agent_gave_up": Wording(_agent_gave_up, _advise_unfinished),
     "failure_admitted": Wording(_agent_gave_up, _advise_unfinished),
+    "claim_unshown": Wording(
+        lambda one, _: (
+            f"At a{one.opened} the agent reports {code_span(one.text('quote'), 160)}, and no output before it shows that."
+        ),
+        lambda one: f"Measure what a{one.opened} only claims, and report what the output says.",
+    ),
     "closing_doubt": Wording(
         lambda one, _: f"The closing message at a{one.opened} leaves a doubt: {code_span(one.text('quote'), 200)}",
         lambda one: f"Settle what the attempt left open at the end: {code_span(one.text('quote'), 160)}",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from made_attempt import Action, attempt
+from msgspec import structs
 
 from dense.analyst.rules.analyst import RulesAnalyst
 from dense.service import distill_sync
-from dense.tree import NONE, nodes
+from dense.tree import NONE, Shortcut, nodes
 
 FAILED = (
     "F...\nE       assert total([1, 2]) == 3\nFAILED t.py::test_total - assert -1 == 3\n1 failed, 3 passed in 0.1s\n"
@@ -111,3 +112,25 @@ def test_a_recovery_on_one_check_is_no_working_path_while_another_is_open() -> N
     report = distill_sync(attempt(task, *fine), RulesAnalyst()).feedback.report
     assert "working-path" in report
     assert "only this" not in report
+
+
+def test_a_result_that_the_agent_rejects_is_no_recovery() -> None:
+    """The same output later is rejected, too; what the agent accepts is the way that worked."""
+    wrong = ("python repro.py", "Final state: unchanged\nISSUE NOT REPRODUCED\n")
+    made = attempt(
+        "Make the tests pass.",
+        ("sed -i 's/a - b/a + b/' repro.py", ""),
+        ("python repro.py", KEY_ERROR, 1),
+        wrong,
+        ("sed -i 's/x = 1/x = 2/' repro.py", ""),
+        wrong,
+        ("sed -i 's/x = 2/x = 3/' repro.py", ""),
+        ("python repro.py", "Final state: changed\nISSUE REPRODUCED\n"),
+        "Great, it is reproduced.",
+    )
+    steps = [*made.steps]
+    steps[3] = structs.replace(steps[3], message="The issue was NOT reproduced.")
+    root = distill_sync(structs.replace(made, steps=tuple(steps)), RulesAnalyst()).reconciled.root
+    ways = [node.working_path for node in nodes(root) if isinstance(node, Shortcut) and node.working_path]
+    assert ways
+    assert all("`ISSUE REPRODUCED`" in way and "NOT REPRODUCED" not in way for way in ways)

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_attempt import evidence_of
 from made_facts import facts
 
 from dense.evidence.actions import effects
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import same_file
-from dense.evidence.facts.phases import Phase
+from dense.evidence.facts.phases import Phase, runs_nothing
 from dense.evidence.facts.traits import TopicChange
 from dense.evidence.observations.result import ObservedResult
 from dense.trajectory import Observation, Source, Step, ToolCall
@@ -231,3 +232,25 @@ def test_arguments_that_cannot_be_shown() -> None:
         deep = [deep]
     found = of_tool("mystery", deep=deep, long=10**5000)
     assert found.signature == "mystery\x1flist\x1fint"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_idle"),
+    [
+        (":", True),
+        (': "run the tests"', True),
+        (": ls -la | head", True),
+        (": python3 <<'EOF'\nprint(1); import os\nEOF", True),
+        ("sleep 5 && echo done", True),
+        ("} ,", True),
+        (": ; ls", False),
+        ("true && ls", False),
+        ("echo $HOME", False),
+        ("echo 1 > f", False),
+        ("echo 'ls' | sh", False),
+    ],
+)
+def test_a_text_that_runs_nothing_is_talk(text: str, is_idle: bool) -> None:
+    assert runs_nothing(text) is is_idle
+    (fact,) = evidence_of(None, (text, "")).facts
+    assert (fact.phase == "talk") is is_idle

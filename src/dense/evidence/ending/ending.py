@@ -179,7 +179,7 @@ def _is_last_message(last: ActionFacts, step: Step) -> bool:
         if not step.message.strip() and any(item.is_waiting for item in plan_items(step)):
             return False
         is_exit = bool(last.commands) and last.commands[-1].strip() in EXIT_COMMANDS
-        return is_exit or (last.phase == "talk" and not last.has_failed)
+        return is_exit or (last.phase == "talk" and not last.commands and not last.has_failed)
     return bool(step.message.strip()) and not any(seen.origin == "tool" for seen in step.observations)
 
 

@@ -38,6 +38,15 @@ SHELL_HAND_OVERS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FIN
 NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 QUESTION_OPTIONS = (" --version", " --help")
 NO_EFFECTS = Effects()
+MAX_IDLE_CHARS = 20_000
+IDLE_STARTS = (":", "true", "false", "echo ", "printf ", "sleep ", "wait", "}", ",", "]", "<|")
+QUOTED = re.compile(r"""'[^']*'|"(?:[^"$`\\]|\\.)*\"""", re.DOTALL)
+HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1(.*?)^\s*\2\s*$", re.DOTALL | re.MULTILINE)
+IDLE = re.compile(
+    r"\s*(?::(?:[\s=}\])][^\n;&>$`]*)?|(?:true|false|echo|printf|sleep|wait)\b[^\n;&|<>$`]*"
+    r"(?:&&\s*(?:true|echo|sleep)\b[^\n;&|<>$`]*)*|[},\]][^\n]*|<\|.*)\s*",
+    re.DOTALL,
+)
 
 
 def phase_of(
@@ -45,6 +54,8 @@ def phase_of(
 ) -> Phase:
     if _hands_over(calls, names, commands):
         return "deliver"
+    if commands and all(map(runs_nothing, commands)):
+        return "talk"
     if not names or (not commands and all(map(is_talk, names)) and effects == NO_EFFECTS):
         return "run" if any("delegates" in known_tool(name).traits for name in names) else "talk"
     if effects.tests:
@@ -55,6 +66,14 @@ def phase_of(
     if (effects.writes or effects.deletes) and not (effects.scripts and commands and not _is_named(effects, commands)):
         return _changing_phase(effects, family)
     return _looking_phase(names, commands, effects, family)
+
+
+def runs_nothing(text: str) -> bool:
+    """Whether a shell text runs nothing: the null command with words, a heredoc or a pipe behind it, words that are
+    printed, waiting, a piece of a tool call's own syntax."""
+    if not text.lstrip().startswith(IDLE_STARTS):
+        return False
+    return IDLE.fullmatch(QUOTED.sub("", HEREDOC.sub("", text[:MAX_IDLE_CHARS]))) is not None
 
 
 def _is_named(effects: Effects, commands: Sequence[str]) -> bool:

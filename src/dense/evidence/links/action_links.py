@@ -98,7 +98,7 @@ class OpenFailures:
 class ActionLinks:
     """The facts of consecutive actions with the links between them. Actions are given and returned by their numbers."""
 
-    def __init__(self, facts: Sequence[ActionFacts], complaint: Callable[[int], str] = lambda action: "") -> None:
+    def __init__(self, facts: Sequence[ActionFacts], complaint: Callable[[int], str] = lambda _: "") -> None:
         """`complaint`: what the agent says is wrong with the result of an action; with one, it recovers nothing."""
         self.facts, self.complaint = facts, complaint
         self._first = facts[0].action if facts else 1

@@ -79,6 +79,7 @@ PatternCategory = Literal[
     "announcement",  # the last sentence of a message says what is done next
     "closing",  # a message reports that the work is done
     "admission",  # the agent says at the end that it has not done the task
+    "claimed_result",  # the agent says what a check or a measurement gave; its groups are the number
     "closing_doubt",  # the agent says at the end that it is not sure
     "missing",  # something is not there or not done
 ]

@@ -217,6 +217,15 @@ PATTERNS: Patterns = {
         | \bfinal\s+answer\b\W{1,6}(?:unable|unknown|undetermined|not\s+(?:found|available|determin)|cannot
             |could\s+not|n/a\b|no\s+answer)
     """,
+    "claimed_result": r"""
+        \b(\d+)(?:\s*/\s*\d+|\s+(?:of|out\s+of)\s+\d+)?\s+(?:\w+\s+){0,2}(?:tests?|checks|assertions)\s+(?:\w+\s+)?
+            (?:pass|passed|passing|succeed|succeeded)\b
+        | \ball\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+){0,2}(?:tests|checks)\s+(?:\w+\s+)?(?:pass|passed|succeed|succeeded)\b
+        | \b(?:accuracy|scores?|wins|(?:win|pass|success|hit)\s+rate|coverage|speed-?up|f1|precision|recall|r?mse|mae)
+            (?:\s+(?:is|are|was|were|at|of|to|now|about|against\s+\S+|reache[sd]|improved)){0,3}(?:\s*[:=]\s*|\s+)
+            (?<![\w.])(\d+(?:\.\d+)?)(?![\w.]?\d)
+        | (?<![\w.])(\d+(?:\.\d+)?)\s?%\s+(?:\w+\s+)?(?:accuracy|scores?|wins|(?:win|pass|hit|success)\s+rate)\b
+    """,
     "closing_doubt": r"""
         \b(?:does|do|did)(?:\s+not|n['’]t)\s+(?:yet\s+|fully\s+|exactly\s+)?(?:match|agree|reproduce|converge)\b
         | \b(?:could\s?n[o'’]t|could\s+not|cannot|can['’]t|unable\s+to|not\s+able\s+to)\s+(?:be\s+)?(?:\w+ly\s+)?
