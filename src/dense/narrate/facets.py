@@ -136,8 +136,8 @@ class _FacetItems:
         found: dict[str, str] = {}
         shows = [action for action in self.stretch.actions if action.phase == "verify" and action.shows_data]
         for action in shows[-MAX_LOOKS:]:
-            text = action.output if len(action.output) <= MAX_VALUE_OUTPUT_CHARS else ""
-            shown = values(text) if text and not self.stretch.links.complaint(action.action) else []
+            is_right = len(action.output) <= MAX_VALUE_OUTPUT_CHARS and not self.stretch.links.complaint(action.action)
+            shown = values(action.output if is_right else "")
             several = {one.name for one in shown if any(one.name == two.name and one.text != two.text for two in shown)}
             for value in shown[:12]:
                 if (
