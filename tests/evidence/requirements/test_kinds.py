@@ -107,3 +107,11 @@ def test_the_keys_of_an_example_are_only_mentioned():
 )
 def test_demands_in_words(text: str, expected: list[tuple[str, str]]):
     assert found(text, "clause") == expected
+
+
+def test_the_commands_of_a_pasted_session_are_no_requirements() -> None:
+    order = "Run `make check` before you hand over.\n"
+    record = "".join(f"$ cargo build -p part{n}\nnote: run `cargo report --id {n}`\n" for n in range(4))
+    commands = [one.subject for one in requirements(Task(order)) if one.kind == "command"]
+    assert commands == ["make check"]
+    assert not [one for one in requirements(Task(f"Go on with this:\n{record}")) if one.kind == "command"]

@@ -33,9 +33,14 @@ MIN_PROMPTS = 4
 """With so many commands at a prompt a text is the record of a session."""
 
 
+def is_session_record(low: str) -> bool:
+    """Whether a text in lower case is what a terminal or another agent printed: the commands in it ran already."""
+    return low.count("\n$ ") >= MIN_PROMPTS or low.count("\nthinking:") > 1
+
+
 def is_bug_report(low: str) -> bool:
     """Whether a text in lower case reads as a report of a bug or a wish, rather than as an order."""
-    strong = sum(sign in low for sign in STRONG) + (low.count("\n$ ") >= MIN_PROMPTS)
+    strong = sum(sign in low for sign in STRONG) + is_session_record(low)
     if COMPLAINT.search(low) and not contains_any(low, DIRECT):
         strong += 2
     if not strong and not contains_any(low, (" i ", "i'm ", "we ")):

@@ -33,9 +33,10 @@ class RequirementCollector:
         elif STRENGTH[known[1]] < STRENGTH[role]:
             self.entries[key] = (kind, role, known[2], text)
 
-    def result(self, is_report: bool) -> tuple[Requirement, ...]:
-        """The requirements in the order of the text. A bug report asks for no deliverables."""
-        entries = list(self.entries.values())
+    def result(self, is_report: bool, is_record: bool = False) -> tuple[Requirement, ...]:
+        """The requirements in the order of the text. A bug report asks for no deliverables, the record of a session for
+        no commands either."""
+        entries = [entry for entry in self.entries.values() if not is_record or entry[0] != "command"]
         if len(entries) > MAX_REQUIREMENTS:
             # What is asked for stays, and files before the rest.
             ranked = sorted(entries, key=lambda entry: (-STRENGTH[entry[1]], -PRIORITY[entry[0]]))

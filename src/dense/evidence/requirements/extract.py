@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dense.evidence.requirements.blocks import blocks, window
-from dense.evidence.requirements.bug_reports import is_bug_report
+from dense.evidence.requirements.bug_reports import is_bug_report, is_session_record
 from dense.evidence.requirements.collector import RequirementCollector
 from dense.evidence.requirements.demands import command_role, is_ban, is_demand, is_order, value_role, words_of
 from dense.evidence.requirements.file_roles import file_roles
@@ -42,7 +42,8 @@ def requirements(task: Task | None) -> tuple[Requirement, ...]:
         elif sentence.text:
             _take_sentence(sentence, found)
             last = sentence
-    return found.result(found.has_deliverable and is_bug_report(text.lower()))
+    low = text.lower()
+    return found.result(found.has_deliverable and is_bug_report(low), is_session_record(low))
 
 
 def _take_sentence(sentence: Sentence, found: RequirementCollector) -> None:
