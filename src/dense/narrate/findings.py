@@ -312,7 +312,7 @@ WORDINGS: dict[str, Wording] = {
     "failure_admitted": Wording(_agent_gave_up, _advise_unfinished),
     "claim_unshown": Wording(
         lambda one, _: (
-            f"At a{one.opened} the agent reports {code_span(one.text('quote'), 160)}, and no output before it shows that."
+            f"At a{one.opened} the agent reports {code_span(one.text('quote'), 160)}, which no output before it shows."
         ),
         lambda one: f"Measure what a{one.opened} only claims, and report what the output says.",
     ),
