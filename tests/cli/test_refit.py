@@ -105,6 +105,31 @@ def test_a_table_says_which_method_saw_outcomes(tmp_path: Path) -> None:
     assert [row["method"] for row in rows if row["privileged"]] == ["mine:Peeks"]
 
 
+def test_paper_prices_take_the_base_rate_for_all_input(tmp_path: Path) -> None:
+    """400,000 of 1,000,000 input tokens came from a cache: 1.0 USD less, unless the paper's prices are asked for."""
+    (tmp_path / "results.csv").write_text(
+        "recipient,task,round,method,reward,input_tokens,cache_read_tokens,output_tokens,"
+        "feedback_input_tokens,feedback_cache_read_tokens,feedback_output_tokens\n"
+        "r,t,0,run0,0,600000,400000,100000,,,\n"
+        "r,t,1,dense,1,600000,400000,100000,20000,80000,1000\n"
+    )
+    dense("refit", "import", "results.csv", "--out", "again", cwd=tmp_path)
+    costs: dict[str, tuple[float, float, str]] = {}
+    for name, options in (("cached", ()), ("paper", ("--prices", "paper"))):
+        given = ("--price", "r=5,30,2.5", "--price", "analyst=0.5,3,0.05")
+        dense("refit", "report", "again", "--to", name, "--quiet", *given, *options, cwd=tmp_path)
+        report = json.loads((tmp_path / name / "report.json").read_text())
+        cost = report["recipients"][0]["rows"][0]["cost"]
+        page = (tmp_path / name / "index.html").read_text()
+        costs[name] = (cost["execution"]["value"], cost["feedback"]["value"], page)
+    assert costs["cached"][:2] == pytest.approx((3.0 + 1.0 + 3.0, 0.010 + 0.004 + 0.003))
+    assert costs["paper"][:2] == pytest.approx((5.0 + 3.0, 0.050 + 0.003))
+    assert "uncached base rates" in costs["paper"][2] and "read from a cache" not in costs["paper"][2]
+    assert "uncached base rates" not in costs["cached"][2] and "$2.5 read from a cache" in costs["cached"][2]
+    _, errors = dense("refit", "report", "again", "--prices", "list", cwd=tmp_path, code=2)
+    assert "cached" in errors and "paper" in errors
+
+
 def test_an_import_says_what_its_export_says(finished: Path, tmp_path: Path) -> None:
     tables = [tmp_path / "first.csv", tmp_path / "second.csv"]
     dense("refit", "export", "out/refit/greetings", tables[0], cwd=finished)

@@ -143,13 +143,18 @@ def test_a_key_that_is_refused_is_no_score(task: Path, tmp_path: Path, serve: Ca
     assert "wrong key" in found.problem and not found.is_scored
 
 
-def test_a_dead_model_is_no_score(task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harbor tries as often as ever, but does not wait half a minute in between."""
     import_harbor()
     from harbor.llms.lite_llm import LiteLLM
     from tenacity import wait_none
 
     call: Any = LiteLLM.call
-    monkeypatch.setattr(call.retry, "wait", wait_none())  # as often as ever, but not half a minute long
+    monkeypatch.setattr(call.retry, "wait", wait_none())
+
+
+def test_a_dead_model_is_no_score(task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_waits(monkeypatch)
     with Loopback() as server:
         dead = server.root
     order = AttemptOrder("cell", terminus(), task, tmp_path / "c")
@@ -158,6 +163,18 @@ def test_a_dead_model_is_no_score(task: Path, tmp_path: Path, monkeypatch: pytes
     assert (found.reward, found.tool_calls) == (None, None)
     assert found.exception in {"InternalServerError", "APIConnectionError"} and "onnection" in found.problem
     assert harness.finished(order) is None
+
+
+def test_a_model_that_never_answers_is_given_up_in_the_time_of_its_recipient(
+    task: Path, tmp_path: Path, serve: Callable[..., Loopback], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`options: {llm_call_kwargs: {timeout: …}}`, as docs/refit.md has it: long before the task's limit."""
+    without_waits(monkeypatch)
+    server = serve(default=ok("never", delay=120))
+    impatient = terminus(llm_call_kwargs={"api_key": "local-test-key", "max_retries": 0, "timeout": 0.3})
+    found = attempt(AttemptOrder("cell", impatient, task, tmp_path / "c"), servers={"t": server.root})
+    assert (found.reward, found.exception, found.is_scored) == (None, "Timeout", False)
+    assert 1 < len(server.received) <= 9, "terminus-2 asks three times, each time with three tries"
 
 
 def test_a_time_out_is_graded(make_task: Callable[..., Path], tmp_path: Path, serve: Callable[..., Loopback]) -> None:

@@ -59,7 +59,7 @@ class Loopback:
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
@@ -72,6 +72,13 @@ class Loopback:
         site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
         await site.start()
         self.root = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+
+    async def _end(self) -> None:
+        await self._runner.cleanup()
+        waiting = asyncio.all_tasks() - {asyncio.current_task()}  # answers that nobody waits for any more
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         self.received.append(Received(request.path, dict(request.headers), await request.json()))
