@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import shutil
+import tarfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -148,3 +151,37 @@ def test_packed_and_under_any_name(path: Path, tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).write_bytes(data)
         assert sorted(steps for _, _, steps in found_in(tmp_path / name)) == sorted(original), name
+
+
+@pytest.mark.parametrize("path", single_files(), ids=lambda path: path.relative_to(FIXTURES).parts[0])
+def test_as_other_programs_write_it(path: Path, tmp_path: Path) -> None:
+    """With a byte order mark, in UTF-16, with CRLF, blank lines, a line that was cut off, NUL bytes at the end."""
+    data = path.read_bytes()
+    lines = data.replace(b"\r\n", b"\n")
+    original = sorted(steps for _, _, steps in found_in(path))
+    for name, changed in {
+        "bom": b"\xef\xbb\xbf" + data,
+        "utf16": data.decode().encode("utf-16"),
+        "crlf": lines.replace(b"\n", b"\r\n"),
+        "blank": b"\n \n" + lines.replace(b"\n", b"\n\n"),
+        "cut": data + b'{"type": "assistant", "mess',
+        "nul": data + b"\0" * 512,
+    }.items():
+        (tmp_path / name).write_bytes(changed)
+        assert sorted(steps for _, _, steps in found_in(tmp_path / name)) == original, name
+
+
+@pytest.mark.parametrize("suffix", [".tar", ".tar.gz", ".zip", ".bz2", ".xz"])
+def test_an_archive_is_to_be_unpacked(suffix: str, tmp_path: Path) -> None:
+    """Half of a member must not pass for the trace."""
+    path = tmp_path / f"traces{suffix}"
+    source = FIXTURES / "messages"
+    if suffix in (".bz2", ".xz"):
+        path.write_bytes({".bz2": bz2, ".xz": lzma}[suffix].compress(b"{}\n"))
+    elif suffix == ".zip":
+        shutil.make_archive(str(path.with_suffix("")), "zip", source)
+    else:
+        with tarfile.open(path, "w:gz" if suffix == ".tar.gz" else "w") as archive:
+            archive.add(source, "messages")
+    [item] = read_file(TraceFile(path, path.name))
+    assert isinstance(item, UnreadFile) and "unpack it and give its folder" in item.reason and "\n" not in item.reason

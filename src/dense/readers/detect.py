@@ -128,6 +128,8 @@ def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[TraceRecord]]:
     shape = file.shape
     if shape == "empty" and not file.notices.items:
         raise NoTrajectory(f"{file.name}: the file is empty; the run was probably killed before it wrote anything")
+    if shape == "packed":
+        raise NotATrace(f"{file.name}: an archive; unpack it and give its folder (.gz and .zst files are read as is)")
     if shape == "lines":
         yield file.records()
     elif shape == "document":

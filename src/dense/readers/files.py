@@ -42,6 +42,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 SQLITE_MAGIC = b"SQLite format 3\0"
 PARQUET_MAGIC = b"PAR1"
+PACKED_MAGIC = (b"BZh", b"\xfd7zXZ\0", b"7z\xbc\xaf\x27\x1c", b"Rar!")
+"""Archives and compressions that nobody reads here: bzip2, xz, 7z, RAR."""
 _BLANK = b" \t\r\n\0"
 
 
@@ -102,7 +104,7 @@ class TraceFile:
     """The ID of the one session to be read out of a database that holds many."""
 
     @cached_property
-    def shape(self) -> Literal["lines", "document", "archive", "sqlite", "parquet", "empty", "other"]:
+    def shape(self) -> Literal["lines", "document", "archive", "sqlite", "parquet", "packed", "empty", "other"]:
         """What the file looks like, from its first bytes."""
         with self.open(HEAD_BYTES) as stream:
             first = stream.readline(HEAD_BYTES)
@@ -112,6 +114,8 @@ class TraceFile:
                 return "sqlite"
             if first.startswith(PARQUET_MAGIC):
                 return "parquet"
+            if first.startswith(PACKED_MAGIC) or first[257:262] == b"ustar":  # a tar archive, compressed or not
+                return "packed"
             if not first:
                 return "empty"
             start = first.removeprefix(BOM).lstrip(_BLANK) or stream.read(HEAD_BYTES - len(first)).lstrip(_BLANK)
