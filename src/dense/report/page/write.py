@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from dense.errors import DenseError
 from dense.report.figures import Drawing, drawings
+from dense.report.figures.panel import note_height
 from dense.report.model import Report
 from dense.report.page import view
 from dense.report.page.case import make_case
@@ -39,8 +41,7 @@ def write_page(report: Report, experiment: Experiment, folder: Path, case: str |
         facts=view.facts(report.facts),
         tables=view.texts_of(tables(report)),
         figures=drawn,
-        images={drawing.name: _image(folder, drawing) for drawing in drawn if drawing.is_drawn},
-        sizes={drawing.name: _size(folder, drawing) for drawing in drawn if drawing.is_drawn},
+        images={drawing.name: _image(folder, drawing, report.notes) for drawing in drawn if drawing.is_drawn},
         parts=parts,
         case=make_case(report, experiment, folder, case),
         count=f"{len(experiment.results):,}",
@@ -59,22 +60,22 @@ def write_page(report: Report, experiment: Experiment, folder: Path, case: str |
     return path
 
 
-def _image(folder: Path, drawing: Drawing) -> str:
-    """The SVG as an address that holds it."""
+SIZE = re.compile(rb'<svg\b[^>]*? width="([\d.]+)pt" height="([\d.]+)pt" viewBox="0 0 [\d. ]+"')
+
+
+def _image(folder: Path, drawing: Drawing, notes: Sequence[str]) -> tuple[str, int, int]:
+    """The SVG as an address that holds it, with its size in the browser's pixels, twice as large as in print, so that
+    the page does not jump. Without the notes over it, which the file has: the page says them once."""
     data = (folder / "figures" / drawing.files[0]).read_bytes()
-    return "data:image/svg+xml;base64," + base64.b64encode(data).decode()
-
-
-SIZE = re.compile(
-    rb'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"|<svg[^>]*? height="([\d.]+)pt"[^>]*? width="([\d.]+)pt"'
-)
-
-
-def _size(folder: Path, drawing: Drawing) -> tuple[int, int] | None:
-    """Width and height in the browser's pixels, half as large again as in print; so the page does not jump."""
-    with (folder / "figures" / drawing.files[0]).open("rb") as file:
-        found = SIZE.search(file.read(2000))
+    found = SIZE.search(data, 0, 2000)
     if found is None:
-        return None
-    width, height = (found[1], found[2]) if found[1] else (found[4], found[3])
-    return round(float(width) * 2), round(float(height) * 2)
+        raise DenseError(f"{folder / 'figures' / drawing.files[0]}: not a figure of ours; make the report again")
+    width, height = float(found[1]), float(found[2])
+    top = round(note_height(notes, width / 72) * 72, 1)
+    root = f'width="{width}pt" height="{height - top}pt" viewBox="0 {top} {width} {height - top}"'.encode()
+    data = data[: found.start()] + found[0][: found[0].index(b" width=") + 1] + root + data[found.end() :]
+    return (
+        "data:image/svg+xml;base64," + base64.b64encode(data).decode(),
+        round(width * 2),
+        round((height - top) * 2),
+    )
