@@ -65,9 +65,7 @@ class InspectLog:
             members = ArchiveMembers(archive, place)
             log = members.header()
             if log is None:
-                raise NotATrace(
-                    f"{place.name}: a ZIP archive, but not an Inspect log (no header.json); unpack it and give its folder"
-                )
+                raise NotATrace(f"{place.name}: a ZIP archive, but not an Inspect log; unpack it and give its folder")
             names = [name for name in members.names if SAMPLE_NAME.fullmatch(name)]
             if not names:
                 place.notices.note(_no_sample(log), place.source())
