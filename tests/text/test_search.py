@@ -14,7 +14,7 @@ from dense.text.search import (
     line_with_quote,
     lines_with,
     lower_ascii,
-    matches,
+    matcher,
     one_byte_each,
 )
 
@@ -45,7 +45,7 @@ def test_positions_stay_the_same(text: str) -> None:
 @given(texts)
 def test_matches_agrees_with_re(text: str) -> None:
     for pattern in (re.compile(r"^key$|sig=\b"), re.compile(r"^KEY\b", re.IGNORECASE | re.MULTILINE)):
-        assert matches(pattern, text) == (pattern.search(text) is not None)
+        assert matcher(pattern)(text) == (pattern.search(text) is not None)
 
 
 def test_words_beyond_ascii_are_in_no_ascii_text() -> None:

@@ -12,7 +12,7 @@ from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
-from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_temporary, is_trial_file, same_file
+from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_among, is_temporary, is_trial_file
 from dense.evidence.facts.searches import found_nothing
 from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import TraceEvidence
@@ -108,7 +108,7 @@ class TraceAssessment:
     def _reads_result(self, path: str, action: int) -> bool:
         """Whether an action reads a file of results, not a program."""
         reads = self.evidence.fact(action).effects.reads
-        return not path.endswith(PROGRAM_ENDINGS) and any(same_file(path, one) for one in reads)
+        return not path.endswith(PROGRAM_ENDINGS) and is_among(path, reads)
 
     def is_complete_within(self, first: int, last: int) -> bool:
         """Whether a range of actions reached something and leaves nothing open."""

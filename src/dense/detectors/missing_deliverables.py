@@ -11,7 +11,7 @@ from dense.detectors.registry import Detector
 from dense.evidence.deliverables.candidates import best_candidate, pieces
 from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.ending.limits import is_exact, measured_limit
-from dense.evidence.facts.paths import base_name, same_file
+from dense.evidence.facts.paths import base_name, is_among
 from dense.evidence.links.vanished_files import vanished_files
 from dense.evidence.requirements.vocabulary import CUES
 from dense.evidence.trace import TraceEvidence
@@ -72,9 +72,9 @@ def _not_installed(evidence: TraceEvidence, actions: Sequence[int]) -> Iterator[
 def _only_reads(evidence: TraceEvidence, action: int, path: str) -> bool:
     """Whether an action that failed at something else only read a file."""
     effects = evidence.fact(action).effects
-    if any(same_file(written, path) for written in effects.writes):
+    if is_among(path, effects.writes):
         return False
-    return any(same_file(read, path) for read in effects.reads)
+    return is_among(path, effects.reads)
 
 
 def _asks_for_change(file: TrackedFile) -> bool:
@@ -96,9 +96,8 @@ def lost_inputs(evidence: TraceEvidence) -> Iterator[Finding]:
 
 def unused_clues(evidence: TraceEvidence) -> Iterator[Finding]:
     """Values that fit one end of what the task asks for, if nothing was seen that fits it as a whole."""
-    if best_candidate(evidence.task, evidence.requirements, evidence.steps) is not None:
-        return
-    if clues := pieces(evidence.task, evidence.requirements, evidence.steps):
+    given = evidence.task, evidence.requirements, evidence.steps
+    if (clues := pieces(*given)) and best_candidate(*given) is None:
         actions = sorted({one.action for one in clues})
         yield CLUE_UNUSED.found("", *actions, pieces=tuple(f"`{one.text}` (a{one.action})" for one in clues))
 

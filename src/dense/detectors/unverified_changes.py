@@ -12,7 +12,7 @@ from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.ending.done import runs_something
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
-from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, same_file
+from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_among, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.programs import STORE_COMMANDS, programs_that
 
@@ -59,9 +59,9 @@ def unverified_changes(evidence: TraceEvidence) -> Iterator[Finding]:
     last = evidence.last_change
     never_run = [finding.subject for finding in never_run_programs(evidence)]
     changed = [path for path, action in evidence.products.items() if action == last]
-    changed = [path for path in changed if not any(same_file(path, one) for one in never_run)]
+    changed = [path for path in changed if not is_among(path, never_run)]
     paths = changed[:MAX_PRODUCTS]
-    named = [path for path in paths if any(same_file(path, one) for one in evidence.deliverables)]
+    named = [path for path in paths if is_among(path, evidence.deliverables)]
     if not named and not any(path.endswith(PROGRAM_ENDINGS) for path in paths):
         return
     if not may_run(evidence) or any(_verifies(evidence, fact) for fact in evidence.facts[last - 1 :]):

@@ -123,6 +123,8 @@ class Program(Struct, frozen=True):
     """Options of an interpreter that are followed by code."""
     extensions: frozenset[str] = frozenset()
     """How the names of program files end that it runs."""
+    followed: frozenset[str] = frozenset()
+    """All options that are followed by a word of their own."""
 
 
 def words(text: str) -> frozenset[str]:
@@ -143,7 +145,10 @@ def row(
         raise ValueError(f"{names}: no such trait: {', '.join(sorted(unknown))}")
     traits_implied = given.union(*[IMPLIED[trait] for trait in given if trait in IMPLIED])
     parsed = {name: words(text) for name, text in sets.items()}
-    return Program(tuple(names.split()), traits_implied, operands, wrappers, **parsed)
+    followed = [parsed[one] for one in ("valued", "script_options", "output_options", "input_options") if one in parsed]
+    return Program(
+        tuple(names.split()), traits_implied, operands, wrappers, followed=frozenset[str]().union(*followed), **parsed
+    )
 
 
 def behind(valued: str = "", leading: int = 0, verbs: str = "", *, takes_text: bool = False) -> Wrapper:

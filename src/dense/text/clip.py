@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Self
 
-from dense.text.search import matches
+from dense.text.search import matcher
 
 ELLIPSIS = "…"
 TELLING = (
@@ -18,9 +18,9 @@ TELLING = (
     *("undefined", "conflict", "differ", "wrong", "segmentation", "abort"),
 )
 """Words of lines that report something."""
-TELLING_WORD = re.compile("|".join(map(re.escape, TELLING)))
+is_telling = matcher(re.compile("|".join(map(re.escape, TELLING))))
 COUNTED = "tests?|suites?|checks?|specs?|examples?|assertions?|pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|skipped|ok"
-RESULT = re.compile(rf"\b\d+ (?:{COUNTED})\b|\b(?:{COUNTED})\b ?[:=] ?\d|^ok$")
+is_result = matcher(re.compile(rf"\b\d+ (?:{COUNTED})\b|\b(?:{COUNTED})\b ?[:=] ?\d|^ok$"))
 """Lines that sum up: `Ran 521 tests in 3.1s`, `2 failed, 16 passed`, `OK`. Lines of progress name no count."""
 DIGIT = re.compile("[0-9]")
 MAX_LINE_CHARS = 300
@@ -147,9 +147,9 @@ def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
 def line_worth(line: str) -> int:
     """How much a line of an output tells: a result most, then a word that reports something, then a number."""
     lower = line.strip().lower()
-    if matches(RESULT, lower):
+    if is_result(lower):
         return 6
-    return 3 * matches(TELLING_WORD, lower) + bool(DIGIT.search(lower))
+    return 3 * is_telling(lower) + bool(DIGIT.search(lower))
 
 
 def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dense.detectors.assessment import TraceAssessment
 from dense.detectors.finding import Finding
-from dense.evidence.facts.paths import is_trial_file, same_file
+from dense.evidence.facts.paths import is_among, is_trial_file, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.commands import advise_published, advise_real_commands
 from dense.narrate.findings import describe_demand, describe_next_step
@@ -47,7 +47,7 @@ def products(assessment: TraceAssessment) -> tuple[Product, ...]:
     if evidence.submitted_diff is not None:
         return (Product("the submitted diff", len(evidence.facts), _last_pass(evidence, 0)),)
     made = [path for path, action in evidence.products.items() if evidence.fact(action).family != "mkdir"]
-    asked = [path for path in made if any(same_file(path, one) for one in evidence.deliverables)]
+    asked = [path for path in made if is_among(path, evidence.deliverables)]
     others = [path for path in made if path not in asked and not is_trial_file(path)]
     found = [(path, evidence.products[path]) for path in (*asked, *others)]
     return tuple(Product(path, action, _check_of(path, action, evidence)) for path, action in found[:MAX_PRODUCTS])

@@ -57,7 +57,8 @@ class EffectsBuilder(Struct, gc=False):
         return self.contents[path]
 
     def read(self, *paths: str, cwd: str = "") -> None:
-        self.reads |= dict.fromkeys(files(paths, cwd))
+        if paths:
+            self.reads |= dict.fromkeys(files(paths, cwd))
 
     def write(self, *paths: str, cwd: str = "") -> None:
         written = dict.fromkeys(files(paths, cwd))

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from dense.evidence.actions.shell.arguments import has_flag, operands
+from dense.knowledge.program import Program
 from dense.knowledge.program import words as words_of
-from dense.knowledge.programs import is_interpreter, is_python, known_program, program_name
+from dense.knowledge.programs import is_python, known_program, program_name
 from dense.knowledge.test_runners import RUNNERS
 
 TEST_WORDS = words_of("""
@@ -24,12 +25,13 @@ PACKAGER_VERBS = words_of(
 )
 TASK_SCRIPTS = words_of("manage.py setup.py artisan rails tox nox")
 """Program files whose first argument says whether they test."""
+NONE: frozenset[str] = frozenset()
 NAME_PARTS = re.compile(r"[a-z]+\d*|[A-Z]+(?![a-z])|[A-Z][a-z]+\d*")
 
 
-def is_check(name: str, words: Sequence[str]) -> bool:
-    """Whether a command, without the programs around it, tests or checks something; `name` is its program's."""
-    row = known_program(name)
+def is_check(name: str, row: Program, words: Sequence[str]) -> bool:
+    """Whether a command, without the programs around it, tests or checks something; `name` and `row` are its
+    program's."""
     given = words[1:]
     if not NO_RUN.isdisjoint(given) and name != "gofmt":
         return False
@@ -39,16 +41,16 @@ def is_check(name: str, words: Sequence[str]) -> bool:
         return "--target" in given and any(word in ("test", "check") for word in given)
     if "checks" in row.traits or name in RUNNERS.programs:
         return True
-    if not row.check_options.isdisjoint(given) or not RUNNERS.options.get(name, frozenset[str]()).isdisjoint(given):
+    if not row.check_options.isdisjoint(given) or not RUNNERS.options.get(name, NONE).isdisjoint(given):
         return True
     if "node_packager" in row.traits and _packager_checks(words):
         return True
-    verbs = row.check_verbs | RUNNERS.verbs.get(name, frozenset())
+    verbs = RUNNERS.verbs.get(name, NONE) | row.check_verbs if name in RUNNERS.verbs else row.check_verbs
     if verbs and not verbs.isdisjoint(operands(words)[:1]):
         return True
     if "builds" in row.traits:
         return any(names_a_test(word) for word in operands(words, row.valued))
-    if is_interpreter(name):
+    if "interpreter" in row.traits:
         return _interpreter_checks(name, words)
     return ("/" in words[0] or "\\" in words[0] or "." in name) and is_test_file(words[0])
 

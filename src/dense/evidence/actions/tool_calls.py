@@ -81,7 +81,7 @@ def _decoded(text: str) -> dict[str, Any] | None:
 
 
 def is_shell(call: ParsedCall) -> bool:
-    kind = call.kind
+    kind = call.tool.kind
     if kind == "chat_terminal":
         return any(language in SHELL_FENCES for language, _ in call.fences)
     if kind:
@@ -100,7 +100,7 @@ def _is_command(text: str) -> bool:
 
 def shell_text(call: ParsedCall) -> str | None:
     """The shell text that a shell tool was given."""
-    if call.kind == "chat_terminal":
+    if call.tool.kind == "chat_terminal":
         return "\n".join(code for language, code in call.fences if language in SHELL_FENCES)
     for key in filter(call.arguments.__contains__, COMMAND_KEYS):
         value = call.arguments[key]
@@ -173,8 +173,12 @@ def calls_and_texts(calls: Sequence[ToolCall]) -> Iterator[ParsedCall | str]:
 
 def background_texts(calls: Sequence[ToolCall]) -> list[str]:
     """Commands that a harness was asked to leave running."""
-    left = [call for call in calls if any(call.arguments.get(key) is True for key in BACKGROUND_KEYS)]
-    return [text.strip() for call in left if (text := shell_text(parse_call(call)))]
+    return [
+        text.strip()
+        for call in calls
+        for key in BACKGROUND_KEYS.intersection(call.arguments)
+        if call.arguments[key] is True and (text := shell_text(parse_call(call)))
+    ]
 
 
-BACKGROUND_KEYS = ("run_in_background", "is_background")
+BACKGROUND_KEYS = frozenset(["run_in_background", "is_background"])

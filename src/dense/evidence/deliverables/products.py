@@ -11,7 +11,7 @@ from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.shell.statements import statements
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
-from dense.evidence.facts.paths import base_name, is_temporary, same_file
+from dense.evidence.facts.paths import base_name, is_among, is_temporary, same_file
 from dense.knowledge.errors import EXIT, NO_SUCH_COMMAND
 from dense.knowledge.programs import programs_that
 from dense.trajectory import Step
@@ -160,7 +160,7 @@ class _Files:
 
     def confirm(self, path: str) -> None:
         tried = self._tried.get(base_name(path), ())
-        if any(same_file(path, other) for other in tried):
+        if is_among(path, tried):
             self.add(max(path, *tried, key=len))
 
     def confirm_products_of(self, program: str) -> None:

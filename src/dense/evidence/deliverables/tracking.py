@@ -12,7 +12,7 @@ from dense.evidence.actions.shell.statements import blocks, program, statements
 from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call, shell_text
 from dense.evidence.deliverables.sightings import count_sightings, is_named
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.paths import base_name, same_file
+from dense.evidence.facts.paths import base_name, is_among, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.knowledge.programs import programs_that
 from dense.knowledge.tools import PATH_KEYS
@@ -98,15 +98,13 @@ class _StepTexts(Struct, frozen=True):
     """All that its calls say."""
     shown: list[str]
     """What its tools returned."""
-    denying: list[str]
-    """Of that, the texts which say that some file is not there."""
 
 
 def _texts(step: Step) -> _StepTexts:
     calls = [parse_call(call) for call in step.calls]
-    typed = "\0".join(str(value)[:MAX_TEXT_CHARS] for call in calls for value in call.arguments.values())
+    typed = "\0".join([str(value)[:MAX_TEXT_CHARS] for call in calls for value in call.arguments.values()])
     shown = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
-    return _StepTexts(calls, typed, shown, [text for text in shown if contains_any(text.lower(), ABSENT)])
+    return _StepTexts(calls, typed, shown)
 
 
 def is_single_file(path: str) -> bool:
@@ -136,20 +134,22 @@ def _track(
     missed: list[int] = []
     read_back: list[int] = []
     may_exist = False
-    stem = base_name(path).rpartition(".")[0]
+    name = base_name(path)
+    stem = name.rpartition(".")[0]
     programs: set[str] = set()
     """The files that the attempt wrote and that name the file."""
     for fact, said in zip(facts, read, strict=True):
-        calls, texts = said.calls, said.shown
+        calls, effects = said.calls, fact.effects
         if calls and all(call.kind == "talk" for call in calls):
             continue  # a to-do list and a hand-over make nothing and show nothing
-        named = count_sightings(said.typed, path, MAX_SIGHTINGS)
-        writes = any(same_file(written, path) for written in fact.effects.writes)
-        is_read = bool(made) and not writes and any(same_file(read, path) for read in fact.effects.reads)
+        named = count_sightings(said.typed, path, MAX_SIGHTINGS) if name in said.typed else 0
+        texts = [text for text in said.shown if name in text]
+        writes = is_among(path, effects.writes)
+        is_read = bool(made) and not writes and is_among(path, effects.reads)
         if named:
-            programs |= {base_name(written) for written in fact.effects.writes if not same_file(written, path)}
-        runs_writer = not is_read and any(base_name(script) in programs for script in fact.effects.scripts)
-        is_run = not writes and any(same_file(script, path) for script in fact.effects.scripts)
+            programs |= {base_name(written) for written in effects.writes if not same_file(written, path)}
+        runs_writer = bool(programs) and not is_read and any(base_name(one) in programs for one in effects.scripts)
+        is_run = not writes and is_among(path, effects.scripts)
         if is_run and not fact.has_failed:
             shown.append(fact.action)  # to run a program does not make it, and shows that it is there
             continue
@@ -160,14 +160,14 @@ def _track(
             (tried if has_failed else made).append(fact.action)
             if not fact.has_failed and not fact.result.is_empty and _reads_back(fact, path):
                 read_back.append(fact.action)
-        elif not fact.has_failed and (fact.phase == "run" or fact.effects.services or fact.effects.builds):
+        elif not fact.has_failed and (fact.phase == "run" or effects.services or effects.builds):
             # What ran may have read the file that names it, or made it out of one with the same stem, as compilers do.
-            may_exist = may_exist or bool(programs) or (not fact.effects.scripts and _names_stem(said.typed, stem))
-        is_there = _is_there(fact, named, said, path, is_read=is_read)
+            may_exist = may_exist or bool(programs) or (not effects.scripts and _names_stem(said.typed, stem))
+        is_there = _is_there(fact, named, texts, path, is_read=is_read)
         if is_there is not False and _shows_other_file(fact, path):
             continue
         if is_there is None:
-            may_exist = may_exist or (not named and any(base_name(path) in text for text in texts))
+            may_exist = may_exist or (not named and bool(texts))
         else:
             (shown if is_there else missed).append(fact.action)
     if not made and (maker := _unknown_maker(path, shown, facts)):
@@ -224,18 +224,19 @@ def _without_contents(command: str) -> str:
 
 def _reads_back(fact: ActionFacts, path: str) -> bool:
     """Whether the last statement of an action that names a file shows its contents: `… > a.txt && cat a.txt`."""
-    if not any(same_file(path, read) for read in fact.effects.reads):
+    if not is_among(path, fact.effects.reads):
         return False
     parts = [part for text in fact.commands for part in statements(text)[0] if is_named(part, path)]
     return bool(parts) and program(parts[-1]) in SHOWING_PROGRAMS and ">" not in parts[-1]
 
 
-def _is_there(fact: ActionFacts, named: int, said: _StepTexts, path: str, *, is_read: bool) -> bool | None:
+def _is_there(fact: ActionFacts, named: int, texts: Sequence[str], path: str, *, is_read: bool) -> bool | None:
     """Whether an action, which names a file so often itself, shows it (True), looks for it and does not find it
-    (False), or neither (None). A terminal repeats every command: the file must be named more often in its output."""
-    if any(_is_absent(text, path) for text in said.denying):
+    (False), or neither (None). A terminal repeats every command: the file must be named more often in its output, of
+    which `texts` name it."""
+    if texts and any(_is_absent(text, path) for text in texts):
         return False
-    if sum(count_sightings(text, path, named + 1) for text in said.shown) > named:
+    if texts and sum(count_sightings(text, path, named + 1) for text in texts) > named:
         return True
     is_look = is_read or (named and _only_looks(fact))
     is_look = is_look and not fact.has_failed and not fact.result.is_empty
@@ -262,7 +263,7 @@ def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[Actio
     if shown and shown[0] < made:
         return True
     reads = [read for fact in facts[: made - 1] if not fact.has_failed for read in fact.effects.reads]
-    return any(same_file(path, read) for read in reads) or edits_in_place(path, facts[made - 1], steps[made - 1])
+    return is_among(path, reads) or edits_in_place(path, facts[made - 1], steps[made - 1])
 
 
 def _only_looks(fact: ActionFacts) -> bool:

@@ -12,7 +12,7 @@ from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name
 from dense.evidence.requirements.requirement import Requirement
 from dense.evidence.trace import TraceEvidence
-from dense.text.search import matches
+from dense.text.search import matcher
 
 LIMIT = re.compile(r"(?P<sign>.*?)\s*[$€£]?(?P<number>\d[\d,.]*(?:e[-+]?\d+)?)\s*(?P<unit>\S*)")
 FLOORS = ("least", "more than", "greater", "above", "over", "minimum", "no less", ">", "≥", "≧", "⩾")
@@ -35,6 +35,7 @@ TIMED = re.compile(
     re.IGNORECASE,
 )
 """How a program says how long it took. What a test runner says of itself is another time."""
+is_timed = matcher(TIMED)
 LISTED = re.compile(r"^-[rwxsStT-]{9}\S?\s+\d+\s+\S+\s+\S+\s+(\d+(?:\.\d+)?)([KMG]?)\s", re.MULTILINE)
 COUNTED = re.compile(r"^\s*(\d+)(?:\s+\S+)?\s*$", re.MULTILINE)
 METRICS = frozenset(
@@ -88,7 +89,7 @@ def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str
     if unit in SECONDS:
         if "real" in text:
             yield from (60 * float(minutes) + float(seconds) for minutes, seconds in REAL.findall(text))
-        if not fact.is_check and matches(TIMED, text):
+        if not fact.is_check and is_timed(text):
             yield from (float(value) * SECONDS[name.lower()] for value, name in TIMED.findall(text))
     elif unit in SCALES and unit:
         yield from _sizes(evidence, fact, text)

@@ -51,16 +51,13 @@ class ActionFacts(Struct, frozen=True, kw_only=True):
     """Whether anything of what came back went wrong."""
     awaited_tests: tuple[str, ...] = ()
     """Commands that test, that an earlier action left running, and whose output this one asks for."""
+    is_check: bool = False
+    """Whether it ran tests or checks, by its command or by what came back."""
 
     @property
     def products(self) -> tuple[str, ...]:
         """What it works on, as opposed to what it looks at: files written or removed, programs run."""
         return self.effects.writes + self.effects.deletes + self.effects.scripts
-
-    @property
-    def is_check(self) -> bool:
-        """Whether it ran tests or checks, by its command or by what came back."""
-        return bool(self.effects.tests or self.result.tests or self.awaited_tests)
 
     @property
     def has_passed(self) -> bool:
@@ -101,7 +98,7 @@ def _facts(
     phase = phase_of(step.calls, names, commands, effects, family)
     targets = targets_of(step.calls, names, effects)
     is_irreversible = phase == "deliver" or bool(effects.deletes or effects.services) or family in LASTING_COMMANDS
-    delegate = delegated_to(step, team) if phase != "deliver" else ""
+    delegate = delegated_to(step, team) if team and phase != "deliver" else ""
     if delegate:
         phase, targets = "talk", ()
     elif not step.calls and phase == "talk" and acts_without_call(step, team):
@@ -117,9 +114,10 @@ def _facts(
         targets=targets,
         signature=signature_of(step.calls, names, commands),
         topic_change=topic_change_of(step, names),
-        is_followed_by_user=any(seen.origin == "user" for seen in step.observations),
+        is_followed_by_user="user" in [seen.origin for seen in step.observations],
         is_irreversible=is_irreversible,
         delegates_to=delegate,
         has_failed=result.has_failed,
         awaited_tests=awaited,
+        is_check=bool(effects.tests or result.tests or awaited),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from dense.evidence.actions.check_commands import is_test_file
@@ -60,6 +61,11 @@ def same_file(a: str, b: str) -> bool:
     if b in NO_TARGETS or (a.startswith("/") and b.startswith("/") and a != b):
         return False
     return a == b or a.endswith(f"/{b}")
+
+
+def is_among(path: str, others: Sequence[str]) -> bool:
+    """Whether one of other paths may be the same file."""
+    return bool(others) and any(same_file(other, path) for other in others)
 
 
 def _without_prefix(path: str) -> str:

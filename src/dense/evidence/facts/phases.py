@@ -19,7 +19,17 @@ from dense.knowledge.programs import (
     program_name,
     programs_that,
 )
-from dense.knowledge.tools import CHANGING_VERBS, LOOKING_VERBS, PYTHONS, is_talk, known_tool, own_name, tools_of_kind
+from dense.knowledge.tools import (
+    CHANGING_VERBS,
+    LOOKING_VERBS,
+    PYTHONS,
+    SHELLS,
+    is_talk,
+    known_tool,
+    own_name,
+    tools_of_kind,
+)
+from dense.text.search import contains_any
 from dense.trajectory import ToolCall
 
 Phase = Literal[
@@ -92,17 +102,19 @@ def _has_name(text: str, name: str) -> bool:
 
 
 def _hands_over(calls: Sequence[ToolCall], names: Sequence[str], commands: Sequence[str]) -> bool:
-    for call, name in zip(calls, names, strict=True):
+    for call, name in zip(calls, names, strict=True) if not SHELLS.issuperset(names) else ():
         if "hands_over" in known_tool(name).traits:
             return True
         if name in PYTHONS:
             code = next((value for value in call.arguments.values() if isinstance(value, str)), "")
             if "final_answer(" in code:
                 return True
-    return any(
-        ("echo" in text and any(mark in text for mark in SHELL_HAND_OVERS)) or text.split(None, 1)[:1] == ["submit"]
-        for text in commands
-    )
+    return any(map(_submits, commands))
+
+
+def _submits(text: str) -> bool:
+    is_submit = text.lstrip()[:6] == "submit" and text.split(None, 1)[0] == "submit"
+    return is_submit or ("echo" in text and contains_any(text, SHELL_HAND_OVERS))
 
 
 def _changing_phase(effects: Effects, family: str) -> Phase:

@@ -12,6 +12,7 @@ from dense.evidence.actions.effects import Effects
 from dense.evidence.facts.paths import NO_TARGETS, normalise_path
 from dense.knowledge.tools import PYTHONS, SHELLS, is_talk, known_tool
 from dense.knowledge.words import words
+from dense.text.search import contains_any
 from dense.trajectory import Step, ToolCall
 
 MAX_TARGETS = 24
@@ -74,7 +75,7 @@ def _reduced(text: str) -> str:
     if len(text) > MAX_SIGNATURE_CHARS:
         return text
     text = text.strip()
-    if set(text).isdisjoint("\n'\""):
+    if "\n" not in text and "'" not in text and '"' not in text:
         text = " ".join(text.split())
     text = text.replace(" 2>&1", "").replace(" 2>/dev/null", "")
     before, _, last = text.rpartition("|")
@@ -97,16 +98,15 @@ MAX_SENTENCES = 5
 NUMBERED = re.compile(rf"\W{{0,12}}(?:(?:{'|'.join(sorted(words('plan_part')))})\s{{0,3}}[#№]?\d|\d{{1,2}}[.)]\s)")
 SENTENCE_END = re.compile(r"[.!?:\n。！？：]+")
 MARKUP = " \t*_#>-\"'`(…—"
-TURNS = words("turn")
+TURNS = tuple(words("turn"))
 
 
 def topic_change_of(step: Step, names: Sequence[str]) -> TopicChange:
     """2 by structure (a numbered step, an update of the plan), 1 by a word, 0 for none."""
-    if any("plans" in known_tool(name).traits for name in names):
+    if not SHELLS.issuperset(names) and any("plans" in known_tool(name).traits for name in names):
         return 2
     text = (step.message or step.reasoning)[:MAX_MESSAGE_CHARS].lower()
     if NUMBERED.match(text):
         return 2
-    found = [sentence.lstrip(MARKUP) for sentence in SENTENCE_END.split(text, MAX_SENTENCES)]
-    is_turn = any(one.partition(" ")[0].rstrip(",;") in TURNS for one in found)
-    return 1 if is_turn else 0
+    found = SENTENCE_END.split(text, MAX_SENTENCES) if contains_any(text, TURNS) else ()
+    return 1 if any(one.lstrip(MARKUP).partition(" ")[0].rstrip(",;") in TURNS for one in found) else 0

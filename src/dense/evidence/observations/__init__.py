@@ -55,8 +55,8 @@ def observe(
     problem = ""
     if effects.tests and not tests and not failures:
         problem = reported_problem("\n".join(one.text for one in step.observations if one.origin != "user"))
-    is_empty = all(not one.text or one.text.isspace() for one in step.observations)
-    is_running = any(running_session(one.text) for one in step.observations)
+    all_texts = [one.text for one in step.observations]
+    is_empty, is_running = not any(map(str.strip, all_texts)), any(map(running_session, all_texts))
     return ObservedResult(codes[-1] if codes else None, failures, tests, is_empty, problem, is_running)
 
 

@@ -25,6 +25,7 @@ from dense.evidence.observations.error_sources import (
 )
 from dense.knowledge.errors import EXCEPTION, NO_SUCH_FILE, ErrorTable
 from dense.knowledge.programs import programs_that
+from dense.text.search import contains_any
 
 MAX_FAILURES = 6
 MAX_CANDIDATES = 2_000
@@ -46,7 +47,6 @@ FETCH_ERROR = re.compile(
 """What programs that fetch pages print of the answer, besides the page."""
 FILE_ERROR = re.compile(r"\n[^\s:][^\n:]{0,200}: +cannot open [`'][^\n]*\(No such file or directory\)")
 """How `file` reports it: the line begins with the file, not with `file`."""
-INDENTS = (" ", "\t")
 TRACEBACK_START = "Traceback (most recent call last)"
 RAISED = re.compile(r"(?:\w+\.)*[A-Za-z_]\w*(?:: [^\n]*|:?$)")
 """`ValueError: text`, `requests.exceptions.HTTPError: text`, `KeyboardInterrupt`."""
@@ -102,10 +102,8 @@ def _started_error(place: int, line: str, errors: ErrorTable) -> ErrorLine | Non
 def own_errors(text: str, context: OutputContext) -> list[ErrorLine]:
     """What programs that only show contents report of themselves, and the shell of them, in order."""
     names = [*context.programs]
-    if "sh: " in text:
-        names += ["bash", "sh", "zsh", "-bash", "/bin/sh", "/bin/bash"]
-    if ZSH_IN_HARNESS in text:
-        names.append(ZSH_IN_HARNESS)
+    if contains_any(text, ("sh: ", ZSH_IN_HARNESS)):
+        names += ["bash", "sh", "zsh", "-bash", "/bin/sh", "/bin/bash", ZSH_IN_HARNESS]
     if "git" in context.programs:
         names += ["fatal", "error"]
     found: list[ErrorLine] = []
@@ -151,12 +149,11 @@ def tracebacks(text: str) -> dict[int, str]:
 def _raised_line(text: str, start: int, prefix: str) -> tuple[int, str] | None:
     """The first line behind the frames that is not indented; the start of the traceback if the text breaks off; None
     if it is no traceback."""
-    lines = text[start:].split("\n", MAX_TRACEBACK_LINES)[:MAX_TRACEBACK_LINES]
-    own = [line.removeprefix(prefix) for line in lines] if prefix else lines
-    end = next((place for place, line in enumerate(own) if line[:1] not in INDENTS and line.strip()), len(own))
-    has_frames = any('File "' in line for line in own[:end] if line[:1] in INDENTS)
-    if end < len(own):
-        place = start + sum(map(len, lines[:end])) + end
-        return (place, own[end].strip()) if has_frames and RAISED.match(own[end]) else None
-    is_all = len(lines) < MAX_TRACEBACK_LINES
-    return (text.rfind("\n") + 1, TRACEBACK_START) if has_frames and is_all else None
+    own = re.compile(rf"^(?>{re.escape(prefix)}|)(?![ \t])(?=[^\n]*\S)([^\n]*)", re.MULTILINE)
+    found = own.search(text, start)
+    end = found.start() if found else len(text)
+    if text.find('File "', start, end) < 0 or text.count("\n", start, end) >= MAX_TRACEBACK_LINES - (found is None):
+        return None
+    if found is None:
+        return text.rfind("\n") + 1, TRACEBACK_START
+    return (end, found[1].strip()) if RAISED.match(found[1]) else None

@@ -84,10 +84,10 @@ MAX_SESSION_CHARS = 600
 
 def running_session(text: str) -> str:
     """The name of the session in which a command runs on; empty if it ended."""
-    if "unning" not in text:
-        return ""
-    found = RUNNING.search(text[:MAX_SESSION_CHARS]) or RUNNING.search(text[-MAX_SESSION_CHARS:])
-    return found[1] if found else ""
+    for part in (text[:MAX_SESSION_CHARS], text[-MAX_SESSION_CHARS:]):
+        if "unning" in part and (found := RUNNING.search(part)):
+            return found[1]
+    return ""
 
 
 def awaited_commands(steps: Sequence[Step], commands: Sequence[Sequence[str]]) -> dict[int, int]:

@@ -37,9 +37,9 @@ def read_program_output(
     elif not any("||" in text for text in context.commands):  # a text with `||` gets its answer by the failure
         found = own_errors(text, context)
     went_well = notice.code == 0 or (notice.code is None and observation.is_error is False)
-    if went_well and context.code_covers_all:
+    if found and went_well and context.code_covers_all:
         found = [item for item in found if not item.is_weak]
-    failures = [item.failure for item in _besides_tests(found, tests, text)]
+    failures = [item.failure for item in (_besides_tests(found, tests, text) if tests else found)]
     if notice.time_out and (context.kind == "program_output" or observation.text.lstrip().startswith(notice.time_out)):
         failures.insert(0, failure_of_line(notice.time_out, TIME_OUT))
     if not failures and not any(run.failed for run in tests):
@@ -49,7 +49,7 @@ def read_program_output(
 
 def _besides_tests(found: list[ErrorLine], tests: Sequence[TestRun], text: str) -> list[ErrorLine]:
     """Without errors that are a test run's own. What another command on the same terminal printed is not."""
-    if not found or not tests:
+    if not found:
         return found
     has_failed = any(run.failed for run in tests)
     typed = [place for place, _ in prompts(text)]
@@ -76,5 +76,7 @@ def _unexplained(observation: Observation, notice: HarnessNotice, context: Outpu
 
 def distinct(found: list[ObservedFailure]) -> tuple[ObservedFailure, ...]:
     """A few, in order, each once: the first ones, and the last one, which often is what it comes down to."""
+    if len(found) < 2:
+        return tuple(found)
     unique = list(dict.fromkeys(found))
     return tuple(unique[: MAX_FAILURES - 1] + unique[MAX_FAILURES - 1 :][-1:])

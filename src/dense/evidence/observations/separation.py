@@ -32,7 +32,7 @@ def separated(step: Step) -> Step:
     changes."""
     if not step.observations:
         return step
-    if any(seen.text.lstrip()[:1] == "{" for seen in step.observations):
+    if "{" in [seen.text.lstrip()[:1] for seen in step.observations]:
         step = structs.replace(step, observations=tuple(map(_opened, step.observations)))
     seen = step.observations[0]
     if len(step.observations) > 1 or seen.origin == "user" or seen.exit_code is not None or not step.calls:

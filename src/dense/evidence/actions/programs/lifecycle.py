@@ -8,7 +8,7 @@ from dense.evidence.actions.builder import EffectsBuilder
 from dense.evidence.actions.shell.arguments import has_flag, operands
 from dense.knowledge.program import Program
 from dense.knowledge.program import words as words_of
-from dense.knowledge.programs import LOOKING_SUBCOMMANDS, is_python, known_program
+from dense.knowledge.programs import LOOKING_SUBCOMMANDS, known_program
 
 NOTHING_HAPPENS = words_of("--dry-run --just-print --recon --simulate --version --help -h")
 """Options with which nothing is installed or built."""
@@ -24,9 +24,9 @@ def record_install(row: Program, words: Sequence[str], cwd: str, builder: Effect
             builder.install(rest[length:] or (["."] if is_local else []), cwd)
 
 
-def is_build(name: str, row: Program, words: Sequence[str]) -> bool:
+def is_build(row: Program, words: Sequence[str]) -> bool:
     """Whether a command that is no check, without the programs around it, builds something."""
-    is_script = is_python(name)
+    is_script = "py" in row.extensions
     if not (row.build_verbs or is_script or "builds" in row.traits) or not NOTHING_HAPPENS.isdisjoint(words):
         return False
     rest = operands(words, row.valued)
@@ -48,21 +48,20 @@ SERVICE_OPTIONS = words_of("-D -l -m -n")
 PACKAGER_OPTIONS = words_of("--prefix -C --cwd")
 
 
-def is_service(name: str, words: Sequence[str]) -> bool:
+def is_service(name: str, row: Program, words: Sequence[str]) -> bool:
     """Whether a command keeps running, or starts something that does."""
-    row = known_program(name)
     if not NOT_SERVING.isdisjoint(words[1:]):
         return False
     if "serves" in row.traits:
         return not has_flag(words, "", "-s", "ping")
-    if not row.serve_verbs.isdisjoint(operands(words, SERVICE_OPTIONS)):
+    if row.serve_verbs and not row.serve_verbs.isdisjoint(operands(words, SERVICE_OPTIONS)):
         return True
     if name in ("service", "rc-service", "invoke-rc.d") or words[0].startswith("/etc/init.d/"):
         return words[-1] in ("start", "restart")
     if "node_packager" in row.traits:
         rest = [word for word in operands(words, PACKAGER_OPTIONS) if word not in ("run", "run-script")]
         return bool(rest) and rest[0].split(":")[0] in SERVE_SCRIPTS
-    if is_python(name):
+    if "py" in row.extensions:
         return _python_serves(words)
     return name in ("tmux", "screen") and has_flag(words, "", "-d", "-dm", "-dmS") and "send-keys" not in words
 

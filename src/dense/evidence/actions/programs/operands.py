@@ -19,14 +19,15 @@ def record_operands(row: Program, words: Sequence[str], command: Command, builde
     """Records what a program does with its operands and with the options that name files and machines."""
     cwd = command.cwd
     is_dry = not row.dry_options.isdisjoint(words)
-    for value in _values(words, row.output_options):
-        if not is_dry:
-            builder.write(value, cwd=cwd)
-    builder.read(*_values(words, row.input_options), cwd=cwd)
-    builder.ask(*_values(words, row.host_options))
+    if row.output_options and not is_dry:
+        builder.write(*_values(words, row.output_options), cwd=cwd)
+    if row.input_options:
+        builder.read(*_values(words, row.input_options), cwd=cwd)
+    if row.host_options:
+        builder.ask(*_values(words, row.host_options))
     if not row.operands:
         return
-    rest = operands(words, row.valued | row.script_options | row.output_options | row.input_options)
+    rest = operands(words, row.followed)
     match row.operands:
         case "searched":
             builder.read(*_searched(row, words, rest, command), cwd=cwd)

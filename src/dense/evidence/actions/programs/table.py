@@ -10,6 +10,7 @@ from dense.evidence.actions.programs.git import record_git
 from dense.evidence.actions.programs.lifecycle import record_install
 from dense.evidence.actions.programs.operands import record_operands
 from dense.evidence.actions.shell.command import Command
+from dense.knowledge.program import Program
 from dense.knowledge.programs import known_program
 
 Record = Callable[[Sequence[str], Command, EffectsBuilder], None]
@@ -36,12 +37,14 @@ SPECIAL: dict[str, Record] = {
 """Programs whose arguments need more than a row says."""
 
 
-def record_program(name: str, words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
+def record_program(
+    name: str, words: Sequence[str], command: Command, builder: EffectsBuilder, row: Program | None = None
+) -> None:
     """Records what a program, without those around it, does to files, packages and the network."""
     if (record := SPECIAL.get(name)) is not None:
         record(words, command, builder)
         return
-    row = known_program(name)
+    row = row or known_program(name)
     record_operands(row, words, command, builder)
     if row.install_verbs:
         record_install(row, words, command.cwd, builder)

@@ -224,12 +224,8 @@ class CommandCollector:
         return previous
 
     def redirected(self, node: Node, connection: Connection, depth: int) -> Command | None:
-        redirects, stdin, heredoc_token, extra = (
-            list(connection.redirects),
-            connection.stdin,
-            connection.heredoc_token,
-            list[str](),
-        )
+        redirects, stdin, heredoc_token = connection.redirects, connection.stdin, connection.heredoc_token
+        extra: list[str] = []
         body: Node | None = None
         for child in node.children:
             if child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
@@ -240,7 +236,7 @@ class CommandCollector:
                 extra += self.words_after_target(child)
             elif child.is_named and body is None:
                 body = child
-        whole = Connection(tuple(redirects), stdin, heredoc_token, connection.is_background, connection.previous)
+        whole = Connection(redirects, stdin, heredoc_token, connection.is_background, connection.previous)
         if body is None:
             return self.add(Command((), self.text(node), self.cwd, whole.redirects, stdin))
         if body.type == "command":

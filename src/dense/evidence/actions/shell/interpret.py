@@ -17,7 +17,7 @@ from dense.evidence.actions.shell.command import Command
 from dense.evidence.actions.shell.grammar import parse
 from dense.knowledge.program import Program
 from dense.knowledge.program import words as words_of
-from dense.knowledge.programs import is_python, known_program, program_name
+from dense.knowledge.programs import known_program, program_name
 from dense.knowledge.test_runners import RUNNERS
 
 MAX_DEPTH = 6
@@ -188,19 +188,19 @@ def _run_program(
         builder.runs[word] = None
         if PROGRAM_FILE.match(word):
             builder.scripts[located(word, command.cwd)] = None
-    checks = is_check(name, words)
-    if is_python(name):
+    checks = is_check(name, row, words)
+    if "py" in row.extensions:
         checks = _run_python(words, command, builder, depth) or checks
     elif "interpreter" in row.traits:
         _run_interpreter(name, row, words, command, builder, depth)
-    record_program(name, words, command, builder)
+    record_program(name, words, command, builder, row)
     if name == "find" and ("-exec" in words or "-execdir" in words):
         _run_found(words, command, builder, depth)
     if checks:
         builder.tests[command.text.strip()] = None
-    elif is_service(name, words) or (is_left and "never_serves" not in row.traits):
+    elif is_service(name, row, words) or (is_left and "never_serves" not in row.traits):
         builder.services[command.text.strip()] = None
-    if not checks and is_build(name, row, words):
+    if not checks and is_build(row, words):
         builder.builds[command.text.strip()] = None
 
 
