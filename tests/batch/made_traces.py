@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dense.batch.engines.engine import BatchJob, KeyWatch, process_and_write
+from dense.batch.engines.engine import BatchJob, KnownWatch, process_and_write
+from dense.batch.known import KnownRows
 from dense.batch.partition import Partition
 from dense.batch.run import BatchProgress, BatchRequest, run_batch
 from dense.batch.spec import BatchSpec, WorkLimits
-from dense.batch.store import KnownKeys, PartSummary, Target
+from dense.batch.store import PartSummary, Target
 
 
 def made_trace(
@@ -39,15 +40,16 @@ def write_traces(folder: Path, count: int, start: int = 0) -> None:
 class InlineEngine:
     """Processes partitions in this process, one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers
         self.partitions: list[Partition] = []
 
     def map(
-        self, partitions: Iterable[Partition], job: BatchJob, known: KnownKeys, is_stopped: Callable[[], bool]
+        self, partitions: Iterable[Partition], job: BatchJob, known: KnownRows, is_stopped: Callable[[], bool]
     ) -> Iterator[PartSummary]:
         for partition in partitions:
             self.partitions.append(partition)
-            yield process_and_write(partition, job, KeyWatch(known))
+            yield process_and_write(partition, job, KnownWatch(known, job.target))
 
 
 def ran_batch(target: Path | str, *sources: Path | str, **options: Any) -> BatchProgress:

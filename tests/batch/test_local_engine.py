@@ -16,8 +16,11 @@ from made_traces import made_trace, ran_batch, rows, write_traces
 from dense.batch.engines.local import LocalEngine
 from dense.batch.run import BatchRequest, run_batch
 from dense.batch.spec import BatchSpec, WorkLimits
+from dense.service.commit import code_commit
 
 HOSTILE = "hostile_reader:Hostile"
+SPEC = BatchSpec(commit=code_commit(), format=HOSTILE)
+"""As the command line makes it."""
 
 
 def _ran(tmp_path: Path, bad: str, seconds: float) -> list[str]:
@@ -81,7 +84,7 @@ def test_a_stopped_and_a_killed_run_go_on_where_they_were(tmp_path: Path, monkey
     assert first <= len(rows(tmp_path / "out")) < 150
     before = len(rows(tmp_path / "out"))
     monkeypatch.setenv("SLOW_TRACES", str(tmp_path / "begun"))
-    last = ran_batch(tmp_path / "out", tmp_path / "in", spec=BatchSpec(format=HOSTILE))
+    last = ran_batch(tmp_path / "out", tmp_path / "in", spec=SPEC)
     found = rows(tmp_path / "out")
     assert len(found) == len({row["key"] for row in found}) == 150
     assert (last.rows, last.failed) == (150 - before, 0)
@@ -98,7 +101,6 @@ def test_workers_end_with_a_killed_parent_and_write_nothing(tmp_path: Path, monk
     assert begun.count("\n") < 40
     assert rows(tmp_path / "out") == []
     monkeypatch.setenv("SLOW_TRACES", str(tmp_path / "begun"))
-    spec = BatchSpec(format=HOSTILE)
-    assert ran_batch(tmp_path / "out", tmp_path / "in", spec=spec).failed == 0
-    ran_batch(tmp_path / "undisturbed", tmp_path / "in", spec=spec)
+    assert ran_batch(tmp_path / "out", tmp_path / "in", spec=SPEC).failed == 0
+    ran_batch(tmp_path / "undisturbed", tmp_path / "in", spec=SPEC)
     assert rows(tmp_path / "out") == rows(tmp_path / "undisturbed")

@@ -19,6 +19,7 @@ from dense.batch.questions.table import AnswerTable, BatchTable
 from dense.batch.spec import BatchSpec
 from dense.cli import app
 from dense.errors import DenseError, WrongUsage
+from dense.service.commit import code_commit
 
 FAILING = ("python3 count.py", "ModuleNotFoundError: No module named 'numpy'")
 INSTALL = ("pip install numpy", "Successfully installed numpy-2.0")
@@ -41,7 +42,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> str:
     for name, trace in traces.items():
         (source / f"{name}.json").write_text(json.dumps(trace))
     (source / "damaged.jsonl").write_bytes(b'{"type": "user", "message"')
-    ran_batch(folder / "out", source)
+    ran_batch(folder / "out", source, spec=BatchSpec(commit=code_commit()))
     return str(folder / "out")
 
 
@@ -96,6 +97,9 @@ def test_the_commands(place: str, tmp_path: Path) -> None:
     assert run.invoke(app, ["batch", "search", place, "nowhere at all"]).exit_code == 1
     assert "2 traces" in run.invoke(app, ["batch", "search", place, "numpy"]).output
     assert "The same traces" in run.invoke(app, ["batch", "diff", place, place]).output
+    html = tmp_path / "found.html"
+    assert run.invoke(app, ["batch", "search", place, "alert", "--limit", "5", "--html", str(html)]).exit_code == 0
+    assert "&lt;script&gt;alert(1)" in html.read_text() and "1 traces" in html.read_text()
     html = tmp_path / "page.html"
     assert run.invoke(app, ["batch", "summary", place, "--html", str(html)]).exit_code == 0
     page = html.read_text()
@@ -141,6 +145,22 @@ def test_an_unknown_format_or_model_is_wrong_usage(tmp_path: Path, option: str, 
     run = CliRunner().invoke(app, ["batch", str(tmp_path), "--out", str(tmp_path / "out"), option, "nope"])
     assert isinstance(run.exception, WrongUsage) and words in str(run.exception)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_spending_limit_on_ray_is_wrong_usage(tmp_path: Path) -> None:
+    command = ["batch", str(tmp_path), "--out", str(tmp_path / "out"), "--model", "openai/x", "--max-usd", "1"]
+    run = CliRunner().invoke(app, [*command, "--engine", "ray"])
+    assert isinstance(run.exception, WrongUsage) and "--max-usd and --engine ray exclude each other" in str(
+        run.exception
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_help_has_the_options_of_a_run_and_the_spec_the_commit(place: str) -> None:
+    shown = CliRunner().invoke(app, ["batch", "--help"]).output
+    assert all(option in shown for option in ("--out DST", "--shard I/N", "--retry-errors", "summary", "search"))
+    spec = json.loads((Path(place) / "_spec.json").read_text())
+    assert spec["commit"] == code_commit() != ""
 
 
 def test_a_source_without_traces_says_so(tmp_path: Path) -> None:

@@ -10,10 +10,13 @@ import fsspec  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_traces import made_trace, ran_batch, rows, write_traces
+from made_traces import InlineEngine, made_trace, ran_batch, rows, write_traces
 
 from dense.batch import sources
 from dense.batch.row_files import has_rows, lines
+from dense.batch.run import BatchRequest, run_batch
+from dense.batch.sources import ITEM_BYTES, MIN_PARTITION_BYTES, WorkItem, shares
+from dense.batch.spec import BatchSpec
 from dense.errors import NoTrajectory
 
 
@@ -110,3 +113,26 @@ def test_a_missing_source_is_an_error(tmp_path: Path) -> None:
 )
 def test_which_files_have_a_trace_in_each_line(text: str, are_rows: bool) -> None:
     assert has_rows(io.BytesIO(text.encode())) is are_rows
+
+
+@given(st.lists(st.integers(0, 40_000_000), max_size=300), st.integers(1, 64))
+def test_the_last_partitions_hold_all_and_become_smaller(sizes: list[int], workers: int) -> None:
+    found = [WorkItem(f"/{number}", size=size) for number, size in enumerate(sizes)]
+    groups = list(shares(found, workers))
+    assert sorted(item.uri for group in groups for item in group) == sorted(item.uri for item in found)
+    costs = [sum(item.size + ITEM_BYTES for item in group) for group in groups]
+    total = sum(costs)
+    for group, cost in zip(groups, costs, strict=True):
+        room = max(total // (2 * workers), MIN_PARTITION_BYTES)
+        assert cost - group[-1].size - ITEM_BYTES < room  # without its last item it is below its share
+        total -= cost
+
+
+def test_workers_get_the_largest_inputs_of_the_end_first(tmp_path: Path) -> None:
+    write_traces(tmp_path / "in", 120)
+    (tmp_path / "in" / "zz.json").write_text(json.dumps(made_trace("Count.", ("cat big", "x" * 600_000))))
+    engine = InlineEngine(2)
+    run_batch(BatchRequest((str(tmp_path / "in"),), str(tmp_path / "out"), BatchSpec()), engine)
+    names = [Path(item.uri).name for partition in engine.partitions for item in partition.items]
+    assert len(engine.partitions) > 2 and sorted(names) == sorted(path.name for path in (tmp_path / "in").iterdir())
+    assert names.index("zz.json") < 100

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_traces import made_trace, ran_batch, rows, write_traces
 
+from dense.batch.known import KnownKeys
 from dense.batch.questions.table import BatchTable
 from dense.batch.spec import BatchSpec, WorkLimits
-from dense.batch.store import KnownKeys
 from dense.errors import DenseError
 
 
@@ -33,8 +33,8 @@ def test_a_second_run_does_only_what_is_new(tmp_path: Path) -> None:
     (tmp_path / "in" / "trace-0000.json").rename(tmp_path / "in" / "moved.json")
     os.utime(tmp_path / "in" / "trace-0001.json")
     again = ran_batch(tmp_path / "out", tmp_path / "in")
-    assert (again.rows, again.skipped, again.known) == (1, 3, 2)
-    assert len(rows(tmp_path / "out")) == 6
+    assert (again.rows, again.copied, again.skipped, again.known) == (2, 1, 3, 1)
+    assert len(rows(tmp_path / "out")) == 7
     assert ran_batch(tmp_path / "out", tmp_path / "in").skipped == 6
     assert ran_batch(tmp_path / "out", tmp_path / "in" / ".." / "in").skipped == 6
 

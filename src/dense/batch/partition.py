@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dense.analyst.rules import RulesAnalyst
 from dense.batch.inputs import RawTrace, open_item
@@ -58,7 +59,9 @@ class PartitionResult(Struct):
     done: list[str] = []
     """The digests of the items of which nothing is left to do."""
     known: int = 0
-    """Traces that an earlier run had done."""
+    """Traces of which an earlier run had made the row."""
+    copied: int = 0
+    """Rows of traces that an earlier run had found elsewhere: copied, not made again."""
     ignored: dict[str, int] = {}
     """Files that are no traces, by how their names end."""
     stop: str = ""
@@ -77,10 +80,15 @@ class Watch:
         """Whether to stop before the next trace."""
         return False
 
-    def is_known(self, key: str) -> bool:
-        """Whether an earlier run made the row of this key."""
-        del key
+    def is_placed(self, key: str, source: str, part: str) -> bool:
+        """Whether an earlier run made the row of this key at this place, and none for another trace there since."""
+        del key, source, part
         return False
+
+    def earlier(self, key: str) -> BatchRow | None:
+        """The row of this key that an earlier run made, wherever its trace was; None if there is none."""
+        del key
+        return None
 
 
 def process_partition(partition: Partition, spec: BatchSpec, limits: WorkLimits, watch: Watch) -> PartitionResult:
@@ -140,10 +148,12 @@ class _Run:
                 return
             place = f"{digest}\0{trace.part}"
             self._watch.begin(place)
-            if self._watch.is_known(self._key(trace, 0)):
-                self._result.known += 1
-            elif problem := self._partition.fatal.get(place) or trace.problem:
+            first = self._watch.earlier(self._key(trace, 0))
+            if problem := self._partition.fatal.get(place) or trace.problem:
                 self._fail(trace, digest, problem)
+            elif first is not None and first.error and not first.trajectory:
+                # It could not be read, and may end whoever tries again.
+                self._fail(trace, digest, first.error.replace(first.source, trace.source))
             else:
                 yield from self._read(trace, item, digest)
 
@@ -158,7 +168,8 @@ class _Run:
         try:
             for found in trace.read():
                 if isinstance(found, Trajectory):
-                    yield trace, found, number
+                    if not self._has_row(trace, found, number, digest):
+                        yield trace, found, number
                     number += 1
                 elif found.is_trace or item.is_named or trace.part:
                     self._fail(trace, digest, found.reason, number)
@@ -168,10 +179,29 @@ class _Run:
         except Exception as error:  # see above
             self._fail(trace, digest, _described(error), number)
 
+    def _has_row(self, trace: RawTrace, trajectory: Trajectory, number: int, digest: str) -> bool:
+        """Whether an earlier run made the row of a trajectory. If that was at another place, this one gets a copy."""
+        key, part = self._key(trace, number), _part(trace, trajectory, number)
+        if self._watch.is_placed(key, trace.source, part):
+            self._result.known += 1
+            return True
+        row = self._watch.earlier(key)
+        if row is None:
+            return False
+        here = {"source": trace.source, "part": part, "item": digest, "trajectory": trajectory.id}
+        named = {"task": _task_name(trajectory), "project": project_of(trajectory)}
+        self._result.rows.append(replace(row, **here, **named, written=None))
+        self._result.copied += 1
+        return True
+
     def _fail(self, trace: RawTrace, digest: str, problem: str, number: int = 0) -> None:
+        key = self._key(trace, number)
+        if self._watch.is_placed(key, trace.source, trace.part):
+            self._result.known += 1
+            return
         self._result.rows.append(
             BatchRow(
-                self._key(trace, number),
+                key,
                 trace.content,
                 self._hash,
                 digest,
@@ -234,7 +264,6 @@ def _row(
     message = run.feedback.message if isinstance(run, FeedbackRun) else ""
     spent = totals.usage + totals.cached_usage
     prices = [one for one in (totals.usd, totals.cached_usd) if one is not None]
-    part = trajectory.source.part or ""
 
     def row(key: str, spec_hash: str, digest: str, number: int) -> BatchRow:
         return BatchRow(
@@ -243,7 +272,7 @@ def _row(
             spec_hash,
             digest,
             trace.source,
-            trace.part or part or (f"trajectory {number}" if number else ""),
+            _part(trace, trajectory, number),
             trajectory.id,
             trajectory.format,
             trajectory.agent or "",
@@ -281,6 +310,11 @@ def _row(
         )
 
     return row
+
+
+def _part(trace: RawTrace, trajectory: Trajectory, number: int) -> str:
+    """The place of the n-th trajectory of a trace in its source; empty if it is the whole."""
+    return trace.part or trajectory.source.part or (f"trajectory {number}" if number else "")
 
 
 def _task_name(trajectory: Trajectory) -> str:

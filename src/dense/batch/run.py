@@ -20,15 +20,18 @@ import msgspec
 from msgspec import Struct, field
 
 from dense.batch.engines.engine import BatchJob, Engine
+from dense.batch.known import KnownKeys
 from dense.batch.partition import Partition
 from dense.batch.questions.table import BatchTable
-from dense.batch.sources import WorkItem, in_shard, items, partitions
+from dense.batch.sources import WorkItem, in_shard, items, partitions, shares
 from dense.batch.spec import BatchSpec, WorkLimits
-from dense.batch.store import ERRORS, KnownKeys, Target
+from dense.batch.store import ERRORS, Target
 from dense.errors import DenseError, describe_exception
 from dense.readers import Skipped
 
 LENGTH = struct.Struct("<Q")
+LAST_PARTITIONS = 4
+"""So many partitions for each worker are cut anew when the listing has ended, so that all workers end together."""
 
 
 class BatchProgress(Struct):
@@ -39,7 +42,9 @@ class BatchProgress(Struct):
     failed: int = 0
     """Those of them with an error."""
     known: int = 0
-    """Traces that an earlier run had done, known by their content."""
+    """Traces of which an earlier run had made the row, known by their content."""
+    copied: int = 0
+    """Rows of this run that are copies, because an earlier run had made the row of the same trace elsewhere."""
     skipped: int = 0
     """Inputs that have not changed since an earlier run."""
     ignored: Counter[str] = field(default_factory=Counter[str])
@@ -88,7 +93,7 @@ def run_batch(
     start = time.monotonic()
     target, spec = Target(request.target), request.spec.hash
     target.open_for(request.spec, replaces=request.replaces)
-    inputs, keys = target.known(spec, retry_errors=request.retry_errors)
+    inputs, known = target.known(spec, retry_errors=request.retry_errors)
     progress = BatchProgress()
     job = BatchJob(request.spec, request.limits, request.target, str(request.shard))
     with TemporaryFile(prefix="dense-batch-") as spool:
@@ -99,10 +104,11 @@ def run_batch(
 
         listing.start()
         try:
-            for part in engine.map(listing.partitions(is_over), job, keys, is_over):
+            for part in engine.map(listing.partitions(is_over, engine.workers), job, known, is_over):
                 progress.rows += part.rows
                 progress.failed += part.failed
                 progress.known += part.known
+                progress.copied += part.copied
                 progress.ignored.update(part.ignored)
                 progress.done += part.done
                 progress.usd += part.usd
@@ -141,7 +147,7 @@ class _Listing(threading.Thread):
         """Raised again by whoever waits for the listing."""
         self._request, self._known, self._spec, self._progress = request, known, spec, progress
         self._target, self._spool, self._place = Target(request.target), spool, 0
-        self._end, self._is_ended, self._is_stopped = 0, False, False
+        self._end, self._left, self._is_ended, self._is_stopped = 0, 0, False, False
         self._changed = threading.Condition()
 
     def run(self) -> None:
@@ -164,17 +170,27 @@ class _Listing(threading.Thread):
         self._is_stopped = True
         self.join()
 
-    def partitions(self, is_over: Callable[[], bool]) -> Iterator[Partition]:
-        """The partitions, as soon as each is known."""
+    def partitions(self, is_over: Callable[[], bool], workers: int | None) -> Iterator[Partition]:
+        """The partitions, as soon as each is known; the last ones, for so many workers, cut anew."""
+        last: list[WorkItem] = []
         while not is_over():
             with self._changed:
-                if self._place == self._end:
-                    if self._is_ended:
-                        return
+                if not self._left and self._is_ended:
+                    return
+                if self._left < 2 and not self._is_ended:  # the next one may be the last
                     self._changed.wait(0.1)
                     continue
-                group = self._next()
+                if not self._is_ended or self._left > LAST_PARTITIONS * (workers or 0):
+                    group = self._next()
+                else:
+                    while self._left:
+                        last += self._next()
+                    break
             yield Partition(group)
+        for share in shares(last, workers or 1):
+            if is_over():
+                return
+            yield Partition(share)
 
     def _new(self) -> Iterator[WorkItem]:
         """The inputs of this shard that no earlier run has finished."""
@@ -195,10 +211,12 @@ class _Listing(threading.Thread):
             self._spool.seek(self._end)
             self._spool.write(LENGTH.pack(len(data)) + data)
             self._end += LENGTH.size + len(data)
+            self._left += 1
             self._changed.notify()
 
     def _next(self) -> tuple[WorkItem, ...]:
         self._spool.seek(self._place)
         (length,) = LENGTH.unpack(self._spool.read(LENGTH.size))
         self._place += LENGTH.size + length
+        self._left -= 1
         return pickle.loads(self._spool.read(length))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +25,10 @@ SPLIT_BYTES = 16_000_000
 """A file with a trace in each line is split into ranges of about this size."""
 MAX_ITEMS, MAX_PARTITION_BYTES = 128, 32_000_000
 """The most that one partition holds, an item more than that apart."""
+MIN_PARTITION_BYTES = 1_000_000
+"""What one of the last partitions costs at least."""
+ITEM_BYTES = 20_000
+"""What an item costs besides its bytes."""
 JOINED_FOLDERS = frozenset({"agent", "artifacts", "verifier", "events", "subagents", "session", "episode-0"})
 """A remote folder that holds one of these is read as a whole: its files belong together."""
 LOCAL = ("file", "local")
@@ -90,6 +94,21 @@ def partitions(found: Iterable[WorkItem]) -> Iterator[tuple[WorkItem, ...]]:
         size += item.size
     if group:
         yield tuple(group)
+
+
+def shares(found: Sequence[WorkItem], workers: int) -> Iterator[tuple[WorkItem, ...]]:
+    """The last items of a run, the largest first, in groups that become smaller: then all workers end together."""
+    left = sorted(found, key=lambda item: (-item.size, item.uri, item.start))
+    cost = sum(item.size + ITEM_BYTES for item in left)
+    start = 0
+    while start < len(left):
+        room = max(min(cost // (2 * workers), MAX_PARTITION_BYTES), MIN_PARTITION_BYTES)
+        end = start
+        while end < len(left) and end - start < MAX_ITEMS and room > 0:
+            size = left[end].size + ITEM_BYTES
+            room, cost, end = room - size, cost - size, end + 1
+        yield tuple(left[start:end])
+        start = end
 
 
 def in_shard(found: Iterable[WorkItem], shard: int, shards: int) -> Iterator[WorkItem]:

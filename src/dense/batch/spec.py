@@ -25,6 +25,8 @@ class BatchSpec(Struct, frozen=True, tag_field="schema", tag=BATCH_SCHEMA):
 
     version: str = __version__
     """Of this program."""
+    commit: str = ""
+    """The commit of its code; empty if it is unknown."""
     model: str = ""
     """The language model that analyses, by its name; empty for the built-in rules."""
     base_url: str = ""
@@ -45,6 +47,11 @@ class BatchSpec(Struct, frozen=True, tag_field="schema", tag=BATCH_SCHEMA):
     def hash(self) -> str:
         """Equal for two specs that make equal rows."""
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:16]
+
+    @property
+    def described_version(self) -> str:
+        """The version with the beginning of the commit."""
+        return f"{self.version} (commit {self.commit[:12]})" if self.commit else self.version
 
     @property
     def analyst(self) -> str:

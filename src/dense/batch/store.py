@@ -7,26 +7,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import mmap
 import os
 import posixpath
 import time
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import Any, Concatenate, Self
+from typing import Any, Concatenate
 
 import msgspec
 from msgspec import Struct
 
+from dense.batch.known import EarlierRow, KnownKeys, KnownRows, place_hash
 from dense.batch.libraries import parquet, pyarrow
 from dense.batch.partition import PartitionResult
-from dense.batch.rows import schema
+from dense.batch.rows import BatchRow, schema
 from dense.batch.sources import file_system, is_local
 from dense.batch.spec import BatchSpec
 from dense.errors import DenseError, describe_exception
@@ -35,7 +33,6 @@ from dense.service.private_files import make_folder
 SPEC, ERRORS, ANSWERS, ATTEMPT = "_spec.json", "_errors.jsonl", "_answers.sqlite", "_attempt-"
 ITEMS, SPEC_OF_PART = b"dense.items", b"dense.spec"
 """What a part's footer names: the digests of finished inputs, the hash of the spec."""
-KEY_BYTES = 16
 READERS_AT_ONCE = 16
 STALE_SECONDS = 3600
 """A temporary file that is older was left by a process that was killed."""
@@ -54,42 +51,8 @@ class PartSummary(Struct, frozen=True):
     """Inputs of which nothing is left to do."""
     stop: str = ""
     usd: float = 0.0
-
-
-class KnownKeys:
-    """A set of keys in one block of bytes that processes can share: sorted, 16 bytes each."""
-
-    def __init__(self, data: bytes | mmap.mmap) -> None:
-        self._data = data
-
-    @classmethod
-    def of(cls, keys: Iterable[str]) -> Self:
-        """The set of these keys."""
-        return cls(b"".join(sorted({bytes.fromhex(key) for key in keys})))
-
-    @classmethod
-    def at(cls, path: Path) -> Self:
-        """The set in a file."""
-        if not path.stat().st_size:
-            return cls(b"")
-        with path.open("rb") as file:
-            return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-
-    @property
-    def data(self) -> bytes:
-        """The block."""
-        return bytes(self._data)
-
-    def __len__(self) -> int:
-        return len(self._data) // KEY_BYTES
-
-    def __getitem__(self, place: int) -> bytes:
-        return self._data[place * KEY_BYTES : (place + 1) * KEY_BYTES]
-
-    def __contains__(self, key: str) -> bool:
-        wanted = bytes.fromhex(key)
-        place = bisect_left(range(len(self)), wanted, key=self.__getitem__)
-        return place < len(self) and self[place] == wanted
+    copied: int = 0
+    """Rows that were copied, because the same trace had one elsewhere."""
 
 
 def _reported[**P, T](function: Callable[Concatenate[Target, P], T]) -> Callable[Concatenate[Target, P], T]:
@@ -138,7 +101,7 @@ class Target:
             make_folder(Path(self._path))
             self._remove_stale()
         known = self.spec() if not replaces and self.parts() else None
-        if known is not None and known != spec and any(self._each_part(_rows_of, "")):
+        if known is not None and known != spec and any(self._each_part(_rows_of, "", self.parts())):
             old, new = msgspec.to_builtins(known), msgspec.to_builtins(spec)
             changes = ", ".join(f"{name}: {old[name]!r} → {new[name]!r}" for name in new if old[name] != new[name])
             raise DenseError(
@@ -175,20 +138,29 @@ class Target:
         return sorted(name for name in names if _is_part(posixpath.basename(name)))
 
     @_reported
-    def known(self, spec: str, *, retry_errors: bool = False) -> tuple[KnownKeys, KnownKeys]:
+    def known(self, spec: str, *, retry_errors: bool = False) -> tuple[KnownKeys, KnownRows]:
         """The inputs and the rows that earlier runs finished under a spec; without those that failed, if asked."""
         inputs: set[str] = set()
-        keys: set[str] = set()
-        failed: dict[str, str] = {}
-        for found in self._each_part(_known_of, spec):
+        rows: list[EarlierRow] = []
+        parts = self.parts()
+        for number, found in enumerate(self._each_part(_known_of, spec, parts)):
             if found is not None:
                 inputs.update(found[0])
-                keys.update(key for key, _, has_failed in found[1] if not has_failed)
-                failed.update((key, item) for key, item, has_failed in found[1] if has_failed)
+                rows += [EarlierRow(*row, number) for row in found[1]]
+        done = {row.key for row in rows if not row.has_failed}
+        failed = {row.key: row.item for row in rows if row.has_failed}
         if retry_errors:
-            inputs -= {item for key, item in failed.items() if key not in keys}
+            inputs -= {item for key, item in failed.items() if key not in done}
         # A trace that failed is known if its input is finished; a call that failed leaves it open.
-        return KnownKeys.of(inputs), KnownKeys.of(keys | {key for key, item in failed.items() if item in inputs})
+        known = done | {key for key, item in failed.items() if item in inputs}
+        return KnownKeys.of(inputs), KnownRows.of(rows, known.__contains__, parts)
+
+    @_reported
+    def rows_of(self, path: str) -> dict[str, BatchRow]:
+        """The rows of a part, by their keys."""
+        with self._system.open(path, "rb") as stream:
+            rows = parquet().ParquetFile(stream).read().to_pylist()
+        return {row["key"]: msgspec.convert(row, BatchRow) for row in rows}
 
     @_reported
     def write_part(self, result: PartitionResult, spec: BatchSpec, shard: str) -> PartSummary:
@@ -208,7 +180,7 @@ class Target:
             self.write(name, sink.getvalue().to_pybytes())
         failed = sum(bool(row.error) for row in result.rows)
         counts = (len(result.rows), failed, result.known, result.ignored, len(result.done))
-        return PartSummary(name, *counts, result.stop, result.usd)
+        return PartSummary(name, *counts, result.stop, result.usd, result.copied)
 
     @_reported
     def read(self, name: str) -> bytes | None:
@@ -244,7 +216,7 @@ class Target:
                 if time.time() - path.stat().st_mtime > STALE_SECONDS:
                     path.unlink()
 
-    def _each_part[T](self, look: Callable[[Any, str], T], spec: str) -> Iterator[T]:
+    def _each_part[T](self, look: Callable[[Any, str], T], spec: str, parts: list[str]) -> Iterator[T]:
         """What a look at each part gives; several are read at once."""
 
         def one(path: str) -> T:
@@ -255,7 +227,7 @@ class Target:
                 raise DenseError(f"{path}: not a part of a batch ({error}); remove it and run again") from None
 
         with ThreadPoolExecutor(READERS_AT_ONCE if not self.is_local else 1) as pool:
-            yield from pool.map(one, self.parts())
+            yield from pool.map(one, parts)
 
 
 def _is_part(name: str) -> bool:
@@ -266,22 +238,17 @@ def _rows_of(file: Any, _: str) -> int:
     return file.metadata.num_rows
 
 
-def _known_of(file: Any, spec: str) -> tuple[list[str], list[tuple[str, str, bool]]] | None:
+def _known_of(file: Any, spec: str) -> tuple[list[str], list[tuple[str, str, bool, str, int]]] | None:
     if not _is_of(file, spec):
         return None
-    table = file.read(columns=["key", "item", "error"]).to_pydict()
-    rows = zip(table["key"], table["item"], map(bool, table["error"]), strict=True)
+    table = file.read(columns=["key", "item", "error", "source", "part", "written"])
+    written = table.column("written").cast("int64").to_pylist()
+    found = table.drop_columns(["written"]).to_pydict()
+    places = map(place_hash, found["source"], found["part"])
+    rows = zip(found["key"], found["item"], map(bool, found["error"]), places, written, strict=True)
     return json.loads(file.schema_arrow.metadata[ITEMS]), list(rows)
 
 
 def _is_of(file: Any, spec: str) -> bool:
     metadata: dict[bytes, bytes] = file.schema_arrow.metadata or {}
     return metadata.get(SPEC_OF_PART) == spec.encode()
-
-
-def shared_file(keys: KnownKeys) -> tuple[Any, Path]:
-    """The keys in a temporary file that other processes can open while it is open here."""
-    file = NamedTemporaryFile(prefix="dense-keys-")  # noqa: SIM115 - closed by whoever shares it
-    file.write(keys.data)
-    file.flush()
-    return file, Path(file.name)

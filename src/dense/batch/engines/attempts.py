@@ -10,9 +10,10 @@ import hashlib
 import msgspec
 from msgspec import Struct
 
-from dense.batch.engines.engine import BatchJob, KeyWatch, process_and_write
+from dense.batch.engines.engine import BatchJob, KnownWatch, process_and_write
+from dense.batch.known import KnownRows
 from dense.batch.partition import Partition
-from dense.batch.store import ATTEMPT, KnownKeys, PartSummary, Target
+from dense.batch.store import ATTEMPT, PartSummary, Target
 
 MAX_LOST = 2
 """So many processes may be lost at one trace: one may be lost for reasons of its own."""
@@ -27,7 +28,7 @@ class AttemptMarker(Struct):
     """How many processes were lost at a trace."""
 
 
-def process_repeatable(partition: Partition, job: BatchJob, keys: KnownKeys) -> PartSummary:
+def process_repeatable(partition: Partition, job: BatchJob, known: KnownRows) -> PartSummary:
     """Process one partition and write its part, on an engine that may do so again."""
     target = Target(job.target)
     words = "\0".join(item.digest(job.spec.hash) for item in partition.items)
@@ -39,16 +40,16 @@ def process_repeatable(partition: Partition, job: BatchJob, keys: KnownKeys) -> 
         marker.at = ""
     target.write(name, msgspec.json.encode(marker))
     fatal = {trace: "the processes that analysed it died" for trace, lost in marker.lost.items() if lost >= MAX_LOST}
-    watch = _MarkingWatch(keys, target, name, marker) if before is not None else KeyWatch(keys)
+    watch = _MarkingWatch(known, target, name, marker) if before is not None else KnownWatch(known, job.target)
     summary = process_and_write(msgspec.structs.replace(partition, fatal={**partition.fatal, **fatal}), job, watch)
     target.remove(name)
     return summary
 
 
-class _MarkingWatch(KeyWatch):
-    def __init__(self, keys: KnownKeys, target: Target, name: str, marker: AttemptMarker) -> None:
-        super().__init__(keys)
-        self._target, self._name, self._marker = target, name, marker
+class _MarkingWatch(KnownWatch):
+    def __init__(self, known: KnownRows, target: Target, name: str, marker: AttemptMarker) -> None:
+        super().__init__(known, target.uri)
+        self._name, self._marker = name, marker
 
     def begin(self, trace: str) -> None:
         self._marker.at = trace

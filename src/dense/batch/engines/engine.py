@@ -7,9 +7,11 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from dense.batch.known import KnownRows
 from dense.batch.partition import Partition, Watch, process_partition
+from dense.batch.rows import BatchRow
 from dense.batch.spec import BatchSpec, WorkLimits
-from dense.batch.store import KnownKeys, PartSummary, Target
+from dense.batch.store import PartSummary, Target
 
 
 class BatchJob(Struct, frozen=True):
@@ -26,23 +28,36 @@ class BatchJob(Struct, frozen=True):
 class Engine(Protocol):
     """Where partitions are processed."""
 
+    workers: int | None
+    """How many partitions are processed at once; None if it is not known."""
+
     def map(
-        self, partitions: Iterable[Partition], job: BatchJob, known: KnownKeys, is_stopped: Callable[[], bool]
+        self, partitions: Iterable[Partition], job: BatchJob, known: KnownRows, is_stopped: Callable[[], bool]
     ) -> Iterator[PartSummary]:
         """Process all partitions, in any order. If `is_stopped` becomes true, what is under way is finished or written
         as far as it is, and nothing new begins."""
         ...
 
 
-class KeyWatch(Watch):
-    """Follows the keys that earlier runs made."""
+class KnownWatch(Watch):
+    """Follows what earlier runs made."""
 
-    def __init__(self, keys: KnownKeys) -> None:
-        self._keys = keys
+    def __init__(self, known: KnownRows, target: str) -> None:
+        self._known, self._target = known, Target(target)
+        self._part, self._rows = "", dict[str, BatchRow]()
 
-    def is_known(self, key: str) -> bool:
+    def is_placed(self, key: str, source: str, part: str) -> bool:
         """See `Watch`."""
-        return key in self._keys
+        return self._known.is_placed(key, source, part)
+
+    def earlier(self, key: str) -> BatchRow | None:
+        """See `Watch`. One part is held at a time: traces that were moved together are mostly in one."""
+        part = self._known.part_of(key)
+        if part is None:
+            return None
+        if part != self._part:
+            self._part, self._rows = part, self._target.rows_of(part)
+        return self._rows[key]
 
 
 def process_and_write(partition: Partition, job: BatchJob, watch: Watch) -> PartSummary:

@@ -21,9 +21,10 @@ from typing import Any
 
 import msgspec
 
-from dense.batch.engines.engine import BatchJob, KeyWatch, process_and_write
+from dense.batch.engines.engine import BatchJob, KnownWatch, process_and_write
+from dense.batch.known import KnownRows, shared_file
 from dense.batch.partition import Partition
-from dense.batch.store import KnownKeys, PartSummary, shared_file
+from dense.batch.store import PartSummary
 from dense.errors import DenseError, describe_exception
 
 PARTITIONS_PER_WORKER = 24
@@ -42,27 +43,27 @@ class LocalEngine:
         self.workers = workers or cores
 
     def map(
-        self, partitions: Iterable[Partition], job: BatchJob, known: KnownKeys, is_stopped: Callable[[], bool]
+        self, partitions: Iterable[Partition], job: BatchJob, known: KnownRows, is_stopped: Callable[[], bool]
     ) -> Iterator[PartSummary]:
         """See `Engine`."""
-        keys, path = shared_file(known)
+        file, path = shared_file(known)
         # With a model, one process keeps the spending limit exactly; its calls overlap within it.
         pool = _Pool(1 if job.spec.model else self.workers, job, path)
         try:
             yield from pool.run(iter(partitions), is_stopped)
         finally:
             pool.close()
-            keys.close()
+            file.close()
 
 
 class _Pool:
-    def __init__(self, size: int, job: BatchJob, keys: Path) -> None:
+    def __init__(self, size: int, job: BatchJob, known: Path) -> None:
         method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
         self._context: Any = multiprocessing.get_context(method)
         if method == "forkserver":
             self._context.set_forkserver_preload(["dense.batch.engines.local"])
         self._stopping = self._context.Event()
-        self._size, self._job, self._keys = size, job, keys
+        self._size, self._job, self._known = size, job, known
         self._workers: list[_Worker] = []
         self._spent = 0.0
         self._failed = ""
@@ -91,7 +92,7 @@ class _Pool:
     def _free(self) -> _Worker:
         worker = next((worker for worker in self._workers if worker.partition is None), None)
         if worker is None:
-            worker = _Worker(self._context, self._job, self._keys, self._stopping)
+            worker = _Worker(self._context, self._job, self._known, self._stopping)
             self._workers.append(worker)
         return worker
 
@@ -151,9 +152,9 @@ class _Pool:
 class _Worker:
     """A process, as its parent sees it."""
 
-    def __init__(self, context: Any, job: BatchJob, keys: Path, stopping: Any) -> None:
+    def __init__(self, context: Any, job: BatchJob, known: Path, stopping: Any) -> None:
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, job, str(keys), stopping), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, job, str(known), stopping), daemon=True)
         self.process.start()
         theirs.close()
         self.partition: Partition | None = None
@@ -183,11 +184,11 @@ class _Worker:
             self.kill()
 
 
-class _PipeWatch(KeyWatch):
+class _PipeWatch(KnownWatch):
     """Says which trace begins, and stops when all stop."""
 
-    def __init__(self, keys: KnownKeys, connection: Connection, stopping: Any) -> None:
-        super().__init__(keys)
+    def __init__(self, known: KnownRows, target: str, connection: Connection, stopping: Any) -> None:
+        super().__init__(known, target)
         self._connection, self._stopping = connection, stopping
 
     def begin(self, trace: str) -> None:
@@ -197,12 +198,12 @@ class _PipeWatch(KeyWatch):
         return self._stopping.is_set()
 
 
-def _work(connection: Connection, job: BatchJob, keys: str, stopping: Any) -> None:
+def _work(connection: Connection, job: BatchJob, known: str, stopping: Any) -> None:
     """The life of a worker: partitions in, summaries out, until the other end of the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and stops all workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    watch = _PipeWatch(KnownKeys.at(Path(keys)), connection, stopping)
+    watch = _PipeWatch(KnownRows.at(Path(known)), job.target, connection, stopping)
     with suppress(EOFError, OSError):
         while True:
             partition, spent = connection.recv()

@@ -15,9 +15,10 @@ import msgspec
 
 from dense.batch.engines.attempts import process_repeatable
 from dense.batch.engines.engine import BatchJob
+from dense.batch.known import KnownRows
 from dense.batch.libraries import ray
 from dense.batch.partition import Partition
-from dense.batch.store import KnownKeys, PartSummary
+from dense.batch.store import PartSummary
 
 WAVE = 2_000
 """So many partitions are handed to Ray at once: the driver never holds all of them."""
@@ -27,18 +28,18 @@ FIELD = "partition"
 
 
 class PartitionWorker:
-    """What an actor holds: the job, and the keys that are known."""
+    """What an actor holds: the job, and what earlier runs made."""
 
-    def __init__(self, job: bytes, keys: Any) -> None:
+    def __init__(self, job: bytes, known: Any) -> None:
         self._job = msgspec.msgpack.decode(job, type=BatchJob)
-        self._keys = KnownKeys(ray().get(keys))
+        self._known = KnownRows.unpacked(ray().get(known))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[bytes]]:
         """Process the partitions of a batch of rows; gives their summaries."""
         made: list[bytes] = []
         for data in batch[FIELD]:
             partition = msgspec.msgpack.decode(bytes(data), type=Partition)
-            made.append(msgspec.msgpack.encode(process_repeatable(partition, self._job, self._keys)))
+            made.append(msgspec.msgpack.encode(process_repeatable(partition, self._job, self._known)))
         return {"summary": made}
 
 
@@ -49,7 +50,7 @@ class RayEngine:
         self.workers = workers
 
     def map(
-        self, partitions: Iterable[Partition], job: BatchJob, known: KnownKeys, is_stopped: Callable[[], bool]
+        self, partitions: Iterable[Partition], job: BatchJob, known: KnownRows, is_stopped: Callable[[], bool]
     ) -> Iterator[PartSummary]:
         """See `Engine`. Once stopped, the partitions under way are finished."""
         library = ray()
@@ -59,27 +60,23 @@ class RayEngine:
             library.init(log_to_driver=False, include_dashboard=False, **where)
         try:
             library.data.DataContext.get_current().enable_progress_bars = False
-            keys = library.put(known.data)
+            rows = library.put(known.packed())
             found = iter(partitions)
             while not is_stopped() and (wave := list(islice(found, WAVE))):
-                yield from self._wave(library, wave, job, keys, is_stopped)
+                yield from self._wave(library, wave, job, rows, is_stopped)
         finally:
             if is_own:
                 library.shutdown()
 
     def _wave(
-        self, library: Any, wave: list[Partition], job: BatchJob, keys: Any, is_stopped: Callable[[], bool]
+        self, library: Any, wave: list[Partition], job: BatchJob, known: Any, is_stopped: Callable[[], bool]
     ) -> Iterator[PartSummary]:
         cpus = int(library.cluster_resources().get("CPU", 1))
         actors = min(self.workers or cpus, max(1, cpus - 1), len(wave))
-        limits = job.limits
-        if limits.max_usd is not None:  # no actor knows what the others spend
-            limits = msgspec.structs.replace(limits, max_usd=limits.max_usd / actors)
-        sent = msgspec.msgpack.encode(msgspec.structs.replace(job, limits=limits))
         rows = [{FIELD: msgspec.msgpack.encode(partition)} for partition in wave]
         done = library.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
             PartitionWorker,
-            fn_constructor_args=(sent, keys),
+            fn_constructor_args=(msgspec.msgpack.encode(job), known),
             batch_size=1,
             batch_format="numpy",
             compute=library.data.ActorPoolStrategy(size=actors),

@@ -29,6 +29,8 @@ class SearchMatch(Struct, frozen=True):
     excerpt: str
     """The text with what is around it."""
     key: str
+    places: int = 1
+    """At how many places the same trace is."""
 
 
 def search(table: BatchTable, text: str, limit: int = 20) -> tuple[int, list[SearchMatch]]:
@@ -39,16 +41,12 @@ def search(table: BatchTable, text: str, limit: int = 20) -> tuple[int, list[Sea
     found = "CASE " + " ".join(f"WHEN {test} THEN {PLACES[name]}" for name, test in tests.items()) + " END"
     ((count,),) = table.ask(f"SELECT count(*) FROM traces WHERE {any_place}", text=text)
     rows = table.ask(
-        f"SELECT source, part, state, {place}, {found}, key FROM traces WHERE {any_place}"
+        f"SELECT source, part, state, {place}, {found}, key, places FROM traces WHERE {any_place}"
         " ORDER BY started DESC NULLS LAST, source, part LIMIT $limit",
         text=text,
         limit=limit,
     )
-    return count, [_match(text, *row) for row in rows]
-
-
-def _match(text: str, source: str, part: str, state: str, place: str, whole: str, key: str) -> SearchMatch:
-    return SearchMatch(source, part, state, place, _excerpt(whole, text), key)
+    return count, [SearchMatch(*row[:4], _excerpt(row[4], text), *row[5:]) for row in rows]
 
 
 def _excerpt(whole: str, text: str) -> str:

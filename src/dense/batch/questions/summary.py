@@ -81,14 +81,16 @@ def by_group(table: BatchTable, group: str, top: int) -> AnswerTable:
 
 
 def _overview(table: BatchTable) -> AnswerTable:
-    ((traces, sources, failed, first, last, steps, tokens, usd, spent),) = table.ask(
-        "SELECT count(*), count(DISTINCT source), count(*) FILTER (WHERE error <> ''),"
+    ((traces, sources, places, failed, first, last, steps, tokens, usd, spent),) = table.ask(
+        "SELECT count(*), count(DISTINCT source), sum(places)::BIGINT, count(*) FILTER (WHERE error <> ''),"
         " strftime(min(started), '%Y-%m-%d'), strftime(max(started), '%Y-%m-%d'),"
         " sum(steps)::BIGINT, sum(input_tokens + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
         " + output_tokens)::BIGINT, sum(cost_usd), sum(analyst_usd) FROM traces"
     )
     rows = [("traces", traces), ("sources", sources), ("without feedback", failed), ("actions", steps)]
-    rows += [("analyst", table.spec.analyst), ("version", table.spec.version)]
+    if places > traces:
+        rows.insert(1, ("places of traces: some are there twice", places))
+    rows += [("analyst", table.spec.analyst), ("version", table.spec.described_version)]
     if first is not None:
         rows.append(("started", f"{first} to {last}"))
     if tokens is not None:

@@ -24,10 +24,12 @@ WITH dated AS (
   AND (error = '' OR part <> ''
        OR written >= coalesce(max(written) FILTER (error = '') OVER (PARTITION BY source), written))
 )
+SELECT *, count(DISTINCT (source, part)) OVER (PARTITION BY key) AS places
 FROM newest QUALIFY row_number() OVER (PARTITION BY key ORDER BY error <> '', written DESC, source, part) = 1
 """
 """The rows that count. An input that changed has a later row at its place. An error is over when its input has later
-rows, or, if it was that of a whole file, when the file has later rows without one. Equal traces are one row."""
+rows, or, if it was that of a whole file, when the file has later rows without one. Equal traces are one row, with the
+number of their places."""
 
 type AnswerRow = tuple[Any, ...]
 

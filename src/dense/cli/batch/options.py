@@ -24,6 +24,14 @@ class RunByDefault(TyperGroup):
             args = [RUN, *args]
         return super().parse_args(ctx, args)
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options of `run` too: they are those of the group for whoever reads its help."""
+        command = self.commands[RUN]
+        with formatter.section("Options of dense batch SRC… --out DST"):
+            found = [one.get_help_record(ctx) for one in command.get_params(ctx) if "--help" not in one.opts]
+            formatter.write_dl([one for one in found if one])
+        super().format_options(ctx, formatter)
+
 
 batch = typer.Typer(
     cls=RunByDefault,
@@ -97,6 +105,7 @@ def run(
     from dense.batch.spec import BatchSpec, WorkLimits, prompts_hash
     from dense.cli.batch.run import run
     from dense.deliver.budget import parse_budget
+    from dense.service.commit import code_commit
 
     if ":" in (format or ""):
         sys.path.insert(0, str(Path.cwd()))
@@ -106,9 +115,15 @@ def run(
         choice = parse_budget(budget)
     except ValueError as error:
         raise WrongUsage(f"--budget: {error}") from None
+    if max_usd is not None and engine == "ray":
+        raise WrongUsage(
+            "--max-usd and --engine ray exclude each other, because no actor knows what the others spend: leave out"
+            " --engine ray (--concurrency sets how many calls run at once), or limit the key at the provider"
+        )
     number, count = parse_shard(shard)
     _check_names(format, model, base_url)
     spec = BatchSpec(
+        commit=code_commit(),
         model=model or "",
         base_url=base_url or "",
         profile=profile,
@@ -169,12 +184,13 @@ def search(
     place: Place,
     text: Annotated[str, typer.Argument(help="What to look for, whatever its case.")],
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many traces are shown.")] = 20,
+    html: Html = None,
     as_json: Json = False,
 ) -> None:
     """Traces whose task, issues, failures or message hold a text. The exit code is 1 if there is none."""
     from dense.cli.batch.questions import search
 
-    if not search(place, text, limit, as_json=as_json):
+    if not search(place, text, limit, html, as_json=as_json):
         raise typer.Exit(1)
 
 

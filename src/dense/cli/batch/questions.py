@@ -11,6 +11,7 @@ import msgspec
 
 from dense.batch.questions.difference import difference
 from dense.batch.questions.page import cell_text, page
+from dense.batch.questions.search import SearchMatch
 from dense.batch.questions.search import search as search_table
 from dense.batch.questions.summary import summary as summarise
 from dense.batch.questions.table import AnswerTable, BatchTable
@@ -33,20 +34,29 @@ def diff(first: str, second: str, top: int, html: Path | None, *, as_json: bool)
         _show(difference(one, other, top), f"Batch A {first}, B {second}", html, as_json=as_json)
 
 
-def search(place: str, text: str, limit: int, *, as_json: bool) -> bool:
-    """Print the traces that hold a text; gives whether there are any."""
+def search(place: str, text: str, limit: int, html: Path | None, *, as_json: bool) -> bool:
+    """Print the traces that hold a text, or write them as a page; gives whether there are any."""
     with closing(BatchTable(place)) as table:
         count, matches = search_table(table, text, limit)
-    for one in matches:
-        if as_json:
+    found = f"{count:,} traces" + (f", the first {len(matches)} are shown (--limit)" if count > len(matches) else "")
+    if as_json:
+        for one in matches:
             print(msgspec.json.encode(one).decode())
-        else:
+    elif html is not None:
+        columns = ("source", "part", "places", "state", "found in", "text")
+        rows = [(one.source, one.part, one.places, _state(one), one.place, one.excerpt) for one in matches]
+        _write_page(html, page(f"Batch {place}", [AnswerTable("search", f"“{text}”", columns, tuple(rows), found)]))
+    else:
+        for one in matches:
             where = f"{one.source} [{one.part}]" if one.part else one.source
-            print(f"{printable(where)}  {one.state or 'no feedback'}\n  {one.place}: {printable(one.excerpt)}")
-    if not as_json:
-        more = f", the first {len(matches)} are shown (--limit)" if count > len(matches) else ""
-        print(f"{count:,} traces{more}")
+            more = f" and {one.places - 1} more" if one.places > 1 else ""
+            print(f"{printable(where)}{more}  {_state(one)}\n  {one.place}: {printable(one.excerpt)}")
+        print(found)
     return count > 0
+
+
+def _state(match: SearchMatch) -> str:
+    return match.state or "no feedback"
 
 
 def _show(tables: Sequence[AnswerTable], title: str, html: Path | None, *, as_json: bool) -> None:
@@ -57,7 +67,6 @@ def _show(tables: Sequence[AnswerTable], title: str, html: Path | None, *, as_js
         print(json.dumps(found, indent=1, default=str))
     elif html is not None:
         _write_page(html, page(title, tables))
-        print(f"{html}: written")
     else:
         print("\n\n".join(map(_text, tables)))
 
@@ -70,6 +79,7 @@ def _write_page(html: Path, text: str) -> None:
         write_files(html.parent, {html.name: text.encode("utf-8", "replace")})
     except DenseError as error:
         raise DenseError(f"--html {html}: {error}") from None
+    print(f"{html}: written")
 
 
 def _text(table: AnswerTable) -> str:

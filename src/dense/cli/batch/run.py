@@ -60,6 +60,8 @@ def summary_lines(progress: BatchProgress, target: str) -> list[str]:
     """What a run says at its end."""
     rate = f", {progress.rows / progress.seconds:.1f} a second" if progress.rows and progress.seconds else ""
     lines = [f"{progress.rows:,} new rows in {printable(target)}{rate}"]
+    if progress.copied:
+        lines.append(f"{progress.copied:,} of them are copies: the same traces had been analysed at other places")
     if progress.failed:
         lines.append(f"{progress.failed:,} of them have no feedback")
     if progress.errors:
