@@ -38,7 +38,9 @@ def search(place: str, text: str, limit: int, html: Path | None, *, as_json: boo
     """Print the traces that hold a text, or write them as a page; gives whether there are any."""
     with closing(BatchTable(place)) as table:
         count, matches = search_table(table, text, limit)
-    found = f"{count:,} traces" + (f", the first {len(matches)} are shown (--limit)" if count > len(matches) else "")
+    found = f"{count:,} trace{'' if count == 1 else 's'}" + (
+        f", the first {len(matches)} are shown (--limit)" if count > len(matches) else ""
+    )
     if as_json:
         for one in matches:
             print(msgspec.json.encode(one).decode())
