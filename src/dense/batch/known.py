@@ -111,7 +111,7 @@ class KnownRows:
         if place is None:
             return None
         start = (place + 1) * (KEY_BYTES + NUMBER.size) - NUMBER.size
-        (number,) = NUMBER.unpack_from(self._rows.data, start)
+        number: int = NUMBER.unpack_from(self._rows.data, start)[0]
         return self._parts[number]
 
     def is_placed(self, key: str, source: str, part: str) -> bool:

@@ -28,8 +28,10 @@ class BatchJob(Struct, frozen=True):
 class Engine(Protocol):
     """Where partitions are processed."""
 
-    workers: int | None
-    """How many partitions are processed at once; None if it is not known."""
+    @property
+    def workers(self) -> int | None:
+        """How many partitions are processed at once; None if it is not known."""
+        ...
 
     def map(
         self, partitions: Iterable[Partition], job: BatchJob, known: KnownRows, is_stopped: Callable[[], bool]

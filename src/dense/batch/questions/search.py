@@ -46,7 +46,10 @@ def search(table: BatchTable, text: str, limit: int = 20) -> tuple[int, list[Sea
         text=text,
         limit=limit,
     )
-    return count, [SearchMatch(*row[:4], _excerpt(row[4], text), *row[5:]) for row in rows]
+    return count, [
+        SearchMatch(source, part, state, where, _excerpt(whole, text), key, places)
+        for source, part, state, where, whole, key, places in rows
+    ]
 
 
 def _excerpt(whole: str, text: str) -> str:
