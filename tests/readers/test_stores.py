@@ -92,6 +92,38 @@ def test_a_damaged_store_has_no_sessions(home: Path) -> None:
     assert stored_sessions(agents=["codex"], home=home, environment={})
 
 
+@pytest.mark.parametrize("version", ["of the workspace", "of all workspaces"])
+@pytest.mark.parametrize("system", [".config", "Library/Application Support", "AppData/Roaming"])
+def test_conversations_in_the_database_of_cursor(tmp_path: Path, system: str, version: str) -> None:
+    """Constructed as public descriptions of the editor's state have it: the list names the folder of each."""
+    user = tmp_path / system / "Cursor" / "User"
+    (user / "globalStorage").mkdir(parents=True)
+    path = user / "globalStorage" / "state.vscdb"
+    shutil.copyfile(FIXTURES / "cursor" / "globalStorage" / "state.vscdb", path)
+    with sqlite3.connect(path) as database:
+        [(name,), _] = database.execute("select substr(key, 14) from cursorDiskKV where key like 'composerData:%'")
+        database.execute("insert into cursorDiskKV values ('composerData:damaged', '{')")
+    header: dict[str, Any] = {"composerId": name}
+    if version == "of the workspace":
+        path, key = user / "workspaceStorage" / "0a1b" / "state.vscdb", "composer.composerData"
+        path.parent.mkdir(parents=True)
+        (path.parent / "workspace.json").write_text('{"folder": "file:///my%20app"}')
+    else:
+        key, header["workspaceIdentifier"] = "composer.composerHeaders", {"uri": {"fsPath": "/my app"}}
+    with sqlite3.connect(path) as database:
+        database.execute("create table ItemTable (key text unique on conflict replace, value blob)")
+        database.execute("insert into ItemTable values (?, ?)", [key, json.dumps({"allComposers": [header]})])
+    transcript = tmp_path / ".cursor/projects/my-app/agent-transcripts" / name / f"{name}.jsonl"
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text('{"role": "user", "message": {"content": "x"}}\n')
+    [one] = stored_sessions(Path("/my app"), home=tmp_path, environment={})
+    assert (one.agent, one.id, one.project, one.is_in_database) == ("cursor", name, "/my app", True)
+    assert one.changed > 1e9 and one.started
+    [read] = [item for item in read_session(one) if isinstance(item, Stream)]
+    assert read.id == name and len(read.collect().steps) == 5
+    assert stored_sessions(APP, home=tmp_path, environment={}) == []
+
+
 def test_a_thousand_sessions_of_a_database_within_two_seconds(home: Path) -> None:
     path = home / ".local/share/opencode/opencode.db"
     with sqlite3.connect(path) as database:

@@ -13,14 +13,16 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from msgspec import Struct
 
 from dense.errors import NoTrajectory
 from dense.readers.files import TraceFile
-from dense.readers.folders.databases import open_database
+from dense.readers.folders.databases import json_value, open_database
 from dense.readers.json_text import BadJson, decode
-from dense.readers.json_value import first_string, obj, string, timestamp
+from dense.readers.json_value import first_string, obj, objs, string, timestamp
 
 HEAD_LINES = 30
 """So many lines are searched for the working folder."""
@@ -60,6 +62,15 @@ class _Places:
     @property
     def data(self) -> Path:
         return self.at("XDG_DATA_HOME", ".local", "share")
+
+    def editor(self, name: str) -> Iterator[Path]:
+        """Where an editor of Visual Studio Code's family keeps its users' state: on Linux, macOS, Windows."""
+        roots = (
+            self.at("XDG_CONFIG_HOME", ".config"),
+            self.home / "Library" / "Application Support",
+            self.at("APPDATA", "AppData", "Roaming"),
+        )
+        return (root / name / "User" for root in roots)
 
 
 type _Store = Callable[[_Places, Path | None], Iterator[StoredSession]]
@@ -221,12 +232,59 @@ def _droid(places: _Places, project: Path | None) -> Iterator[StoredSession]:
 
 
 def _cursor(places: _Places, project: Path | None) -> Iterator[StoredSession]:
-    """The folder's name is all that says where it ran: the path with dashes."""
+    """The conversations in the editor's database; then the transcripts of those that it does not have, which leave the
+    results of most calls out. Of a transcript the folder's name is all that says where it ran: the path with dashes."""
+    seen: set[str] = set()
+    for user in places.editor("Cursor"):
+        for one in _cursor_conversations(user):
+            seen.add(one.id)
+            yield one
     root = places.home / ".cursor" / "projects"
     for path in root.glob(f"{_dashed(project).strip('-') if project else '*'}/agent-transcripts/**/*.jsonl"):
         name = str(project) if project else None
-        if (one := _session("cursor", path, _lines_with_cwd, name, path.stem)) is not None:
+        one = _session("cursor", path, _lines_with_cwd, name, path.stem)
+        if one is not None and one.id not in seen:
             yield one
+
+
+def _cursor_conversations(user: Path) -> Iterator[StoredSession]:
+    """Conversations of all projects: the list of a workspace (older versions) or of all of them names the folder."""
+    path = user / "globalStorage" / "state.vscdb"
+    if not path.is_file():
+        return
+    projects: dict[str, str] = {}
+    for listed in sorted(user.glob("workspaceStorage/*/workspace.json")):
+        folder = string(_document(listed).get("folder")) or ""
+        if folder.startswith("file://"):
+            place = url2pathname(urlsplit(folder).path)
+            projects |= {
+                name: place for name, _ in _composers(listed.with_name("state.vscdb"), "composer.composerData")
+            }
+    for name, header in _composers(path, "composer.composerHeaders"):
+        if place := string(obj(obj(header.get("workspaceIdentifier")).get("uri")).get("fsPath")):
+            projects[name] = place
+    query = """select substr(key, 14), json_extract(value, '$.createdAt'), json_extract(value, '$.lastUpdatedAt')
+        from cursorDiskKV where key >= 'composerData:' and key < 'composerData:~' and json_valid(value)
+        and (json_array_length(value, '$.fullConversationHeadersOnly') > 0
+             or json_array_length(value, '$.conversation') > 0)"""
+    with open_database(path) as database:
+        for name, started, changed in database.rows(query):
+            project = projects.get(name)
+            time = _seconds(changed or started)
+            yield StoredSession("cursor", path, name, time, project, timestamp(started), is_in_database=True)
+
+
+def _composers(path: Path, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The conversations that a list of the editor names; none if the database has no such list."""
+    if not path.is_file():
+        return
+    try:
+        with open_database(path) as database:
+            for (value,) in database.rows("select value from ItemTable where key = ?", key):
+                for header in objs(obj(json_value(value)).get("allComposers")):
+                    yield str(header.get("composerId")), header
+    except NoTrajectory:
+        return
 
 
 def _kimi_cli(places: _Places, project: Path | None) -> Iterator[StoredSession]:
@@ -260,21 +318,16 @@ def _rows(agent: str, path: Path, query: str, project: Path | None, column: str)
             query += f" and {column} in ({', '.join('?' * len(given))})"
         for identity, folder, started, changed in database.rows(query, *given):
             yield StoredSession(
-                agent, path, str(identity), _seconds(changed), string(folder), _iso(started), is_in_database=True
+                agent, path, str(identity), _seconds(changed), string(folder), timestamp(started), is_in_database=True
             )
 
 
 def _seconds(value: Any) -> float:
-    text = _iso(value)
     try:
-        moment = datetime.fromisoformat(text or "")
+        moment = datetime.fromisoformat(timestamp(value) or "")
     except ValueError:
         return 0.0
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _iso(value: Any) -> str | None:
-    return timestamp(value)
 
 
 def _cline(places: _Places, project: Path | None) -> Iterator[StoredSession]:
@@ -282,8 +335,7 @@ def _cline(places: _Places, project: Path | None) -> Iterator[StoredSession]:
     del project
     roots = [places.at("CLINE_DIR", ".cline") / "data"]
     for editor in ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"):
-        storage = places.at("XDG_CONFIG_HOME", ".config") / editor / "User" / "globalStorage"
-        roots += [storage / name for name in CLINE_EXTENSIONS]
+        roots += [user / "globalStorage" / name for user in places.editor(editor) for name in CLINE_EXTENSIONS]
     for root in roots:
         projects = _cline_projects(root)
         for path in root.glob("tasks/*/api_conversation_history.json"):
