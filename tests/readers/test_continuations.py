@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dense
-from dense.readers import Skipped, files_of
+from dense.readers import Skipped, files_of, stored_sessions
 from dense.trajectory import Trajectory
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -107,12 +107,28 @@ def test_a_fork_of_codex_goes_on_from_its_session(tmp_path: Path) -> None:
         shutil.copyfile(path, tmp_path / "2026" / "11" / day / path.name)
     (other,) = dense.read(tmp_path / "2026" / "11" / "19")
     assert (asked(other), len(other.steps)) == (ASKED, 4)
+    (whole,) = dense.read(tmp_path)  # its session is read with it, not beside it
+    assert (asked(whole), len(whole.steps)) == (ASKED, 4)
+    (before,) = dense.read(tmp_path / "2026" / "11" / "18")
+    assert asked(before) == ASKED[:1]
     shutil.copyfile(fork, tmp_path / fork.name)
     (alone,) = dense.read(tmp_path / fork.name)
     assert (asked(alone), [notice.text for notice in alone.notices]) == (
         ASKED[1:],
         ["the session that this one goes on from is not there"],
     )
+
+
+def test_a_session_that_goes_on_is_listed_once(tmp_path: Path) -> None:
+    first, fork = sorted((FIXTURES / "codex" / "forked").rglob("rollout-*.jsonl"))
+    for day, path in {"18": first, "19": fork}.items():
+        target = tmp_path / ".codex" / "sessions" / "2026" / "11" / day / path.name
+        target.parent.mkdir(parents=True)
+        shutil.copyfile(path, target)
+    [one] = stored_sessions(home=tmp_path, environment={})
+    assert one.id in fork.name
+    shutil.copytree(CLAUDE, tmp_path / ".claude" / "projects" / "-app")
+    assert [one.id for one in stored_sessions(agents=["claude-code"], home=tmp_path, environment={})] == [SECOND]
 
 
 def test_marks_around_a_prompt_are_not_the_task(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_conversations_in_the_database_of_cursor(tmp_path: Path, system: str, ve
     else:
         key, header["workspaceIdentifier"] = "composer.composerHeaders", {"uri": {"fsPath": "/my app"}}
     with sqlite3.connect(path) as database:
-        database.execute("create table ItemTable (key text unique on conflict replace, value blob)")
+        database.execute("create table if not exists ItemTable (key text unique on conflict replace, value blob)")
         database.execute("insert into ItemTable values (?, ?)", [key, json.dumps({"allComposers": [header]})])
     transcript = tmp_path / ".cursor/projects/my-app/agent-transcripts" / name / f"{name}.jsonl"
     transcript.parent.mkdir(parents=True)

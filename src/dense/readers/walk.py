@@ -17,7 +17,7 @@ from pathlib import Path
 from dense.errors import NoTrajectory
 from dense.readers.detect import is_recognised
 from dense.readers.files import EventFolder, TraceFile, first_value, printable_path
-from dense.readers.folders.continuations import continued_sessions
+from dense.readers.folders.continuations import HistoryBase, continued_sessions, forks_below, is_rollout
 from dense.readers.folders.harbor import is_harbor_trial, is_terminal_bench_trial
 from dense.readers.folders.record_folders import record_folder, session_of
 from dense.readers.folders.skipped import Skipped
@@ -61,6 +61,8 @@ class _Walk:
     strict: bool
     skipped: Skipped
     seen: set[Path] = field(default_factory=set[Path])
+    forks: dict[Path, list[HistoryBase]] = field(default_factory=dict[Path, list[HistoryBase]])
+    """Of each folder of rollouts, by the highest one around it that is searched: a year has a folder for each day."""
 
     def folder(self, folder: Path) -> Traces:
         try:
@@ -82,12 +84,19 @@ class _Walk:
             yield from self.trial(folder)
             return
         names = {entry.name for entry in entries}
-        continued = continued_sessions(folder, names)
+        continued = continued_sessions(folder, names, self.forks_around(real) if any(map(is_rollout, names)) else ())
         for entry in entries:
             if entry.name in continued:
                 self.skipped.add("part", Path(entry.path))
             else:
                 yield from self.entry(entry, names)
+
+    def forks_around(self, folder: Path) -> list[HistoryBase]:
+        """From where rollouts go on, in this folder and in those of other days that are searched as well."""
+        top = next((above for above in (*folder.parents[2::-1], folder) if above in self.seen), folder)
+        if top not in self.forks:
+            self.forks[top] = forks_below(top)
+        return self.forks[top]
 
     def entry(self, entry: os.DirEntry[str], names: set[str]) -> Traces:
         path = Path(entry.path)

@@ -30,12 +30,18 @@ MAX_FILES = 50
 """So many files are followed back."""
 
 
-def continued_sessions(folder: Path, names: Iterable[str]) -> frozenset[str]:
-    """The sessions in a folder of which another one there holds everything, or goes on where they end."""
+type HistoryBase = tuple[str, int]
+"""The ID of a session that a fork of Codex goes on from, and how many of its lines."""
+
+
+def continued_sessions(folder: Path, names: Iterable[str], forks: Iterable[HistoryBase] = ()) -> frozenset[str]:
+    """The sessions in a folder of which another one there holds everything, or goes on where they end. `forks` says
+    from where rollouts of Codex go on, those of other folders among them."""
     names = list(names)
     sessions = [name for name in names if SESSION.fullmatch(name)]
     if len(sessions) < 2:
-        return _forked_rollouts(folder, [name for name in names if name.startswith("rollout-")])
+        rollouts = [name for name in names if is_rollout(name)]
+        return frozenset(name for name in rollouts if is_forked(folder / name, forks))
     firsts = {name: _first(folder / name) for name in sessions}
     parents = {parent_of_session(first) for first in firsts.values()} - {None}
     groups: dict[str, list[str]] = {}
@@ -119,19 +125,23 @@ def _holds(path: Path, uuid: str) -> bool:
         return False
 
 
-def _forked_rollouts(folder: Path, names: list[str]) -> frozenset[str]:
-    """The rollouts of a folder that another one there goes on from at their end."""
-    bases = [history_base(obj(first_value(folder / name))) for name in names] if len(names) > 1 else []
-    return frozenset(
-        name
-        for base in bases
-        if base is not None
-        for name in names
-        if f"{base[0]}.jsonl" in name and _count_lines(folder / name) <= base[1]
-    )
+def is_rollout(name: str) -> bool:
+    """Whether a file is named as Codex names those of its sessions."""
+    return name.startswith("rollout-")
 
 
-def history_base(line: dict[str, Any]) -> tuple[str, int] | None:
+def forks_below(folder: Path) -> list[HistoryBase]:
+    """From where the rollouts below a folder go on: forks are filed under their own day."""
+    firsts = (obj(first_value(path)) for path in sorted(folder.rglob("rollout-*.jsonl*")))
+    return [base for first in firsts if (base := history_base(first)) is not None]
+
+
+def is_forked(path: Path, forks: Iterable[HistoryBase]) -> bool:
+    """Whether one of these forks goes on from a rollout's end, so that it holds all of it."""
+    return any(f"{name}.jsonl" in path.name and _count_lines(path) <= lines for name, lines in forks)
+
+
+def history_base(line: dict[str, Any]) -> HistoryBase | None:
     """The ID of the session that a fork of Codex goes on from, and how many of its lines, by the fork's first line."""
     base = obj(obj(line.get("payload")).get("history_base"))
     name, lines = string(base.get("thread_id")), whole(base.get("end_ordinal_exclusive"))

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from dense.errors import NoTrajectory
 from dense.readers.files import TraceFile
+from dense.readers.folders.continuations import HistoryBase, continued_sessions, history_base, is_forked
 from dense.readers.folders.databases import json_value, open_database
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, obj, objs, string, timestamp
@@ -164,21 +165,28 @@ def _lines_with_cwd(record: dict[str, Any]) -> tuple[Any, Any, Any]:
 
 def _claude_code(places: _Places, project: Path | None) -> Iterator[StoredSession]:
     root = places.at("CLAUDE_CONFIG_DIR", ".claude") / "projects"
-    paths = root.glob(f"{_dashed(project) if project else '*'}/*.jsonl")
-    return _files("claude-code", (path for path in paths if not path.name.startswith("agent-")), _lines_with_cwd)
+    for folder in root.glob(_dashed(project) if project else "*"):
+        names = [path.name for path in folder.glob("*.jsonl") if not path.name.startswith("agent-")]
+        continued = continued_sessions(folder, names)
+        yield from _files("claude-code", (folder / name for name in names if name not in continued), _lines_with_cwd)
 
 
 def _codex(places: _Places, project: Path | None) -> Iterator[StoredSession]:
     del project
+    forks: list[HistoryBase] = []
 
     def facts(record: dict[str, Any]) -> tuple[Any, Any, Any]:
         meta = obj(record.get("payload")) if record.get("type") == "session_meta" else record
+        if (base := history_base(record)) is not None:
+            forks.append(base)
         is_child = meta.get("parent_thread_id") or obj(obj(meta.get("source")).get("subagent"))
         return None if is_child else meta.get("cwd"), meta.get("id"), meta.get("timestamp")
 
     root = places.at("CODEX_HOME", ".codex")
+    found: list[StoredSession] = []
     for folder in ("sessions", "archived_sessions"):
-        yield from _files("codex", (root / folder).rglob("rollout-*.jsonl*"), facts)
+        found += _files("codex", (root / folder).rglob("rollout-*.jsonl*"), facts)
+    return (one for one in found if not is_forked(one.path, forks))
 
 
 def _gemini_cli(places: _Places, project: Path | None) -> Iterator[StoredSession]:
