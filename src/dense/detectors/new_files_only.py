@@ -1,11 +1,14 @@
-"""Files in a submission that the task does not ask for, and submissions with nothing else."""
+"""What a submitted diff shows against the work: files that the task does not ask for, none of what was changed, other
+expectations in tests that were there before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
+from dense.evidence.deliverables.diff import FileChange
+from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_trial_file, same_file
 from dense.evidence.trace import TraceEvidence
 
 ONLY_NEW_FILES = FindingCode(
@@ -15,11 +18,27 @@ ONLY_NEW_FILES = FindingCode(
 UNREQUESTED_FILES = FindingCode(
     "unrequested_files", "The submission adds files that nobody asked for.", "doubt", covers_failures=False
 )
+CHANGES_NOT_SUBMITTED = FindingCode(
+    "changes_not_submitted", "The submission holds none of the programs that were changed.", "serious", "root"
+)
+EXPECTATION_REWRITTEN = FindingCode(
+    "expectation_rewritten", "The submission rewrites what an existing test expects.", "serious", covers_failures=False
+)
 
 
 def new_files_only(evidence: TraceEvidence) -> Iterator[Finding]:
     diff = evidence.submitted_diff
-    if diff is None or not diff.unrequested:
+    if diff is None:
+        return
+    changed = [path for path in evidence.products if path.endswith(PROGRAM_ENDINGS) and not is_trial_file(path)]
+    if changed and diff.is_whole and not _is_any_edited(evidence, (*diff.changes, *diff.unrequested)):
+        edits = sorted({evidence.products[path] for path in changed})
+        yield CHANGES_NOT_SUBMITTED.found("", *edits, diff.action, files=tuple(changed))
+    if rewritten := [one for one in diff.changes if one.rewritten]:
+        edits = [one.action for one in evidence.test_edits if any(same_file(one.path, test.path) for test in rewritten)]
+        files = tuple(one.path for one in rewritten)
+        yield EXPECTATION_REWRITTEN.found("", *edits[-1:], diff.action, files=files, line=rewritten[0].rewritten)
+    if not diff.unrequested:
         return
     files = tuple(one.path for one in diff.unrequested)
     if diff.is_whole and not diff.changes and not evidence.deliverables:
@@ -28,4 +47,12 @@ def new_files_only(evidence: TraceEvidence) -> Iterator[Finding]:
         yield UNREQUESTED_FILES.found("", diff.action, files=files)
 
 
-DETECTOR = Detector(new_files_only, (ONLY_NEW_FILES, UNREQUESTED_FILES))
+def _is_any_edited(evidence: TraceEvidence, changes: Sequence[FileChange]) -> bool:
+    """Whether a call of the attempt names a file of a diff. What none names was different before the attempt began."""
+    typed = [str(value) for step in evidence.steps for call in step.calls for value in call.arguments.values()]
+    return any(base_name(one.path) in text for one in changes for text in typed)
+
+
+DETECTOR = Detector(
+    new_files_only, (ONLY_NEW_FILES, UNREQUESTED_FILES, CHANGES_NOT_SUBMITTED, EXPECTATION_REWRITTEN)
+)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
+from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, same_file
 from dense.trajectory import Step
@@ -18,6 +19,8 @@ LAST_ACTIONS = 2
 FILE_HEADER = re.compile(r"^diff --git a/(.+?) b/(.+?)\s*$", re.MULTILINE)
 CUT = re.compile(r"^(?:<|\[|\(|\.\.\.|…)[^\n]{0,80}(?:elided|truncated|omitted)", re.MULTILINE | re.IGNORECASE)
 """A line of a harness that says that something was left out."""
+ASSERTED = re.compile(r"^([-+])(?![-+]{2} )(.*(?:assert|expect|\bshould\b).*)", re.MULTILINE | re.IGNORECASE)
+"""A removed or added line of a test that says what is expected."""
 MAX_FILES = 500
 BUILD_FOLDERS = frozenset({"build", "dist", "__pycache__", "node_modules", "target", ".pytest_cache"})
 
@@ -30,6 +33,8 @@ class FileChange(Struct, frozen=True):
     removed: int
     is_new: bool = False
     is_deleted: bool = False
+    rewritten: str = ""
+    """The first expectation that is removed from a test that was there, if another one takes its place."""
 
 
 class SubmittedDiff(Struct, frozen=True):
@@ -85,4 +90,12 @@ def _changes(text: str) -> Iterator[FileChange]:
         body = body if body >= 0 else end
         head = text[found.end() : body]
         added, removed = text.count("\n+", body, end), text.count("\n-", body, end)
-        yield FileChange(found[2], added, removed, "\nnew file mode" in head, "\ndeleted file mode" in head)
+        marks = ("\nnew file mode" in head, "\ndeleted file mode" in head)
+        rewritten = "" if any(marks) or not is_test_file(found[2]) else _rewritten(text[body:end])
+        yield FileChange(found[2], added, removed, *marks, rewritten)
+
+
+def _rewritten(hunks: str) -> str:
+    lines = ASSERTED.findall(hunks)
+    removed = [line.strip() for sign, line in lines if sign == "-"]
+    return removed[0] if len(removed) < len(lines) and removed else ""
