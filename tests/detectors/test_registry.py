@@ -30,6 +30,8 @@ POLICY = {
     "input_lost": ("doubt", "part", False),
     "clue_unused": ("doubt", "part", True),
     "only_new_files": ("serious", "part", False),
+    "changes_not_submitted": ("serious", "root", True),
+    "expectation_rewritten": ("serious", "part", False),
     "plan_unfinished": ("doubt", "part", False),
     "tests_weakened": ("doubt", "part", True),
     "unverified_change": ("serious", "part", True),

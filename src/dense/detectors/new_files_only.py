@@ -53,6 +53,4 @@ def _is_any_edited(evidence: TraceEvidence, changes: Sequence[FileChange]) -> bo
     return any(base_name(one.path) in text for one in changes for text in typed)
 
 
-DETECTOR = Detector(
-    new_files_only, (ONLY_NEW_FILES, UNREQUESTED_FILES, CHANGES_NOT_SUBMITTED, EXPECTATION_REWRITTEN)
-)
+DETECTOR = Detector(new_files_only, (ONLY_NEW_FILES, UNREQUESTED_FILES, CHANGES_NOT_SUBMITTED, EXPECTATION_REWRITTEN))

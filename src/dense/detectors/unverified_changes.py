@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
 from dense.evidence.deliverables.sightings import is_named
+from dense.evidence.deliverables.within_action import runs_after_writing
 from dense.evidence.ending.done import runs_something
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
@@ -43,6 +44,7 @@ def never_run_programs(evidence: TraceEvidence) -> Iterator[Finding]:
             is_new
             and file.path.endswith(PROGRAM_ENDINGS)
             and not any(map(runs_something, evidence.facts[file.made[0] - 1 :]))
+            and not any(runs_after_writing(evidence.step(action), file.path) for action in file.made)
         ):
             yield PROGRAM_NEVER_RUN.found(file.path, file.made[-1])
 
@@ -76,7 +78,9 @@ def _verifies(evidence: TraceEvidence, fact: ActionFacts) -> bool:
     if fact.effects.tests or fact.effects.scripts or fact.family in STORE_COMMANDS:
         return True
     if fact.action == evidence.last_change:
-        return _shows_own_change(evidence, fact)
+        own = [path for path, action in evidence.products.items() if action == fact.action]
+        is_run = not fact.has_failed and any(runs_after_writing(evidence.step(fact.action), path) for path in own[:3])
+        return is_run or _shows_own_change(evidence, fact)
     if fact.phase == "run" or fact.family in {"git diff", "git show"}:
         return True
     if any(base_name(path) in evidence.product_names for path in fact.effects.reads):

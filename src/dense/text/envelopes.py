@@ -10,6 +10,9 @@ from msgspec import Struct
 
 ENVELOPE_START = re.compile(r'\{"(?:stdout|output|text|content)": ?"')
 """How a record begins that was cut off."""
+OUTPUT_KEYS = frozenset("output metadata exit_code exitCode error success isTruncated _meta".split())
+TEXT_KEYS = frozenset("text content type isTruncated".split())
+"""What may be beside the output of a command, or the text of a file."""
 
 
 class Unwrapped(Struct, frozen=True):
@@ -39,14 +42,14 @@ def _from_record(record: dict[str, Any], text: str) -> Unwrapped:
     code = next((record[key] for key in ("exitCode", "exit_code", "returncode") if type(record.get(key)) is int), None)
     if "stdout" in record or "stderr" in record:
         parts = [record.get("stdout"), record.get("stderr")]
-    elif "output" in record and set(record) <= {"output", "metadata", "exit_code", "exitCode", "error", "success"}:
+    elif "output" in record and OUTPUT_KEYS.issuperset(record):
         parts = [record["output"], record.get("error")]
         metadata = record.get("metadata")
         if isinstance(metadata, dict):
             inner = cast("dict[str, Any]", metadata).get("exit_code")
             code = inner if code is None and type(inner) is int else code
-    elif set(record) <= {"text", "type"} and "text" in record:
-        parts = [record["text"]]
+    elif TEXT_KEYS.issuperset(record) and ("text" in record or "isTruncated" in record):
+        parts = [record.get("text"), record.get("content")]
     else:
         return Unwrapped(text)
     if not all(isinstance(part, str) or part is None for part in parts):

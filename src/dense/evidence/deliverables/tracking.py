@@ -85,7 +85,8 @@ def track_files(
 ) -> list[TrackedFile]:
     """The files among the deliverables, each followed through all actions."""
     files = [one for one in requirements if one.kind == "file" and one.role == "deliverable"]
-    files = [one for one in files if is_single_file(one.subject)][:MAX_FILES]
+    ran = list({script for fact in facts for script in fact.effects.scripts}) if files else []
+    files = [one for one in files if is_single_file(one.subject) or _is_program(one.subject, ran)][:MAX_FILES]
     read = [_texts(step) for step in steps] if files else []
     return [_track(one, facts, steps, read) for one in files]
 
@@ -110,6 +111,11 @@ def _texts(step: Step) -> _StepTexts:
 def is_single_file(path: str) -> bool:
     """Whether a path names one file: no pattern, no placeholder, no folder."""
     return not set(path) & set("*?<>{}[]$") and "." in base_name(path) and not path.endswith("/")
+
+
+def _is_program(path: str, ran: Sequence[str]) -> bool:
+    """Whether a path without an ending is a program that ran."""
+    return "." not in base_name(path) and is_among(path, ran)
 
 
 def edits_in_place(path: str, fact: ActionFacts, step: Step) -> bool:
@@ -224,10 +230,11 @@ def _without_contents(command: str) -> str:
 
 def _reads_back(fact: ActionFacts, path: str) -> bool:
     """Whether the last statement of an action that names a file shows its contents: `… > a.txt && cat a.txt`."""
-    if not is_among(path, fact.effects.reads):
-        return False
     parts = [part for text in fact.commands for part in statements(text)[0] if is_named(part, path)]
-    return bool(parts) and program(parts[-1]) in SHOWING_PROGRAMS and ">" not in parts[-1]
+    if parts and "| tee " in parts[-1]:
+        return True
+    is_shown = bool(parts) and program(parts[-1]) in SHOWING_PROGRAMS and ">" not in parts[-1]
+    return is_shown and is_among(path, fact.effects.reads)
 
 
 def _is_there(fact: ActionFacts, named: int, texts: Sequence[str], path: str, *, is_read: bool) -> bool | None:

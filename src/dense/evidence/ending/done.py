@@ -14,7 +14,8 @@ from msgspec import Struct
 from dense.evidence.checks.checks import Check
 from dense.evidence.checks.scopes import program_of
 from dense.evidence.deliverables.tracking import TrackedFile, is_single_file
-from dense.evidence.ending.limits import measured_limit
+from dense.evidence.deliverables.within_action import runs_after_writing, tries_something, typed_contents
+from dense.evidence.ending.limits import is_exact, measured_limit
 from dense.evidence.ending.plans import plan_items
 from dense.evidence.ending.rejections import submitted_answer
 from dense.evidence.facts.facts import ActionFacts
@@ -110,16 +111,34 @@ def _file(evidence: TraceEvidence, file: TrackedFile, check: int) -> DemandEvide
         return DemandEvidence("file", file.path, "no", tuple(sorted({*file.missed[-1:], *file.tried[-1:]})))
     shown = check
     if not shown and not file.is_old:
-        shown = _first_run(evidence, file) if file.path.endswith(PROGRAM_ENDINGS) else _sight(evidence, file)
+        shown = _first_run(evidence, file) if _is_program(file.path) else _sight(evidence, file)
     return _shown("file", file.path, shown, is_change=file.is_old and bool(file.made))
+
+
+def _is_program(path: str) -> bool:
+    return path.endswith(PROGRAM_ENDINGS) or "." not in base_name(path)
 
 
 def _sight(evidence: TraceEvidence, file: TrackedFile) -> int:
     """The last action that shows a file, if its contents are no guess; 0 if there is none."""
+    if not file.made:
+        return file.seen_at if file.is_shown else 0
+    made = file.made[-1]
     if not file.is_shown:
-        return 0
+        return _run_after(evidence, made, file.path)
     shown = program_output(evidence.fact(file.seen_at), evidence.step(file.seen_at))
-    return 0 if file.made and evidence.origins.is_guess(shown, file.made[-1]) else file.seen_at
+    typed = typed_contents(evidence.step(made), file.path)
+    is_guess = evidence.origins.is_guess(shown, made) or evidence.origins.is_own_text(typed, made)
+    return _run_after(evidence, made, file.path) if is_guess else file.seen_at
+
+
+def _run_after(evidence: TraceEvidence, made: int, path: str) -> int:
+    """The first action that gives a file to a program after it was made, and does not fail; 0 if there is none."""
+    for fact in evidence.facts[made:]:
+        is_tried = fact.phase in ("run", "verify") or tries_something(fact.effects)
+        if is_tried and not fact.has_failed and any(base_name(path) in text for text in fact.commands):
+            return fact.action
+    return made if not evidence.fact(made).has_failed and runs_after_writing(evidence.step(made), path) else 0
 
 
 def _first_run(evidence: TraceEvidence, file: TrackedFile) -> int:
@@ -130,7 +149,8 @@ def _first_run(evidence: TraceEvidence, file: TrackedFile) -> int:
     if own and own[-1].has_failed:
         return 0
     ran = [*own[:1], *[fact for fact in evidence.facts[last:] if runs_something(fact)]]
-    return min((fact.action for fact in ran if not fact.has_failed), default=0)
+    found = min((fact.action for fact in ran if not fact.has_failed), default=0)
+    return found or (_run_after(evidence, last, file.path) if last else 0)
 
 
 def _runs(fact: ActionFacts, path: str) -> bool:
@@ -194,11 +214,11 @@ def _limits(evidence: TraceEvidence, check: int) -> Iterator[DemandEvidence]:
     """Limits. `check`: the last action that shows that all commands of the task work; else a measurement shows it."""
     for one in evidence.requirements:
         if one.kind == "threshold" and one.role == "deliverable":
-            measured = None if check else measured_limit(evidence, one)
+            measured = measured_limit(evidence, one)
             if measured is not None and not measured.is_kept:
                 yield DemandEvidence("limit", one.subject, "no", (measured.action,))
             else:
-                yield _shown("limit", one.subject, measured.action if measured else check)
+                yield _shown("limit", one.subject, measured.action if measured else 0 if is_exact(one) else check)
 
 
 def _ports(evidence: TraceEvidence) -> Iterator[DemandEvidence]:

@@ -9,13 +9,16 @@ from msgspec import Struct
 
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
-from dense.evidence.facts.paths import base_name
+from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.evidence.trace import TraceEvidence
 from dense.text.search import matcher
 
 LIMIT = re.compile(r"(?P<sign>.*?)\s*[$€£]?(?P<number>\d[\d,.]*(?:e[-+]?\d+)?)\s*(?P<unit>\S*)")
-FLOORS = ("least", "more than", "greater", "above", "over", "minimum", "no less", ">", "≥", "≧", "⩾")
+FLOORS = (
+    *("least", "more than", "greater", "larger", "longer", "higher", "above", "over", "minimum", "no less"),
+    *(">", "≥", "≧", "⩾"),
+)
 """Signs of limits that must be reached, unless they deny it: `no more than`."""
 SCALES = {
     **dict.fromkeys(("", "b", "byte", "bytes"), 1.0),
@@ -37,7 +40,7 @@ TIMED = re.compile(
 """How a program says how long it took. What a test runner says of itself is another time."""
 is_timed = matcher(TIMED)
 LISTED = re.compile(r"^-[rwxsStT-]{9}\S?\s+\d+\s+\S+\s+\S+\s+(\d+(?:\.\d+)?)([KMG]?)\s", re.MULTILINE)
-COUNTED = re.compile(r"^\s*(\d+)(?:\s+\S+)?\s*$", re.MULTILINE)
+COUNTED = re.compile(r"^\s*(\d+)(?:\s+(\S+))?\s*$", re.MULTILINE)
 METRICS = frozenset(
     """accuracy precision recall f1 rate wins win reward score error mse rmse mae loss similarity ssim coverage speedup
     ratio difference diff correlation r2 auc bleu psnr perplexity""".split()
@@ -64,10 +67,10 @@ def is_exact(limit: Requirement) -> bool:
 
 
 def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement | None:
-    """The last measurement of a limit after the last change; None if there is none, or if the task names the command
+    """The last measurement of a limit after the last change; None if there is none, or if the task may name the command
     that measures it."""
     found = LIMIT.fullmatch(limit.subject)
-    if found is None or any(command in limit.clause for command in evidence.named_checks):
+    if found is None or (not is_exact(limit) and any(command in limit.clause for command in evidence.named_checks)):
         return None
     bound = float(found["number"].replace(",", "").rstrip(".") or "nan")
     unit = found["unit"].lower().rstrip(".")
@@ -95,7 +98,7 @@ def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str
         yield from _sizes(evidence, fact, text)
     elif unit in ("line", "lines"):
         if any("wc -l" in command for command in fact.commands):
-            yield from map(float, COUNTED.findall(text))
+            yield from _counts(evidence, fact, text)
     elif unit == "%" and (pair := WITHIN.search(clause)):
         values = [re.findall(rf"\b{name}\b\W{{1,6}}(-?\d+(?:\.\d+)?)", text) for name in pair.groups()]
         if all(values) and float(values[1][-1]):
@@ -112,7 +115,23 @@ def _sizes(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[fl
         if any(name in line for name in names):
             yield float(found[1]) * SCALES[found[2].lower()]
     if any("wc -c" in command or "stat -c" in command for command in fact.commands):
-        yield from map(float, COUNTED.findall(text))
+        yield from _counts(evidence, fact, text)
+
+
+def _counts(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[float]:
+    """The counts of files that the task asks for, or in folders that it names; a count without a name is of a file that
+    the command names."""
+    named = [one.subject.rstrip("/") for one in evidence.requirements if one.kind == "file"]
+    asked = evidence.deliverables
+    for number, name in COUNTED.findall(text):
+        if name:
+            is_asked = any(same_file(path, name) for path in asked) or any(
+                name.startswith(f"{path}/") for path in named
+            )
+        else:
+            is_asked = any(base_name(path) in fact.commands[-1] for path in asked)
+        if is_asked:
+            yield float(number)
 
 
 def _rates(text: str, unit: str, clause: str) -> Iterator[float]:

@@ -17,6 +17,8 @@ WRAPPED = re.compile(r"\w{1,30}\{(.{3,})\}")
 PICTURE = re.compile(r"[\[<]image\b|\bscreenshot\b", re.IGNORECASE)
 """A placeholder for a picture, whose contents are unknown."""
 SPELLING = re.compile(r"[\W_]+")
+VALUES = re.compile(r"\w(?:[\w.-]*\w)?")
+MAX_TYPED_CHARS = 2000
 PUNCTUATION = ".,;:!?'\"`()[]<>"
 
 
@@ -31,12 +33,9 @@ class Origins:
         """Whether an action typed the value in a line, and nothing had shown it before. A label before the value does
         not count; of several words the longest does."""
         text = text.strip()
-        if (
-            not text
-            or len(text) > MAX_VALUE_CHARS
-            or "\n" in text
-            or not 0 < action <= min(len(self._steps), MAX_ACTION)
-        ):
+        if not text or not 0 < action <= min(len(self._steps), MAX_ACTION):
+            return False
+        if "\n" in text or len(text) > MAX_VALUE_CHARS:
             return False
         words = [word.strip(PUNCTUATION) for word in text.split() if not word.endswith(":")]
         value = max(words, key=len, default="")
@@ -44,11 +43,27 @@ class Origins:
             value = wrapped[1]
         if not value or value in self._task or not _types(self._steps[action - 1], value):
             return False
-        texts = [seen.text for step in self._steps[: action - 1] for seen in step.observations]
+        texts = self._texts_before(action)
         if any(value in text or PICTURE.search(text) for text in texts):
             return False
         bare = _bare(value)  # another spelling, or letters with blanks between them
         return not any(bare in _bare(text) for text in (*texts, self._task)) if bare else True
+
+    def _texts_before(self, action: int) -> list[str]:
+        return [seen.text for step in self._steps[: action - 1] for seen in step.observations]
+
+    def is_own_text(self, typed: str, action: int) -> bool:
+        """Whether nothing had shown most of the values in a text, or of its lines if it has no values, before an action
+        typed it."""
+        if not typed.strip() or action > MAX_ACTION:
+            return False
+        text = typed[:MAX_TYPED_CHARS]
+        values = {word for word in VALUES.findall(text) if any(map(str.isdigit, word))}
+        values = values or set(filter(None, map(str.strip, text.splitlines())))
+        texts = [self._task, *self._texts_before(action)]
+        if any(map(PICTURE.search, texts)):
+            return False
+        return 2 * sum(any(value in text for text in texts) for value in values) < len(values)
 
 
 def _bare(text: str) -> str:

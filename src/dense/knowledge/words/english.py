@@ -140,6 +140,7 @@ PHRASES: Phrases = {
     "but": "however, but, unfortunately, note that, although",
     "limit": """
         at most, at least, no more than, no less than, not more than, less than, fewer than, more than, greater than,
+        smaller than, larger than, shorter than, longer than, lower than, higher than,
         under, below, above, over, within, up to, maximum of, minimum of, exceed, exceeding, limit of
     """,
 }

@@ -26,6 +26,7 @@ from dense.readers.content import arguments_of, text_of
 from dense.readers.embedded import spoken_calls
 from dense.readers.files import TraceRecord
 from dense.readers.folders.harbor import task_beside, task_name
+from dense.readers.formats.codex.code_mode import program
 from dense.readers.json_value import first_string, flag, is_obj, number, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
@@ -93,6 +94,8 @@ class _Reading:
         self.prompts: list[str] = []
         self.copied_prompts: list[str] = []
         self.call_ids: set[str] = set()
+        self.programs: dict[str, str | None] = {}
+        """The only call in each program of the `exec` tool, by the id of the tool's call; None if it has several."""
         self.places: Sequence[int] = ()
         self.draft: StepDraft | None = None
 
@@ -190,7 +193,7 @@ class _Reading:
             draft.model = model
         message = text_of(value.get("message"))
         draft.reasoning.append(text_of(value.get("reasoning_content")))
-        draft.calls += map(_call, objs(value.get("tool_calls")))
+        draft.calls += [call for one in objs(value.get("tool_calls")) for call in self.calls(_call(one))]
         self.call_ids.update(call.id for call in draft.calls if call.id)
         if self.own:
             draft.agent = string(obj(value.get("extra")).get("agent"))
@@ -199,6 +202,14 @@ class _Reading:
         if not (draft.calls and _is_filler(message, draft.calls[0])):
             draft.message.append(message)
         return draft
+
+    def calls(self, call: ToolCall) -> list[ToolCall]:
+        """A call, or those of the JavaScript program that Codex's `exec` runs."""
+        code = string(call.arguments.get("input")) or string(call.arguments.get("code"))
+        if call.name != "exec" or code is None or (found := program(code, call.id)) is None:
+            return [call]
+        self.programs[call.id or ""] = found.calls[0].id if len(found.calls) == 1 else None
+        return found.calls
 
     def is_result(self, value: dict[str, Any]) -> bool:
         """Whether an agent step is only the output of a call of a step before."""
@@ -215,6 +226,7 @@ class _Reading:
             results = [{"content": value.get("message")}]
         for result in results:
             call_id = string(result.get("source_call_id")) or string(extra.get("tool_call_id"))
+            call_id = self.programs.get(call_id or "", call_id)
             if (content := result.get("content")) is not None:
                 text = text_of(content) if self.own else _without_copies(text_of(content))
                 if noted := obj(result.get("extra")):
