@@ -274,12 +274,14 @@ WORDINGS: dict[str, Wording] = {
             f"The submission at a{one.opened} does not hold the change of {paths_text(one.texts('files'))}:"
             " the edit matched nothing, or it was lost."
         ),
-        lambda one: f"Read {paths_text(one.texts('files'))} back after the edit, and check that the submission holds it.",
+        lambda one: (
+            f"Read {paths_text(one.texts('files'))} back after the edit, and check that the submission holds it."
+        ),
     ),
     "expectation_rewritten": Wording(
         lambda one, _: (
-            f"The submission at a{one.opened} changes what {paths_text(one.texts('files'))} expects, a test that was there"
-            f" before; it removes {code_span(one.text('line'), 160)}. The project's own test fails with this work."
+            f"The submission at a{one.opened} changes what {paths_text(one.texts('files'))} expects, a test that was"
+            f" there before; it removes {code_span(one.text('line'), 160)}. As it was, the test fails with this work."
         ),
         lambda one: f"Leave {paths_text(one.texts('files'))} as it was, and make it pass by the change itself.",
     ),
