@@ -10,6 +10,7 @@ import msgspec
 
 from dense.evidence.actions.tool_calls import is_shell, parse_call
 from dense.evidence.facts.agents import subagent_steps
+from dense.knowledge.words import pattern
 from dense.narrate.phrases import Clause, capital
 from dense.text.quoting import as_text, code_span, in_quotes
 from dense.text.sentences import LIST_ITEM, MIN_SENTENCE_CHARS, first_sentence, first_sentences
@@ -31,34 +32,14 @@ PAGE_LINE = re.compile(r"\AAddress: .{0,2000}?\n={8,}\s*\n(?=\s*\S)", re.DOTALL)
 LEDGER_ENTRIES = (("instruction_or_question", "answer"), ("is_progress_being_made", "reason"))
 """The entries of an orchestrator's ledger that say something."""
 ANSWER_KEYS = tuple("answer result output final_answer args message summary text input content".split())
-NEXT = re.compile(
-    r"(?:(?:now|so|next|then|finally|ok(?:ay)?|great|good|perfect|first)[,.!:]?\s+)*"
-    r"(?:let(?:'s| me| us)\b|calling\b|time to\b"
-    r"|(?:i|we)(?:'ll| will| should| need| am going| are going|'m going|'re going| can now| want)\b|please proceed)",
-    re.IGNORECASE,
-)
-"""The beginning of a sentence about what comes next."""
-THINKING_ALOUD = re.compile(r"(?:(?:oh|ah|but|so)[, ]+)?(?:wait|hmm+|hm|ah|oh)\b", re.IGNORECASE)
-"""The beginning of a sentence that makes a message no report."""
-MUSING = re.compile(r"(?:actually|maybe|perhaps|let'?s see|should i|do i)\b", re.IGNORECASE)
-"""The beginning of a sentence in a report that says nothing."""
-CLAIM = re.compile(
-    r"\b(?:done|ready|correct\w*|complete\w*|success\w*|works?|working|fixed|fine|good|great|perfect|present|gone|verified"
-    r"|submit\w*|finished|confirm\w*|expected|solved|flag|fertig|terminé|listo|готово)\b|完了|完成|完毕|完畢",
-    re.IGNORECASE,
-)
-"""Words of somebody who is content."""
+NEXT = pattern("next")
+THINKING_ALOUD = pattern("thinking_aloud")
+MUSING = pattern("musing")
+CLAIM = pattern("claim")
+DONE_PREFIX = pattern("done_prefix")
+INTENTION = pattern("intention")
 CONTENT = re.compile(r"\d|`|\w\.[a-zA-Z]|_|/\w|[\"“«「]\w|[a-z][A-Z]")
 """Numbers, names of files and in programs, quotes: a sentence with one of these says something."""
-DONE_PREFIX = re.compile(
-    r"(?:(?:done|ready|great|perfect|finished)|i(?:'m| am) (?:done|ready)[^.!]{0,30})[.!]\s+", re.IGNORECASE
-)
-INTENTION = re.compile(
-    r"\b(?:i(?:['’]ll| will|['’]m going to| am going to)|let(?: me|['’]s| us)|we(?:['’]ll| will)"
-    r"|to (?:fix|do|test|verify|check|confirm|reproduce) (?:this|that|it))\b",
-    re.IGNORECASE,
-)
-"""The beginning of a clause about what comes next."""
 
 
 def describe_message(step: Step) -> Clause:

@@ -19,6 +19,7 @@ from dense.evidence.facts.traits import host_of
 from dense.knowledge.errors import TIME_OUT
 from dense.knowledge.programs import is_interpreter
 from dense.knowledge.test_runners import RUNNERS
+from dense.knowledge.words import pattern
 from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import IN_PLACE, short_command
 from dense.narrate.messages import instruction, purpose, question, submitted_text
@@ -43,14 +44,8 @@ COMMIT = "git commit"
 WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.:/]+")
 ERROR_NAME = re.compile(r"(?:[A-Z]\w{2,30}(?:Error|Exception|Interrupt|Warning))(?=:|$)")
 PATCH_COMMAND = re.compile(r"\bpatch\b|\bgit apply\b")
+LEAD_IN = pattern("lead_in")
 COMMIT_MESSAGE = re.compile(r"""\bgit commit\b[^\n'"]{0,40}?-\w*m\s*['"]([^\n'"$]{3,200})""")
-LEAD_IN = re.compile(
-    r"\A(?:(?:now|so|next|then|first|finally|ok(?:ay)?),?\s+)?"
-    r"(?:i(?:['’]ll| will)|let(?:['’]s| me| us)|we(?:['’]ll| will))\s+"
-    r"|\A(?:please|kindly|bitte|por favor|s'il vous pla[iî]t)[,:]?\s+",
-    re.IGNORECASE,
-)
-"""The beginning of an announcement or a request, which a title has no room for."""
 
 
 def title(actions: Sequence[NarratedAction], files: Products) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.tool_calls import parse_call
 from dense.evidence.facts.facts import ActionFacts
+from dense.knowledge.harnesses import FRAME_HEAD, FRAME_TAIL, NO_OUTPUT
 from dense.knowledge.tools import PATH_KEYS
 from dense.text.search import contains_any
 from dense.trajectory import Observation, Step, ToolCall
@@ -15,20 +16,6 @@ from dense.trajectory import Observation, Step, ToolCall
 MAX_HEAD_CHARS, MAX_TAIL_CHARS = 8000, 4000
 """How much of a long output is read, from either end."""
 MAX_FRAME_CHARS = 300
-FRAME_HEAD = re.compile(
-    r"\s*(?:<returncode>-?\d+</returncode>\s*(?:<output>\n?)?"
-    r"|(?:Chunk ID|Exit code|Wall time|Command)\b[^\n]*\n(?:[A-Z][^\n]{0,80}\n){0,6}?Output:[ \t]*\n?"
-    r"|Exit code:? -?\d+\n|(?:New|Current) Terminal (?:Output|Screen):\n|Current terminal state:\n|Observation:\s"
-    r"|bash execution output ?:\s)",
-    re.IGNORECASE,
-)
-FRAME_TAIL = re.compile(
-    r"(?:</output>|\[(?:The command completed|Current working directory|Python interpreter|Command finished)[^\n]*\]"
-    r"|\((?:Open file|Current directory):[^\n]*\)|bash-\$|\[metadata\] [^\n]*|Exit Code: -?\d+"
-    r"|Process exited with code -?\d+|Command exited with code -?\d+)\s*$"
-)
-NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*$", re.IGNORECASE)
-"""How harnesses say that there is no output."""
 MAX_NO_OUTPUT_CHARS = 90
 PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,120}[#$](?: |$)|bash-[\d.]+[#$](?: |$)")
 PROMPT_SIGNS = ("@", "bash-")

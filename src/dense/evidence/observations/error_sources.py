@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from dense.evidence.observations.context import OutputContext
 from dense.evidence.observations.result import ObservedFailure
+from dense.knowledge.error_words import BENIGN_ENDINGS, BENIGN_WORDS, ERROR_WORDS, EXCEPTION_ENDINGS, SEVERITIES
 from dense.knowledge.errors import ASSERTION, BUILD, ERRORS, EXCEPTION, EXIT, KILLED, OTHER, ErrorFamily, ErrorTable
 from dense.knowledge.programs import programs_that
 from dense.text.search import contains_any
@@ -17,12 +18,10 @@ MAX_LINE_CHARS = 300
 
 SHELLS = programs_that("shell") | {"-bash", "-sh", "-zsh", "busybox"}
 ZSH_IN_HARNESS = "(eval)"
-SEVERITIES = frozenset("error fatal failure panic e fail failed critical".split())
 COMPLAINERS = programs_that("complains")
 """Programs that begin a line with their own name only to report an error."""
 WALKERS = programs_that("walks")
 """Programs that walk over trees: that they may not look everywhere is no failure."""
-EXCEPTION_ENDINGS = ("Error", "Exception", "Interrupt", "Exit", "Failure")
 EXCEPTION_NAME = re.compile(r"(?:\w{1,80}[./\\]){0,12}\w{1,80}$")
 COMPILER_ERROR = re.compile(r"\d[\d:,.() -]{0,40}+(?:fatal |syntax )?(?:[Ee]rror|ERROR)\b")
 COMPILER_PLACE = re.compile(r"[^\s()]{1,200}\(\d+(?:,\d+)?\)$")
@@ -31,21 +30,6 @@ SIGNALLED = re.compile(
     r"line \d+: +\d+ (Killed|Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point)"
 )
 CURL_CODE = re.compile(r" \((\d{1,2})\) ")
-ERROR_WORDS = (
-    *(" such ", "enied", "not found", "annot ", "an't ", "nvalid", "nrecognized", "refused", "rror", "already in use"),
-    *("ould not ", "not permitted", "ssertion", "not exist", "o space left", "o module named"),
-)
-"""One of these must follow an unknown name for the line to be an error."""
-BENIGN_WORDS = (
-    *("warning", "warn:", "deprecat", "binary file", "removing leading", "omitting directory", "up to date"),
-    *("nothing to be done", "entering directory", "leaving directory", "no error", "0 error", "zero error"),
-    *("0 failures", "no failures", "pip's dependency resolver", "errorhandl", "error handl", "error_handl"),
-    *("unable to resolve host", "delaying package configuration", "unable to initialize frontend", "falling back"),
-    *("no process found", "no such process", "as expected", "(expected", "expected error"),
-    *("cannot set terminal process group", "no job control", "not a tty", "inappropriate ioctl", "skipping"),
-)
-"""In lower case. Notices, counts of nothing, processes that were gone already, and expected failures."""
-BENIGN_ENDINGS = ("is a directory", "broken pipe")
 ROUND_COUNT = re.compile(r"[1-9]0 error|[1-9]0 failures")
 MEASUREMENT = re.compile(
     r"\s{0,9}(?:[-+±~<>=≈]{0,3}\s{0,9}[\d.]{1,40}(?:e[-+]?\d{1,4})?\s{0,9}(?:%|\w{0,12}|\([^)]{0,60}\))\s{0,9}$"

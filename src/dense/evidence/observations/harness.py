@@ -2,42 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
+from dense.knowledge.harnesses import FAILURE_MARK, LEADING_CODE, REFUSALS, RUNNING, STOPPED, TRAILING_CODE
 from dense.trajectory import Step
 
 HEAD_CHARS, TAIL_CHARS = 400, 600
 """Characters from the start and from the end in which a wrapper may be."""
-
-LEADING_CODE = re.compile(
-    r"(?:Error: )?Exit code:? (-?\d{1,10})\b"
-    r"|<returncode>(-?\d{1,10})</returncode>"
-    r"|exitcode: (-?\d{1,10})\b"
-    r"|(?:Chunk ID: \w{1,20}\n)?Wall time: [^\n]{1,40}\nProcess exited with code (-?\d{1,10})\b"
-    r"|The script ran, then exited with Unix exit code: (-?\d{1,10})\b"
-)
-TRAILING_CODE = re.compile(
-    r"(?:^|\n)(?:"
-    r"\[[^\]\n]{0,60}\bexit(?: code|ed with code| status):? (-?\d{1,10})\.?[^\]\n]{0,80}\]"
-    r"|(?:Command|Process|Program) exited with (?:exit )?(?:code|status):? (-?\d{1,10})\.?\s*$"
-    r"|\(?[Ee]xit (?:status|code):? ?(-?\d{1,10})\)?\s*$"
-    r"|Exit Code: (-?\d{1,10})\n"
-    r')|"exit_code": ?(-?\d{1,10})[^\n]{0,80}$'
-)
-FAILURE_MARK = "[error] tool reported failure"
-REFUSALS = (
-    *("<tool_use_error>", "<error>", "Please always provide EXACTLY ONE action", "Format error", "Tool call error"),
-    *("Previous response had parsing errors", "Your proposed edit has introduced", "execution error: "),
-    "No tool calls found in",
-)
-"""How harnesses begin if they could not parse an action, or did not allow it."""
-STOPPED = re.compile(
-    r"(?i:(?:^|\n)[^\n]{0,80}\b(?:command|execution|process|tool|operation|script|code)\b[^\n]{0,120}"
-    r"\btimed out\b[^\n]{0,160})|</command> timed out and has been killed"
-)
 
 
 class HarnessNotice(Struct, frozen=True, gc=False):
@@ -74,11 +47,6 @@ def first_line(text: str) -> str:
 
 # Commands that were left running
 
-RUNNING = re.compile(
-    r"(?:Command running in background with ID: |Command still running \(session |Process running with session ID "
-    r"|[Cc]ommand (?:is )?running in (?:the )?background[^\n]{0,40}?\b(?:id|ID|shellId)[: ]+)([\w-]{1,60})"
-)
-"""How harnesses say that a command runs on, with the name by which its output can be asked for."""
 MAX_SESSION_CHARS = 600
 
 

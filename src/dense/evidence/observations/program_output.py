@@ -15,11 +15,12 @@ from dense.evidence.observations.error_sources import (
     failure_of_code,
     failure_of_line,
 )
-from dense.evidence.observations.harness import FAILURE_MARK, HarnessNotice, first_line
+from dense.evidence.observations.harness import HarnessNotice, first_line
 from dense.evidence.observations.result import ObservedFailure, TestRun
 from dense.evidence.observations.terminal import clean_output, new_part, prompts
 from dense.evidence.observations.test_runs import find_test_runs
 from dense.knowledge.errors import TIME_OUT, TOOL
+from dense.knowledge.harnesses import FAILURE_MARK
 from dense.trajectory import Observation
 
 

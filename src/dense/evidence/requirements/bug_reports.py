@@ -2,32 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
+from dense.knowledge.words.reports import COMPLAINT, DIRECT, STRONG, WEAK
 from dense.text.search import contains_any
 
-STRONG = (
-    "steps to reproduce", "to reproduce", "reproduces the", "reproducible example", "minimal example",
-    "minimal repro", "expected behavio", "actual behavio", "current behavio", "expected result",
-    "actual result", "describe the bug", "bug report", "(last modified by", "originally reported by",
-    "traceback (most recent call last)", "github issue", "/issues/", "/blob/", "/pull/", "installed versions",
-    "stack trace", "stacktrace", "feature request", "is your feature request", "<details>", "diff --git ",
-    "\nthinking:", "\ndescription\n",
-)  # fmt: skip
-WEAK = (
-    "i'm ", "i’m ", "i am ", "i get ", "i have ", "i think", "i found", "i would ", "i tried", "i can ",
-    "i expect", "it seems", "seems to", "regression", " bug", "doesn't work", "does not work", "raises ",
-    "would be nice", "workaround", "python 3.", "error:", 'file "', "in version", "thanks", "we could",
-    "we should", "currently",
-)  # fmt: skip
-COMPLAINT = re.compile(
-    r"\b(?:but|and|then) (?:it|this|that|the \w+) (?:crash|fail|rais|throw|does not|doesn.t|gives|breaks|hangs)"
-    r"|\b(?:it|this|which) (?:crashes|fails|raises|throws|breaks|hangs)\b"
-)
-"""How somebody describes what happens: the files in the steps that lead there are examples."""
-DIRECT = (
-    "your task", "you must", "you are given", "you need to", "your goal", "your job", "/app/",
-)  # fmt: skip
 REPORT_SCORE = 3
 MIN_PROMPTS = 4
 """With so many commands at a prompt a text is the record of a session."""

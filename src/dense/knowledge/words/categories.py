@@ -82,6 +82,13 @@ PatternCategory = Literal[
     "claimed_result",  # the agent says what a check or a measurement gave; its groups are the number
     "closing_doubt",  # the agent says at the end that it is not sure
     "missing",  # something is not there or not done
+    "next",  # begins a sentence about what comes next
+    "thinking_aloud",  # begins a sentence that makes a message no report
+    "musing",  # begins a sentence in a report that says nothing
+    "claim",  # words of somebody who is content
+    "done_prefix",  # says before the report that all is done
+    "intention",  # begins a clause about what comes next
+    "lead_in",  # begins an announcement or a request, and says nothing by itself
 ]
 
 type Words = dict[Category, str]

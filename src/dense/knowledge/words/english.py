@@ -241,4 +241,30 @@ PATTERNS: Patterns = {
         |unfinished|incomplete|(?:is|are)\ not\ (?:there|available|installed|possible|done|complete|completed|finished
         |implemented|written|made))\b
     """,
+    "next": r"""
+        (?:(?:now|so|next|then|finally|ok(?:ay)?|great|good|perfect|first)[,.!:]?\s+)*(?:let(?:'s|\ me|\ us)\b
+        |calling\b|time\ to\b|(?:i|we)(?:'ll|\ will|\ should|\ need|\ am\ going|\ are\ going|'m\ going|'re\ going
+        |\ can\ now|\ want)\b|please\ proceed)
+    """,
+    "thinking_aloud": r"""
+        (?:(?:oh|ah|but|so)[, ]+)?(?:wait|hmm+|hm|ah|oh)\b
+    """,
+    "musing": r"""
+        (?:actually|maybe|perhaps|let'?s\ see|should\ i|do\ i)\b
+    """,
+    "claim": r"""
+        \b(?:done|ready|correct\w*|complete\w*|success\w*|works?|working|fixed|fine|good|great|perfect|present|gone
+        |verified|submit\w*|finished|confirm\w*|expected|solved|flag|fertig|terminé|listo|готово)\b|完了|完成|完毕|完畢
+    """,
+    "done_prefix": r"""
+        (?:(?:done|ready|great|perfect|finished)|i(?:'m|\ am)\ (?:done|ready)[^.!]{0,30})[.!]\s+
+    """,
+    "intention": r"""
+        \b(?:i(?:['’]ll|\ will|['’]m\ going\ to|\ am\ going\ to)|let(?:\ me|['’]s|\ us)|we(?:['’]ll|\ will)
+        |to\ (?:fix|do|test|verify|check|confirm|reproduce)\ (?:this|that|it))\b
+    """,
+    "lead_in": r"""
+        \A(?:(?:now|so|next|then|first|finally|ok(?:ay)?),?\s+)?(?:i(?:['’]ll|\ will)|let(?:['’]s|\ me|\ us)
+        |we(?:['’]ll|\ will))\s+|\A(?:please|kindly|bitte|por\ favor|s'il\ vous\ pla[iî]t)[,:]?\s+
+    """,
 }
