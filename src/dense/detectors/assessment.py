@@ -33,12 +33,8 @@ class TraceAssessment:
 
     def findings_in(self, first: int, last: int) -> tuple[Finding, ...]:
         """The findings whose last evidence lies in a range of actions."""
-        opened = self._opened
-        return self.findings[bisect_left(opened, first) : bisect_right(opened, last)]
-
-    @cached_property
-    def _opened(self) -> list[int]:
-        return [finding.opened for finding in self.findings]
+        start = bisect_left(self.findings, first, key=lambda one: one.evidence[-1])
+        return self.findings[start : bisect_right(self.findings, last, start, key=lambda one: one.evidence[-1])]
 
     def left_at(self, action: int) -> Finding | None:
         """A serious finding that is open for good when an action hands over."""
@@ -143,13 +139,13 @@ class TraceAssessment:
             return False  # only words say whether another agent found out what it was asked
         if acted[-1].phase == "run" and acted[-1].result.is_empty:
             return False  # a program that was to find something out printed nothing
-        if acted[-1].result.reported_problem or self._found_nothing(acted[-1]):
+        output = program_output(acted[-1], evidence.step(acted[-1].action))
+        if acted[-1].result.reported_problem or found_nothing(acted[-1], output):
             return False
         return any(not fact.has_failed and self._has_output(fact) for fact in acted)
 
     def _gave_up_within(self, first: int, last: int, final: int) -> bool:
-        """Whether an attempt in a range was given up; in a complete whole only if nothing but it ends the range, whose
-        final action is given."""
+        """Whether an attempt was given up; in a complete whole only if it ends the range, at its `final` action."""
         inside = [one for one in self.attempts_in(first, last) if first <= one.first and one.last <= last]
         inside = [one for one in inside if one.last >= final or not self.is_complete]
         return any(one.recovery is None or self.edited_tests(one.failed, one.recovery) for one in inside)
@@ -170,9 +166,6 @@ class TraceAssessment:
         if made is None or made < changed:
             return False
         return not self.evidence.origins.is_guess(program_output(fact, self.evidence.step(fact.action)), made)
-
-    def _found_nothing(self, fact: ActionFacts) -> bool:
-        return found_nothing(fact, program_output(fact, self.evidence.step(fact.action)))
 
     def _has_output(self, fact: ActionFacts) -> bool:
         """Whether a tool returned something: what a harness says does not count."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
+from dense.detectors.registry import Detector, each_of
 from dense.evidence.ending.done import ANSWER_FORM, is_verified, is_work_shown, sight_of_answer
 from dense.evidence.ending.handovers import prints_work
 from dense.evidence.ending.rejections import submitted_answer
@@ -92,14 +92,8 @@ def _may_be_finished(evidence: TraceEvidence) -> bool:
     return last.has_passed and last.action > evidence.last_change
 
 
-def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
-    yield from rejected_answers(evidence)
-    yield from ending(evidence)
-    yield from empty_submission(evidence)
-
-
 DETECTOR = Detector(
-    _detect,
+    each_of(rejected_answers, ending, empty_submission),
     (
         ANSWER_REJECTED,
         SUBMISSION_EMPTY,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
+from dense.detectors.registry import Detector, each_of
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.facts.remarks import says_expected
@@ -57,7 +57,9 @@ def doubted_output(evidence: TraceEvidence) -> Iterator[Finding]:
         has_changed = int(evidence.last_change > last.action)
         yield OUTPUT_DOUBTED.found("", last.action, complaint=complaint, has_changed=has_changed)
     elif last.result.reported_problem and not _is_called_intended(evidence, last.action):
-        removed = next((fact.action for fact in evidence.facts[last.action :] if _removes(fact, last)), 0)
+        scripts, later = last.effects.scripts, evidence.facts[last.action :]
+        deleted = ((fact.action, path) for fact in later for path in fact.effects.deletes)
+        removed = next((at for at, path in deleted if any(same_file(path, script) for script in scripts)), 0)
         yield OUTPUT_DOUBTED.found("", last.action, printed=last.result.reported_problem, removed_at=removed)
 
 
@@ -84,13 +86,4 @@ def _is_called_intended(evidence: TraceEvidence, action: int) -> bool:
     return any(says_expected(step.message) or says_expected(step.reasoning) for step in around)
 
 
-def _removes(fact: ActionFacts, run: ActionFacts) -> bool:
-    return any(same_file(path, script) for path in fact.effects.deletes for script in run.effects.scripts)
-
-
-def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
-    yield from failed_program(evidence)
-    yield from doubted_output(evidence)
-
-
-DETECTOR = Detector(_detect, (PROGRAM_FAILED, OUTPUT_DOUBTED))
+DETECTOR = Detector(each_of(failed_program, doubted_output), (PROGRAM_FAILED, OUTPUT_DOUBTED))

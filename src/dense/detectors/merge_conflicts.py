@@ -32,7 +32,8 @@ def conflicts_left(evidence: TraceEvidence) -> Iterator[Finding]:
         if fact.effects.runs and "git" not in fact.effects.runs and not fact.effects.reads:
             continue
         if line := _conflict(evidence, fact):
-            if not any(map(_settles, evidence.facts[fact.action :])):
+            later = [one for one in evidence.facts[fact.action :] if not one.has_failed]
+            if not any(one.family in SETTLING or one.effects.writes for one in later):
                 yield CONFLICT_LEFT.found("", fact.action, line=line)
             return
 
@@ -43,10 +44,6 @@ def _conflict(evidence: TraceEvidence, fact: ActionFacts) -> str:
         if may_show and (found := CONFLICT.search(seen.text[:MAX_CHARS])):
             return found[0].strip()
     return ""
-
-
-def _settles(fact: ActionFacts) -> bool:
-    return not fact.has_failed and (fact.family in SETTLING or bool(fact.effects.writes))
 
 
 DETECTOR = Detector(conflicts_left, (CONFLICT_LEFT,))

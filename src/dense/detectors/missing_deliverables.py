@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
+from dense.detectors.registry import Detector, each_of
 from dense.evidence.deliverables.candidates import best_candidate, pieces
 from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.ending.limits import is_exact, measured_limit
@@ -127,14 +127,7 @@ def silent_ports(evidence: TraceEvidence) -> Iterator[Finding]:
             yield PORT_SILENT.found(one.subject, asked[-1].action, line=refusals[-1] or "")
 
 
-def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
-    yield from missing_deliverables(evidence)
-    yield from lost_inputs(evidence)
-    yield from unused_clues(evidence)
-    yield from missed_limits(evidence)
-    yield from silent_ports(evidence)
-
-
 DETECTOR = Detector(
-    _detect, (DELIVERABLE_MISSING, DELIVERABLE_ATTEMPT_FAILED, INPUT_LOST, CLUE_UNUSED, LIMIT_MISSED, PORT_SILENT)
+    each_of(missing_deliverables, lost_inputs, unused_clues, missed_limits, silent_ports),
+    (DELIVERABLE_MISSING, DELIVERABLE_ATTEMPT_FAILED, INPUT_LOST, CLUE_UNUSED, LIMIT_MISSED, PORT_SILENT),
 )

@@ -25,6 +25,11 @@ class Detector(Struct, frozen=True):
     """Whether its findings count only if no other finding has the same evidence."""
 
 
+def each_of(*functions: Callable[[TraceEvidence], Iterable[Finding]]) -> Callable[[TraceEvidence], Iterable[Finding]]:
+    """One function that reports what several find, in their order."""
+    return lambda evidence: [finding for function in functions for finding in function(evidence)]
+
+
 @cache
 def detectors() -> tuple[Detector, ...]:
     """The detectors of all modules of this package, by module name."""

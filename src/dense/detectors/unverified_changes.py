@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
+from dense.detectors.registry import Detector, each_of
 from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.deliverables.within_action import runs_after_writing
 from dense.evidence.ending.done import runs_something
@@ -34,8 +34,7 @@ MAX_LISTING_CHARS = 20_000
 
 
 def never_run_programs(evidence: TraceEvidence) -> Iterator[Finding]:
-    """New programs of the task, if no action ran anything from the first time they were written on: a program that
-    runs may import them."""
+    """New programs of the task, if nothing ran since they were first written: what runs may import them."""
     if not may_run(evidence):
         return
     for file in evidence.tracked_files:
@@ -91,8 +90,7 @@ def _verifies(evidence: TraceEvidence, fact: ActionFacts) -> bool:
 
 
 def _shows_own_change(evidence: TraceEvidence, fact: ActionFacts) -> bool:
-    """Whether a command that changes a file also shows it: `… > a.txt && cat a.txt`, `mv a b && ls`. What a tool
-    says of its own edit does not count."""
+    """Whether a command also shows the file that it changes: `… > a.txt && cat a.txt`, `mv a b && ls`."""
     if not fact.commands or fact.has_failed or LISTING_PROGRAMS.isdisjoint(fact.effects.runs):
         return False
     shown = program_output(fact, evidence.step(fact.action))[:MAX_LISTING_CHARS]
@@ -104,9 +102,4 @@ def _shows_own_change(evidence: TraceEvidence, fact: ActionFacts) -> bool:
     return any(is_named(line, path) for line in lines for path in own)
 
 
-def _detect(evidence: TraceEvidence) -> Iterator[Finding]:
-    yield from never_run_programs(evidence)
-    yield from unverified_changes(evidence)
-
-
-DETECTOR = Detector(_detect, (PROGRAM_NEVER_RUN, UNVERIFIED_CHANGE))
+DETECTOR = Detector(each_of(never_run_programs, unverified_changes), (PROGRAM_NEVER_RUN, UNVERIFIED_CHANGE))

@@ -115,12 +115,8 @@ class TraceEvidence:
 
     def checks_in(self, first: int, last: int) -> list[Check]:
         """The checks that ran in a range of actions."""
-        actions = self._check_actions
-        return self.checks[bisect_left(actions, first) : bisect_right(actions, last)]
-
-    @cached_property
-    def _check_actions(self) -> list[int]:
-        return [check.action for check in self.checks]
+        start = bisect_left(self.checks, first, key=lambda check: check.action)
+        return self.checks[start : bisect_right(self.checks, last, start, key=lambda check: check.action)]
 
     @cached_property
     def named_checks(self) -> list[str]:
@@ -136,8 +132,7 @@ class TraceEvidence:
 
     @cached_property
     def reverted_checks(self) -> dict[tuple[int, str], bool]:
-        """The checks, by action and command, that ran while the changes were reverted, and whether the changes came
-        back after it."""
+        """The checks that ran while the changes were reverted, and whether the changes came back after it."""
         if all(check.has_passed is not False for check in self.checks):
             return {}
         return find_reverted_checks(self.facts, self.checks)
@@ -204,8 +199,7 @@ class TraceEvidence:
 
     @cached_property
     def _first_source_change(self) -> int:
-        """The first change of a file that is no test of the agent's own, or that the task names; the first change if
-        there is none."""
+        """The first change of a file that the task names or that is no test; else the first change."""
         named = {base_name(one.subject) for one in self.requirements if one.kind == "file"}
         found = (action for action, name in self.changes if name in named or not is_trial_file(name))
         return next(found, self.first_change)

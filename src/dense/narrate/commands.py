@@ -45,8 +45,7 @@ COMMENT = re.compile(r"\s*(?:#(?!!)|//|--)\s*(\S[^\n]{3,200})")
 
 
 def advise_real_commands(facts: Sequence[ActionFacts]) -> tuple[str, list[int]]:
-    """What to do if most shell calls held nothing that a shell runs, with the first and the last of these; empty if
-    most held a command."""
+    """What to do if most shell calls ran nothing, with the first and the last of these; else empty."""
     typed = [fact for fact in facts if fact.commands]
     idle = [fact for fact in typed if all(map(runs_nothing, fact.commands))]
     if len(idle) < MIN_IDLE_CALLS or 2 * len(idle) < len(typed):
@@ -156,8 +155,7 @@ def _describe_programs(parts: ShellParts, facts: ActionFacts, message: str) -> l
 
 
 def describe_program(what: str, body: str, writes: Sequence[str], message: str) -> Clause:
-    """A program without a file of its own: what it changes and what the agent or its first comment says that it is for;
-    without that, its last line."""
+    """A program without a file of its own: what it changes, what it is said to be for, else its last line."""
     what = f"{what} on {paths_text(writes, 2)}" if writes else what
     comment = COMMENT.match(body)
     words = purpose(message, is_change=bool(writes)) or (comment[1].strip() if comment else "")

@@ -150,8 +150,7 @@ class _FacetItems:
         return [f"{one_line(name, 40)} {code_span(text, 60)}" for name, text in found.items()]
 
     def _is_computed(self, look: NarratedAction, value: str) -> bool:
-        """Whether a value came out of a program before an action shows it, or the action shows what a program made;
-        and the agent had not typed it before."""
+        """Whether a program printed or made a value before an action shows it, and the agent had not typed it."""
         place = look.action - self.stretch.first
         for action in self.stretch.actions[max(0, place - 6) : place]:
             is_run = not action.has_failed and action.phase in ("produce", "run", "verify")
@@ -211,8 +210,7 @@ class _FacetItems:
         return items
 
     def dead_ends(self) -> list[str]:
-        """Failures that a rerun can avoid and no shortcut describes. A check that fails is no dead end, nor is a call
-        that was corrected at once."""
+        """Failures to avoid that no shortcut describes: no failing checks, no calls corrected at once."""
         items: list[str] = []
         for action in self.stretch.failed[-MAX_FAILURES:]:
             failures = action.facts.result.failures

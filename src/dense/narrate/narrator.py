@@ -76,8 +76,7 @@ class Narrator:
         return [NarratedDigest(*one) for one in zip(titles, [one.text() for one in summaries], facets, strict=True)]
 
     def final_summary(self, first: int, last: int, parts: Sequence[Span] = (), *, with_failures: bool) -> str:
-        """The summary after reconciliation: the way that worked and what verified it, of a whole by its `parts`. Issues
-        report what is left, if there are any."""
+        """The summary after reconciliation, of a whole by its `parts`. Issues report what is left, if there are any."""
         summary = self._summary(first, last)
         if not parts:
             return summary.text(with_failures=with_failures)

@@ -77,15 +77,11 @@ def _all_of(count: int) -> str:
 
 def describe_unstarted_run(run: TestRun, failures: Sequence[ObservedFailure], output: str) -> str:
     """A test run in which no test could start, with the first line that says why."""
-    cause = next((failure.line for failure in failures if not failure.family.is_vague), "") or pytest_error(output)
+    lines = [failure.line for failure in failures if not failure.family.is_vague]
+    lines += [found[0][1:].strip() for found in PYTEST_ERROR.finditer(output)][:1]
+    cause = next(filter(None, lines), "")
     count = "1 error" if run.failed == 1 else f"{run.failed} errors"
     return f"no test could start ({count}){f': {code_span(cause, MAX_CAUSE_CHARS)}' if cause.strip() else ''}"
-
-
-def pytest_error(output: str) -> str:
-    """The first line that pytest marks as an error; empty if there is none."""
-    found = PYTEST_ERROR.search(output)
-    return found[0][1:].strip() if found else ""
 
 
 def describe_missing(failure: ObservedFailure) -> str:

@@ -98,8 +98,7 @@ def _expectation(action: NarratedAction) -> str:
 
 
 def _said_of(name: str, text: str) -> str:
-    """What a text says of one test: from its heading to the next one, or the lines that name it. All of it if there are
-    no headings."""
+    """What a text says of one test: from its heading to the next; without headings all of it."""
     headings = list(TEST_HEADING.finditer(text))
     ends = [*[heading.start() for heading in headings[1:]], len(text)]
     for heading, end in zip(headings, ends, strict=False):
@@ -137,8 +136,7 @@ def _change_text(action: NarratedAction) -> str:
 
 
 def _difference(failed: NarratedAction, worked: NarratedAction) -> str:
-    """What one call of a tool has that the failed one had not; empty if they are not of one tool. An edit is described
-    by what it changes."""
+    """What a call has that the failed one of the same tool had not. An edit is described by what it changes."""
     if failed.facts.commands or worked.facts.commands or len(failed.step.calls) != 1 or len(worked.step.calls) != 1:
         return ""
     before, after = parse_call(failed.step.calls[0]), parse_call(worked.step.calls[0])

@@ -38,7 +38,6 @@ RECENT = 8
 """How many of the last actions may have found something worth a clause."""
 MAX_LOOKS = 40
 MAX_CONTENTS_CHARS = 160
-NOTHING_DONE = "Nothing was done."
 
 type Remains = Callable[[str], bool]
 """Whether a file that was changed is there, with its change, at the end of the attempt."""
@@ -85,7 +84,7 @@ class StretchSummary:
         """One to four sentences: the way, the proof, what is left, the last message."""
         stretch = self.stretch
         if not stretch.actions:
-            return NOTHING_DONE
+            return "Nothing was done."
         is_described = bool(stretch.changes or stretch.last_success or self._results)
         left = self._left if with_failures or not is_described else ""
         proof = self.proof.sentence(stretch.last_change)
@@ -284,8 +283,7 @@ class StretchSummary:
 
     @cached_property
     def _shown_pass(self) -> NarratedAction | None:
-        """The last check that passed; before one that only compares or compiles, one that counted its tests after the
-        last change."""
+        """The last check that passed, before others one that counted its tests after the last change."""
         passed, last_change = self.stretch.passed, self.stretch.last_change
         if passed is None or passed.action < last_change or passed.facts.result.tests:
             return passed

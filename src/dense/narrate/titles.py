@@ -167,8 +167,7 @@ def _is_part(failed: NarratedAction, passed: NarratedAction) -> bool:
 
 
 def _is_shown_passed(check: NarratedAction) -> bool:
-    """Whether a runner or an exit code shows it. That nothing speaks against it is not enough for a title, nor is the
-    exit code of a fallback."""
+    """Whether a runner, or the exit code of no fallback, shows that it passed."""
     if not check.has_passed or check.facts.result.tests:
         return check.has_passed
     if check.facts.family in RUNNERS.counting or any("||" in text for text in check.facts.commands):

@@ -10,19 +10,7 @@ from msgspec import Struct
 
 from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call
-from dense.knowledge.tools import (
-    ADDRESS_KEYS,
-    CODE_KEYS,
-    NEW_TEXT_KEYS,
-    OLD_TEXT_KEYS,
-    PATCH_KEYS,
-    PATH_KEYS,
-    PATTERN_KEYS,
-    QUERY_KEYS,
-    TEXT_KEYS,
-    VERB_KEYS,
-    known_tool,
-)
+from dense.knowledge import tools as known
 from dense.narrate.commands import describe_program
 from dense.narrate.messages import describe_message
 from dense.narrate.phrases import OPEN_FILE, Clause, lines_text, paths_text
@@ -67,19 +55,19 @@ def describe_tools(step: Step, *, skip_shell: bool) -> Iterator[Clause]:
 
 def _describe_tool(tool: ParsedCall, step: Step) -> Clause:
     kind = tool.kind
-    paths = paths_text(tool.texts(PATH_KEYS))
-    if kind == "look" or (kind == "editor" and tool.text(VERB_KEYS) == "view"):
+    paths = paths_text(tool.texts(known.PATH_KEYS))
+    if kind == "look" or (kind == "editor" and tool.text(known.VERB_KEYS) == "view"):
         return _describe_look(tool, paths)
     if kind in ("write", "editor"):
         return _describe_edit(tool, paths, is_editor=kind == "editor")
     if kind == "patch":
-        files = PATCHED_FILE.findall((tool.text(PATCH_KEYS) or "")[:MAX_PATCH_CHARS])
-        return Clause("edit", paths_text(files or tool.texts(PATH_KEYS) or [UNNAMED]))
+        files = PATCHED_FILE.findall((tool.text(known.PATCH_KEYS) or "")[:MAX_PATCH_CHARS])
+        return Clause("edit", paths_text(files or tool.texts(known.PATH_KEYS) or [UNNAMED]))
     if kind in ("delete", "move"):
         return Clause(kind, paths)
-    if address := tool.text(ADDRESS_KEYS):
+    if address := tool.text(known.ADDRESS_KEYS):
         return Clause("open", code_span(address, 90))
-    if kind == "ask" and (query := tool.text(QUERY_KEYS)):
+    if kind == "ask" and (query := tool.text(known.QUERY_KEYS)):
         return Clause("search the web for", in_quotes(query, 80))
     if kind == "python":
         return _describe_code(tool, step)
@@ -87,9 +75,9 @@ def _describe_tool(tool: ParsedCall, step: Step) -> Clause:
 
 
 def _describe_look(tool: ParsedCall, paths: str) -> Clause:
-    if pattern := tool.text(PATTERN_KEYS):
+    if pattern := tool.text(known.PATTERN_KEYS):
         return Clause("search for", code_span(pattern, 50) + (f" in {paths}" if paths else ""))
-    if "lists" in known_tool(tool.plain).traits:
+    if "lists" in known.known_tool(tool.plain).traits:
         return Clause("list", paths or "the folder")
     return Clause("read", paths) if paths else _describe_call(tool)
 
@@ -98,8 +86,10 @@ def _describe_edit(tool: ParsedCall, paths: str, *, is_editor: bool) -> Clause:
     """A write or an edit; a short edit in full, because a rerun needs it."""
     if change := text_change(tool, MAX_CHANGE_CHARS):
         return Clause("edit", paths or OPEN_FILE, change.text)
-    text = tool.text(TEXT_KEYS)
-    is_edit = any(key in tool.arguments for key in OLD_TEXT_KEYS) or "edit" in tool.plain or "insert" in tool.plain
+    text = tool.text(known.TEXT_KEYS)
+    is_edit = (
+        not tool.arguments.keys().isdisjoint(known.OLD_TEXT_KEYS) or "edit" in tool.plain or "insert" in tool.plain
+    )
     if text is not None and (is_editor or not is_edit):
         return Clause("write", paths or "a file", lines_text(line_count(text)))
     return Clause("edit" if is_edit or text is None else "write", paths or OPEN_FILE)
@@ -107,7 +97,7 @@ def _describe_edit(tool: ParsedCall, paths: str, *, is_editor: bool) -> Clause:
 
 def text_change(tool: ParsedCall, limit: int, where: str = "") -> TextChange | None:
     """What an edit replaced, if both texts are short and on one line."""
-    old, new = tool.text(OLD_TEXT_KEYS), tool.text(NEW_TEXT_KEYS)
+    old, new = tool.text(known.OLD_TEXT_KEYS), tool.text(known.NEW_TEXT_KEYS)
     if not old or new is None or max(len(old), len(new)) > limit or "\n" in old.strip() or "\n" in new.strip():
         return None
     return TextChange(old.strip(), new.strip(), where)
@@ -115,7 +105,7 @@ def text_change(tool: ParsedCall, limit: int, where: str = "") -> TextChange | N
 
 def _describe_code(tool: ParsedCall, step: Step) -> Clause:
     """Code given to an interpreter: one line as it is, more of them by what they are for."""
-    code = (tool.text(CODE_KEYS) or "").strip()
+    code = (tool.text(known.CODE_KEYS) or "").strip()
     if "\n" not in code:
         return Clause("run", f"Python {code_span(code, 70) if code else 'nothing'}")
     lines = [line for line in code[-MAX_CODE_CHARS:].split("\n") if not line.lstrip().startswith(("#", "```"))]
@@ -127,7 +117,7 @@ def _describe_code(tool: ParsedCall, step: Step) -> Clause:
 
 def _describe_talk(tool: ParsedCall, step: Step) -> Clause:
     """Tools that touch only the conversation."""
-    words, traits = tool.text(SAID_KEYS), known_tool(tool.plain).traits
+    words, traits = tool.text(SAID_KEYS), known.known_tool(tool.plain).traits
     if "delegates" in traits:
         return Clause("start", f"an agent for {in_quotes(words, 80)}" if words else "an agent")
     if "plans" in traits or "plan" in tool.plain or "todo" in tool.plain or tool.plain.startswith("task"):

@@ -110,7 +110,7 @@ WRAPPERS: list[tuple[str, Expected]] = [
     ("find . -name '*.pyc' -delete", {"reads": ".", "deletes": "./*.pyc"}),
     ("find src -name '*.py' -exec sed -i s/a/b/ {} +", {"reads": "src", "writes": "src/*.py"}),
     ("grep -rl foo src | xargs sed -i 's/foo/bar/'", {"reads": "src", "writes": "src"}),
-    ("find t -name '*.o' | xargs -I% rm %", {"reads": "t", "deletes": "t/*.o"}),
+    ("find t -name '*.o' | xargs -I{} rm {}", {"reads": "t", "deletes": "t/*.o"}),
     ("xargs rm < list.txt", {"reads": "list.txt", "deletes": "{}"}),
     ("nice -n 5 stdbuf -oL touch a", {"writes": "a"}),
     ("uv run --with numpy python -c \"open('a','w')\"", {"writes": "a"}),

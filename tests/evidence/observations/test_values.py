@@ -18,7 +18,6 @@ from dense.evidence.observations import Value, values
         ("name: 'Ada'", [("name", "Ada")]),
         ('{"total": 30, "unit": "EUR", "ok": true}', [("total", "30"), ("unit", "EUR"), ("ok", "true")]),
         ("{'total': 30.5, 'name': 'x'}", [("total", "30.5"), ("name", "x")]),
-        ("| total | 30 |", [("total", "30")]),
         ("| --- | --- |", []),
         ("**Price:** $1,200.50", [("Price", "$1,200.50")]),
         ("总数：42", [("总数", "42")]),

@@ -35,8 +35,7 @@ class RulesAnalyst:
     def __init__(
         self, effects: EffectsOf | None = None, watch: Callable[[TraceAssessment], None] | None = None
     ) -> None:
-        """`effects` may be shared with others that look at the same trajectory. `watch` sees what the draft is made
-        of."""
+        """`effects` may be shared with others; `watch` sees what the draft is made of."""
         self._effects, self._watch = effects, watch
 
     async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:

@@ -236,8 +236,7 @@ def _group_size(count: int) -> int:
 
 
 def _first_group(stretches: Sequence[StretchTraits], left: int, size: int) -> int:
-    """How many of the `left` stretches go together first: between half of `size` and half as many again, where they
-    have least in common with what follows."""
+    """How many of the `left` stretches go first, about `size`: where they have least in common with the next."""
     shortest, longest = max(2, size - size // 2), size + size // 2
     if left < shortest + 2:
         return left

@@ -21,8 +21,7 @@ MAX_QUOTE_CHARS = 160
 
 
 def label(fact: ActionFacts, history: ActionLinks, steps: Sequence[Step] = ()) -> tuple[Label, str]:
-    """The label of an action, and why in a sentence. With all `steps` of the attempt, outputs are compared word by
-    word."""
+    """The label of an action, and why. With all `steps` outputs are compared word by word."""
     before = history.repeats(fact.action)
     reason = idleness(fact, history, before, steps)
     return (-1, reason) if reason else (0, help_of(fact, history))
@@ -36,7 +35,8 @@ def idleness(fact: ActionFacts, history: ActionLinks, before: int | None, steps:
     if broken is not None:
         end = "" if history.recovered_by(broken[1]) is None else "; it was fixed later"
         return f"The check that passed at a{broken[0]} failed at a{broken[1]} after this change{end}."
-    if not fact.has_failed or is_informative_failure(fact) or is_partial_look(fact):
+    is_partial_look = fact.phase == "explore" and len(fact.effects.reads) > len(fact.result.failures)
+    if not fact.has_failed or is_informative_failure(fact) or is_partial_look:  # that some do not exist is an answer
         return ""
     if fact.phase == "talk":
         return f"The message led to nothing{evidence(fact)}."
@@ -48,8 +48,7 @@ def idleness(fact: ActionFacts, history: ActionLinks, before: int | None, steps:
 
 
 def is_same_result(fact: ActionFacts, earlier: ActionFacts | None, steps: Sequence[Step]) -> bool:
-    """Whether two actions had the same result: exit code, failures, test counts, and the same text unless tests ran,
-    because their timing always differs."""
+    """Whether two actions had the same result, and the same text unless tests ran: their timing differs."""
     if earlier is None or _result(fact) != _result(earlier):
         return False
     return bool(fact.result.tests or not steps) or _texts(steps, fact) == _texts(steps, earlier)
@@ -70,11 +69,6 @@ def is_informative_failure(fact: ActionFacts) -> bool:
     if any(run.failed for run in fact.result.tests):
         return True
     return fact.phase == "verify" and not any(failure.family.prevents_start for failure in fact.result.failures)
-
-
-def is_partial_look(fact: ActionFacts) -> bool:
-    """Whether it looked at several things and only some do not exist: that is an answer, too."""
-    return fact.phase == "explore" and len(fact.effects.reads) > len(fact.result.failures)
 
 
 def help_of(fact: ActionFacts, history: ActionLinks) -> str:

@@ -20,14 +20,12 @@ FIRST_CODES = frozenset({"input_lost", "clue_unused"})
 
 
 def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus, ...]:
-    """The files, commands, limits and ports that the task asks for, each met, not met or unchecked by what the trace
-    shows."""
+    """What the task asks for, each met, not met or unchecked by what the trace shows."""
     return tuple(RequirementStatus(describe_demand(one), one.met, _names(*one.actions)) for one in assessment.demands)
 
 
 def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:
-    """What to do about calls that ran nothing, about what is already published, and about each open finding: first what
-    must not happen again, then the most severe."""
+    """What to do about calls that ran nothing, what is published, and open findings, the most severe first."""
     still_open = [one for one in assessment.findings if one.is_open]
     ordered = sorted(still_open, key=lambda one: (one.code not in FIRST_CODES, SEVERITIES.index(one.severity)))
     facts = assessment.evidence.facts
@@ -41,8 +39,7 @@ def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:
 
 
 def products(assessment: TraceAssessment) -> tuple[Product, ...]:
-    """What is there at the end: the submitted diff, or the files that the task asks for, or those that were changed. A
-    folder is none."""
+    """What is there at the end: the submitted diff, or the files asked for, or those changed. A folder is none."""
     evidence = assessment.evidence
     if evidence.submitted_diff is not None:
         return (Product("the submitted diff", len(evidence.facts), _last_pass(evidence, 0)),)

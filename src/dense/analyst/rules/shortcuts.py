@@ -97,8 +97,7 @@ def _outcome(recovery: int | None, assessment: TraceAssessment, failed: Sequence
 
 
 def _not_covered(recovery: int, assessment: TraceAssessment) -> list[Finding]:
-    """The failed checks and missed limits that a recovery says nothing about: those before it that are open, and later
-    ones that the task names."""
+    """Failed checks and missed limits that are open: those before a recovery, and later ones of the task."""
     commands = assessment.evidence.fact(recovery).commands
     later = assessment.findings_in(recovery + 1, len(assessment.evidence.facts))[-MAX_OTHER_FINDINGS:]
     later = [one for one in later if one.number("is_named") and not any(one.subject in text for text in commands)]

@@ -38,7 +38,7 @@ class Verdicts:
         inside = {
             one.key: one
             for one in self._assessment.findings_in(first, last)
-            if is_root or (first <= one.evidence[0] and not _is_of_root(one))
+            if is_root or (first <= one.evidence[0] and not (one.is_open and codes()[one.code].raised_at == "root"))
         }
         still_open = {key: one for key, one in inside.items() if one.resolution is None or one.resolution > last}
         resolved = {key: one.resolution for key, one in inside.items() if key in self._raised and key not in still_open}
@@ -91,10 +91,6 @@ class Verdicts:
         named = [action for action in inside if action in own or action in self._keys or action in self._ends]
         self._ends.update(group.last for group in groups)
         return tuple(map(leaf_reference, named))
-
-
-def _is_of_root(one: Finding) -> bool:
-    return one.is_open and codes()[one.code].raised_at == "root"
 
 
 def _spans(part: SubtaskDraft) -> Iterator[tuple[int, int]]:

@@ -133,8 +133,6 @@ def _joined_words(words: list[str]) -> str:
     name = program_name(words[0])
     if len(words) >= 3 and "shell" in known_program(name).traits and re.match(r"-[a-z]*c$", words[1]):
         return words[2]
-    if len(words) >= 3 and name in ("powershell", "pwsh", "cmd") and words[-2].lower() in ("-command", "-c", "/c"):
-        return words[-1]
     return "\n".join(words) if " " in words[0] or "\n" in words[0] else shlex.join(words)
 
 

@@ -10,17 +10,7 @@ from dense.evidence.actions.patches import record_patch
 from dense.evidence.actions.python_code import record_python
 from dense.evidence.actions.shell.interpret import run_shell
 from dense.evidence.actions.tool_calls import ParsedCall, without_fence
-from dense.knowledge.tools import (
-    ADDRESS_KEYS,
-    CODE_KEYS,
-    PATCH_KEYS,
-    PATH_KEYS,
-    QUERY_KEYS,
-    SOURCE_KEYS,
-    TARGET_KEYS,
-    TEXT_KEYS,
-    VERB_KEYS,
-)
+from dense.knowledge import tools as known
 
 WRITING_NAME = re.compile(
     r"(?:^|[_-])(?:write|create|edit|update|append|insert|replace|patch|save|modify|overwrite|add|upload|export)(?:$|[_-])"
@@ -46,30 +36,30 @@ def run_call(call: ParsedCall, builder: EffectsBuilder) -> None:
         case "python":
             _run_code(call, builder)
         case "patch":
-            if not record_patch(call.text(PATCH_KEYS) or "", builder):
-                builder.write(*call.texts(PATH_KEYS))
+            if not record_patch(call.text(known.PATCH_KEYS) or "", builder):
+                builder.write(*call.texts(known.PATH_KEYS))
         case "editor":
             _run_editor(call, builder)
         case "write":
             _run_writer(call, builder)
-        case "delete":
-            builder.delete(*call.texts(PATH_KEYS))
-        case "move":
-            sources = call.texts(SOURCE_KEYS) or call.texts(("path", "file_path"))
-            (builder.read if call.plain.startswith(("copy", "cp")) else builder.delete)(*sources)
-            builder.write(*call.texts(TARGET_KEYS))
+        case "delete" | "move":
+            is_copy = call.plain.startswith(("copy", "cp"))
+            (builder.read if is_copy else builder.delete)(
+                *(call.texts(known.SOURCE_KEYS) or call.texts(known.PATH_KEYS))
+            )
+            builder.write(*call.texts(known.TARGET_KEYS))
         case "ask":
-            builder.ask(*(call.texts(ADDRESS_KEYS) or call.texts(QUERY_KEYS)))
+            builder.ask(*(call.texts(known.ADDRESS_KEYS) or call.texts(known.QUERY_KEYS)))
         case "look":
-            builder.read(*call.texts(PATH_KEYS))
+            builder.read(*call.texts(known.PATH_KEYS))
             if "opens" in call.tool.traits:
-                builder.opened = call.text(PATH_KEYS) or ""
+                builder.opened = call.text(known.PATH_KEYS) or ""
         case "":
             _run_unknown(call, builder)
 
 
 def _run_code(call: ParsedCall, builder: EffectsBuilder) -> None:
-    code = call.text(CODE_KEYS)
+    code = call.text(known.CODE_KEYS)
     if code is None:
         return
     for line in code.split("\n"):
@@ -85,19 +75,19 @@ def _run_python(code: str, builder: EffectsBuilder) -> None:
 
 
 def _run_editor(call: ParsedCall, builder: EffectsBuilder) -> None:
-    verb = call.text(VERB_KEYS)
+    verb = call.text(known.VERB_KEYS)
     if verb == "view":
-        builder.read(*call.texts(PATH_KEYS))
+        builder.read(*call.texts(known.PATH_KEYS))
     elif verb is not None or "file_text" in call.arguments or "new_str" in call.arguments:
         _run_writer(call, builder)
 
 
 def _run_writer(call: ParsedCall, builder: EffectsBuilder) -> None:
-    paths = call.texts(PATH_KEYS)
+    paths = call.texts(known.PATH_KEYS)
     builder.write(*(paths or [UNNAMED]))
     if "opens" in call.tool.traits:
         builder.opened = paths[0] if paths else ""
-    content = call.text(TEXT_KEYS)
+    content = call.text(known.TEXT_KEYS)
     if len(paths) == 1 and content is not None and not any(key in call.arguments for key in PART_KEYS):
         builder.keep_content(paths[0], content)
 
@@ -105,8 +95,8 @@ def _run_writer(call: ParsedCall, builder: EffectsBuilder) -> None:
 def _run_unknown(call: ParsedCall, builder: EffectsBuilder) -> None:
     """A tool that no row knows: it ran, and its arguments show what they can."""
     name = call.name.split("__")[-1].lower()
-    paths = [path for path in call.texts(PATH_KEYS) if re.search(r"[./\\~]", path) and " " not in path.strip()]
-    builder.ask(*(one for one in call.texts(ADDRESS_KEYS) if re.match(r"\w+://|[\w-]+\.[\w.-]+", one)))
+    paths = [path for path in call.texts(known.PATH_KEYS) if re.search(r"[./\\~]", path) and " " not in path.strip()]
+    builder.ask(*(one for one in call.texts(known.ADDRESS_KEYS) if re.match(r"\w+://|[\w-]+\.[\w.-]+", one)))
     if REMOVING_NAME.search(name):
         builder.delete(*paths)
     elif WRITING_NAME.search(name):

@@ -92,8 +92,7 @@ def _respelled(named: Sequence[str], fact: ActionFacts) -> list[str]:
 
 
 def _checks_of(fact: ActionFacts, step: Step, named: Sequence[str]) -> Iterator[Check]:
-    """A check for each call that ran one; for the whole action if the calls share an observation. `named`: the
-    commands in it that the task names."""
+    """A check for each call that ran one. `named`: the commands in it that the task names."""
     for part in _single_calls(step):
         is_whole = part is step
         done = fact.effects if is_whole else effects(part)
@@ -120,8 +119,7 @@ def _single_calls(step: Step) -> Iterable[Step]:
 
 
 def _runs(command: str, texts: Sequence[str], result: ObservedResult) -> bool:
-    """Whether shell texts run a command that the task names. With more arguments it may be expected to fail: that is
-    no failure of what the task names."""
+    """Whether texts run a command of the task. With more arguments it may be expected to fail."""
     for text in texts:
         place = text.find(command)
         while place >= 0:
@@ -191,8 +189,7 @@ def first_retest(failed: Check, later: Iterable[Check]) -> int | None:
 
 
 def retests(later: Check, failed: Check) -> bool:
-    """Whether a later run covers what an earlier one found failing: everything, the same files or modules, or the tests
-    that failed."""
+    """Whether a later run covers what failed: everything, the same files or modules, or the failed tests."""
     own, before = later.scope, failed.scope
     if later.runner != failed.runner:
         return False

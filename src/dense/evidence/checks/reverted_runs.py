@@ -26,8 +26,7 @@ class _Reverted(Struct, frozen=True):
 
 
 def find_reverted_checks(facts: Sequence[ActionFacts], checks: Sequence[Check]) -> dict[tuple[int, str], bool]:
-    """The checks, by action and command, that ran while changes were reverted, and whether the same changes were
-    restored afterwards."""
+    """The checks, by action and command, that ran while changes were reverted; whether these came back."""
     found: dict[tuple[int, str], bool] = {}
     by_action: dict[int, list[tuple[int, str]]] = {}
     for check in checks:

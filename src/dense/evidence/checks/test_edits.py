@@ -48,7 +48,9 @@ def find_test_edits(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list
                 else:
                     own.add(name)
             if effects.undoes:
-                found = [one for one in found if not any(_covers(path, one.path) for path in effects.undoes)]
+                undone = [path for path in effects.undoes if path != "."]
+                found = [one for one in found if not any(same_file(one.path, path) for path in undone)]
+                found = found if len(undone) == len(effects.undoes) else []
         known.update(map(base_name, fact.effects.reads))
         known.update(base_name(test.partition("::")[0]) for run in fact.result.tests for test in run.names)
     return found
@@ -57,7 +59,3 @@ def find_test_edits(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list
 def is_test_setting(name: str) -> bool:
     """Whether a file says which tests run, and little else, by its base name."""
     return name.startswith(RUNNERS.config_files)
-
-
-def _covers(undone: str, path: str) -> bool:
-    return undone == "." or same_file(path, undone)

@@ -74,7 +74,8 @@ def products(actions: Iterable[HasStep]) -> Products:
             if path not in effects.undoes:
                 files.add(path)
         for path in effects.scripts:
-            files.confirm_products_of(path)
+            for made in files.tried_by.pop(base_name(path), ()):
+                files.confirm(made)
         if not effects.runs or not LISTING_PROGRAMS.issuperset(effects.runs):
             for path in effects.reads:
                 files.confirm(path)
@@ -127,7 +128,7 @@ class _Files:
     def __init__(self) -> None:
         self._made: dict[str, list[str]] = {}
         self._tried: dict[str, list[str]] = {}
-        self._tried_by: dict[str, list[str]] = {}
+        self.tried_by: dict[str, list[str]] = {}
         """What failed programs were to make, by their base names."""
         self._contents: dict[str, str] = {}
 
@@ -156,16 +157,12 @@ class _Files:
         if not any(same_file(path, other) for other in self._made.get(name, ())):
             self._tried.setdefault(name, []).append(path)
             for program in programs[:1]:
-                self._tried_by.setdefault(base_name(program), []).append(path)
+                self.tried_by.setdefault(base_name(program), []).append(path)
 
     def confirm(self, path: str) -> None:
         tried = self._tried.get(base_name(path), ())
         if is_among(path, tried):
             self.add(max(path, *tried, key=len))
-
-    def confirm_products_of(self, program: str) -> None:
-        for path in self._tried_by.pop(base_name(program), ()):
-            self.confirm(path)
 
     def close(self) -> Products:
         made = [path for name, same in self._made.items() if name != ".git" for path in same]

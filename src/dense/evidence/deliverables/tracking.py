@@ -190,7 +190,8 @@ def _acting_text(calls: Sequence[ParsedCall]) -> str:
     texts: list[str] = []
     for call in calls:
         if is_shell(call):
-            texts += [part for part in blocks(_without_contents(shell_text(call) or "")) if _may_be_maker(part)]
+            parts = blocks(_without_contents(shell_text(call) or ""))
+            texts += [part for part in parts if "|" in part or program(part) not in NO_MAKERS]
         elif call.kind in ("write", "editor", "patch"):
             texts += call.texts(PATH_KEYS)
         elif call.kind != "talk":
@@ -203,13 +204,8 @@ def _names_stem(text: str, stem: str) -> bool:
     return f"{stem}." in text or (len(stem) >= MIN_STEM_CHARS and is_named(text, stem))
 
 
-def _may_be_maker(part: str) -> bool:
-    return "|" in part or program(part) not in NO_MAKERS
-
-
 def _unknown_maker(path: str, shown: Sequence[int], facts: Sequence[ActionFacts]) -> int:
-    """The last action that ran something before a file was first seen, if a listing of its folder did not show the file
-    before; 0 if there is none."""
+    """The last run before a file was first seen, if a listing did not show it before; 0 if there is none."""
     before = facts[: shown[0] - 1] if shown else ()
     folders = (path.rpartition("/")[0] or ".", ".")
     listed = (fact.action for fact in before if fact.phase == "explore" and any(map(fact.effects.reads.count, folders)))
@@ -251,8 +247,7 @@ def _is_there(fact: ActionFacts, named: int, texts: Sequence[str], path: str, *,
 
 
 def _shows_other_file(fact: ActionFacts, path: str) -> bool:
-    """Whether an action only shows the contents of other files. These show nothing: a configuration names files that
-    nobody made."""
+    """Whether it only shows other files: a configuration names files that nobody made."""
     reads = fact.effects.reads
     if not reads or not _only_looks(fact) or not LISTING_PROGRAMS.isdisjoint(fact.effects.runs):
         return False
@@ -279,11 +274,9 @@ def _only_looks(fact: ActionFacts) -> bool:
 
 
 def _may_make(fact: ActionFacts) -> bool:
-    """Whether an action that names a file may make it. A to-do list, or the text of a hand-over, makes nothing."""
-    return fact.phase not in {"talk", "deliver"} and not _only_looks(fact) and not _only_writes(fact)
-
-
-def _only_writes(fact: ActionFacts) -> bool:
-    """Whether an action only writes files, so that a name in it may be in a program that did not run yet."""
+    """Whether an action that names a file may make it: not a to-do list, the text of a hand-over, a look, or one that
+    only writes files, so that the name may be in a program that did not run yet."""
     effects = fact.effects
-    return bool(effects.writes) and not (effects.scripts or effects.tests or set(effects.runs) - {"cat", "tee", "echo"})
+    runs_more = effects.scripts or effects.tests or set(effects.runs) - {"cat", "tee", "echo"}
+    only_writes = bool(effects.writes) and not runs_more
+    return fact.phase not in {"talk", "deliver"} and not _only_looks(fact) and not only_writes

@@ -56,8 +56,7 @@ def _shown(kind: Kind, subject: str, action: int, *, is_change: bool = False) ->
 
 
 def demands(evidence: TraceEvidence) -> list[DemandEvidence]:
-    """The files, commands, limits, ports and answers that the task asks for. Demands in free words are not among them:
-    no rule can say whether they are met."""
+    """What the task asks for, but for demands in free words: no rule can say whether these are met."""
     passed = [check for check in evidence.checks if check.has_passed and _is_of_task(evidence, check)]
     check = passed[-1].action if passed and passed[-1].action > evidence.last_change > 0 else 0
     files = [_file(evidence, file, check) for file in evidence.tracked_files]
@@ -243,8 +242,7 @@ def _answers(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
 
 
 def sight_of_answer(evidence: TraceEvidence, answer: str) -> int:
-    """The first action whose output shows an answer, or what is in its braces: the form is put around it. 0 if none
-    does, or the agent had typed it before."""
+    """The first action whose output shows an answer, or what its braces hold; 0 if the agent typed it first."""
     inner = answer.partition("{")[2].rstrip("}")
     values = [answer, inner] if len(inner) >= MIN_ANSWER_CHARS else [answer]
     return next((action for value in values if (action := _first_sight(evidence, value))), 0)
@@ -269,8 +267,7 @@ def _answer_of_port(evidence: TraceEvidence, port: str) -> int:
 
 
 def _is_one_untouched(evidence: TraceEvidence) -> bool:
-    """Whether the sentences that ask for files name another one that no call and no output names: it may be asked for
-    as well, in words that were not understood."""
+    """Whether sentences that ask for files name another that nothing names: it may be asked for as well."""
     clauses = {file.requirement.clause for file in evidence.tracked_files}
     others = [one for one in evidence.requirements if one.kind == "file" and one.role == "mentioned"]
     names = [base_name(one.subject) for one in others if one.clause in clauses and is_single_file(one.subject)]
@@ -283,8 +280,7 @@ def _names(step: Step, name: str) -> bool:
 
 
 def _is_of_task(evidence: TraceEvidence, check: Check) -> bool:
-    """Whether the task itself names a check, and the agent did not write it. A check of the agent's own shows that the
-    agent is content, not that the task is done."""
+    """Whether the task names a check that the agent did not write: its own checks only show that it is content."""
     tests = evidence.named_tests
     is_named = any(name in check.command for name in evidence.named_checks)
     if not is_named and not any(name in check.command or not check.subjects for name in tests):

@@ -46,8 +46,7 @@ def find_rejections(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list
 
 
 def submitted_answer(fact: ActionFacts, step: Step) -> str:
-    """What an action submits, as one text. A command that only says that the work is done submits what is on the disk,
-    which is another thing every time."""
+    """What an action submits, as one text; empty if that is on the disk, which is another thing every time."""
     for text in fact.commands:
         program, _, rest = text.strip().partition(" ")
         if program == "submit":

@@ -76,8 +76,7 @@ def collect_facts(
     first: int = 1,
     awaited: Mapping[int, tuple[str, ...]] | None = None,
 ) -> list[ActionFacts]:
-    """The facts of consecutive actions, of which the first one has the number `first`. `awaited`: the tests whose
-    output a step asks for, by its place."""
+    """The facts of consecutive actions from number `first` on. `awaited`: tests whose output a step asks for."""
     team = team_of(steps)
     each = zip(steps, effects, results, commands, strict=True)
     waits = awaited or {}

@@ -58,8 +58,7 @@ def own_scripts(effects: Effects) -> list[str]:
 
 
 def _main_program(runs: Sequence[str]) -> tuple[str, str]:
-    """The program that a chain is about, as written and by its name: if there is another, no filter and no program
-    that only looks."""
+    """The program that a chain is about, as written and by its name: no filter or look if there is another."""
     pairs = [(word, program_name(word)) for word in runs]
     return max(pairs, key=lambda pair: (pair[1] not in LOOKERS, pair[1] not in FILTERS), default=("", ""))
 

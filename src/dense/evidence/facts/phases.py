@@ -87,8 +87,7 @@ def runs_nothing(text: str) -> bool:
 
 
 def _is_named(effects: Effects, commands: Sequence[str]) -> bool:
-    """Whether the commands themselves name a file that they change. A change that only a program makes counts as the
-    work of whoever wrote that program."""
+    """Whether the commands name a file that they change. What only a program changes is its author's work."""
     changed = (*effects.writes[:8], *effects.deletes[:8])
     return any(_has_name(text, base_name(path)) for path in changed for text in commands)
 

@@ -33,8 +33,7 @@ QUIET = re.compile(r"\s-(?:[a-zA-Z]{0,8}[qc][a-zA-Z]{0,8}|-quiet|-count)(?=\s|$)
 
 
 def found_nothing(facts: ActionFacts, output: str) -> bool:
-    """Whether a look found nothing: nothing came back, or only what its command prints by itself then, or a tool's word
-    for it."""
+    """Whether a look found nothing: by its empty output, what its command prints then, or a tool's word."""
     if facts.has_failed or facts.phase != "explore" or facts.effects.writes:
         return False
     if not facts.commands:

@@ -143,8 +143,7 @@ class ActionLinks:
         return self._recovered.get(action)
 
     def broke(self, action: int) -> tuple[int, int] | None:
-        """The runs of a check before and after this change, if it passed before, failed after, and nothing else
-        changed."""
+        """The runs of a check before and after this change, if nothing else changed and it broke the check."""
         return self._broken.get(action)
 
     def is_gone(self, path: str) -> bool:
@@ -265,8 +264,7 @@ class ActionLinks:
                 is_open.remove(j)
 
     def _link_to_broken(self, n: int, fact: ActionFacts, passed: dict[str, int], changes: deque[int]) -> None:
-        """A check that had passed and counts failures now was broken by the only change in between, unless that
-        changed the check."""
+        """A check that passed and now counts failures was broken by the only change in between."""
         before = passed.get(fact.family)
         if fact.has_passed:
             passed[fact.family] = n

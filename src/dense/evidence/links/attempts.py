@@ -41,7 +41,8 @@ def attempts(
     place = 0
     while place < len(facts):
         fact = facts[place]
-        if not _is_failed_try(fact) or _is_baseline(fact, first_change):
+        is_baseline = fact.is_check and fact.action < first_change and not _lacks_tool(fact)
+        if is_baseline or not _is_failed_try(fact):
             place += 1
             continue
         attempt = _attempt_from(facts, links, place, unsettled)
@@ -55,13 +56,8 @@ def _lacks_tool(fact: ActionFacts) -> bool:
     return any(failure.family.is_missing_dependency for failure in fact.result.failures)
 
 
-def _is_baseline(fact: ActionFacts, first_change: int) -> bool:
-    return fact.is_check and fact.action < first_change and not _lacks_tool(fact)
-
-
 def _is_failed_try(fact: ActionFacts) -> bool:
-    """Whether an action tried something and failed. That a file is not there answers a look; that a tool is not
-    installed is a failure."""
+    """Whether it tried something and failed. That a file is not there answers a look."""
     if not fact.has_failed or fact.phase in {"talk", "deliver"}:
         return False
     return fact.phase != "explore" or _lacks_tool(fact)
@@ -73,8 +69,7 @@ def _attempt_from(
     start: int,
     unsettled: frozenset[int],
 ) -> Attempt:
-    """The attempt that begins with a failure. It goes on as long as actions repair, retry or recover one of its
-    failures, and ends with the recovery of the last one."""
+    """The attempt that begins with a failure and ends with the recovery of its last one."""
     first = facts[start].action
     members, failed = {first}, [first]
     last, recovery = first, None

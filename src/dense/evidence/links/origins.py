@@ -30,8 +30,7 @@ class Origins:
         self._task = task.instruction if task is not None else ""
 
     def is_guess(self, text: str, action: int) -> bool:
-        """Whether an action typed the value in a line, and nothing had shown it before. A label before the value does
-        not count; of several words the longest does."""
+        """Whether an action typed the value (the longest word, no label) in a line that nothing had shown before."""
         text = text.strip()
         if not text or not 0 < action <= min(len(self._steps), MAX_ACTION):
             return False
@@ -41,7 +40,8 @@ class Origins:
         value = max(words, key=len, default="")
         if wrapped := WRAPPED.fullmatch(value):
             value = wrapped[1]
-        if not value or value in self._task or not _types(self._steps[action - 1], value):
+        typed = [as_text(given) for call in self._steps[action - 1].calls for given in call.arguments.values()]
+        if not value or value in self._task or not any(has_word(given, value) for given in typed):
             return False
         texts = self._texts_before(action)
         if any(value in text or PICTURE.search(text) for text in texts):
@@ -68,10 +68,6 @@ class Origins:
 
 def _bare(text: str) -> str:
     return SPELLING.sub("", text).lower()
-
-
-def _types(step: Step, value: str) -> bool:
-    return any(has_word(as_text(given), value) for call in step.calls for given in call.arguments.values())
 
 
 def has_word(text: str, word: str) -> bool:

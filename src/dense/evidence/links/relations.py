@@ -24,8 +24,7 @@ def worked_on(fact: ActionFacts) -> tuple[str, ...]:
 
 
 def attempted_things(fact: ActionFacts) -> tuple[str, ...]:
-    """Base names of what an attempt is about. Code on a command line that names nothing is about itself; a check that
-    names nothing is about everything."""
+    """Base names of what an attempt is about: code that names nothing by itself, a check by nothing."""
     paths = fact.products or fact.targets
     if not paths:
         return () if fact.is_check else (fact.signature,)
@@ -82,8 +81,7 @@ def is_repair(failed: ActionFacts, fact: ActionFacts) -> bool:
 
 
 def is_corrected_code(failed: ActionFacts, fact: ActionFacts) -> bool:
-    """Whether code on a command line does what other such code failed to: it has again what the error names, or most
-    of the lines."""
+    """Whether code on a command line does what other code failed to: it has what the error names, or most lines."""
     if fact.result.is_empty or failed.targets:
         return False
     named = [found[1] for failure in failed.result.failures if (found := NAMED_IN_ERROR.search(failure.line))]

@@ -59,8 +59,7 @@ def running_session(text: str) -> str:
 
 
 def awaited_commands(steps: Sequence[Step], commands: Sequence[Sequence[str]]) -> dict[int, int]:
-    """For each step that only asks for the output of a command that was left running, the step that started it, both by
-    their places."""
+    """The place of each step that only asks for the output of a running command, and of the one that started it."""
     sessions: dict[str, int] = {}
     found: dict[int, int] = {}
     for place, step in enumerate(steps):

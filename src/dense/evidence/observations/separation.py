@@ -28,8 +28,7 @@ MAX_LINES = 40
 
 
 def separated(step: Step) -> Step:
-    """The step with an observation for each call whose output is known apart, outside JSON; itself if nothing
-    changes."""
+    """The step with an observation for each call whose output is known apart; itself if nothing changes."""
     if not step.observations:
         return step
     if "{" in [seen.text.lstrip()[:1] for seen in step.observations]:
@@ -54,8 +53,9 @@ def _by_line(step: Step, seen: Observation) -> Step:
     """The step with a call for each line that its only call types, if the screen shows a prompt before each of them;
     itself otherwise. Lines of a heredoc have no prompt."""
     (call,) = step.calls
-    key, text = next(((key, text) for key, text in call.arguments.items() if _has_lines(text)), ("", ""))
-    lines = [line for line in map(str.strip, str(text)[:MAX_SCREEN_CHARS].splitlines()) if line]
+    texts = ((key, text) for key, text in call.arguments.items() if isinstance(text, str))
+    key, text = next(((key, text) for key, text in texts if "\n" in text.strip()), ("", ""))
+    lines = [line for line in map(str.strip, text[:MAX_SCREEN_CHARS].splitlines()) if line]
     if not 1 < len(lines) <= MAX_LINES or not is_shell(parse_call(call)):
         return step
     parts = split_screen(seen.text[:MAX_SCREEN_CHARS], lines)
@@ -67,10 +67,6 @@ def _by_line(step: Step, seen: Observation) -> Step:
     ]
     observations = [Observation(part or "", one.id, seen.origin) for one, part in zip(calls, parts, strict=True)]
     return structs.replace(step, calls=tuple(calls), observations=tuple(observations))
-
-
-def _has_lines(text: object) -> bool:
-    return isinstance(text, str) and "\n" in text.strip()
 
 
 def _opened(seen: Observation) -> Observation:

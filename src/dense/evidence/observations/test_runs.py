@@ -185,10 +185,7 @@ def _generic_counts(line: str) -> tuple[int | None, int] | None:
         first, second = _sum([found[1]]), _sum([found[3]])
         return (first, second) if found[2].lower() == "passed" else (second, first)
     if found := SHARE.search(line):
-        some, total = _sum([found[1]]), _sum([found[2]])
-        rest = total - some
-        if rest < 0:
-            return None
+        some, rest = _sum([found[1]]), max(_sum([found[2]]) - _sum([found[1]]), 0)
         return (some, rest) if found[3].lower() == "passed" else (rest, some)
     if found := ALL_PASSED.search(line):
         return _sum([found[1]]) if found[1] else None, 0

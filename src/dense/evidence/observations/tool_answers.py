@@ -18,7 +18,7 @@ from dense.evidence.observations.error_sources import (
 from dense.evidence.observations.harness import HarnessNotice, first_line
 from dense.evidence.observations.result import ObservedFailure
 from dense.evidence.observations.terminal import clean_output
-from dense.knowledge.errors import CONNECTION, EXCEPTION, TIME_OUT, TOOL, ErrorTable
+from dense.knowledge.errors import CONNECTION, EXCEPTION, TOOL, ErrorTable
 from dense.trajectory import Observation
 
 MAX_ERROR_CHARS = 1_000
@@ -39,8 +39,6 @@ def tool_failures(observation: Observation, notice: HarnessNotice, context: Outp
     errors = context.errors
     if notice.refusal:
         yield failure_of_line(notice.refusal.replace("<tool_use_error>", "").replace("</tool_use_error>", ""), TOOL)
-    elif notice.time_out and text.startswith(notice.time_out):
-        yield failure_of_line(notice.time_out, TIME_OUT)
     elif observation.is_error or notice.is_error:
         yield classify(first_line(text[: 2 * MAX_LINE_CHARS]) or "error", errors, TOOL)
     elif notice.code is not None and notice.code not in NO_FAILURE:
@@ -69,8 +67,6 @@ def _error_line(text: str, errors: ErrorTable) -> str:
     if len(text) > MAX_ERROR_CHARS:
         return ""
     line = first_line(text)
-    if text.startswith(TRACEBACK_START):
-        return text[text.rfind("\n") + 1 :]
     if text.startswith(ERROR_OPENINGS):
         return line if len(line) > 8 else " ".join(text.split())
     return line if text.startswith(POSSIBLE_OPENINGS) and errors.by_words(line) else ""

@@ -1,15 +1,13 @@
-"""Named values in a text: `total: 30`, `accuracy = 0.93`, `{"total": 30}`, `| total | 30 |`."""
+"""Named values in a text: `total: 30`, `accuracy = 0.93`, `{"total": 30}`."""
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from dense.evidence.observations.result import Value
-from dense.evidence.observations.terminal import CONTROL
 
 MAX_VALUES = 60
-MAX_CHARS = 32_768
-"""Longer texts are read at their head and their tail only."""
 MAX_LINE_CHARS = 400
 
 NUMBER = r"[-+]?[$€£]?(?:\d+(?:[_,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
@@ -19,7 +17,6 @@ FIELD = re.compile(
     + r"|true|false|null|True|False|None)(?![\w.]))"
 )
 """A field of JSON, or of a printed dictionary."""
-CELLS = re.compile(r"\s*\|([^|\n]{1,80})\|([^|\n]{1,80})\|\s*$")
 PAIR = re.compile(
     r"[\s>*•-]{0,20}(\*{0,2}[^\W\d][^:=|\n\"'{}\[\]<>;]{0,60}?)\*{0,2}\s{0,20}(?::|=|→|：|->)\**\s{1,20}(\S[^\n]{0,160})$"
 )
@@ -32,27 +29,14 @@ MAX_WORDS = 6
 
 def values(text: str) -> tuple[Value, ...]:
     """The named values of a text, in order, each once; some dozens at most."""
-    if len(text) > MAX_CHARS:
-        half = MAX_CHARS // 2
-        text = text[:half] + "\n" + text[-half:]
-    if "\x1b" in text:
-        text = CONTROL.sub("", text)
-    found: dict[Value, None] = {}
-    for line in text.splitlines():
-        for value in _values_of(line[:MAX_LINE_CHARS]):
-            found.setdefault(value)
-        if len(found) >= MAX_VALUES:
-            break
-    return tuple(found)[:MAX_VALUES]
+    found = (value for line in text.splitlines() for value in _values_of(line[:MAX_LINE_CHARS]))
+    return tuple(islice(dict.fromkeys(found), MAX_VALUES))
 
 
 def _values_of(line: str) -> list[Value]:
     """The named values of one line."""
     if fields := FIELD.findall(line):
         return [Value(name.strip(), next((text for text in texts if text), "")) for name, *texts in fields]
-    if cells := CELLS.match(line):
-        name, text = cells[1].strip(), cells[2].strip()
-        return [Value(name, text)] if name and text and set(text) - set("-: ") and not SCALAR.match(name) else []
     pair = PAIR.match(line) or TIGHT.match(line)
     text = _value(pair[2].strip().rstrip(",;")) if pair else None
     return [Value(pair[1].strip("* \t"), text)] if pair and text is not None else []

@@ -129,8 +129,7 @@ class CommandCollector:
         return is_clean
 
     def parsed(self, text: str) -> Node:
-        """The tree of a text. Its places count bytes, so that only a text without any other than ASCII characters can
-        be cut as it is."""
+        """The tree of a text. Its places count bytes, so only ASCII text can be cut as it is."""
         source = text.encode("utf-8", "replace")
         if text.isascii():
             self.source = text
@@ -280,7 +279,7 @@ class CommandCollector:
         text = f"{self.text(node)} {heredoc_token}" if heredoc_token else self.text(node)
         made = Command(tuple(words), text, self.cwd, redirects, stdin, connection.is_background, connection.previous)
         if words[0] in FOLDER_CHANGERS:
-            self.change_folder(words)
+            self.cwd, self.last_cwd = folder_after(words, self.cwd, self.last_cwd), self.cwd
         return self.add(made)
 
     def add(self, command: Command) -> Command:
@@ -312,9 +311,6 @@ class CommandCollector:
                 last = self.statement(child, UNCONNECTED, depth + 1) or last
         flush()
         return last
-
-    def change_folder(self, words: Sequence[str]) -> None:
-        self.cwd, self.last_cwd = folder_after(words, self.cwd, self.last_cwd), self.cwd
 
     # Redirections
 
@@ -404,14 +400,10 @@ class CommandCollector:
         left = [node]
         while left:
             one = left.pop()
-            if one.type in SUBSTITUTIONS:
-                self.scope_of_word(one, depth)
-            else:
+            if one.type not in SUBSTITUTIONS:
                 left += reversed(one.children)
-
-    def scope_of_word(self, node: Node, depth: int) -> None:
-        if depth < MAX_DEPTH:
-            self.scope(node, UNCONNECTED, depth + 1)
+            elif depth < MAX_DEPTH:
+                self.scope(one, UNCONNECTED, depth + 1)
 
 
 def flat_list(node: Node) -> list[Node]:

@@ -64,7 +64,8 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, dict[str, Heredoc
         body_end, after = end or (len(text), len(text))
         body, token = text[body_start:body_end], found[0]
         place = f"{HEREDOC_PLACE}{len(heredocs)}"
-        heredocs[place] = Heredoc(token, dedented(body) if dash else body, bare is None or "\\" in token)
+        body = "\n".join(line.lstrip("\t") for line in body.split("\n")) if dash else body
+        heredocs[place] = Heredoc(token, body, bare is None or "\\" in token)
         kept.append(f"{text[position:start]} <{place} ")
         position, resume = found.end(), after
     if resume:
@@ -100,7 +101,3 @@ def end_of_body(text: str, word: str, body_start: int, endless: set[str]) -> tup
 def may_run(heredoc: Heredoc) -> bool:
     """Whether the shell runs commands in the body."""
     return not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body)
-
-
-def dedented(body: str) -> str:
-    return "\n".join(line.lstrip("\t") for line in body.split("\n"))

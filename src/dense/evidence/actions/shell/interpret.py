@@ -131,16 +131,12 @@ def _unwrapped(
 def _behind_xargs(words: list[str], command: Command, builder: EffectsBuilder) -> list[str]:
     """`xargs rm` gets its files through the pipe: they are those that the program before it looked at."""
     position = 1
-    place = "{}"
     while position < len(words) and words[position].startswith("-"):
-        word = words[position]
-        if word.startswith("-I"):
-            place = word[2:] or "".join(words[position + 1 : position + 2])
-        position += 2 if word in XARGS_OPTIONS else 1
+        position += 2 if words[position] in XARGS_OPTIONS else 1
     inner = words[position:]
     fed = _fed_paths(command.previous)
-    if place and any(place in word for word in inner):
-        return [word.replace(place, fed[0]) for word in inner]
+    if any("{}" in word for word in inner):
+        return [word.replace("{}", fed[0]) for word in inner]
     builder.runs.setdefault(words[0])
     is_shell = bool(inner) and "shell" in known_program(program_name(inner[0])).traits
     return inner if is_shell or not inner else [*inner, *fed]
@@ -150,17 +146,10 @@ def _fed_paths(previous: Command | None) -> list[str]:
     """The paths that come out of a pipe, as far as the programs before show."""
     while previous is not None and previous.words:
         name = program_name(previous.words[0])
-        if name == "find":
-            return found_by(previous.words)
-        if name == "echo":
-            return list(previous.words[1:])
-        if name not in ("cat", "head", "tail", "sort", "uniq"):
-            looked_at = EffectsBuilder()
-            record_program(name, previous.words, previous, looked_at)
-            if looked_at.reads:
-                return list(looked_at.reads)
-        if previous.previous is None and name in ("git", "ls", "rg"):
-            return ["."]
+        looked_at = EffectsBuilder()
+        record_program(name, previous.words, previous, looked_at)
+        if looked_at.reads:
+            return found_by(previous.words) if name == "find" else list(looked_at.reads)
         previous = previous.previous
     return ["{}"]
 
