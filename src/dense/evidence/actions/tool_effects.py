@@ -43,10 +43,8 @@ def run_call(call: ParsedCall, builder: EffectsBuilder) -> None:
         case "write":
             _run_writer(call, builder)
         case "delete" | "move":
-            is_copy = call.plain.startswith(("copy", "cp"))
-            (builder.read if is_copy else builder.delete)(
-                *(call.texts(known.SOURCE_KEYS) or call.texts(known.PATH_KEYS))
-            )
+            sources = call.texts(known.SOURCE_KEYS) or call.texts(known.PATH_KEYS)
+            (builder.read if call.plain.startswith(("copy", "cp")) else builder.delete)(*sources)
             builder.write(*call.texts(known.TARGET_KEYS))
         case "ask":
             builder.ask(*(call.texts(known.ADDRESS_KEYS) or call.texts(known.QUERY_KEYS)))
