@@ -101,3 +101,22 @@ def test_another_failure_after_the_recovery_is_another_attempt() -> None:
     actions: list[Action] = [("echo 1 > solve.py", ""), fails, ("python solve.py", "42"), other, DONE]
     (first, *_) = analysed(None, *actions).attempts
     assert (first.first, first.last, first.recovery) == (2, 3, 3)
+
+
+def test_what_lookups_returned_for_a_change_matters() -> None:
+    """The calls that gave the ids of a booking are kept; one that gave nothing of it is not."""
+
+    def ask(name: str, arguments: dict[str, str], answer: str) -> Step:
+        call = ToolCall(name, arguments, name)
+        return Step(Source("made"), "", "", (call,), (Observation(answer, name),))
+
+    steps = (
+        ask("get_user_details", {"user": "mia"}, '{"payment": "card_9879"}'),
+        ask("get_weather", {"city": "Rome"}, "sunny"),
+        ask("search_flights", {"to": "Rome"}, '[{"flight": "HAT229", "price": 80}]'),
+        ask("update_booking", {"flight": "HAT229", "payment": "card_9879"}, '{"status": "booked"}'),
+        Step(Source("made"), "You are booked.", observations=(Observation("Thanks!", origin="user"),)),
+    )
+    whole = trajectory("Book the cheapest flight.", *steps)
+    assert assess(whole).key_actions == [1, 3, 4]
+    assert "The user had the last word." in distill_sync(whole, RulesAnalyst()).feedback.report

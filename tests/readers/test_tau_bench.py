@@ -135,3 +135,15 @@ def test_tau2_labels_do_not_pass(tmp_path: Path) -> None:
     results["simulations"][0] |= {"reward_info": "CHANGED", "termination_reason": "CHANGED", "review": "CHANGED"}
     results["tasks"] = [{"evaluation_criteria": "CHANGED"}]
     assert read(tmp_path, results) == before
+
+
+def test_signals_of_the_simulated_customer_are_no_words(tmp_path: Path) -> None:
+    chat = [
+        {"role": "user", "content": "Move B1."},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "Thank you! ###STOP###"},
+        {"role": "assistant", "content": "Bye."},
+        {"role": "user", "content": "###STOP###"},
+    ]
+    (run,) = read(tmp_path, [{"task_id": 0, "reward": 1.0, "trial": 0, "traj": chat}])
+    assert [[seen.text for seen in step.observations] for step in run.steps] == [["Thank you!"], []]

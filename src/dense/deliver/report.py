@@ -278,6 +278,8 @@ def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
     if not actions:
         return "The record is empty."
     last = actions[-1]
+    if last.blocks and all(block.head.endswith(" from the user") for block in last.blocks):
+        return "The user had the last word."
     if last.is_message:
         return "It ended with a closing message." if last.says else "The record stops with an empty action."
     if _hands_over(last):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import islice
 
 from dense.detectors.finding import Finding
 from dense.detectors.registry import detect
@@ -16,8 +18,13 @@ from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_among, is_
 from dense.evidence.facts.searches import found_nothing
 from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import TraceEvidence
+from dense.text.quoting import as_text
 
 MAX_CHANGING_CALLS = 8
+MAX_SOURCES = 4
+MAX_GIVEN_CHARS = 2_000
+ID = re.compile(r"\b(?=\w*\d)(?=\w*[A-Za-z#])[\w#-]{5,40}\b")
+"""A name that only a lookup gives: letters and digits."""
 
 
 class TraceAssessment:
@@ -99,7 +106,29 @@ class TraceAssessment:
         made = [action for path, action in evidence.products.items() if not is_trial_file(path)]
         if evidence.submitted_diff is not None:
             made = []  # the diff shows what they came to
-        return sorted({*shown, *made, *passed[-1:], *looks, *changes[-MAX_CHANGING_CALLS:]})
+        changes = changes[-MAX_CHANGING_CALLS:]
+        return sorted({*shown, *made, *passed[-1:], *looks, *changes, *self._sources(changes)})
+
+    def _sources(self, changes: Sequence[int]) -> set[int]:
+        """The calls that returned the ids which calls that change something pass on: a rerun needs what they say. In a
+        dialog without a change, the last answers of tools."""
+        evidence = self.evidence
+        asked = [
+            fact.action
+            for fact in evidence.facts
+            if fact.phase == "explore" and not fact.commands and not fact.has_failed and self._has_output(fact)
+        ]
+        if not changes:
+            is_dialog = not evidence.products and any(fact.is_followed_by_user for fact in evidence.facts)
+            return set(asked[-MAX_SOURCES:]) if is_dialog else set()
+        found: dict[int, None] = {}
+        for change in changes:
+            given = " ".join(as_text(call.arguments) for call in evidence.step(change).calls)[:MAX_GIVEN_CHARS]
+            for name in dict.fromkeys(ID.findall(given)):
+                before = (one for one in reversed(asked) if one < change)
+                shows = (one for one in before if any(name in seen.text for seen in evidence.step(one).observations))
+                found.update(dict.fromkeys(islice(shows, 1)))
+        return set(list(found)[-MAX_SOURCES:])
 
     def _reads_result(self, path: str, action: int) -> bool:
         """Whether an action reads a file of results, not a program."""

@@ -14,6 +14,7 @@ Decided here:
   tools of their own; the agent sees neither the calls nor their results (`requestor: user`), so they are left out.
 - The agents that write `Thought: … Action: {…}` have their calls in the text and their results in user messages (`API
   output: …`).
+- The customer's signals (`###STOP###`) are no words, and are left out.
 - What the simulated customer cost is not the agent's.
 """
 
@@ -36,6 +37,7 @@ from dense.readers.stream import Stream
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Usage
 
 API_OUTPUT = "API output: "
+SIGNAL = re.compile(r"\s*###[A-Z][A-Z -]{2,30}###\s*")
 ACTION = re.compile(r"^Action:\s*\{", re.MULTILINE)
 
 
@@ -82,7 +84,7 @@ def _stream(
 ) -> Iterator[Stream]:
     chat = Chat(place.notices)
     records = _messages(row, source)
-    steps = (_with_text_calls(step) for step in chat.steps(records))
+    steps = (_without_signals(_with_text_calls(step)) for step in chat.steps(records))
     first = next(steps, None)
     if first is None:
         place.notices.skip("no action of the agent in it", source)
@@ -155,6 +157,17 @@ def _singles(message: dict[str, Any]) -> Iterable[dict[str, Any]]:
             yield {**single, "tool_call_id": single.get("id"), "is_error": single.get("error"), "error": None}
         else:
             yield single
+
+
+def _without_signals(step: Step) -> Step:
+    """The same step, without the signals of the simulated customer."""
+    if not any(seen.origin == "user" and "###" in seen.text for seen in step.observations):
+        return step
+    said = [
+        msgspec.structs.replace(seen, text=SIGNAL.sub(" ", seen.text).strip()) if seen.origin == "user" else seen
+        for seen in step.observations
+    ]
+    return msgspec.structs.replace(step, observations=tuple([seen for seen in said if seen.text]))
 
 
 def _with_text_calls(step: Step) -> Step:
