@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from made_attempt import Action, analysed, attempt, described, found, state, the
+from made_attempt import Action, analysed, assess, attempt, described, found, state, the, trajectory
+
+from dense.trajectory import Observation, Source, Step, ToolCall
 
 DONE = "It is done."
 PROGRAM = ("cat > solve.py <<'E'\nprint(1)\nE", "")
-TEXT = ("cat > notes.md <<'E'\nhello\nE", "")
+TEXT = ("cat > notes.txt <<'E'\nhello\nE", "")
 
 
 @pytest.mark.parametrize(
     ("task", "actions"),
-    [("Write `notes.md`.", (TEXT,)), ("Tidy up.", (PROGRAM,))],
+    [("Write `notes.txt`.", (TEXT,)), ("Tidy up.", (PROGRAM,))],
 )
 def test_a_deliverable_or_a_program_that_nobody_looked_at_is_reported(task: str, actions: tuple[Action, ...]) -> None:
     assessment = analysed(task, *actions, DONE)
@@ -24,6 +26,7 @@ def test_a_deliverable_or_a_program_that_nobody_looked_at_is_reported(task: str,
     ("task", "actions"),
     [
         ("Tidy up.", (TEXT,)),
+        ("Write `notes.md`.", (("cat > notes.md <<'E'\nhello\nE", ""),)),
         ("Write `solve.py`. No need to run it.", (PROGRAM,)),
         ("Write `solve.py`.", (PROGRAM, ("ls", "README.md\nsolve.py"))),
         ("Write `solve.py`.", (PROGRAM, ("git add -A && git commit -m x", ""))),
@@ -54,3 +57,18 @@ def test_a_command_may_show_its_own_change(command: str, output: str, is_shown: 
 @pytest.mark.parametrize(("path", "expected"), [("notes.md", "unknown"), ("query.sparql", "incomplete")])
 def test_it_is_serious_if_the_task_names_the_file_and_it_is_no_plain_text(path: str, expected: str) -> None:
     assert state(attempt(f"Write `{path}`.", (f"cat > {path} <<'E'\nhello\nE", ""), DONE)) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "is_shown"),
+    [
+        ("/app/new.txt", "The file was updated:\n     1\t12\n     2\t13", True),
+        ("/app/new.txt", "The file was updated.", False),
+        ("/app/new.py", "The file was updated:\n     1\t12\n     2\t13", False),
+    ],
+)
+def test_the_snippet_of_an_edit_shows_it_but_does_not_run_it(path: str, answer: str, is_shown: bool) -> None:
+    call = ToolCall("Edit", {"file_path": path, "old_string": "11", "new_string": "12"}, "1")
+    edit = Step(Source("made"), "", "", (call,), (Observation(answer, "1"),))
+    whole = trajectory(f"Write the number to `{path}`.", edit, Step(Source("made"), DONE))
+    assert bool(found(assess(whole), "unverified_change")) != is_shown

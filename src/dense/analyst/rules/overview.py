@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dense.detectors.assessment import TraceAssessment
 from dense.detectors.finding import Finding
-from dense.evidence.facts.paths import is_among, is_trial_file, same_file
+from dense.evidence.facts.paths import base_name, is_among, is_trial_file, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.commands import advise_published, advise_real_commands
 from dense.narrate.findings import describe_demand, describe_next_step
@@ -39,14 +39,18 @@ def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:
 
 
 def products(assessment: TraceAssessment) -> tuple[Product, ...]:
-    """What is there at the end: the submitted diff, or the files asked for, or those changed. A folder is none."""
+    """What is there at the end: the submitted diff, or the files that the task asks for, then what ran, then what else
+    was changed, unless nothing that the task asks for was made. A folder is none."""
     evidence = assessment.evidence
     if evidence.submitted_diff is not None:
         return (Product("the submitted diff", len(evidence.facts), _last_pass(evidence, 0)),)
     made = [path for path, action in evidence.products.items() if evidence.fact(action).family != "mkdir"]
     asked = [path for path in made if is_among(path, evidence.deliverables)]
     others = [path for path in made if path not in asked and not is_trial_file(path)]
-    found = [(path, evidence.products[path]) for path in (*asked, *others)]
+    ran = {base_name(path) for fact in evidence.facts for path in (*fact.effects.scripts, *fact.effects.tests)}
+    used = [path for path in others if base_name(path) in ran]
+    scratch = [path for path in others if path not in used] if asked or not evidence.deliverables else []
+    found = [(path, evidence.products[path]) for path in (*asked, *used, *scratch)]
     return tuple(Product(path, action, _check_of(path, action, evidence)) for path, action in found[:MAX_PRODUCTS])
 
 
