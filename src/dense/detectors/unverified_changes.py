@@ -64,20 +64,12 @@ def unverified_changes(evidence: TraceEvidence) -> Iterator[Finding]:
     last = evidence.last_change
     never_run = [finding.subject for finding in never_run_programs(evidence)]
     changed = [path for path, action in evidence.products.items() if action == last]
-<<<<<<< HEAD
     changed = [path for path in changed if not is_among(path, never_run)]
-    paths = changed[:MAX_PRODUCTS]
-    named = [path for path in paths if is_among(path, evidence.deliverables)]
-    if not named and not any(path.endswith(PROGRAM_ENDINGS) for path in paths):
-        return
-=======
-    changed = [path for path in changed if not any(same_file(path, one) for one in never_run)]
     paths = [path for path in changed[:MAX_PRODUCTS] if not path.endswith(PROSE_ENDINGS)]
-    named = [path for path in paths if any(same_file(path, one) for one in evidence.deliverables)]
+    named = [path for path in paths if is_among(path, evidence.deliverables)]
     is_helper = any(path.endswith(PROGRAM_ENDINGS) for path in paths)
     if not named and (not is_helper or any(file.is_missing for file in evidence.tracked_files)):
         return  # what the task asks for and nobody made is reported as that
->>>>>>> 36e9e0c (Leave prose and unrun scratch files out of open issues and products)
     if not may_run(evidence) or any(_verifies(evidence, fact) for fact in evidence.facts[last - 1 :]):
         return
     new = [file.path for file in evidence.tracked_files if not file.is_old and not file.path.endswith(TEXT_ENDINGS)]
@@ -103,18 +95,11 @@ def _verifies(evidence: TraceEvidence, fact: ActionFacts) -> bool:
 
 
 def _shows_own_change(evidence: TraceEvidence, fact: ActionFacts) -> bool:
-<<<<<<< HEAD
-    """Whether a command also shows the file that it changes: `… > a.txt && cat a.txt`, `mv a b && ls`."""
-=======
     """Whether an action that changes a file also shows it: `… > a.txt && cat a.txt`, `mv a b && ls`, the snippet that
     a tool returns. Of a program it says nothing."""
-    if (
-        not fact.commands
-        and not fact.has_failed
-        and not any(path.endswith(PROGRAM_ENDINGS) for path in fact.effects.writes)
-    ):
+    is_program = any(path.endswith(PROGRAM_ENDINGS) for path in fact.effects.writes)
+    if not (fact.commands or fact.has_failed or is_program):
         return any(SNIPPET.search(seen.text[:MAX_LISTING_CHARS]) for seen in evidence.step(fact.action).observations)
->>>>>>> 36e9e0c (Leave prose and unrun scratch files out of open issues and products)
     if not fact.commands or fact.has_failed or LISTING_PROGRAMS.isdisjoint(fact.effects.runs):
         return False
     shown = program_output(fact, evidence.step(fact.action))[:MAX_LISTING_CHARS]
