@@ -193,7 +193,9 @@ def _analysis_and_plan(analysis: str, plan: str) -> str:
 type Functions = Mapping[str, tuple[str, ...]]
 """The functions that a prompt offers, each with the names of its parameters."""
 
-_OFFERED = re.compile(r"(?<![\w.])(?<!def )([A-Za-z_]\w{0,60})\(([^()\n]{0,300})\)(?=(?:\s?->[^:\n]{0,60})?\s?:)")
+_OFFERED = re.compile(r"\(([^()\n]{0,300})\)(?=(?:\s?->[^:\n]{0,60})?\s?:)")
+"""The parameters of a function that is listed. The name before them is searched for then: a prompt has many names."""
+_NAME = re.compile(r"(?<![\w.])(?<!def )[A-Za-z_]\w{0,60}\Z")
 MAX_FUNCTIONS = 100
 MAX_CODE_CHARS = 200_000
 """Beyond this a message is not taken apart."""
@@ -205,9 +207,10 @@ def offered_functions(prompts: Iterable[str]) -> Functions:
     """The functions that a prompt lists as tools, `name(parameter: type, …): what it does`."""
     found: dict[str, tuple[str, ...]] = {}
     for prompt in prompts:
-        for line in _OFFERED.finditer(prompt):
-            if len(found) < MAX_FUNCTIONS and (parameters := _parameters_of(line[2])) is not None:
-                found.setdefault(line[1], parameters)
+        for listed in _OFFERED.finditer(prompt):
+            name = _NAME.search(prompt, max(listed.start() - 61, 0), listed.start())
+            if name and len(found) < MAX_FUNCTIONS and (parameters := _parameters_of(listed[1])) is not None:
+                found.setdefault(name[0], parameters)
     return found
 
 
