@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dense.readers.files import TraceFile, TraceRecord
+from dense.readers.json_value import is_obj
 from dense.readers.notices import Notices
 from dense.readers.stream import Stream
-from dense.trajectory import Source
+from dense.trajectory import Source, Step
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,17 @@ def fitting_documents(
         held = record
     if held is not None:
         yield held
+
+
+def steps_of_lines(
+    records: Iterable[TraceRecord], feed: Callable[[dict[str, Any], Source], Step | None], notices: Notices
+) -> Iterator[Step]:
+    """The steps that `feed` completes, as it takes the lines of a session. A line that is no object is reported."""
+    for record in records:
+        if not is_obj(record.value):
+            notices.skip("line is not an object", record.source)
+        elif done := feed(record.value, record.source):
+            yield done
 
 
 def location_of_row(source: Source) -> Source:

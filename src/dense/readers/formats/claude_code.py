@@ -30,7 +30,7 @@ from dense.readers.files import HEAD_RECORDS, TraceRecord
 from dense.readers.folders.continuations import SESSION, earlier_lines, parent_of_session
 from dense.readers.json_value import first_string, flag, is_obj, is_seq, number, obj, string
 from dense.readers.notices import Notices
-from dense.readers.reader import TraceLocation
+from dense.readers.reader import TraceLocation, steps_of_lines
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Source, Step, Task, Trajectory
@@ -179,11 +179,7 @@ class _Session:
         return task_of(self.prompts) or task_of(self.commands + self.expansions)
 
     def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
-        for record in records:
-            if not is_obj(record.value):
-                self.notices.skip("line is not an object", record.source)
-            elif done := self.feed(record.value, record.source):
-                yield done
+        yield from steps_of_lines(records, self.feed, self.notices)
         if done := self.close(is_last=True):
             yield done
 

@@ -14,8 +14,8 @@ from typing import Any
 from dense.readers.chat import describe
 from dense.readers.content import arguments_of, text_of
 from dense.readers.files import TraceRecord
-from dense.readers.json_value import is_obj, obj, string, whole
-from dense.readers.reader import TraceLocation
+from dense.readers.json_value import obj, string, whole
+from dense.readers.reader import TraceLocation, steps_of_lines
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, ToolCall, Usage
@@ -62,11 +62,7 @@ class EventStream:
         stream.usage = self.usage
 
     def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
-        for record in records:
-            if not is_obj(record.value):
-                self.place.notices.skip("line is not an object", record.source)
-            elif done := self.feed(record.value, record.source):
-                yield done
+        yield from steps_of_lines(records, self.feed, self.place.notices)
         for item, source in self.running.values():
             if done := self.call(_completed_call(string(item.get("type")) or "?", item)[0], source)[1]:
                 yield done

@@ -41,7 +41,7 @@ from dense.readers.formats.codex.event_stream import EventStream, is_event, usag
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, obj, seq, string, whole
 from dense.readers.notices import Notices
-from dense.readers.reader import TraceLocation
+from dense.readers.reader import TraceLocation, steps_of_lines
 from dense.readers.stream import StepDraft, Stream
 from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Origin, Source, Step, Task, ToolCall, Trajectory, Usage
@@ -131,11 +131,7 @@ class _Rollout:
         stream.usage = self.usage
 
     def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
-        for record in records:
-            if not is_obj(record.value):
-                self.notices.skip("line is not an object", record.source)
-            elif done := self.feed(record.value, record.source):
-                yield done
+        yield from steps_of_lines(records, self.feed, self.notices)
         if done := self.close(is_last=True):
             yield done
 
