@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
+import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -56,6 +60,11 @@ HEAVY: dict[str, str | tuple[str, ...]] = {
     "zstandard": "readers",
 }
 """Libraries that only one package may import, inside the function that needs them."""
+
+PARTS = {"pydantic-core": "pydantic", "markupsafe": "jinja2"}
+"""Packages that are part of the interface of the one that brings them."""
+SCOUT = "integrations/scout.py"
+"""Only Inspect Scout imports this module, so it is there."""
 
 
 def layer_of(module: str) -> str:
@@ -155,3 +164,25 @@ def test_packages_and_modules_stay_small() -> None:
     assert [path.name for path in modules if path.read_text().count("\n") > 450] == []
     counts = Counter(path.parent for path in modules)
     assert {str(folder.relative_to(PACKAGE)): count for folder, count in counts.items() if count > 15} == {}
+
+
+def test_what_is_imported_is_a_dependency() -> None:
+    """Only what pyproject.toml names is there after an installation. What another package brings today it may not bring
+    tomorrow: typer came with click once."""
+    project = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text())["project"]
+    needed = {normal(text) for text in project["dependencies"]}
+    optional = needed | {normal(text) for extra in project["optional-dependencies"].values() for text in extra}
+    owners = packages_distributions()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for module, line, is_top in imports(path):
+            name = module.partition(".")[0]
+            if name in sys.stdlib_module_names or name == "dense" or path == PACKAGE / SCOUT:
+                continue
+            owner = {normal(one) for one in owners.get(name, [name])}
+            owner |= {PARTS[one] for one in owner if one in PARTS}
+            assert owner & (needed if is_top else optional), f"{path}:{line}: {module} is no dependency"
+
+
+def normal(text: str) -> str:
+    """The name in a requirement, as it is compared."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", text)[0]).lower()

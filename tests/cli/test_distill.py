@@ -222,6 +222,13 @@ def test_only_one_may_answer(tmp_path: Path) -> None:
     )
 
 
+def test_answers_go_before_a_model_of_the_settings(tmp_path: Path) -> None:
+    (tmp_path / "dense").mkdir()
+    (tmp_path / "dense" / "dense.toml").write_text('model = "openai/m"\n')
+    done = run("examples/csv-report", *SCRIPTED, "--estimate", "--out", tmp_path / "out", XDG_CONFIG_HOME=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "") and f"{SCRIPTED[1]} answers" in done.stdout
+
+
 def test_without_a_model_the_rules_answer(tmp_path: Path) -> None:
     done = run("examples", "--out", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

@@ -7,9 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
-import click
 import typer
-from click.core import ParameterSource
 
 from dense.cli.read import given_task
 from dense.deliver.budget import parse_budget
@@ -22,6 +20,7 @@ MIN_CONTEXT_TOKENS = 2_000
 
 
 def distill(
+    call: typer.Context,
     paths: Annotated[
         list[Path], typer.Argument(help="Files or folders with traces; - reads one from the input.", show_default=False)
     ],
@@ -104,7 +103,7 @@ def distill(
     """Distill traces into feedback for the next attempt.
 
     Without --out, the message for the next attempt is printed, and everything else goes to the error stream."""
-    if answers is not None and _is_from_settings("model"):
+    if answers is not None and _is_from_settings(call, "model"):
         model = None  # who gives answers needs no model, whatever the settings file says
     if model is not None and answers is not None:
         raise WrongUsage("--model and --answers exclude each other: choose one")
@@ -177,7 +176,7 @@ def distill(
         raise typer.Exit(1)
 
 
-def _is_from_settings(option: str) -> bool:
+def _is_from_settings(call: typer.Context, option: str) -> bool:
     """Whether an option's value comes from a settings file."""
-    context = click.get_current_context(silent=True)
-    return context is not None and context.get_parameter_source(option) == ParameterSource.DEFAULT_MAP
+    source = call.get_parameter_source(option)
+    return source is not None and source.name == "DEFAULT_MAP"
