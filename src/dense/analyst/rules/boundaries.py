@@ -122,7 +122,8 @@ def _weight(facts: Sequence[ActionFacts], links: ActionLinks, head: int, positio
 
 def _acting(facts: Sequence[ActionFacts], positions: range) -> int:
     """The first of these positions whose action does more than talk; the first of all if none does."""
-    return next((n for n in positions if facts[n].phase != "talk"), positions[0])
+    first = positions[0]
+    return first if facts[first].phase != "talk" else next((n for n in positions if facts[n].phase != "talk"), first)
 
 
 def _phase_change(

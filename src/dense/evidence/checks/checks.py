@@ -69,8 +69,8 @@ def find_checks(facts: Sequence[ActionFacts], steps: Sequence[Step], named: Sequ
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
     found: list[Check] = []
     for fact in facts:
-        known = [command for command in named if any(command in text for text in fact.commands)]
-        known = known or _respelled(named, fact)
+        known = [command for command in named for text in fact.commands if command in text]
+        known = list(dict.fromkeys(known)) or (_respelled(named, fact) if fact.effects.scripts else known)
         if known or fact.is_check:
             found += _checks_of(fact, steps[fact.action - 1], known)
     return found

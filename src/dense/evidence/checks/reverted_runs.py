@@ -28,6 +28,8 @@ class _Reverted(Struct, frozen=True):
 def find_reverted_checks(facts: Sequence[ActionFacts], checks: Sequence[Check]) -> dict[tuple[int, str], bool]:
     """The checks, by action and command, that ran while changes were reverted; whether these came back."""
     found: dict[tuple[int, str], bool] = {}
+    if not any("git " in text for fact in facts for text in fact.commands):
+        return found
     by_action: dict[int, list[tuple[int, str]]] = {}
     for check in checks:
         by_action.setdefault(check.action, []).append((check.action, check.command))

@@ -256,7 +256,7 @@ def _shows_other_file(fact: ActionFacts, path: str) -> bool:
 
 def _is_absent(text: str, path: str) -> bool:
     """Whether a line that names a file says that there is no such file."""
-    lines = lines_with(text, (base_name(path),))
+    lines = lines_with(text, (base_name(path),)) if contains_any(text.lower(), ABSENT) else ()
     return any(contains_any(line.lower(), ABSENT) and is_named(line, path) for line in lines)
 
 

@@ -30,7 +30,8 @@ MAX_SENTENCE_CHARS = 160
 def final_answer(step: Step) -> str:
     """The answer that an attempt ends with, by the agent or by the harness; empty if there is none."""
     for text in (*[seen.text for seen in reversed(step.observations)], step.message):
-        if found := FINAL_ANSWER.findall(text[-MAX_TAIL_CHARS:]):
+        tail = text[-MAX_TAIL_CHARS:]
+        if "final answer" in tail.lower() and (found := FINAL_ANSWER.findall(tail)):
             return found[-1].strip()
     return ""
 

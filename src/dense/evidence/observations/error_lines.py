@@ -149,9 +149,8 @@ def tracebacks(text: str) -> dict[int, str]:
 def _raised_line(text: str, start: int, prefix: str) -> tuple[int, str] | None:
     """The first line behind the frames that is not indented; the start of the traceback if the text breaks off; None
     if it is no traceback."""
-    own = re.compile(rf"^(?>{re.escape(prefix)}|)(?![ \t])(?=[^\n]*\S)([^\n]*)", re.MULTILINE)
-    found = own.search(text, start)
-    end = found.start() if found else len(text)
+    found = re.compile(rf"\n(?>{re.escape(prefix)}|)(?![ \t])(?=[^\n]*\S)([^\n]*)").search(text, start - 1)
+    end = found.start() + 1 if found else len(text)
     if text.find('File "', start, end) < 0 or text.count("\n", start, end) >= MAX_TRACEBACK_LINES - (found is None):
         return None
     if found is None:

@@ -259,7 +259,10 @@ class CommandCollector:
             elif kind in WORDS:
                 words.append(self.word(child, depth))
             elif kind == "command_name":
-                words.append(self.word(child.children[0] if child.child_count == 1 else child, depth))
+                text = self.text(child)
+                is_plain = text.isalnum()
+                inner = child.children[0] if not is_plain and child.child_count == 1 else child
+                words.append(text if is_plain else self.word(inner, depth))
             elif kind == "variable_assignment":
                 self.nested(child, depth)
             elif kind.endswith("_redirect"):

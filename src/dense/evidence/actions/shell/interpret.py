@@ -175,7 +175,7 @@ def _run_program(
     is_name = len(word) <= MAX_NAME_CHARS and "\n" not in word and word[0] not in "$#"
     if is_name and ("/" in word or "builtin" not in row.traits):
         builder.runs[word] = None
-        if PROGRAM_FILE.match(word):
+        if "/" in word and PROGRAM_FILE.match(word):
             builder.scripts[located(word, command.cwd)] = None
     checks = is_check(name, row, words)
     if "py" in row.extensions:
