@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dense.evidence.actions import effects
 from dense.evidence.observations import observe
-from dense.knowledge.test_runners import RUNNERS, SUMMARY_SIGNS, TEST_RUNNERS, RunnerTable, TestRunner
+from dense.knowledge.test_runners import RUNNERS, SUMMARY_SIGNS, SUMMARY_STARTS, TEST_RUNNERS, RunnerTable, TestRunner
 from dense.trajectory import Observation, Source, Step, ToolCall
 
 LUNIT = TestRunner(
@@ -71,3 +71,4 @@ LOOK_AHEAD = re.compile(r"\(\?[=!](?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)")
 def test_every_summary_has_a_sign(runner: TestRunner, data: st.DataObject) -> None:
     summary = data.draw(st.from_regex(LOOK_AHEAD.sub("", runner.summary), fullmatch=True))
     assert any(sign in summary for sign in SUMMARY_SIGNS), f"add a word of {runner.name}'s summary to SUMMARY_SIGNS"
+    assert re.match(SUMMARY_STARTS, summary), f"add the first character of {runner.name}'s summary to SUMMARY_STARTS"

@@ -19,6 +19,8 @@ SUMMARY_SIGNS = (
     *("spec", "example", "runs, ", "assertions", "?   \t"),
 )
 """One of these is in every summary of every runner: an output without any is not searched for summaries."""
+SUMMARY_STARTS = r"[A-Z\d=*?\[# \tℹ]|no tests |ok|test "
+"""Every summary of every runner begins with one of these: a line that does not is not compared with them."""
 
 
 class TestRunner(Struct, frozen=True, eq=False, kw_only=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from dense.text.envelopes import Unwrapped, open_envelope
-from dense.text.search import contains_any
+from dense.text.search import contains_any, matcher
 
 ESCAPE_CODE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 INVISIBLE = re.compile(
@@ -35,7 +35,7 @@ PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]
 PROMPT_SIGNS = ("$ ", "# ", "$\n", "#\n")
 """Without one of these there is no prompt."""
 BAR_SIGN = "[━█▏▎▍▌▋▊▉#=>-]"
-BAR_RUN = re.compile(BAR_SIGN + BAR_SIGN + "{4}")  # a single sign in front is searched for fast
+may_be_bar = matcher(re.compile(f"%.*%|B|{BAR_SIGN}{{5}}"))
 BAR = re.compile(rf"\d{{1,3}} ?%|{BAR_SIGN}{{5,}}|\b\d+(?:\.\d+)? ?[kKMG]i?B\b")
 BAR_SIGNS = ("━", "█", "▌", "[=", "[#")
 """What bars are drawn with, if they show no percentage."""
@@ -156,5 +156,4 @@ def _without_bars(lines: list[str]) -> list[str]:
 
 def _is_bar(line: str) -> bool:
     """Whether a line holds two marks of progress; most lines hold no sign that a second mark could have."""
-    may_be = len(line) < 300 and (line.count("%") > 1 or "B" in line or BAR_RUN.search(line) is not None)
-    return may_be and len(BAR.findall(line)) >= 2
+    return len(line) < 300 and may_be_bar(line) and len(BAR.findall(line)) >= 2

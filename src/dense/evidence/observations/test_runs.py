@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 
 from dense.evidence.observations.result import TestRun
-from dense.knowledge.test_runners import SUMMARY_SIGNS, RunnerTable, TestRunner
+from dense.knowledge.test_runners import SUMMARY_SIGNS, SUMMARY_STARTS, RunnerTable, TestRunner
 from dense.text.search import contains_any, lines_with
 
 MAX_SUMMARIES = 400
@@ -61,7 +61,8 @@ def find_test_runs(text: str, runners: RunnerTable) -> tuple[TestRun, ...]:
 @cache
 def _any_summary(runners: RunnerTable) -> re.Pattern[str]:
     """A pattern for the summaries of all runners."""
-    return re.compile(rf"\n(?:{'|'.join(runner.summary for runner in runners.runners if runner.summary)})[^\n]*")
+    summaries = "|".join(runner.summary for runner in runners.runners if runner.summary)
+    return re.compile(rf"\n(?={SUMMARY_STARTS})(?:{summaries})[^\n]*")
 
 
 def _known_runs(text: str, runners: RunnerTable) -> list[TestRun]:
