@@ -47,6 +47,54 @@ def test_ways_out(tmp_path: Path, steps: list[tuple[str, str]], expected: list[A
     assert found[: len(expected) or None] == expected
 
 
+def called(tmp_path: Path, *calls: tuple[str, dict[str, Any], str]) -> list[tuple[str, str, bool]]:
+    """The ways out of a trace of calls to tools."""
+    trace = made_trace("Change the booking.", *((name, output) for name, _, output in calls))
+    made = [call["function"] for message in trace["messages"] for call in message.get("tool_calls", [])]
+    for function, (name, arguments, _) in zip(made, calls, strict=True):
+        function |= {"name": name, "arguments": json.dumps(arguments)}
+    (tmp_path / "one.json").write_text(json.dumps(trace))
+    ran_batch(tmp_path / "out", tmp_path / "one.json")
+    (row,) = rows(tmp_path / "out")
+    return [(way["kind"], way["text"], way["has_worked"]) for failure in row["failures"] for way in failure["ways"]]
+
+
+ERROR = "Error: the amounts do not add up"
+PAID = {"booking": "B7", "payments": [{"card": "c1", "amount": 5}, {"card": "c2", "amount": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("after", "output", "expected"),
+    [
+        ({**PAID, "payments": [{"card": "c1", "amount": 55}]}, '{"paid": 55}', [("argument", "payments", True)]),
+        ({**PAID, "payments": [{"card": "c1", "amount": 6}]}, ERROR, [("argument", "payments", False)]),
+        (PAID, '{"paid": 6}', []),  # nothing was changed
+        ({**PAID, "booking": "B8", "payments": []}, '{"paid": 0}', []),  # it is another booking
+        ({**PAID, "payments": PAID["payments"][:1]}, '{"paid": 5}', []),  # less was asked for
+    ],
+)
+def test_a_tool_that_accepts_another_argument(
+    tmp_path: Path, after: dict[str, Any], output: str, expected: list[tuple[str, str, bool]]
+) -> None:
+    assert called(tmp_path, ("book", PAID, ERROR), ("book", after, output)) == expected
+
+
+def test_a_message_that_was_refused_and_the_next_with_one_call(tmp_path: Path) -> None:
+    """As mini-swe-agent writes it: a reply without a call, and the reason as a message of the user."""
+    trace = made_trace("Fix a.py.", ("ls", "a.py"))
+    refused = "Please always provide EXACTLY ONE action in triple backticks, found 2 actions."
+    trace["messages"][1:1] = [
+        {"role": "assistant", "content": "First, then second."},
+        {"role": "user", "content": refused},
+    ]
+    trace |= {"trajectory_format": "mini-swe-agent-1", "info": {}}
+    (tmp_path / "a.traj.json").write_text(json.dumps(trace))
+    ran_batch(tmp_path / "out", tmp_path / "a.traj.json")
+    (row,) = rows(tmp_path / "out")
+    ways = [way for failure in row["failures"] for way in failure["ways"]]
+    assert [(way["kind"], way["text"], way["has_worked"]) for way in ways] == [("form", "one call", True)]
+
+
 def test_from_traces_to_a_message_of_another_task(tmp_path: Path) -> None:
     """Three tasks teach it; a fourth is given it; one of the three is not, because two are too few."""
     source = tmp_path / "in"

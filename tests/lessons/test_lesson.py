@@ -14,7 +14,7 @@ from dense.lessons.files import encode_evidence, read_evidence
 from dense.lessons.lesson import LessonEvidence, lessons_for, lessons_of, task_hash
 from dense.lessons.project import project_of
 from dense.lessons.text import MAX_MESSAGE_BYTES, MAX_PAGE_BYTES, lesson_items, lesson_text, lessons_page
-from dense.trajectory import Source, Task, Trajectory
+from dense.trajectory import Source, Step, Task, ToolCall, Trajectory
 
 PROJECT = "sympy__sympy"
 
@@ -131,3 +131,26 @@ def test_the_evidence_is_read_back(tmp_path: Path) -> None:
 )
 def test_which_project_a_trace_is_about(path: str, project: str) -> None:
     assert project_of(Trajectory("messages", "id", Source(path))) == project
+
+
+def test_a_lesson_on_a_tool_is_for_agents_that_have_it() -> None:
+    about = {"kind": "argument", "signature": "Error: not found", "project": ""}
+    three = [replace(evidence(name, way="payment_id", **about), program="book") for name in "abc"]
+    assert lessons_for(three, trajectory("d"), "") == []
+    step = Step(Source("x.json"), calls=(ToolCall("book"),))
+    (lesson,) = lessons_for(three, replace(trajectory("d"), steps=(step,)), "")
+    assert lesson_text(lesson) == (
+        "`book` failed with `Error: not found`. It was accepted with another `payment_id`, all else equal"
+        " (3 tasks, 3 runs)."
+    )
+    refused = [replace(evidence(name, kind="form", way="one call"), program="mini-swe-agent") for name in "abc"]
+    assert lessons_for(refused, trajectory("d"), PROJECT) == []
+    (lesson,) = lessons_for(refused, replace(trajectory("d"), agent="mini-swe-agent"), PROJECT)
+    assert "refused a message" in lesson_text(lesson) and "A message with one call was accepted" in lesson_text(lesson)
+
+
+def test_attempts_with_one_name_are_one_task() -> None:
+    """A simulated user words one task in three ways."""
+    worded = [replace(evidence(text), task="task 23") for text in ("Hello.", "Hi.", "Good morning.")]
+    assert lessons_of(worded) == []
+    assert len(lessons_of([*worded, evidence("b"), evidence("c")])) == 1

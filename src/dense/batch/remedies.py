@@ -1,14 +1,16 @@
 """Which way out of a failure worked, and which did not, as far as the later actions of the same trace show.
 
-A way is one of four, and nothing else counts: a package was installed, another program did the same to the same file,
-the same program worked with a further option or variable, or another tool had to be called first. What a file's new
-content cured says nothing about other tasks."""
+A way is one of six, and nothing else counts: a package was installed, another program did the same to the same file,
+the same program worked with a further option or variable, another tool had to be called first, the same tool worked
+when one argument alone was another, or a message that was refused was followed by one with a single call. What a file's
+new content cured says nothing about other tasks."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Any, cast
 
 from dense.batch.rows import WayCell
 from dense.evidence.actions.shell.arguments import ASSIGNMENT
@@ -17,9 +19,11 @@ from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
 from dense.evidence.observations.result import ObservedFailure
 from dense.evidence.trace import TraceEvidence
+from dense.knowledge.errors import TOOL
 from dense.knowledge.programs import LOOKERS, is_python, program_name
 from dense.narrate.outputs import main_failure
 from dense.text.clip import clip_end
+from dense.trajectory import ToolCall
 
 LOOKAHEAD = 15
 """So many actions after a failure are looked at."""
@@ -70,11 +74,52 @@ def _ways(
             yield WayCell("use", text, later.action, not _prevented(later))
         elif not missing and later.family == failed.family and (text := _further_words(failed, later)):
             yield WayCell("with", text, later.action, not _has(later, failure))
-    elif not failed.commands and not later.commands and _repeats(failed, later):
-        helpers = [fact for fact in between if not fact.has_failed and fact.phase != "talk" and _shares(failed, fact)]
-        names = {fact.family for fact in helpers} - {failed.family, ""}
-        if len(names) == 1 and not any(_changes(fact) for fact in between):
-            yield WayCell("first", names.pop(), later.action, not _has(later, failure))
+    elif not failed.commands:
+        yield from _tool_ways(failed, failure, later, evidence)
+
+
+def _tool_ways(
+    failed: ActionFacts, failure: ObservedFailure, later: ActionFacts, evidence: TraceEvidence
+) -> Iterator[WayCell]:
+    calls, others = evidence.step(failed.action).calls, evidence.step(later.action).calls
+    between = evidence.facts[failed.action : later.action - 1]
+    if not calls:
+        is_first = not any(evidence.step(fact.action).calls for fact in between)
+        if failure.family is TOOL and len(others) == 1 and is_first:
+            yield WayCell("form", "one call", later.action, not _shows(later, failure))
+        return
+    if later.commands or later.family != failed.family or any(_changes(fact) for fact in between):
+        return
+    helpers = [fact for fact in between if not fact.has_failed and fact.phase != "talk" and _shares(failed, fact)]
+    names = {fact.family for fact in helpers} - {failed.family, ""}
+    if _repeats(failed, later) and len(names) == 1:
+        yield WayCell("first", names.pop(), later.action, not _has(later, failure))
+    elif not names and (name := _other_argument(failed, later, calls, others)):
+        yield WayCell("argument", name, later.action, not _has(later, failure))
+
+
+def _other_argument(
+    failed: ActionFacts, later: ActionFacts, calls: Sequence[ToolCall], others: Sequence[ToolCall]
+) -> str:
+    """The argument that alone differs between two calls, if they are about the same; else empty."""
+    if len(calls) != 1 or len(others) != 1:
+        return ""
+    before, after = calls[0].arguments, others[0].arguments
+    if before.keys() != after.keys():
+        return ""
+    changed = [name for name, value in before.items() if after[name] != value]
+    if len(changed) != 1 or len(before) == 1:
+        return ""
+    value, other = before[changed[0]], after[changed[0]]
+    if isinstance(value, list) and isinstance(other, list) and all(one in value for one in cast("list[Any]", other)):
+        return ""  # a part was left out: less was asked for
+    is_subject = isinstance(value, str) and any(same_file(value, target) for target in failed.targets)
+    return "" if is_subject and not _shares(failed, later) else clip_end(changed[0], MAX_WAY_CHARS)
+
+
+def _shows(fact: ActionFacts, failure: ObservedFailure) -> bool:
+    """Whether an action failed as another did."""
+    return any(signature_of(one) == signature_of(failure) for one in fact.result.failures)
 
 
 def _installed(missing: str, later: ActionFacts) -> str:

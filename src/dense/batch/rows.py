@@ -26,9 +26,10 @@ class WayCell(Struct, frozen=True):
     """A way out of a failure, in a row."""
 
     kind: str
-    """`install`, `use` (another program), `with` (an option or a variable), `first` (another tool before it)."""
+    """`install`, `use` (another program), `with` (an option or a variable), `first` (another tool before it),
+    `argument` (the same tool, one argument changed), `form` (a message that was refused, then one with one call)."""
     text: str
-    """The command that installs, the program, the option or variable, the tool."""
+    """The command that installs, the program, the option or variable, the tool, the argument's name."""
     action: int
     """The action that shows whether it works."""
     has_worked: bool

@@ -54,8 +54,9 @@ def _session_evidence(name: str, project: str, trajectory: Trajectory) -> list[L
     failures = failures_of(TraceAssessment(TraceEvidence(cleaned, EffectsCache())))
     return [
         LessonEvidence(
-            failure.signature, failure.program, way.kind, way.text, way.has_worked, task, task_hash(cleaned.task),
-            project, name, name, failure.action, way.action, failure.line, failure.command, now()[:10],
+            failure.signature, failure.program or cleaned.agent or "", way.kind, way.text, way.has_worked, task,
+            task_hash(cleaned.task), project, name, name, failure.action, way.action, failure.line,
+            failure.command, now()[:10],
         )
         for failure in failures
         for way in failure.ways

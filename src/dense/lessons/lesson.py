@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from dense.knowledge.tools import own_name
 from dense.trajectory import Task, Trajectory
 
 MIN_TASKS = 3
@@ -20,6 +21,8 @@ MAX_EVIDENCE = 5
 """So many pieces of evidence a lesson shows, the newest ones, from different tasks first."""
 PREFIX_CHARS = 80
 NOT_INSTALLED = "not installed: "
+TOOL_KINDS = frozenset({"first", "argument"})
+"""Ways out that are about a tool: they say nothing to an agent that does not have it."""
 
 
 class LessonEvidence(Struct, frozen=True):
@@ -28,9 +31,9 @@ class LessonEvidence(Struct, frozen=True):
     signature: str
     """The error without what varies."""
     program: str
-    """The program or tool that failed."""
+    """The program or tool that failed; the agent's program, if it refused a message."""
     kind: str
-    """`install`, `use`, `with`, `first`: see `WayCell` in `dense.batch.rows`."""
+    """`install`, `use`, `with`, `first`, `argument`, `form`: see `WayCell` in `dense.batch.rows`."""
     way: str
     has_worked: bool
     task: str
@@ -97,7 +100,15 @@ def lessons_for(evidence: Sequence[LessonEvidence], trajectory: Trajectory, proj
     """The lessons for a message on this trajectory: from other tasks alone, and none of another project."""
     task = trajectory.task
     others = [piece for piece in evidence if not _is_of(piece, task)] if task is not None else []
-    return [one for one in lessons_of(others) if one.project in ("", project)]
+    names = {own_name(call.name) for step in trajectory.steps for call in step.calls}
+    return [one for one in lessons_of(others) if one.project in ("", project) and _concerns(one, trajectory, names)]
+
+
+def _concerns(lesson: Lesson, trajectory: Trajectory, tools: set[str]) -> bool:
+    """Whether a lesson is about something that the agent of a trajectory has."""
+    if lesson.kind == "form":
+        return lesson.program == trajectory.agent
+    return lesson.kind not in TOOL_KINDS or lesson.program in tools
 
 
 def _is_of(piece: LessonEvidence, task: Task) -> bool:
@@ -110,10 +121,12 @@ def _is_of(piece: LessonEvidence, task: Task) -> bool:
 
 def _lesson(key: tuple[str, ...], pieces: Sequence[LessonEvidence]) -> Lesson | None:
     worked = [piece for piece in pieces if piece.has_worked]
-    tasks = {piece.task_hash or piece.task for piece in worked}
-    failed = [piece for piece in pieces if not piece.has_worked and (piece.task_hash or piece.task) not in tasks]
-    failed_tasks = len({piece.task_hash or piece.task for piece in failed})
-    if len(tasks) < MIN_TASKS or failed_tasks > MAX_FAILED_SHARE * len(tasks):
+    # Two with one name, or with one instruction, may be one task: the least that can be said for it, the most against.
+    tasks = min(len(_hashes(worked)), len({piece.task for piece in worked}))
+    seen = {name for piece in worked for name in (piece.task_hash, piece.task)}
+    failed = [piece for piece in pieces if not piece.has_worked and seen.isdisjoint({piece.task_hash, piece.task})]
+    failed_tasks = len(_hashes(failed))
+    if tasks < MIN_TASKS or failed_tasks > MAX_FAILED_SHARE * tasks:
         return None
     last_seen = max(piece.started for piece in worked)
     if max((piece.started for piece in failed), default="") > last_seen:
@@ -125,12 +138,16 @@ def _lesson(key: tuple[str, ...], pieces: Sequence[LessonEvidence]) -> Lesson | 
         kind,
         way,
         project,
-        len(tasks),
+        tasks,
         len({piece.run for piece in worked}),
         failed_tasks,
         last_seen,
         _examples(worked),
     )
+
+
+def _hashes(pieces: Sequence[LessonEvidence]) -> set[str]:
+    return {piece.task_hash or piece.task for piece in pieces}
 
 
 def _examples(worked: Sequence[LessonEvidence]) -> tuple[LessonEvidence, ...]:
@@ -139,6 +156,6 @@ def _examples(worked: Sequence[LessonEvidence]) -> tuple[LessonEvidence, ...]:
     ordered.sort(key=lambda piece: piece.started, reverse=True)
     first: dict[str, LessonEvidence] = {}
     for piece in ordered:
-        first.setdefault(piece.task_hash or piece.task, piece)
+        first.setdefault(piece.task, piece)
     firsts = list(first.values())
     return tuple([*firsts, *(piece for piece in ordered if piece not in firsts)][:MAX_EVIDENCE])

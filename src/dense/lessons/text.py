@@ -30,6 +30,8 @@ def lesson_text(lesson: Lesson) -> str:
 def _dead_end(lesson: Lesson) -> str:
     if lesson.signature.startswith(NOT_INSTALLED):
         return f"{code_span(lesson.signature.removeprefix(NOT_INSTALLED))} was not installed"
+    if lesson.kind == "form":
+        return f"{code_span(lesson.program)} refused a message with {code_span(lesson.signature)}"
     return f"{code_span(lesson.program)} failed with {code_span(lesson.signature)}"
 
 
@@ -41,6 +43,10 @@ def _way(lesson: Lesson) -> str:
         return f"{way} ran on the same file instead"
     if lesson.kind == "first":
         return f"It worked after {way} on the same file"
+    if lesson.kind == "form":
+        return "A message with one call was accepted"
+    if lesson.kind == "argument":
+        return f"It was accepted with another {way}, all else equal"
     return f"It worked with {way}"
 
 

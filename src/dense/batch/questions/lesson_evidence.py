@@ -9,7 +9,8 @@ from dense.lessons.lesson import LessonEvidence
 QUESTION = """
 WITH failure AS (SELECT *, unnest(failures) AS one FROM traces WHERE error = ''),
      tried AS (SELECT *, unnest(one.ways) AS way FROM failure)
-SELECT one.signature, one.program, way.kind, way.text, way.has_worked, task, task_hash, project, key,
+SELECT one.signature, coalesce(nullif(one.program, ''), agent), way.kind, way.text, way.has_worked,
+       task, task_hash, project, key,
        if(part = '', source, source || ' [' || part || ']'), one.action, way.action, one.line, one.command,
        coalesce(strftime(started, '%Y-%m-%d'), '')
 FROM tried WHERE task <> '' AND starts_with(source, $prefix)
