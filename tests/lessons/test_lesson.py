@@ -143,7 +143,10 @@ def test_a_lesson_on_a_tool_is_for_agents_that_have_it() -> None:
         "`book` failed with `Error: not found`. It was accepted with another `payment_id`, all else equal"
         " (3 tasks, 3 runs)."
     )
-    refused = [replace(evidence(name, kind="form", way="one call"), program="mini-swe-agent") for name in "abc"]
+    refused = [
+        replace(evidence(name, kind="form", way="one call", signature="One action, please."), program="mini-swe-agent")
+        for name in "abc"
+    ]
     assert lessons_for(refused, trajectory("d"), PROJECT) == []
     (lesson,) = lessons_for(refused, replace(trajectory("d"), agent="mini-swe-agent"), PROJECT)
     assert "refused a message" in lesson_text(lesson) and "A message with one call was accepted" in lesson_text(lesson)
