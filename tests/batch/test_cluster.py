@@ -19,6 +19,7 @@ from dense.batch.questions.summary import summary
 from dense.batch.questions.table import BatchTable
 from dense.batch.run import BatchRequest, run_batch
 from dense.batch.spec import BatchSpec
+from dense.service.commit import code_commit
 
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
 
@@ -34,7 +35,7 @@ def on_ray(tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def test_ray_makes_the_same_rows(tmp_path: Path) -> None:
     """On Ray of this machine; two nodes and a killed worker are in `bench/batch.py --only engines`."""
     write_traces(tmp_path / "in", 300)
-    ran_batch(tmp_path / "local", tmp_path / "in")
+    ran_batch(tmp_path / "local", tmp_path / "in", spec=BatchSpec(commit=code_commit()))
     done = on_ray(tmp_path)
     assert (done.returncode, "300 new rows" in done.stdout) == (0, True), done.stderr
     assert rows(tmp_path / "ray") == rows(tmp_path / "local")

@@ -14,6 +14,9 @@ from dense.cli import app
 
 MISSING = ("pytest tests/test_a.py", "bash: line 1: pytest: command not found")
 RAN = "collected 3 items\n\n===== 3 passed in 0.10s ====="
+UNDECODABLE = (
+    "Traceback (most recent call last):\nUnicodeDecodeError: 'utf-8' codec can't decode byte 0xe9 in position 3"
+)
 MANAGED = "error: externally-managed-environment\n\n× This environment is externally managed"
 
 
@@ -38,6 +41,9 @@ def ways(tmp_path: Path, *steps: tuple[str, str]) -> list[tuple[str, str, bool]]
         ([MISSING, ("bin/test tests/test_b.py", "=== tests finished: 3 passed, in 0.1 seconds ===")], []),
         ([("pip install numpy", MANAGED), ("pip install --break-system-packages numpy", "Successfully installed")],
          [("with", "--break-system-packages", True)]),
+        # Another question to the same program, or about another file, is no way out.
+        ([("python3 - <<'E'\nopen('a').read()\nE", UNDECODABLE), ("python3 --version", "Python 3.12.1")], []),
+        ([("pip install numpy", MANAGED), ("pip install --user rich", "Successfully installed")], []),
         # A change of a file in between may be what cured it.
         ([("make docs", "make: *** [docs] Error 1"), ("echo x > Makefile", ""), ("make --silent docs", "done")], []),
     ],
@@ -45,6 +51,19 @@ def ways(tmp_path: Path, *steps: tuple[str, str]) -> list[tuple[str, str, bool]]
 def test_ways_out(tmp_path: Path, steps: list[tuple[str, str]], expected: list[Any]) -> None:
     found = ways(tmp_path, *steps)
     assert found[: len(expected) or None] == expected
+
+
+def test_attempts_with_feedback_are_attempts_at_the_same_task(tmp_path: Path) -> None:
+    """The message begins with the feedback and ends with the task: hash and name are those of the task alone."""
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "first.json").write_text(json.dumps(made_trace("Fix a.py.", MISSING)))
+    ran_batch(tmp_path / "out", source)
+    (row,) = rows(tmp_path / "out")
+    assert "dense-feedback" in row["message"] and row["message"].endswith("Fix a.py.")
+    (source / "second.json").write_text(json.dumps(made_trace(row["message"], MISSING)))
+    ran_batch(tmp_path / "out", source)
+    assert {(one["task"], one["task_hash"]) for one in rows(tmp_path / "out")} == {("Fix a.py.", row["task_hash"])}
 
 
 def called(tmp_path: Path, *calls: tuple[str, dict[str, Any], str]) -> list[tuple[str, str, bool]]:

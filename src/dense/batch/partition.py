@@ -21,6 +21,7 @@ from dense.batch.observed import failures_of
 from dense.batch.rows import BatchRow, FailureCell, IssueCell
 from dense.batch.sources import WorkItem
 from dense.batch.spec import BatchSpec, WorkLimits
+from dense.deliver.injected_feedback import own_task
 from dense.detectors.assessment import TraceAssessment
 from dense.errors import CallFailed, DenseError, ModelError, UnansweredCalls, describe_exception
 from dense.evidence.actions import EffectsCache
@@ -260,7 +261,7 @@ def _row(
     issues, met = (
         (tree.issues, [one.met for one in tree.requirements]) if isinstance(tree, ReconciledTree) else ((), [])
     )
-    usage, totals, task = trajectory.usage, run.record.totals, trajectory.task
+    usage, totals = trajectory.usage, run.record.totals
     message = run.feedback.message if isinstance(run, FeedbackRun) else ""
     spent = totals.usage + totals.cached_usage
     prices = [one for one in (totals.usd, totals.cached_usd) if one is not None]
@@ -279,7 +280,7 @@ def _row(
             trajectory.agent_version or "",
             trajectory.model or "",
             _task_name(trajectory),
-            task_hash(task),
+            task_hash(own_task(trajectory)),
             project_of(trajectory),
             _started(trajectory),
             trace.size,
@@ -318,7 +319,7 @@ def _part(trace: RawTrace, trajectory: Trajectory, number: int) -> str:
 
 
 def _task_name(trajectory: Trajectory) -> str:
-    task = trajectory.task
+    task = own_task(trajectory)
     if task is None:
         return ""
     text, _ = redact_text(task.name or task.instruction[: 4 * MAX_TASK_NAME])

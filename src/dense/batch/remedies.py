@@ -164,11 +164,12 @@ def _other_program(failed: ActionFacts, missing: str, later: ActionFacts) -> str
 
 
 def _further_words(failed: ActionFacts, later: ActionFacts) -> str:
-    """The options and variables that a program was given and the failed one was not, if there are at most two."""
+    """The options and variables that a program was given besides all words of the failed one, if there are at most two;
+    those that only ask for its version or its help apart."""
     before, after = ({word for command in _commands(fact) for word in command} for fact in (failed, later))
     added = sorted(word for word in after - before if _is_setting(word))
-    removed = [word for word in before - after if _is_setting(word)]
-    return clip_end(" ".join(added), MAX_WAY_CHARS) if 1 <= len(added) <= 2 and not removed else ""
+    is_same = not before - after and not set(added) & {"--version", "--help"}
+    return clip_end(" ".join(added), MAX_WAY_CHARS) if 1 <= len(added) <= 2 and is_same else ""
 
 
 def _is_setting(word: str) -> bool:

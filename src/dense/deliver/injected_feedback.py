@@ -23,7 +23,7 @@ from dense.deliver.page import END, KEY_CHARACTERS, KEY_LENGTH
 from dense.redact.texts import Texts
 from dense.redact.walk import rewrite_trajectory, texts_of
 from dense.text.search import contains_any
-from dense.trajectory import Observation, Step, Trajectory
+from dense.trajectory import Observation, Step, Task, Trajectory
 
 MARK = "[feedback that this run was given is left out]"
 """The text in place of what was cut, except in the task: an output that showed it was not empty."""
@@ -67,6 +67,12 @@ def without_injected(trajectory: Trajectory, texts: Texts | None = None, *, deli
     keys = list(dict.fromkeys(limit.key for limit in _limits(delivered)))
     cut = _cut_given(trajectory, keys)
     return _cut_delivered(cut, keys) if keys else cut
+
+
+def own_task(trajectory: Trajectory) -> Task | None:
+    """The task of a run without feedback that it was given: the same for all attempts at it."""
+    task = trajectory.task
+    return task if task is None or not _may_hold(_plain(task.instruction)) else without_injected(trajectory).task
 
 
 def _cut_given(trajectory: Trajectory, keys: list[str]) -> Trajectory:

@@ -96,12 +96,20 @@ def lessons_of(evidence: Iterable[LessonEvidence]) -> list[Lesson]:
     return sorted(found, key=lambda one: (-one.tasks, -one.runs, one.signature, one.way, one.project))
 
 
-def lessons_for(evidence: Sequence[LessonEvidence], trajectory: Trajectory, project: str) -> list[Lesson]:
-    """The lessons for a message on this trajectory: from other tasks alone, and none of another project."""
-    task = trajectory.task
-    others = [piece for piece in evidence if not _is_of(piece, task)] if task is not None else []
+def lessons_for(
+    evidence: Sequence[LessonEvidence], trajectory: Trajectory, project: str, task: Task | None = None
+) -> list[Lesson]:
+    """The lessons for a message on this trajectory: from other tasks alone, and none of another project. `task` is its
+    task as the trace has it, if something was removed from the trajectory's own."""
+    own = [one for one in (trajectory.task, task) if one is not None]
+    others = evidence_without(evidence, *own) if own else ()
     names = {own_name(call.name) for step in trajectory.steps for call in step.calls}
     return [one for one in lessons_of(others) if one.project in ("", project) and _concerns(one, trajectory, names)]
+
+
+def evidence_without(evidence: Sequence[LessonEvidence], *tasks: Task) -> tuple[LessonEvidence, ...]:
+    """The evidence of other tasks than these."""
+    return tuple([piece for piece in evidence if not any(_is_of(piece, task) for task in tasks)])
 
 
 def _concerns(lesson: Lesson, trajectory: Trajectory, tools: set[str]) -> bool:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from dense.deliver.memory import MemoryItem, compose_memory
 from dense.errors import MissingInput
 from dense.harness.harness import AttemptResult
-from dense.lessons.lesson import LessonEvidence
+from dense.lessons.lesson import LessonEvidence, evidence_without
 from dense.methods import AnyMethod
 from dense.model import CallTotals, GivenPrices, ModelCall, OpenModel, open_model
 from dense.readers import read
@@ -96,8 +96,12 @@ class FeedbackMaker:
         chosen = self._methods[name]
         outcome = next(read_outcomes(source.trial)) if chosen.sees == "outcome" else None
         trajectory = _trajectory(chosen, source, task)
+        options = self._options[name]
+        if options.lessons:  # whatever the trace says its task is
+            own = Task(task.instruction, task.name)
+            options = msgspec.structs.replace(options, lessons=evidence_without(options.lessons, own))
         run = await make_feedback(
-            chosen, trajectory, self._choice, outcome=outcome, options=self._options[name], delivered=source.delivered
+            chosen, trajectory, self._choice, outcome=outcome, options=options, delivered=source.delivered
         )
         if isinstance(run, FailedRun):
             write_failure(_free_folder(place), run.record)

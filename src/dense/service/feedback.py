@@ -16,6 +16,7 @@ from dense.analyst import Analyst, Profile
 from dense.analyst.asker import Asker
 from dense.analyst.choice import analyst_for
 from dense.deliver.budget import BudgetChoice, Budgets, budgets_for
+from dense.deliver.injected_feedback import own_task
 from dense.deliver.memory import MemoryItem
 from dense.deliver.message import Environment
 from dense.deliver.paper_report import paper_frame
@@ -152,7 +153,7 @@ async def make_feedback(
             tally,
             choice.settings.prompt_bytes,
             redactions.describe() if redactions else "",
-            tuple(lessons_for(options.lessons, cleaned, project_of(trajectory))),
+            tuple(lessons_for(options.lessons, cleaned, project_of(trajectory), own_task(trajectory))),
             options.budget == "paper",
         )
         found = await draft(method, cleaned, outcome, context, redacted=options.redacted)
