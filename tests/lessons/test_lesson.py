@@ -134,14 +134,15 @@ def test_which_project_a_trace_is_about(path: str, project: str) -> None:
 
 
 def test_a_lesson_on_a_tool_is_for_agents_that_have_it() -> None:
-    about = {"kind": "argument", "signature": "Error: not found", "project": ""}
-    three = [replace(evidence(name, way="payment_id", **about), program="book") for name in "abc"]
+    three = [
+        replace(evidence(name, way="payment_id", kind="argument", project=""), program="book", signature="Error: none")
+        for name in "abc"
+    ]
     assert lessons_for(three, trajectory("d"), "") == []
     step = Step(Source("x.json"), calls=(ToolCall("book"),))
     (lesson,) = lessons_for(three, replace(trajectory("d"), steps=(step,)), "")
     assert lesson_text(lesson) == (
-        "`book` failed with `Error: not found`. It was accepted with another `payment_id`, all else equal"
-        " (3 tasks, 3 runs)."
+        "`book` failed with `Error: none`. It was accepted with another `payment_id`, all else equal (3 tasks, 3 runs)."
     )
     refused = [
         replace(evidence(name, kind="form", way="one call", signature="One action, please."), program="mini-swe-agent")
