@@ -262,9 +262,10 @@ def test_setup_can_be_undone_to_the_byte(place: Path, agent: str) -> None:
     install(plan)
     assert all(path.is_file() for path, _, _ in plan.files)
     install(plan_setup(agent))  # again is no error
-    assert f"installed: {agent}" in "\n".join(hooks.status_lines())
+    assert f"installed: {agent}" in "\n".join(hooks.status_lines()) and hooks.status_lines()[0].startswith("hooks: on")
     undo(agent)
     assert snapshot(home) == before
+    assert hooks.status_lines()[0].startswith("hooks: not set up")
     with pytest.raises(DenseError, match="nothing to undo"):
         undo(agent)
 

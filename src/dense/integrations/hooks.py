@@ -159,8 +159,10 @@ def status_lines() -> list[str]:
     """What hooks did: whether they are on, what waits, what was injected when, what failed."""
     folder = state_folder()
     injected, failures = lines_of(folder / INJECTED), sorted((folder / FAILED).glob("*.json"))
-    lines = [f"hooks: {'off' if is_off() else 'on'} (state in {folder})", f"waiting: {len(pending())}"]
-    for path in sorted((folder / "setup").glob("*.json")):
+    installed = sorted((folder / "setup").glob("*.json"))
+    state = "off" if is_off() else "on" if installed else "not set up for any agent; `dense setup AGENT` does it"
+    lines = [f"hooks: {state} (state in {folder})", f"waiting: {len(pending())}"]
+    for path in installed:
         lines.append(f"installed: {path.stem}, {read_json(path).get('at', '')}")
     for line in injected[-10:]:
         lines.append(

@@ -20,7 +20,7 @@ class Dense:
 
     name = "dense"
     sees: Literal["trajectory"] = "trajectory"
-    calls = "about one for each action, one for two in long attempts; profile paper: two for each"
+    calls = "1; long attempts: one for each window and one to close; profile paper: about two for each action"
 
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """Build, compress, reconcile."""
@@ -53,7 +53,7 @@ class NoShortcuts:
 
     name = "dense-no-shortcuts"
     sees: Literal["trajectory"] = "trajectory"
-    calls = "as dense, without those that compress and reconcile"
+    calls = "as dense"
 
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """Build and summarise; the same report as that of DENSE, on a tree that nobody compressed or judged."""
