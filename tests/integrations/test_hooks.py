@@ -270,6 +270,13 @@ def test_setup_can_be_undone_to_the_byte(place: Path, agent: str) -> None:
         undo(agent)
 
 
+def test_setup_without_the_agent_writes_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(place))
+    with pytest.raises(DenseError, match="codex is not on the PATH.*nothing was written"):
+        install(plan_setup("codex"))
+    assert hooks.status_lines()[0].startswith("hooks: not set up")
+
+
 def snapshot(folder: Path) -> dict[str, bytes | None]:
     return {str(path): path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
 

@@ -70,7 +70,7 @@ def test_no_session_is_an_error_for_people(project: Path, tmp_path: Path, monkey
     for command in ("last", "sessions"):
         assert "stored for" in str(run(command).exception)
     monkeypatch.chdir(project)
-    assert "no store is known for 'nobody'" in str(run("last", "--agent", "nobody").exception)
+    assert "no store is known; known are claude-code, codex," in str(run("last", "--agent", "nobody").exception)
 
 
 def test_the_page_of_the_newest_session(project: Path) -> None:
@@ -78,6 +78,13 @@ def test_the_page_of_the_newest_session(project: Path) -> None:
     assert done.exit_code == 0, done.output
     assert (project / "page.html").stat().st_size > 10_000
     assert run("view", "--last", "--agent", "codex").exit_code != 0  # none of its sessions is stored
-    nothing = run("view")
-    assert nothing.exit_code != 0
-    assert "--last" in str(nothing.exception)
+    for command in ("view", "show"):
+        nothing = run(command)
+        assert nothing.exit_code != 0
+        assert "--last" in str(nothing.exception)
+
+
+def test_the_newest_session_in_the_terminal(project: Path) -> None:
+    done = run("show", "--last", "--plain")
+    assert done.exit_code == 0 and "message for the next attempt" in done.output, done.output
+    assert "exclude each other" in str(run("show", "--last", "x.jsonl").exception)

@@ -14,6 +14,7 @@ from msgspec import Struct
 from dense.errors import DenseError
 from dense.integrations.state import project_root, read_json, state_folder, write_atomically
 from dense.readers import StoredSession, UnreadFile, read_session, stored_sessions
+from dense.readers.folders.stores import STORES
 from dense.service import distill_sync
 from dense.service.turns import TurnChoice, select_turn
 from dense.trajectory import Trajectory
@@ -43,7 +44,7 @@ def project_sessions(folder: Path, agent: str | None = None) -> list[StoredSessi
         root = project_root(str(folder))
         found = here if root == folder.resolve() else [*here, *stored_sessions(root, agents=agents)]
     except KeyError:
-        raise DenseError(f"no store is known for {agent!r}; `dense sessions` lists what there is") from None
+        raise DenseError(f"--agent {agent}: no store is known; known are {', '.join(STORES)}") from None
     unique = {(one.agent, one.id, one.path): one for one in found}
     return sorted(unique.values(), key=lambda one: (-one.changed, one.agent, one.id))
 

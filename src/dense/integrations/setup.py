@@ -64,6 +64,9 @@ def plan_setup(agent: str) -> SetupPlan:
 
 def install(plan: SetupPlan) -> None:
     """Write the files, then run the commands. A file of the user's own in the way is an error before that."""
+    for program in {command[0] for command in plan.commands}:
+        if shutil.which(program) is None:
+            raise DenseError(f"{program} is not on the PATH: install it, then run this again; nothing was written")
     record = _record_path(plan.agent)
     own = obj(read_json(record).get("files"))
     for path, text, _ in plan.files:

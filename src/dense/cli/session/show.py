@@ -14,7 +14,10 @@ from rich.text import Text
 
 from dense.cli.outline import STYLES, outline_tree
 from dense.cli.read import given_task
+from dense.cli.session.last import AgentOption
+from dense.cli.session.view import NOTHING, LastOption, TurnOption, load_last
 from dense.cli.text import format_bytes, printable, shortened
+from dense.errors import DenseError
 
 if TYPE_CHECKING:
     from dense.view import LoadedRun
@@ -27,11 +30,14 @@ MET = {"yes": ("met", "green"), "no": ("not met", "red"), "unchecked": ("uncheck
 
 def show(
     path: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             help="A trace, a folder that `dense distill` wrote, or a cell of an experiment.", show_default=False
         ),
-    ],
+    ] = None,
+    last: LastOption = False,
+    agent: AgentOption = None,
+    turn: TurnOption = "last",
     plain: Annotated[bool, typer.Option("--plain", help="No colours, no lines that are drawn.")] = False,
     no_redact: Annotated[bool, typer.Option("--no-redact", help="Leave credentials in.")] = False,
     format: Annotated[str | None, typer.Option("--format", help="Read as this format.")] = None,
@@ -43,7 +49,13 @@ def show(
     from dense.service.feedback import FeedbackOptions
     from dense.view import load_runs
 
-    (run,) = load_runs(path, options=FeedbackOptions(redacted=not no_redact), format=format, task=given_task(task))
+    if (path is None) is not last:
+        raise DenseError(NOTHING if path is None else "a path and --last exclude each other: choose one")
+    options = FeedbackOptions(redacted=not no_redact)
+    if path is None:
+        (run,) = load_last(agent, turn, ["dense"], options)
+    else:
+        (run,) = load_runs(path, options=options, format=format, task=given_task(task))
     print_run(run, is_plain=plain)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec import structs
@@ -13,6 +14,28 @@ from dense.cli.read import given_task
 from dense.cli.session.last import AgentOption
 from dense.cli.text import format_bytes
 from dense.errors import DenseError
+
+if TYPE_CHECKING:
+    from dense.service import FeedbackOptions
+    from dense.view import LoadedRun
+
+NOTHING = "nothing to show: name a trace, or say --last for the newest session of this folder's project"
+LastOption = Annotated[
+    bool, typer.Option("--last", help="The newest session of this folder's project, before any paths.")
+]
+TurnOption = Annotated[
+    str, typer.Option("--turn", help="With --last: the request to show: last, all, or its number from 1.")
+]
+
+
+def load_last(agent: str | None, turn: str, methods: Sequence[str], options: FeedbackOptions) -> list[LoadedRun]:
+    """The newest session of this folder's project, under each method."""
+    from dense.integrations.sessions import last_session, session_trajectory
+    from dense.service.turns import parse_turn
+    from dense.view import load_trajectory
+
+    trajectory = session_trajectory(last_session(Path.cwd(), agent), parse_turn(turn))
+    return load_trajectory(trajectory, methods=methods, options=structs.replace(options, environment="same"))
 
 
 def view(
@@ -23,13 +46,9 @@ def view(
             show_default=False,
         ),
     ] = None,
-    last: Annotated[
-        bool, typer.Option("--last", help="The newest session of this folder's project, before any paths.")
-    ] = False,
+    last: LastOption = False,
     agent: AgentOption = None,
-    turn: Annotated[
-        str, typer.Option("--turn", help="With --last: the request to show: last, all, or its number from 1.")
-    ] = "last",
+    turn: TurnOption = "last",
     method: Annotated[
         list[str] | None, typer.Option("--method", help="For a trace: how feedback is made; two are compared.")
     ] = None,
@@ -44,19 +63,14 @@ def view(
     ] = None,
 ) -> None:
     """Write a page that shows an attempt: what is open, the tree, every action with its original text."""
-    from dense.integrations.sessions import last_session, session_trajectory
     from dense.service import FeedbackOptions
-    from dense.service.turns import parse_turn
-    from dense.view import LoadedRun, load_runs, load_trajectory, write_view
+    from dense.view import load_runs, write_view
 
     if not paths and not last:
-        raise DenseError("nothing to show: name a trace, or say --last for the newest session of this folder's project")
+        raise DenseError(NOTHING)
     options = FeedbackOptions(redacted=not no_redact)
     methods = method or ["dense"]
-    runs: list[LoadedRun] = []
-    if last:
-        trajectory = session_trajectory(last_session(Path.cwd(), agent), parse_turn(turn))
-        runs = load_trajectory(trajectory, methods=methods, options=structs.replace(options, environment="same"))
+    runs = load_last(agent, turn, methods, options) if last else []
     runs += [
         run
         for path in paths or ()
