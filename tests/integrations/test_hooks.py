@@ -272,7 +272,7 @@ def test_setup_can_be_undone_to_the_byte(place: Path, agent: str) -> None:
 
 def test_setup_without_the_agent_writes_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(place))
-    with pytest.raises(DenseError, match="codex is not on the PATH.*nothing was written"):
+    with pytest.raises(DenseError, match="codex is not on the PATH"):
         install(plan_setup("codex"))
     assert hooks.status_lines()[0].startswith("hooks: not set up")
 
