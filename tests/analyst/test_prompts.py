@@ -19,6 +19,7 @@ from dense.analyst.prompt import FOLDER, kinds, marker_for, prompt_hashes, promp
 from dense.analyst.questions import Boundary, Compression, Correction, Judgement, Score
 from dense.analyst.views import FULL, PRESETS, SMALL, TAGS, Limits, safe_text
 from dense.model.chat import ChatRequest
+from dense.text.clip import clip_middle
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import Facets, Leaf
 
@@ -120,6 +121,12 @@ def test_what_is_stable_comes_first_and_is_stable(name: str) -> None:
 @pytest.mark.parametrize("name", ["compression", "reconciliation"])
 def test_the_scope_of_completion_is_stated(name: str) -> None:
     assert "no reward and no verifier's output" in render(QUESTIONS[name]).system
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_gap_looks_as_the_rules_say(name: str) -> None:
+    gap = re.sub(r"[\d,]+", "59", clip_middle("x" * 200, 100).strip("x"))
+    assert f"`{gap}`" in render(QUESTIONS[name]).system
 
 
 def test_waiting_is_forbidden_at_the_end() -> None:
