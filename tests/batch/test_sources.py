@@ -134,5 +134,5 @@ def test_workers_get_the_largest_inputs_of_the_end_first(tmp_path: Path) -> None
     engine = InlineEngine(2)
     run_batch(BatchRequest((str(tmp_path / "in"),), str(tmp_path / "out"), BatchSpec()), engine)
     names = [Path(item.uri).name for partition in engine.partitions for item in partition.items]
-    assert len(engine.partitions) > 2 and sorted(names) == sorted(path.name for path in (tmp_path / "in").iterdir())
-    assert names.index("zz.json") < 100
+    assert len(engine.partitions) > 1 and sorted(names) == sorted(path.name for path in (tmp_path / "in").iterdir())
+    assert names[0] == "zz.json"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_traces import made_trace, ran_batch, rows, write_traces
 
-from dense.batch.known import KnownKeys
+from dense.batch.known import KnownKeys, KnownRows, RowIndex, place_hash
 from dense.batch.questions.table import BatchTable
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.errors import DenseError
@@ -135,3 +135,25 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
     (tmp_path / "out" / "part-0-bad.parquet").write_bytes(b"PAR1")
     with pytest.raises(DenseError, match=r"part-0-bad.parquet: not a part"):
         ran_batch(tmp_path / "out", tmp_path / "in")
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 9), st.booleans()), max_size=30))
+def test_known_rows_are_the_newest_of_each_place(found: list[tuple[int, int, int, bool]]) -> None:
+    """Compared with plain dictionaries, after a way through one block of bytes. Keys 0 and 1 are known if they fail."""
+    keys = [f"{number:032x}" for number in range(4)]
+    index = RowIndex()
+    for part, (key, place, written, has_failed) in enumerate(found):
+        index.add(keys[key], place_hash(str(place), ""), written, part, has_failed=has_failed)
+    index.sort()
+    known = KnownRows.unpacked(index.known(set(keys[:2]), map(str, range(len(found)))).packed())
+    for key in range(4):
+        rows = sorted((has_failed, part) for part, (one, _, _, has_failed) in enumerate(found) if one == key)
+        is_known = bool(rows) and (not rows[0][0] or key < 2)
+        assert known.part_of(keys[key]) == (str(rows[0][1]) if is_known else None)
+        assert index.has_done(keys[key]) is (bool(rows) and not rows[0][0])
+        for place in range(4):
+            newest = max(
+                ((written, not failed, one) for one, at, written, failed in found if at == place), default=None
+            )
+            is_placed = is_known and newest is not None and newest[2] == key
+            assert known.is_placed(keys[key], str(place), "") is is_placed

@@ -6,14 +6,17 @@ import hashlib
 import mmap
 import struct
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Container, Iterable
+from itertools import pairwise
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 KEY_BYTES = 16
 NUMBER = struct.Struct(">I")
 LENGTHS = struct.Struct("<QQ")
+TIME = struct.Struct(">q")
+FLAGS = {False: b"\0", True: b"\1"}
 type Block = bytes | memoryview | mmap.mmap
 
 
@@ -45,17 +48,45 @@ class KnownKeys:
         return self.place(key) is not None
 
 
-class EarlierRow(NamedTuple):
-    """A row of an earlier run, as far as a new run must know it."""
+class RowIndex:
+    """Rows of earlier runs while they are gathered: some 150 bytes each, because there may be millions."""
 
-    key: str
-    item: str
-    has_failed: bool
-    place: str
-    """The hash of its source and part."""
-    written: int
-    part_file: int
-    """The number of the part that holds it."""
+    def __init__(self) -> None:
+        self._rows: list[bytes] = []
+        """Key, whether it failed, number of its part."""
+        self._places: list[bytes] = []
+        """Place, when its row was written, whether it did not fail, key."""
+
+    def add(self, key: str, place: bytes, written: int, part: int, *, has_failed: bool) -> None:
+        """Add a row of the n-th part."""
+        own = bytes.fromhex(key)
+        self._rows.append(own + FLAGS[has_failed] + NUMBER.pack(part))
+        self._places.append(place + TIME.pack(written) + FLAGS[not has_failed] + own)
+
+    def sort(self) -> None:
+        """After the last row."""
+        self._rows.sort()
+        self._places.sort()
+
+    def has_done(self, key: str) -> bool:
+        """Whether there is a row of a key without an error."""
+        wanted = bytes.fromhex(key) + FLAGS[False]
+        place = bisect_left(self._rows, wanted)
+        return place < len(self._rows) and self._rows[place].startswith(wanted)
+
+    def known(self, failed: Container[str], parts: Iterable[str]) -> KnownRows:
+        """The rows without an error, and those of these keys that failed. Of a key with several rows, one without an
+        error counts; of a place, the newest."""
+        block, last = bytearray(), b""
+        for row in self._rows:
+            key, is_failed = row[:KEY_BYTES], row[KEY_BYTES : KEY_BYTES + 1] == FLAGS[True]
+            if key != last and (not is_failed or key.hex() in failed):
+                block += key + row[KEY_BYTES + 1 :]
+                last = key
+        keys = KnownKeys(bytes(block), NUMBER.size)
+        newest = (row for row, after in pairwise([*self._places, b""]) if row[:KEY_BYTES] != after[:KEY_BYTES])
+        ends = ((row[-KEY_BYTES:].hex(), row[:KEY_BYTES]) for row in newest)
+        return KnownRows(keys, KnownKeys.of(_placed(key, place) for key, place in ends if key in keys), tuple(parts))
 
 
 class KnownRows:
@@ -63,25 +94,6 @@ class KnownRows:
 
     def __init__(self, rows: KnownKeys, placed: KnownKeys, parts: tuple[str, ...]) -> None:
         self._rows, self._placed, self._parts = rows, placed, parts
-
-    @classmethod
-    def of(cls, rows: Iterable[EarlierRow], is_known: Callable[[str], bool], parts: Iterable[str]) -> Self:
-        """Those of the rows whose keys are known. Of a key with several rows, one without an error counts."""
-        holds: dict[str, tuple[bool, int]] = {}
-        newest: dict[str, tuple[int, bool, str]] = {}
-        for row in rows:
-            if is_known(row.key):
-                holds[row.key] = min(holds.get(row.key, (True, row.part_file)), (row.has_failed, row.part_file))
-            here = (row.written, not row.has_failed, row.key)
-            newest[row.place] = max(newest.get(row.place, here), here)
-        block = b"".join(sorted(bytes.fromhex(key) + NUMBER.pack(number) for key, (_, number) in holds.items()))
-        placed = (_placed(key, place) for place, (_, _, key) in newest.items() if key in holds)
-        return cls(KnownKeys(block, NUMBER.size), KnownKeys.of(placed), tuple(parts))
-
-    @classmethod
-    def none(cls) -> Self:
-        """Nothing is known."""
-        return cls(KnownKeys(b"", NUMBER.size), KnownKeys(b""), ())
 
     @classmethod
     def unpacked(cls, data: Block) -> Self:
@@ -119,13 +131,13 @@ class KnownRows:
         return _placed(key, place_hash(source, part)) in self._placed
 
 
-def place_hash(source: str, part: str) -> str:
+def place_hash(source: str, part: str) -> bytes:
     """The hash of where a trace is."""
-    return hashlib.sha256(f"{source}\0{part}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return hashlib.sha256(f"{source}\0{part}".encode("utf-8", "surrogateescape")).digest()[:KEY_BYTES]
 
 
-def _placed(key: str, place: str) -> str:
-    return hashlib.sha256(f"{key}{place}".encode()).hexdigest()[:32]
+def _placed(key: str, place: bytes) -> str:
+    return hashlib.sha256(bytes.fromhex(key) + place).hexdigest()[: 2 * KEY_BYTES]
 
 
 def shared_file(known: KnownRows) -> tuple[Any, Path]:

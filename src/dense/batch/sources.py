@@ -25,7 +25,7 @@ SPLIT_BYTES = 16_000_000
 """A file with a trace in each line is split into ranges of about this size."""
 MAX_ITEMS, MAX_PARTITION_BYTES = 128, 32_000_000
 """The most that one partition holds, an item more than that apart."""
-MIN_PARTITION_BYTES = 1_000_000
+MIN_PARTITION_BYTES = 2_000_000
 """What one of the last partitions costs at least."""
 ITEM_BYTES = 20_000
 """What an item costs besides its bytes."""

@@ -21,7 +21,7 @@ from typing import Any, Concatenate
 import msgspec
 from msgspec import Struct
 
-from dense.batch.known import EarlierRow, KnownKeys, KnownRows, place_hash
+from dense.batch.known import KnownKeys, KnownRows, RowIndex, place_hash
 from dense.batch.libraries import parquet, pyarrow
 from dense.batch.partition import PartitionResult
 from dense.batch.rows import BatchRow, schema
@@ -141,19 +141,20 @@ class Target:
     def known(self, spec: str, *, retry_errors: bool = False) -> tuple[KnownKeys, KnownRows]:
         """The inputs and the rows that earlier runs finished under a spec; without those that failed, if asked."""
         inputs: set[str] = set()
-        rows: list[EarlierRow] = []
+        index, failed = RowIndex(), dict[str, str]()
         parts = self.parts()
         for number, found in enumerate(self._each_part(_known_of, spec, parts)):
-            if found is not None:
-                inputs.update(found[0])
-                rows += [EarlierRow(*row, number) for row in found[1]]
-        done = {row.key for row in rows if not row.has_failed}
-        failed = {row.key: row.item for row in rows if row.has_failed}
+            for key, item, has_failed, place, written in found[1] if found is not None else ():
+                index.add(key, place, written, number, has_failed=has_failed)
+                if has_failed:
+                    failed[key] = item
+            inputs.update(found[0] if found is not None else ())
+        index.sort()
         if retry_errors:
-            inputs -= {item for key, item in failed.items() if key not in done}
+            inputs -= {item for key, item in failed.items() if not index.has_done(key)}
         # A trace that failed is known if its input is finished; a call that failed leaves it open.
-        known = done | {key for key, item in failed.items() if item in inputs}
-        return KnownKeys.of(inputs), KnownRows.of(rows, known.__contains__, parts)
+        known = {key for key, item in failed.items() if item in inputs}
+        return KnownKeys.of(inputs), index.known(known, parts)
 
     @_reported
     def rows_of(self, path: str) -> dict[str, BatchRow]:
@@ -238,7 +239,7 @@ def _rows_of(file: Any, _: str) -> int:
     return file.metadata.num_rows
 
 
-def _known_of(file: Any, spec: str) -> tuple[list[str], list[tuple[str, str, bool, str, int]]] | None:
+def _known_of(file: Any, spec: str) -> tuple[list[str], list[tuple[str, str, bool, bytes, int]]] | None:
     if not _is_of(file, spec):
         return None
     table = file.read(columns=["key", "item", "error", "source", "part", "written"])

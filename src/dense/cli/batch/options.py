@@ -35,6 +35,7 @@ class RunByDefault(TyperGroup):
 
 batch = typer.Typer(
     cls=RunByDefault,
+    subcommand_metavar="SRC… --out DST | COMMAND [ARGS]...",
     help="Analyse many traces into a table: dense batch SRC… --out DST. Then ask questions about it.",
     no_args_is_help=True,
     add_completion=False,
