@@ -48,6 +48,10 @@ OLD_TEXT_KEYS, NEW_TEXT_KEYS = ("old_string", "old_str", "search"), ("new_string
 WHOLE_TEXT_KEYS = frozenset({"content", "file_text", "contents", "new_content"})
 
 
+HEAD_BYTES = Item("key-action", 0, "key-action ", "", (("", ""),)).size - quotes_size([("", "")])
+"""What the first and the last line of a quoted action take beside its text."""
+
+
 class KeyAction(Struct, frozen=True):
     """An action that is worth quoting."""
 
@@ -131,8 +135,8 @@ class _Attempt:
 
     def _shows_changes(self, number: int) -> bool:
         """Whether an action prints what was changed in the repository, or hands it in."""
-        commands = "\n".join(command_of(call) or call.name for call in self.leaves[number].step.calls)
-        return "git diff" in commands or "submit" in commands.lower()
+        commands = [command_of(call) or call.name for call in self.leaves[number].step.calls]
+        return any("git diff" in text or "submit" in text.lower() for text in commands)
 
     def _was_refused(self, number: int) -> bool:
         """Whether an edit by a tool failed, so that nothing was written; a shell may fail after it wrote."""
@@ -187,14 +191,13 @@ def rank_key_actions(tree: ReconciledTree, actions: Sequence[TranscriptAction], 
     names products, what else was made comes last."""
     attempt = _Attempt(tree.root, actions, effects)
     found = [*_products(tree, attempt), *_shows(tree, attempt)]
-    written = {line for key in found if key for block in key.blocks for line in block.text.split("\n")}
     for product in tree.products:
         if product.check:
             verb = "checks" if attempt.effects(product.check).tests else "shows"
             key = _key(product.check, "checks", f"{verb} {one_line(product.path)}", attempt)
-            found.append(_without_read_backs(key, written) if key else None)
+            found.append(_without_read_backs(key, found) if key else None)
     wanted = [name for node in nodes(tree.root) for name in _wanted(node)]
-    numbers = [number for number in attempt.numbers(wanted) if not attempt.only_makes_folder(number)]
+    numbers = [number for number in attempt.numbers(dict.fromkeys(wanted)) if not attempt.only_makes_folder(number)]
     needed = [_key(number, "needed", "", attempt) for number in numbers]
     found += [key for key in needed if key and any(not block.head.endswith(FROM_SYSTEM) for block in key.blocks)]
     by_action: dict[int, KeyAction] = {}
@@ -279,13 +282,15 @@ def _shown_blocks(action: TranscriptAction, role: KeyRole, focus: str) -> list[B
     return [block for block in blocks if block.kind != "output" or not block.is_listing or role == "checks"]
 
 
-def _without_read_backs(key: KeyAction, written: set[str]) -> KeyAction:
-    """The action without listings of what the attempt wrote itself."""
+def _without_read_backs(key: KeyAction, others: Sequence[KeyAction | None]) -> KeyAction:
+    """The action without listings of what the attempt wrote itself, as `others` quote it."""
+    if not any(block.is_listing for block in key.blocks):
+        return key
+    written = {line for one in others if one for block in one.blocks for line in block.text.split("\n")}
 
     def is_read_back(block: Block) -> bool:
         lines = [line for line in block.text.split("\n") if line.strip()]
-        known = sum(line in written for line in lines)
-        return block.is_listing and known > READ_BACK_SHARE * len(lines)
+        return block.is_listing and sum(line in written for line in lines) > READ_BACK_SHARE * len(lines)
 
     return replace(key, blocks=tuple([block for block in key.blocks if not is_read_back(block)]))
 
@@ -313,7 +318,7 @@ def quote_action(key: KeyAction, room: int, quote: QuoteBlock = quote_block, *, 
     A call comes whole if there is room, an output by its telling lines. `may_clip=False` quotes the action whole or not
     at all."""
     text = f"a{key.action}{', ' + key.purpose if key.purpose else ''}"
-    left = room - Item("key-action", 0, "key-action ", text, (("", ""),)).size + quotes_size([("", "")])
+    left = room - byte_size(text) - HEAD_BYTES
     quotes: Quotes = []
     for block in key.blocks:
         part = quote(block, min(left, _most(key, block)), key.focus) if may_clip else quote_whole(block)

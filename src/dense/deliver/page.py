@@ -125,7 +125,7 @@ def safe_item(item: Item) -> Item:
 
 def escaped(text: str) -> str:
     """The text without characters that end a line or control a terminal; never larger."""
-    return UNSAFE.sub("?", text)
+    return text if text.isprintable() else UNSAFE.sub("?", text)
 
 
 def one_line(text: str) -> str:

@@ -232,7 +232,7 @@ class _TreeView:
         """Those of these issues that are open, with what shows them."""
         for issue in [self._open[name] for name in names if name in self._open]:
             yield Item("open-issue", ALWAYS, f"{indent}open-issue ", self._issue(issue))
-            for action, line in evidence_lines(issue, self.tree, self._actions):
+            for action, line in evidence_lines(issue, action_ids(issue.evidence, self.tree), self._actions):
                 yield Item("evidence", ALWAYS, f"{indent} evidence ", f"a{action}: {line}")
 
     def _issue(self, issue: Issue) -> str:

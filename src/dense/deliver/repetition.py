@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -19,15 +20,14 @@ failed before the same one worked: what came back differs."""
 MIN_CLAUSE_WORDS = 4
 """A shorter clause may be said again."""
 WORD = re.compile(r"[\w./-]+")
-CLAUSE_END = re.compile(r"[.;] ")
 SHARED_LABELS = frozenset({"next-step", "dead-end", "shortcut", "needs", "order", "task", "key-action"})
 """Labels before numbers and ids, which show by themselves that a line goes on with the same."""
 SPAN = re.compile(r"a\d+(?:-a\d+)?")
 HEAD = re.compile(rf"{SPAN.pattern}(?: \w+|, dead-end)?: ")
 """What a line begins with: its actions, and their state or outcome."""
 PARTS = frozenset({"task", "complete-task", "part", "complete-part"})
-QUOTED = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)|\"[^\"]*\"")
-"""Quoted code and quoted words."""
+QUOTE_OR_END = re.compile(r"`(`*)(?!`).*?(?<!`)`\1(?!`)|\"[^\"]*\"|\. |; ")
+"""Quoted code, quoted words, or the end of a clause. All begin with a literal, which is searched for fast."""
 LONG_PATH = re.compile(r"/(?:(?<=`/)|(?<=(?:for|nal|ows|cks) /))[\w.@+-]+(?:/[\w.@+-]+){2,}(?=`|$)")
 """A path in a line's code, or at its end."""
 MIN_LONG_PATH = 30
@@ -39,7 +39,7 @@ CODE_SPAN = re.compile(r"`[^`]+`")
 def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
     """The items without what a more valuable one, or one above of the same value, says already: whole lines, and
     clauses of lines up to a value. Subtasks say nothing twice, however short; an open issue always stays."""
-    said: set[tuple[str, ...]] = set()
+    said: set[int] = set()
     words_said = " "
     short_said: set[str] = set()
     kept: dict[int, Item] = {}
@@ -48,25 +48,28 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
         found = HEAD.match(item.text)
         head = found[0] if found else ""
         clauses = _clauses(item.text[len(head) :]) if item.value <= clauses_up_to else [item.text[len(head) :]]
+        of_clauses = [_words(clause) for clause in clauses]
+        words_of_item = [*_words(head), *chain.from_iterable(of_clauses)]
+        shingles_of_item = _shingles(words_of_item)
+        end = len(words_of_item) - sum(map(len, of_clauses))
         fresh: list[str] = []
-        words_of_item = _words(head)
-        for clause in clauses:
-            words = _words(clause)
-            shingles = _shingles(words)
+        for clause, words in zip(clauses, of_clauses, strict=True):
+            start, end = end, end + len(words)
+            shingles = set(shingles_of_item[start : max(start, end - SHINGLE + 1)])
             is_part = item.kind in PARTS
             share = REPEATED_SHARES.get(item.kind, MAX_REPEATED)
             is_repeated = _is_said(words, shingles, said, words_said, share)
             if not is_repeated and not (is_part and " ".join(words) in short_said):
                 fresh.append(clause)
                 said |= shingles
-            short_said |= {" ".join(words)} if is_part else set()
-            words_of_item += words
+            if is_part:
+                short_said.add(" ".join(words))
         if fresh and fresh[0] != clauses[0]:
             head = head.replace(", dead-end", "")
         if fresh or item.value >= ALWAYS or item.kind == "open-issue":
             text = item.text if len(fresh) == len(clauses) else head + " ".join(fresh or clauses).rstrip(";. ")
             kept[place] = Item(item.kind, item.value, item.label, text)
-        said |= _shingles(words_of_item)
+        said.update(shingles_of_item)
         words_said += f"{' '.join(words_of_item)} "
     return [kept[place] for place in sorted(kept)]
 
@@ -78,17 +81,14 @@ def _rank(item: Item) -> float:
 
 def _clauses(text: str) -> list[str]:
     """The text in pieces that end with a full stop or a semicolon outside of quoted code."""
-    quoted = [found.span() for found in QUOTED.finditer(text)]
-    ends = [
-        end.end() for end in CLAUSE_END.finditer(text) if not any(start <= end.start() < stop for start, stop in quoted)
-    ]
+    if ". " not in text and "; " not in text:
+        return [text.rstrip()] if text else []
+    ends = [found.end() for found in QUOTE_OR_END.finditer(text) if found[0][0] in ".;"]
     starts = [0, *ends]
     return [text[start:end].rstrip() for start, end in zip(starts, [*ends, len(text)], strict=True) if start < end]
 
 
-def _is_said(
-    words: Sequence[str], shingles: set[tuple[str, ...]], said: set[tuple[str, ...]], words_said: str, share: float
-) -> bool:
+def _is_said(words: Sequence[str], shingles: set[int], said: set[int], words_said: str, share: float) -> bool:
     """Whether most of a clause was said, or all of a short one."""
     if not shingles:
         return len(words) >= MIN_CLAUSE_WORDS and f" {' '.join(words)} " in words_said
@@ -99,8 +99,9 @@ def _words(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
-def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
-    return set(zip(*(words[place:] for place in range(SHINGLE)), strict=False)) if len(words) >= SHINGLE else set()
+def _shingles(words: Sequence[str]) -> list[int]:
+    """A hash of each row of so many words."""
+    return list(map(hash, zip(*(words[place:] for place in range(SHINGLE)), strict=False)))
 
 
 def labelled_once(items: Sequence[Item]) -> tuple[Item, ...]:
@@ -123,7 +124,9 @@ def labelled_once(items: Sequence[Item]) -> tuple[Item, ...]:
 
 def _with_short_paths(items: Sequence[Item]) -> list[Item]:
     """The items with each long path whole where it comes first; behind it its name is enough, if no other has it."""
-    paths = {found[0] for item in items for found in LONG_PATH.finditer(item.text)}
+    paths = {found[0] for item in items if "/" in item.text for found in LONG_PATH.finditer(item.text)}
+    if not paths:
+        return list(items)
     names = Counter(path.rpartition("/")[2] for path in paths)
     seen: set[str] = set()
 

@@ -60,7 +60,8 @@ IMPORTANCE = (
 )
 """Kinds of lines: what goes first if there is too little room, and what last. Final products are quoted once lines from
 `summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
-ESSENTIAL, USEFUL = IMPORTANCE.index("summary"), IMPORTANCE.index("dead-end")
+VALUES = {kind: value for value, kind in enumerate(IMPORTANCE)}
+ESSENTIAL, USEFUL = VALUES["summary"], VALUES["dead-end"]
 QUOTE_SHARE = 0.6
 """Of the room, what final products may take before other lines are chosen."""
 NOTE_SHARE, MAX_NOTE_BYTES = 6, 900
@@ -117,6 +118,8 @@ def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int, q
         if needed > reserve:
             break
         items, dropped = (*chosen.lines, *([note] if note else []), *chosen.quotes), chosen.dropped(keys)
+        if needed == reserve:
+            break
         reserve = needed
     return ReportPage(labelled_once(items), dropped)
 
@@ -126,32 +129,29 @@ class _Choice:
 
     def __init__(self, lines: Sequence[Item], room: int, quote: QuoteBlock) -> None:
         self._lines, self.left, self._room, self._quote_block = lines, room, room, quote
+        ranks = [VALUES["open-issue"] if item.kind == "evidence" else item.value for item in lines]
+        self._order = sorted(range(len(lines)), key=lambda place: (-ranks[place], place))
         self._shown: dict[int, Item] = {}
         self._quoted: dict[int, Item] = {}
 
     def fill(self, keys: Sequence[KeyAction]) -> None:
-        order = sorted(range(len(self._lines)), key=lambda place: (-self._rank(place), place))
-        for place in order:
+        for place in self._order:
             if self._lines[place].value >= ESSENTIAL:
                 self._show(place, may_shorten=True)
         floor = max(self.left - int(self._room * QUOTE_SHARE), 0)
         for key in keys:
             if key.role == "final":
                 self._quote(key, self.left - floor, may_clip=False)
-        for place in order:
+        for place in self._order:
             if self._lines[place].value >= USEFUL:
                 self._show(place)
         for key in keys:
             if key.role in {"final", "shows"}:
                 self._quote(key, self.left, may_clip=key.role != "final")
-        for place in order:
+        for place in self._order:
             self._show(place)
         for key in keys:
             self._quote(key, self.left, may_clip=key.role != "needed" or not key.product)
-
-    def _rank(self, place: int) -> int:
-        item = self._lines[place]
-        return IMPORTANCE.index("open-issue") if item.kind == "evidence" else item.value
 
     def _show(self, place: int, *, may_shorten: bool = False) -> None:
         if place in self._shown:
@@ -163,8 +163,9 @@ class _Choice:
             self.left -= item.size
 
     def _quote(self, key: KeyAction, room: int, *, may_clip: bool = True) -> None:
-        is_known = not key.issue or any(item.text.startswith(f"{key.issue}:") for item in self._shown.values())
-        if key.action in self._quoted or not is_known:
+        if key.action in self._quoted or (not may_clip and key.size > room):
+            return
+        if key.issue and not any(item.text.startswith(f"{key.issue}:") for item in self._shown.values()):
             return
         item = quote_action(key, room, self._quote_block, may_clip=may_clip)
         if item is not None and item.size <= room:
@@ -234,8 +235,7 @@ def _named(keys: Sequence[KeyAction]) -> str:
 
 
 def _item(kind: str, label: str, text: str) -> Item:
-    value = IMPORTANCE.index(kind) if kind in IMPORTANCE else ALWAYS
-    return Item(kind, value, label, text)
+    return Item(kind, VALUES.get(kind, ALWAYS), label, text)
 
 
 def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
@@ -310,10 +310,10 @@ def _next_steps(tree: ReconciledTree) -> Iterator[Item]:
 def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
     for issue in open_issues(tree):
         fatal = " (fatal)" if issue.is_fatal else ""
-        refs = describe_refs(action_ids(issue.evidence, tree))
+        cited = action_ids(issue.evidence, tree)
         text = one_line(issue.text)
-        yield _item("open-issue", "open-", f"{issue.id}: {text}{fatal}{refs}")
-        for action, line in evidence_lines(issue, tree, actions):
+        yield _item("open-issue", "open-", f"{issue.id}: {text}{fatal}{describe_refs(cited)}")
+        for action, line in evidence_lines(issue, cited, actions):
             if line not in text:
                 yield _item("evidence", " evidence ", f"a{action}: {line}")
 
@@ -323,17 +323,17 @@ def open_issues(tree: ReconciledTree) -> list[Issue]:
     return sorted((issue for issue in tree.issues if issue.resolved_at is None), key=lambda issue: not issue.is_fatal)
 
 
-def evidence_lines(issue: Issue, tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> list[tuple[int, str]]:
+def evidence_lines(
+    issue: Issue, cited: Sequence[str], actions: Sequence[TranscriptAction]
+) -> Iterator[tuple[int, str]]:
     """The quoted line with its action. An issue about something that was never done has none."""
-    if not issue.quote:
-        return []
-    numbers = [int(name[1:]) for name in action_ids(issue.evidence, tree)]
-    cited = [action for action in actions if any(action.first <= number <= action.last for number in numbers)]
-    for action in [*reversed(cited), *actions]:
+    numbers = [int(name[1:]) for name in cited] if issue.quote else []
+    named = [action for action in actions if any(action.first <= number <= action.last for number in numbers)]
+    for action in [*reversed(named), *actions] if issue.quote else ():
         for text in (*(block.text for block in reversed(action.blocks)), action.says):
             if (line := line_with_quote(text, issue.quote)) is not None:
-                return [(action.last, one_line(clip_middle(line.strip(), MAX_EVIDENCE_CHARS)))]
-    return []
+                yield action.last, one_line(clip_middle(line.strip(), MAX_EVIDENCE_CHARS))
+                return
 
 
 def _requirements(tree: ReconciledTree) -> Iterator[Item]:
@@ -426,7 +426,8 @@ def _span(node: Node) -> str:
 
 def action_ids(references: Sequence[str], tree: ReconciledTree) -> tuple[str, ...]:
     """The actions of nodes: a leaf for itself, another node for its last action."""
-    by_id = {node.id: node for node in nodes(tree.root)}
+    wanted = frozenset(references)
+    by_id = {node.id: node for node in nodes(tree.root) if node.id in wanted} if wanted else {}
     return tuple(f"a{last_action(by_id[name])}" for name in references if name in by_id)
 
 

@@ -18,10 +18,13 @@ TELLING = (
     *("undefined", "conflict", "differ", "wrong", "segmentation", "abort"),
 )
 """Words of lines that report something."""
-is_telling = matcher(re.compile("|".join(map(re.escape, TELLING))))
+TELLING_WORD = "|".join(map(re.escape, TELLING))
 COUNTED = "tests?|suites?|checks?|specs?|examples?|assertions?|pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|skipped|ok"
-is_result = matcher(re.compile(rf"\b\d+ (?:{COUNTED})\b|\b(?:{COUNTED})\b ?[:=] ?\d|^ok$"))
+RESULT = rf"\b\d+ (?:{COUNTED})\b|\b(?:{COUNTED})\b ?[:=] ?\d|^ok$"
+is_result = matcher(re.compile(RESULT))
 """Lines that sum up: `Ran 521 tests in 3.1s`, `2 failed, 16 passed`, `OK`. Lines of progress name no count."""
+is_reported = matcher(re.compile(f"{TELLING_WORD}|{RESULT}"))
+"""Lines of either kind: most are of none."""
 DIGIT = re.compile("[0-9]")
 MAX_LINE_CHARS = 300
 MAX_TRIES = 6
@@ -126,7 +129,7 @@ def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
     centre = next((place for place, line in enumerate(lines) if focus and focus in line), None)
     values, places = [0] * len(lines), range(len(lines))
     if not is_listing:
-        values = [line_worth(line) for line in lines]
+        values = list(map(line_worth, lines))
         for place in (*places[:3], *places[3:][-4:]):
             values[place] += 2
         seen: set[str] = set()
@@ -147,9 +150,9 @@ def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
 def line_worth(line: str) -> int:
     """How much a line of an output tells: a result most, then a word that reports something, then a number."""
     lower = line.strip().lower()
-    if is_result(lower):
-        return 6
-    return 3 * is_telling(lower) + bool(DIGIT.search(lower))
+    if not is_reported(lower):
+        return int(DIGIT.search(lower) is not None)
+    return 6 if is_result(lower) else 3 + (DIGIT.search(lower) is not None)
 
 
 def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool) -> list[int]:

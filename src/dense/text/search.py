@@ -42,7 +42,10 @@ def lines_with(text: str, words: tuple[str, ...]) -> list[str]:
 def holds_quote(text: str, quote: str) -> bool:
     """Whether a text contains a quote that is not blank, whatever blanks are between its words."""
     words = quote.split()
-    return bool(words) and max(words, key=len) in text and " ".join(words) in " ".join(text.split())
+    line = " ".join(words)
+    if not line or line in text:
+        return bool(line)
+    return all(map(text.__contains__, words)) and line in " ".join(text.split())
 
 
 def line_with_quote(text: str, quote: str) -> str | None:

@@ -79,7 +79,7 @@ class TranscriptAction(Struct, frozen=True, dict=True):
         """Whether an exit code or the harness marks a failure."""
         return any(block.kind == "output" and block.head.startswith(FAILED_HEADS) for block in self.blocks)
 
-    @property
+    @cached_property
     def is_message(self) -> bool:
         """Whether it only says something."""
         return next(iter(self.read_blocks()), None) is None

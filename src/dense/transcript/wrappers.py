@@ -34,9 +34,14 @@ NO_OUTPUT = re.compile(r"\W*(?:[\w' ]{0,60}\b(?:no|not produce any) output)\W*",
 PROMPT = re.compile(r"(?:\([\w.-]{1,30}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[^\n#$]{0,120}[#$]|bash-[\d.]+[#$]|\$|#) ")
 PROMPT_SIGNS = ("$ ", "# ", "$\n", "#\n")
 """Without one of these there is no prompt."""
+has_invisible = matcher(re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"))
+"""Whether an ASCII text has an invisible character."""
 BAR_SIGN = "[━█▏▎▍▌▋▊▉#=>-]"
 may_be_bar = matcher(re.compile(f"%.*%|B|{BAR_SIGN}{{5}}"))
 BAR = re.compile(rf"\d{{1,3}} ?%|{BAR_SIGN}{{5,}}|\b\d+(?:\.\d+)? ?[kKMG]i?B\b")
+MARK = r"(?:\d ?%|[#=>-]{5}|\d ?[kKMG]i?B)"
+in_row = matcher(re.compile(rf"{MARK}[^\n]*{MARK}[^\n]*\n[^\n]*{MARK}[^\n]*{MARK}"))
+"""Whether an ASCII text has two lines in a row that may be progress."""
 BAR_SIGNS = ("━", "█", "▌", "[=", "[#")
 """What bars are drawn with, if they show no percentage."""
 MAX_ECHO_CHARS = 60
@@ -68,14 +73,16 @@ def clean(text: str, commands: Sequence[str] = ()) -> str:
         text = ESCAPE_CODE.sub("", text)
     if "\r" in text:
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
-    if not text.replace("\n", "").isprintable():
+    if has_invisible(text) if text.isascii() else not text.replace("\n", "").isprintable():
         text = INVISIBLE.sub("\ufffd", text)
-    lines = list(map(str.rstrip, text.split("\n")))
-    if contains_any(text, PROMPT_SIGNS):
-        lines = _without_echo(lines, commands)
-    if text.count("%") >= MIN_BARS or contains_any(text, BAR_SIGNS):
-        lines = _without_bars(lines)
-    text = "\n".join(lines).strip("\n")
+    has_prompts = contains_any(text, PROMPT_SIGNS)
+    has_bars = text.count("%") >= MIN_BARS or contains_any(text, BAR_SIGNS)
+    has_bars = has_bars and (not text.isascii() or in_row(text))
+    if has_prompts or has_bars or not text.isascii() or " \n" in text or "\t\n" in text or text.endswith((" ", "\t")):
+        lines = list(map(str.rstrip, text.split("\n")))
+        lines = _without_echo(lines, commands) if has_prompts else lines
+        text = "\n".join(_without_bars(lines) if has_bars else lines)
+    text = text.strip("\n")
     if "\n\n\n\n" in text:
         text = re.sub(r"\n{4,}", "\n\n\n", text)
     return "" if len(text) < 90 and NO_OUTPUT.fullmatch(text) else text
