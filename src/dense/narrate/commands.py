@@ -17,6 +17,7 @@ from dense.narrate.messages import MAX_PURPOSE_CHARS, purpose
 from dense.narrate.phrases import Clause, lines_text, listed, paths_text
 from dense.text.differences import differing_parts
 from dense.text.quoting import code_span, in_quotes, last_line, line_count
+from dense.text.search import contains_any
 
 SHOWING = programs_that("shows")
 SEARCHING = programs_that("searches")
@@ -41,6 +42,7 @@ PUBLISHES = re.compile(
     re.MULTILINE,
 )
 """A command whose effect is outside the environment: no new one undoes it."""
+PUBLISHING_WORDS = (" push", " publish", " upload", " create")
 COMMENT = re.compile(r"\s*(?:#(?!!)|//|--)\s*(\S[^\n]{3,200})")
 
 
@@ -65,6 +67,7 @@ def advise_published(facts: Sequence[ActionFacts]) -> tuple[str, list[int]]:
         for fact in facts
         if not fact.has_failed
         for text in fact.commands
+        if contains_any(text, PUBLISHING_WORDS)
         for match in PUBLISHES.finditer(text[:MAX_EDIT_CHARS])
         if "--dry-run" not in match[1]
     ]

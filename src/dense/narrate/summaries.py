@@ -79,6 +79,8 @@ class StretchSummary:
     def __init__(self, stretch: NarratedStretch, remains: Remains | None = None) -> None:
         self.stretch = stretch
         self._remains = remains
+        self._texts: dict[str, str] = {}
+        """The texts so far, by what they say is left."""
 
     def text(self, *, with_failures: bool = True) -> str:
         """One to four sentences: the way, the proof, what is left, the last message."""
@@ -87,6 +89,12 @@ class StretchSummary:
             return "Nothing was done."
         is_described = bool(stretch.changes or stretch.last_success or self._results)
         left = self._left if with_failures or not is_described else ""
+        if left not in self._texts:
+            self._texts[left] = self._text(left)
+        return self._texts[left]
+
+    def _text(self, left: str) -> str:
+        stretch = self.stretch
         proof = self.proof.sentence(stretch.last_change)
         room = MAX_SUMMARY_CHARS - len(left) - len(proof) - len(self._last_message) - 3
         way = self._way(max(room, MIN_WAY_CHARS))
