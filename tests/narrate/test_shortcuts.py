@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from made_attempt import evidence_of, trajectory
 from made_facts import facts
 
-from dense.evidence.actions import effects
+from dense.evidence.actions import EffectsCache, effects
 from dense.evidence.observations import observe
-from dense.narrate.actions import NarratedAction
+from dense.evidence.trace import TraceEvidence
+from dense.knowledge.errors import NOT_ON_PATH
+from dense.narrate.actions import NarratedAction, describe_action
 from dense.narrate.changes import remaining_changes
+from dense.narrate.outputs import describe_missing
 from dense.narrate.shortcuts import TestedChanges, dead_end, working_path
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
@@ -193,3 +197,24 @@ def test_what_passed_says_which_other_check_is_open() -> None:
     text = working_path([edit("360", "3600")], None, TESTS, not_covered=[("make speed", 3)])
     assert text.startswith("not `make speed` (failed at a3), only this: edited `a.py`")
     assert text.endswith("then ran `pytest -q`: all 4 tests pass")
+
+
+def test_what_the_attempt_makes_itself_is_not_called_uninstalled() -> None:
+    """A module or a program among its own files is not on the path; a stray word is no program at all."""
+    missing = "ModuleNotFoundError: No module named 'shop'"
+    own = evidence_of(None, ("python repro.py", missing, 1), ("touch /app/shop/__init__.py", ""))
+    other = evidence_of(None, ("python repro.py", missing, 1), ("touch /app/main.py", ""))
+    word = evidence_of(None, ("The results", "bash: line 1: The: command not found", 127))
+    assert [one.facts[0].result.failures[0].missing_dependency for one in (own, other)] == ["", "shop"]
+    assert own.facts[0].result.failures[0].family is NOT_ON_PATH
+    assert describe_missing(other.facts[0].result.failures[0]) == "`shop` is not installed"
+    assert describe_missing(word.facts[0].result.failures[0]) == "`The` is no command here"
+
+
+def test_the_error_of_one_call_is_not_that_of_its_siblings() -> None:
+    calls = [ToolCall("Write", {"file_path": f"/app/{name}.txt", "content": "x"}, name) for name in ("a", "b")]
+    seen = (Observation("Error: permission denied", "a", is_error=True), Observation("File created.", "b"))
+    step = Step(Source("made"), "", "", tuple(calls), seen)
+    evidence = TraceEvidence(trajectory("Write two files.", step, Step(Source("made"), "Done.")), EffectsCache())
+    assert describe_action(evidence.fact(1), evidence.step(1)) == "tried to write `/app/a.txt` (1 line)"
+    assert evidence.products == {"/app/b.txt": 1}

@@ -4,9 +4,13 @@ when it is asked for. No English and no judgement: those are made from it in `na
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 
-from dense.evidence.actions import EffectsOf, commands
+from msgspec import structs
+
+from dense.evidence.actions import Effects, EffectsOf, commands
+from dense.evidence.actions import effects as step_effects
 from dense.evidence.checks.aborted_runs import could_not_run
 from dense.evidence.checks.checks import Check, find_checks
 from dense.evidence.checks.reverted_runs import find_reverted_checks
@@ -23,10 +27,11 @@ from dense.evidence.facts.paths import base_name, is_temporary, is_trial_file, s
 from dense.evidence.facts.remarks import find_complaint
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
-from dense.evidence.observations import observe
+from dense.evidence.observations import ObservedFailure, ObservedResult, observe
 from dense.evidence.observations.harness import awaited_commands
-from dense.evidence.observations.separation import separated
+from dense.evidence.observations.separation import failed_calls, separated
 from dense.evidence.requirements import requirements
+from dense.knowledge.errors import NOT_ON_PATH
 from dense.knowledge.programs import LOOKERS, programs_that
 from dense.trajectory import Step, Trajectory
 
@@ -53,6 +58,7 @@ class TraceEvidence:
         awaited = awaited_commands(steps, texts)
         origins = [awaited.get(place, place) for place in range(len(steps))]
         results = [observe(step, done[at], texts[at]) for step, at in zip(steps, origins, strict=True)]
+        results = _with_own_names(results, done)
         self.facts = collect_facts(
             steps, done, results, texts, awaited={n: done[at].tests for n, at in awaited.items()}
         )
@@ -158,11 +164,17 @@ class TraceEvidence:
                 known = by_name.get(base_name(removed), {})
                 for path in [path for path in known if same_file(path, removed)]:
                     del known[path]
-            if not fact.has_failed:
-                for path in effects.writes:
-                    if not is_temporary(path) and path not in effects.undoes:
-                        by_name.setdefault(base_name(path), {})[path] = fact.action
+            for path in effects.writes if not fact.has_failed else self._sound_writes(fact):
+                if not is_temporary(path) and path not in effects.undoes:
+                    by_name.setdefault(base_name(path), {})[path] = fact.action
         return {path: action for known in by_name.values() for path, action in known.items()}
+
+    def _sound_writes(self, fact: ActionFacts) -> tuple[str, ...]:
+        """What the calls of a step wrote that did not fail beside one that did."""
+        step = self.step(fact.action)
+        failed = failed_calls(step, fact.result.failures)
+        sound = tuple([call for call in step.calls if call not in failed])
+        return step_effects(structs.replace(step, calls=sound)).writes if sound else ()
 
     @cached_property
     def product_names(self) -> frozenset[str]:
@@ -224,6 +236,22 @@ class TraceEvidence:
     @cached_property
     def _changing_facts(self) -> list[ActionFacts]:
         return [fact for fact in self.facts if fact.effects.writes or fact.effects.deletes]
+
+
+def _with_own_names(results: list[ObservedResult], done: Sequence[Effects]) -> list[ObservedResult]:
+    """The results; what is missing by name, but is among the files of the attempt, is only not on the path."""
+    if not any(failure.missing_dependency for result in results for failure in result.failures):
+        return results
+    paths = [path for one in done for path in (*one.writes[:8], *one.reads[:8], *one.scripts) if "/" in path]
+    paths += [path for one in done for path in one.writes[:8]]
+    own = {part.removesuffix(".py") for path in paths if "-packages/" not in path for part in path.split("/")}
+
+    def corrected(failure: ObservedFailure) -> ObservedFailure:
+        name = failure.missing_dependency.partition(".")[0]
+        is_own = name in own or "cannot import name" in failure.line
+        return structs.replace(failure, family=NOT_ON_PATH) if name and is_own else failure
+
+    return [structs.replace(one, failures=tuple(map(corrected, one.failures))) for one in results]
 
 
 def _can_check(command: str) -> bool:

@@ -116,6 +116,10 @@ NO_SUCH_MODULE = ErrorFamily(
         r"|distribution found for (\S+)|requirement (\S+)|locate package (\S+)|package called .([\w.]+)"
         r"|cannot import name '(\w+)|NotFoundException: (\S+)|package (\S+) does not|import `([\w:]+)|crate for `(\w+)"
     ), is_missing_dependency=True, is_external=True, prevents_start=True)
+NOT_ON_PATH = ErrorFamily(
+    code="not_on_path", label="not on the path", subject=NO_SUCH_MODULE.subject, is_external=True, prevents_start=True,
+    voids_check=True)
+"""A program or a module that is there, or that the attempt makes itself: no line says so, other actions do."""
 PERMISSION = ErrorFamily(
     code="permission", label="permission denied",
     phrases=_phrases(
@@ -217,7 +221,18 @@ EXIT = ErrorFamily(code="exit", label="non-zero exit code", is_vague=True)
 # fmt: on
 
 ERROR_FAMILIES: tuple[ErrorFamily, ...] = (
-    *(PORT_IN_USE, DISK_FULL, OUT_OF_MEMORY, NO_SUCH_COMMAND, NO_SUCH_MODULE, PERMISSION, TIME_OUT, CONNECTION, USAGE),
+    *(
+        PORT_IN_USE,
+        DISK_FULL,
+        OUT_OF_MEMORY,
+        NO_SUCH_COMMAND,
+        NO_SUCH_MODULE,
+        NOT_ON_PATH,
+        PERMISSION,
+        TIME_OUT,
+        CONNECTION,
+        USAGE,
+    ),
     *(SYNTAX, NO_SUCH_FILE, ASSERTION, HTTP, EXCEPTION, BUILD, KILLED, TOOL, OTHER, EXIT),
 )
 

@@ -12,6 +12,9 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
+from msgspec import structs
+
+from dense.evidence.actions import commands
 from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.tool_calls import is_shell, parse_call, shell_text
 from dense.evidence.checks.aborted_runs import could_not_run
@@ -22,6 +25,7 @@ from dense.evidence.facts.paths import base_name, is_temporary
 from dense.evidence.facts.phases import Phase
 from dense.evidence.facts.searches import found_nothing
 from dense.evidence.observations.result import ObservedFailure
+from dense.evidence.observations.separation import failed_calls
 from dense.knowledge.errors import EXIT, SYNTAX
 from dense.narrate.commands import describe_shell, short_command
 from dense.narrate.messages import (
@@ -191,6 +195,11 @@ def describe_output(facts: ActionFacts, step: Step) -> str:
 
 
 def _clauses(facts: ActionFacts, step: Step, limit: int) -> list[Clause]:
+    """The clauses of an action; of calls side by side of which some failed, only of those."""
+    failed = failed_calls(step, facts.result.failures) if facts.has_failed else step.calls
+    if len(failed) < len(step.calls):
+        step = structs.replace(step, calls=failed)
+        facts = structs.replace(facts, commands=commands(step))
     if facts.phase == "deliver":
         return [describe_submission(step)]
     if not step.calls:

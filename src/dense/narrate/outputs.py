@@ -10,6 +10,8 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.evidence.observations.result import ObservedFailure, TestRun
+from dense.knowledge.errors import NO_SUCH_COMMAND
+from dense.knowledge.programs import is_program
 from dense.narrate.phrases import lines_text, listed
 from dense.text.quoting import code_span, last_line
 
@@ -90,9 +92,11 @@ def describe_missing(failure: ObservedFailure) -> str:
 
 
 def missing_text(failure: ObservedFailure) -> str:
-    """A file of the project's own is not there; anything else is not installed."""
-    is_own = "/" in failure.subject or failure.subject.endswith((".sh", ".py"))
-    return "not there" if is_own else "not installed"
+    """A file of the project's own is not there; a word that is no known program may be no program at all."""
+    if "/" in failure.subject or failure.subject.endswith((".sh", ".py")):
+        return "not there"
+    is_word = failure.family is NO_SUCH_COMMAND and not is_program(failure.subject)
+    return "no command here" if is_word else "not installed"
 
 
 def test_name(name: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from dense.evidence.actions.tool_calls import is_shell, parse_call, shell_text
+from dense.evidence.observations.result import ObservedFailure
 from dense.text.envelopes import open_envelope
 from dense.trajectory import Observation, Step, ToolCall
 
@@ -47,6 +48,18 @@ def separated(step: Step) -> Step:
         Observation(part, call.id, seen.origin) for call, part in zip(calls, parts, strict=True) if part is not None
     ]
     return structs.replace(step, calls=tuple(calls), observations=tuple(observations))
+
+
+def failed_calls(step: Step, failures: Sequence[ObservedFailure]) -> tuple[ToolCall, ...]:
+    """The calls whose own answers show the failures of a step; all of them if that is not known."""
+    if len(step.calls) < 2:
+        return step.calls
+    ids = {seen.call_id for seen in step.observations if seen.exit_code or seen.is_error or _shows(seen, failures)}
+    return tuple([call for call in step.calls if call.id is not None and call.id in ids]) or step.calls
+
+
+def _shows(seen: Observation, failures: Sequence[ObservedFailure]) -> bool:
+    return any(failure.line in seen.text for failure in failures)
 
 
 def _by_line(step: Step, seen: Observation) -> Step:
