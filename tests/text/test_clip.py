@@ -38,3 +38,11 @@ def test_the_count_is_what_is_missing(text: str, limit: int, head: float) -> Non
 
 def test_a_long_text_shows_its_count() -> None:
     assert clip_middle("a" * 50 + "b" * 50, 40) == "aaaaaa[… 89 characters left out …]bbbbb"
+
+
+def test_a_long_line_is_cut_where_there_is_little_room() -> None:
+    text = "start\n" + "x" * 400 + " error: no such key " + "y" * 400 + "\nend"
+    clipped = clip_lines(text, 200)
+    assert "xxx" in clipped
+    assert "characters left out" in clipped
+    assert len(clipped) <= 200

@@ -33,7 +33,6 @@ from dense.narrate.messages import (
     describe_message,
     describe_subagents,
     describe_submission,
-    without_query,
 )
 from dense.narrate.outputs import (
     MAX_LINE_CHARS,
@@ -53,6 +52,7 @@ from dense.trajectory import Step
 
 MAX_ACTION_CHARS = 120
 MAX_OUTPUT_CHARS = 160
+MAX_ADDRESS_CHARS = 200
 MAX_COMMAND_CHARS = 60
 MIN_ECHO_CHARS = 24
 """So much of a command in its output shows that only the command came back."""
@@ -244,7 +244,7 @@ def _output_text(action: NarratedAction) -> OutputText:
     if result.is_empty or not step.observations or facts.delegates_to:
         return NOTHING
     if not step.calls and facts.targets:
-        return OutputText(code_span(without_query(facts.targets[0]), MAX_OUTPUT_CHARS), "quote")  # a page
+        return OutputText(code_span(facts.targets[0], MAX_ADDRESS_CHARS), "quote")  # a page
     last = step.observations[-1]
     if last.origin == "user":
         return OutputText(f"the user said {in_quotes(last.text, MAX_OUTPUT_CHARS - 30)}")

@@ -18,7 +18,6 @@ from dense.trajectory import Step
 
 MAX_QUOTE_CHARS = 100
 MAX_SIGNAL_CHARS = 40
-MAX_QUERY_CHARS = 40
 MAX_PURPOSE_CHARS = 110
 MIN_PURPOSE_CHARS = 32
 """A shorter sentence announces something without saying what."""
@@ -113,12 +112,6 @@ def purpose(message: str, limit: int = MAX_PURPOSE_CHARS, *, is_change: bool = F
 def question(message: str, limit: int = MAX_QUOTE_CHARS) -> str:
     """The first question of a message, in any language that has a mark for it."""
     return next((one for one in first_sentences(message, limit) if one.endswith(("?", "？", "؟"))), "")
-
-
-def without_query(address: str) -> str:
-    """An address without a long query behind it."""
-    page, mark, query = address.partition("?")
-    return f"{page}?…" if mark and len(query) > MAX_QUERY_CHARS else address
 
 
 def instruction(step: Step) -> str:

@@ -26,7 +26,8 @@ is_result = matcher(re.compile(RESULT))
 is_reported = matcher(re.compile(f"{TELLING_WORD}|{RESULT}"))
 """Lines of either kind: most are of none."""
 DIGIT = re.compile("[0-9]")
-MAX_LINE_CHARS = 300
+MAX_LINE_CHARS, MIN_LINE_CHARS = 300, 80
+"""Of a longer line so much is kept, less if there is little room."""
 MAX_TRIES = 6
 MIN_STEP = 20
 """With less, the same lines might be chosen again."""
@@ -95,8 +96,9 @@ def clip_to_parts(text: str, limit: int, *, is_listing: bool = False, focus: str
         return [clip_middle(text, limit)]
     by_value = _by_value(lines, is_listing, focus)
     room = limit
+    width = max(MIN_LINE_CHARS, min(MAX_LINE_CHARS, limit // 3))
     for _ in range(MAX_TRIES):
-        parts = _parts(lines, _choose(lines, by_value, room, is_listing), limit, focus)
+        parts = _parts(lines, _choose(lines, by_value, room, is_listing, width), limit, focus, width)
         size = sum(len(part) + 1 + 2 * isinstance(part, Gap) for part in parts) - 1
         if size <= limit:
             return parts
@@ -104,7 +106,7 @@ def clip_to_parts(text: str, limit: int, *, is_listing: bool = False, focus: str
     return [clip_middle(text, limit)]
 
 
-def _parts(lines: list[str], kept: list[int], limit: int, focus: str) -> list[str]:
+def _parts(lines: list[str], kept: list[int], limit: int, focus: str, width: int) -> list[str]:
     """The kept lines, in order, those that follow each other as one part, with a gap for what is missing between."""
     out: list[str] = []
     shown: list[str] = []
@@ -118,7 +120,7 @@ def _parts(lines: list[str], kept: list[int], limit: int, focus: str) -> list[st
             out.append(Gap(len(missing), sum(map(len, missing)) + len(missing)))
         if place < len(lines):
             line = lines[place]
-            shown.append(clip_middle(line, limit if focus and focus in line else MAX_LINE_CHARS))
+            shown.append(clip_middle(line, limit if focus and focus in line else width))
         following = place + 1
     return [*out, "\n".join(shown)] if shown else out
 
@@ -155,7 +157,7 @@ def line_worth(line: str) -> int:
     return 6 if is_result(lower) else 3 + (DIGIT.search(lower) is not None)
 
 
-def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool) -> list[int]:
+def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool, width: int) -> list[int]:
     """The places of the lines that fit, in order."""
     kept: set[int] = set()
     room = limit - GAP_CHARS
@@ -163,7 +165,7 @@ def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool)
     for place in by_value:
         if room < shortest:
             break
-        cost = min(len(lines[place]), MAX_LINE_CHARS) + 1
+        cost = min(len(lines[place]), width) + 1
         if cost <= room:
             kept.add(place)
             room -= cost
