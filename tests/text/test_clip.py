@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.text.clip import ELLIPSIS, clip_end, clip_middle
+from dense.text.clip import ELLIPSIS, clip_end, clip_lines, clip_middle
 
 COUNT = re.compile(r"\[… ([\d,]+) characters left out …\]")
 texts = st.text("ab \n", max_size=300)

@@ -86,7 +86,7 @@ def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
     if _looks_done(tree, actions):
         hidden = SEARCHING | {"dead-end"} if state_of(tree.root) == "complete" else SEARCHING
         lines = [item for item in lines if item.kind not in hidden]
-        keys = [key for key in keys if key.role != "needed"]
+        keys = [key for key in keys if key.role != "needed" or key.product]
     lines = without_repetition(lines, ESSENTIAL)
     quote = cache(quote_block)  # to fit a report is to try several rooms, and most blocks get the same in each
 
