@@ -487,3 +487,13 @@ def test_a_recorders_second_copy_is_left_out(tmp_path: Path) -> None:
     ]
     seen = [step.observations[0].text for step in only(tmp_path, user(), *steps).steps]
     assert seen == ["The file a.py has been updated.", "data\noutput", other, broken, differs]
+
+
+def test_a_continuation_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """The reader of the feedback learns that the work goes on elsewhere: nothing is missing yet."""
+    read = only(tmp_path, user("Write hello.txt."), agent("first"), continued_trajectory_ref="trajectory.cont-1.json")
+    (seen,) = read.steps[-1].observations
+    assert (seen.origin, seen.text) == ("system", 'The record continues in "trajectory.cont-1.json".')
+    done = dense.distill_sync(read)
+    assert "The record continues elsewhere." in done.feedback.report
+    assert [one.met for one in done.reconciled.requirements] == ["unchecked"]

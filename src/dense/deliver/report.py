@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
+from dense.deliver.key_actions import FROM_SYSTEM, KeyAction, quote_action, rank_key_actions
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened
 from dense.deliver.quotes import QuoteBlock, quote_block
 from dense.deliver.repetition import CODE_SPAN, MIN_CLAUSE_WORDS, SPAN, labelled_once, without_repetition
@@ -278,6 +278,8 @@ def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
     if not actions:
         return "The record is empty."
     last = actions[-1]
+    if any(block.head.endswith(FROM_SYSTEM) and "continu" in block.text[:300].lower() for block in last.blocks):
+        return "The record continues elsewhere."
     if last.blocks and all(block.head.endswith(" from the user") for block in last.blocks):
         return "The user had the last word."
     if last.is_message:

@@ -8,7 +8,7 @@ from dense.evidence.facts.paths import base_name, is_among, is_trial_file, same_
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.commands import advise_published, advise_real_commands
 from dense.narrate.findings import describe_demand, describe_next_step
-from dense.tree import NextStep, Product, RequirementStatus
+from dense.tree import Met, NextStep, Product, RequirementStatus
 
 MAX_NEXT_STEPS = 7
 MAX_PRODUCTS = 12
@@ -21,7 +21,9 @@ FIRST_CODES = frozenset({"input_lost", "clue_unused"})
 
 def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus, ...]:
     """What the task asks for, each met, not met or unchecked by what the trace shows."""
-    return tuple(RequirementStatus(describe_demand(one), one.met, _names(*one.actions)) for one in assessment.demands)
+    unmet: Met = "unchecked" if assessment.evidence.ending.kind == "continued" else "no"
+    found = [(one, unmet if one.met == "no" else one.met) for one in assessment.demands]
+    return tuple(RequirementStatus(describe_demand(one), met, _names(*one.actions)) for one, met in found)
 
 
 def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:

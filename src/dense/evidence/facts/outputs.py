@@ -26,8 +26,10 @@ OPEN_EDITS = frozenset({"edit", "insert"})
 
 
 def program_output(facts: ActionFacts, step: Step) -> str:
-    """What came back, its ends only, without harness frames, prompts and echoed commands."""
-    texts = [_own_output(seen, facts.commands) for seen in step.observations[:8]]
+    """What came back, its ends only, without harness frames, prompts and echoed commands. What the harness says beside
+    a tool's answer is none."""
+    answers = [seen for seen in step.observations[:8] if seen.origin != "system"] or step.observations[:8]
+    texts = [_own_output(seen, facts.commands) for seen in answers]
     return "\n".join(filter(None, texts))
 
 

@@ -165,6 +165,8 @@ class _Reading:
         while reference and (found := self.beside(reference, "the continuation")):
             yield found.value, found.source.path, True
             reference = string(found.value.get("continued_trajectory_ref"))
+        if reference and self.draft is not None:
+            self.draft.observe(f"The record continues in {describe(reference)}.", origin="system")
 
     def beside(self, reference: str, what: str) -> TraceRecord | None:
         """A trajectory in another file of the same folder, once. A reference never leads out of it."""
