@@ -22,8 +22,10 @@ FIRST_CODES = frozenset({"input_lost", "clue_unused"})
 def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus, ...]:
     """What the task asks for, each met, not met or unchecked by what the trace shows."""
     unmet: Met = "unchecked" if assessment.evidence.ending.kind == "continued" else "no"
-    found = [(one, unmet if one.met == "no" else one.met) for one in assessment.demands]
-    return tuple(RequirementStatus(describe_demand(one), met, _names(*one.actions)) for one, met in found)
+    states: dict[Met, Met] = {"yes": "yes", "no": unmet, "unchecked": "unchecked"}
+    return tuple(
+        RequirementStatus(describe_demand(one), states[one.met], _names(*one.actions)) for one in assessment.demands
+    )
 
 
 def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:
