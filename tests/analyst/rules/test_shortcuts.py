@@ -68,7 +68,8 @@ def test_a_package_that_is_not_to_be_had_is_no_module() -> None:
 
 
 def test_a_folder_is_no_file_that_was_made() -> None:
-    reported = parts("artifact", ("git checkout -q main", ""), ("echo 1 > /app/a.txt", ""), ("pytest -q", PASSED))
+    made = [("git checkout -q main", ""), ("echo 1 > /app/a.txt", ""), ("pytest -q", PASSED)]
+    reported = parts("artifact", *made, ("pip install x", ""), ("cat /etc/hosts", "a"), ("ls /etc", "b"))
     assert reported
     assert all("`.`" not in one for one in reported)
 

@@ -88,6 +88,22 @@ def test_a_complete_whole_has_only_complete_parts() -> None:
     assert states <= {"complete"}
 
 
+def test_no_part_repeats_the_whole() -> None:
+    """As in the corpus's gcode-to-text__eCLG4sR, which is a single stretch of seven actions."""
+    draft = RulesAnalyst().draft(attempt("Make it work.", *LOOKS[:3]))
+    assert not list(_parts(draft.root))
+    for length in range(2, len(LOOKS) + 1):
+        whole = RulesAnalyst().draft(attempt("Make it work.", *LOOKS[:length], *OTHER_WORK)).root
+        assert all((part.first, part.last) != (whole.first, whole.last) for part in _parts(whole))
+
+
+def test_a_search_that_found_nothing_is_not_complete() -> None:
+    task = "Find the key in `/app/logs` and write it to `/app/key.txt`."
+    looks = [(f"grep -rn 'key{n}' /app/logs", "", 1) for n in range(6)]
+    draft = RulesAnalyst().draft(attempt(task, *looks, "I looked everywhere."))
+    assert "complete" not in {part.verdict.completion for part in (draft.root, *_parts(draft.root))}
+
+
 def _parts(part: SubtaskDraft) -> Iterator[SubtaskDraft]:
     for child in part.children:
         if isinstance(child, SubtaskDraft):

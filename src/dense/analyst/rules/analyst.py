@@ -96,8 +96,8 @@ def _levels(queue: Sequence[PartDraft], assessment: TraceAssessment, narrator: N
         ends = _ends(queue, level, assessment.evidence)
         if assessment.is_complete:
             ends = _complete_ends(queue, ends, assessment)
-        if len(ends) == len(queue):
-            break
+        if len(ends) in (1, len(queue)):
+            break  # a part with the span of the whole would only repeat it
         stretches = [tuple(queue[start:end]) for start, end in pairwise([0, *ends])]
         digests = iter(narrator.digests([(one[0].first, one[-1].last) for one in stretches if len(one) > 1]))
         queue = [one[0] if len(one) == 1 else _subtask(level, one, next(digests)) for one in stretches]

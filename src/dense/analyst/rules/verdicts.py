@@ -73,9 +73,6 @@ class Verdicts:
 
     def _completion(self, first: int, last: int, still_open: Sequence[Finding], is_root: bool) -> Completion:
         assessment = self._assessment
-        if (first, last) == (1, len(assessment.evidence.facts)):
-            # A part that repeats the span of the whole never contradicts it.
-            still_open, is_root = [one for one in assessment.findings if one.is_open], True
         if still_open:
             return "incomplete" if any(one.is_serious for one in still_open) else "unknown"
         is_shown = assessment.is_complete if is_root else assessment.is_shown_within(first, last)

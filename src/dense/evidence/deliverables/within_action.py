@@ -24,7 +24,8 @@ NO_RUNS = (
     | {"git", "cp", "mv", "rm", "mkdir", "touch", "chmod", "ln", "sed", "tee", "sleep", "cd", "echo", "printf"}
 )
 """Programs that try nothing."""
-REDIRECT = re.compile(r"\d?>>?\s*\S+")
+ECHOED = re.compile(r"^\s*(?:sudo )?(?:echo|printf)(?: -\w+)*|\d?>>?\s*[^\s'\"]+\s*$")
+"""What is around the words of `echo words > file`."""
 MAX_TEXT_CHARS = 50_000
 
 
@@ -49,7 +50,7 @@ def _units(step: Step) -> Iterator[Unit]:
         text, heredocs = take_heredocs((shell_text(parsed) or "")[:MAX_TEXT_CHARS], take_open=True)
         for part in filter(str.strip, blocks(text)):
             typed = "\n".join(heredoc.body for place, heredoc in heredocs.items() if place in part)
-            typed = typed or REDIRECT.sub("", part).partition(program(part))[2].strip(" -en\"'")
+            typed = typed or ECHOED.sub("", part).replace("\\n", "\n").strip(" '\"")
             done = effects(Step(Source(""), calls=(ToolCall("bash", {"command": part}),)))
             yield Unit(done, typed if program(part) in TYPING and "|" not in part else "")
 

@@ -109,9 +109,22 @@ def _file(evidence: TraceEvidence, file: TrackedFile, check: int) -> DemandEvide
     if file.is_missing and not file.may_exist:
         return DemandEvidence("file", file.path, "no", tuple(sorted({*file.missed[-1:], *file.tried[-1:]})))
     shown = check
-    if not shown and not file.is_old:
+    if not shown and file.is_missing:
+        shown = _conversion(evidence, file.path)
+    elif not shown and not file.is_old:
         shown = _first_run(evidence, file) if _is_program(file.path) else _sight(evidence, file)
     return _shown("file", file.path, shown, is_change=file.is_old and bool(file.made))
+
+
+def _conversion(evidence: TraceEvidence, path: str) -> int:
+    """The last action that gave a file of the same stem to a program after the last change, as compilers make `a.vo` out
+    of `a.v` without a word; 0 if there is none."""
+    stem = base_name(path).rpartition(".")[0]
+    for fact in reversed(evidence.facts[evidence.last_change :]):
+        is_answered = bool(evidence.step(fact.action).observations)
+        if is_answered and tries_something(fact.effects) and any(f"{stem}." in text for text in fact.commands):
+            return 0 if fact.has_failed else fact.action
+    return 0
 
 
 def _is_program(path: str) -> bool:

@@ -63,7 +63,7 @@ class Origins:
         texts = [self._task, *self._texts_before(action)]
         if any(map(PICTURE.search, texts)):
             return False
-        return 2 * sum(any(value in text for text in texts) for value in values) < len(values)
+        return 2 * sum(any(has_word(text, value) for text in texts) for value in values) < len(values)
 
 
 def _bare(text: str) -> str:

@@ -8,11 +8,11 @@ WORDS: Words = {
     "make": """
         create write make produce generate build implement fix repair edit modify update change complete finish output
         export rewrite refactor optimize optimise improve extend patch debug correct add develop draft compose prepare
-        design author touch define adjust adapt render alter overwrite
+        design author touch define adjust adapt render alter overwrite reimplement re-implement re-create re-write fill
     """,
     "put": """
         save provide store put place record report log print dump append insert emit document resolve address keep
-        persist
+        persist leave
     """,
     "move": """
         copy move rename convert translate transform compress extract decompress unpack download merge split combine
