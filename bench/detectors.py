@@ -32,10 +32,10 @@ from dense.tree import Leaf, ReconciledTree, leaves, nodes
 BEGIN, END = "<!-- bench/detectors.py: begin -->", "<!-- bench/detectors.py: end -->"
 MAX_EXAMPLES = 3
 OTHER_WITNESS = {
-    "action_announced": "none in the corpus; runs that issue 17 measured (18 failed, 0 passed)",
-    "failure_admitted": "none in the corpus; runs that issue 17 measured",
-    "conflict_left": "none in the corpus; a merge that `tests/detectors/test_merge_conflicts.py` really runs",
-    "port_silent": "none in the corpus; a request that `tests/detectors/test_missing_deliverables.py` makes",
+    "action_announced": "`announced-fails` of `tests/fixtures/attempts.json`; 18 failed, 0 passed in issue 17",
+    "failure_admitted": "`admitted-fails` and `steps-left-fails` of `tests/fixtures/attempts.json`",
+    "conflict_left": "`conflict-fails` of `tests/fixtures/attempts.json`",
+    "port_silent": "`server-silent-fails` of `tests/fixtures/attempts.json`",
     "deliverable_attempt_failed": "`examples/csv-report`",
 }
 """Where a kind of finding comes from that no trace of the corpus shows."""

@@ -117,8 +117,8 @@ def _file(evidence: TraceEvidence, file: TrackedFile, check: int) -> DemandEvide
 
 
 def _conversion(evidence: TraceEvidence, path: str) -> int:
-    """The last action that gave a file of the same stem to a program after the last change, as compilers make `a.vo` out
-    of `a.v` without a word; 0 if there is none."""
+    """The last action that gave a file of the same stem to a program after the last change, as compilers make `a.vo`
+    out of `a.v` without a word; 0 if there is none."""
     stem = base_name(path).rpartition(".")[0]
     for fact in reversed(evidence.facts[evidence.last_change :]):
         is_answered = bool(evidence.step(fact.action).observations)
