@@ -26,8 +26,9 @@ def report(task: str, *actions: Action) -> str:
 
 
 def parts(task: str, *actions: Action) -> list[Subtask]:
+    """The parts; the whole if it has none."""
     root = distill_sync(attempt(task, *actions), RulesAnalyst()).reconciled.root
-    return [node for node in nodes(root) if isinstance(node, Subtask) and node is not root]
+    return [node for node in nodes(root) if isinstance(node, Subtask) and node is not root] or [root]
 
 
 def test_failures_of_a_shortcut_are_no_dead_ends_of_its_part() -> None:

@@ -23,6 +23,7 @@ from dense.narrate.findings import describe_finding
 from dense.narrate.handovers import describe_diff
 from dense.narrate.narrator import NarratedDigest, Narrator
 from dense.trajectory import Trajectory
+from dense.tree import Facets
 
 MAX_LEVELS = 3
 
@@ -51,6 +52,8 @@ class RulesAnalyst:
         narrator = narrator_of(assessment)
         actions = tuple([_leaf(fact, assessment) for fact in evidence.facts])
         top = actions if is_flat else _levels(actions, assessment, narrator)
+        is_one = not is_flat and len(top) == len(actions) > 1  # what an only part would say, the whole says
+        facets = next(iter(narrator.digests([(1, len(actions))]))).facets if is_one else Facets()
         keys = frozenset([n for n, step in enumerate(trajectory.steps, 1) if effects(step).is_key])
         verdicts = Verdicts(assessment, narrator, keys)
 
@@ -63,7 +66,7 @@ class RulesAnalyst:
         if self._watch is not None:
             self._watch(assessment)
         return TreeDraft(
-            judged(SubtaskDraft(0, top)),
+            judged(SubtaskDraft(0, top, facets=facets)),
             requirements=requirement_statuses(assessment),
             next_steps=next_steps(assessment),
             products=products(assessment),
