@@ -14,6 +14,7 @@ from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.words import pattern
+from dense.text.guarded import GuardedPattern
 from dense.text.sentences import first_sentences
 
 FAILURE_ADMITTED = FindingCode(
@@ -23,10 +24,10 @@ CLOSING_DOUBT = FindingCode(
     "closing_doubt", "The agent's closing words say that something does not match or was not verified.", "doubt"
 )
 CLAIM_UNSHOWN = FindingCode("claim_unshown", "The agent reports a result that no output shows.", "doubt")
-CLAIM = pattern("claimed_result")
+CLAIM = GuardedPattern(pattern("claimed_result"))
 NUMBER = re.compile(r"(?<![\w.])\d{1,15}(?:,\d{3}){0,5}(?:\.\d{1,15})?")
-ADMISSION = pattern("admission")
-DOUBT = pattern("closing_doubt")
+ADMISSION = GuardedPattern(pattern("admission"))
+DOUBT = GuardedPattern(pattern("closing_doubt"))
 SUCCESS = re.compile(r"\b(?:pass(?:ed|es)?|ok|success\w*|all \w+ correct)\b|✓|✅|100 ?%", re.IGNORECASE)
 MAX_NOTICE_CHARS = 100
 """What a harness says of a command without output is no longer."""
@@ -87,7 +88,7 @@ def _is_shown(number: str, evidence: TraceEvidence, before: int) -> bool:
     return value < 2 or any(value in (round(one, digits), round(100 * one, digits)) for one in known)
 
 
-def _sentence(words: re.Pattern[str], text: str) -> str:
+def _sentence(words: GuardedPattern, text: str) -> str:
     """The sentence of a text that has such words outside code and quotes; empty if there is none."""
     found = words.search(QUOTED.sub(lambda quote: " " * len(quote[0]), text))
     return "" if found is None else _sentence_at(found.start(), text)

@@ -16,13 +16,16 @@ from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_among, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.programs import STORE_COMMANDS, programs_that
+from dense.text.guarded import GuardedPattern
 
 PROGRAM_NEVER_RUN = FindingCode(
     "program_never_run", "A program that the task asks for was written and never run.", "serious"
 )
-NOT_TO_RUN = re.compile(
-    r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)",
-    re.IGNORECASE,
+NOT_TO_RUN = GuardedPattern(
+    re.compile(
+        r"\b(?:no need to|(?:do|need|should)(?: not|n't)(?: need to)?|without|never) (?:run|execut|test|start)",
+        re.IGNORECASE,
+    )
 )
 """Words of a task that asks for something to be written and not run."""
 UNVERIFIED_CHANGE = FindingCode("unverified_change", "Nothing ran or read what was changed last.", "serious")

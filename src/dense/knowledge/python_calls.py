@@ -50,3 +50,11 @@ STARTERS = words_of(
 )
 STARTING_MODULES = ("subprocess", "os", "asyncio", "sp", "commands", "")
 PATH_KEYWORDS = words_of("path fname filename file path_or_buf fp path_or_buffer save_path output_path uri")
+RECORDED = frozenset(
+    [
+        *(FILE_CLASSES | STARTERS | SAVE_CALLS | READ_CALLS | METHOD_EFFECTS.keys()),
+        *(one.rpartition(".")[2] for one in (*ARGUMENT_EFFECTS, *TEST_CALLS)),
+        *("save", "export", "dump"),
+    ]
+)
+"""A program that calls none of these, and names no address, does nothing that is recorded."""

@@ -16,6 +16,7 @@ from dense.knowledge.programs import programs_that
 from dense.narrate.messages import MAX_PURPOSE_CHARS, purpose
 from dense.narrate.phrases import Clause, lines_text, listed, paths_text
 from dense.text.differences import differing_parts
+from dense.text.guarded import GuardedPattern
 from dense.text.quoting import code_span, in_quotes, last_line, line_count
 from dense.text.search import contains_any
 
@@ -31,15 +32,17 @@ PLACE = re.compile(rf"<{HEREDOC_PLACE}(\d{{1,6}})")
 HEREDOC_PLACED = re.compile(rf" ?{PLACE.pattern} ?")
 WRITTEN = re.compile(r"(?:cat|tee)(?: -a)?[^|;&]{0,20}?(?:>>?\s*|\btee (?:-a )?)(\"[^\"]*\"|'[^']*'|[^\s<>|;&]+)")
 GAP = re.compile(r"[ \t;]*+\n\s*+")
-IN_PLACE = re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i")
+IN_PLACE = GuardedPattern(re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i"))
 SUBSTITUTION = re.compile(r"\bs([/|#@,!])((?:\\.|(?!\1)[^\\])++)\1((?:\\.|(?!\1)[^\\])*+)\1")
 OPERAND = re.compile(r"""\s(?:-[-\w]+(?:=\S*)?\s+)*+(?:'([^']+)'|"([^"]+)"|([^\s'"|;-][^\s|;]*))""")
 PYTHON = re.compile(r"(?:\S*/)?python[\d.]*(?: -u)?(?: -)?$")
 MIN_IDLE_CALLS = 3
-PUBLISHES = re.compile(
-    r"(?:^|[;&|(])\s*((?:git(?: -C \S+)? push|(?:npm|pnpm|yarn|cargo|poetry|uv|hatch) publish|twine upload|docker push"
-    r"|gh (?:pr|release) create)\b[^;&|\n]*)",
-    re.MULTILINE,
+PUBLISHES = GuardedPattern(
+    re.compile(
+        r"(?:^|[;&|(])\s*((?:git(?: -C \S+)? push|(?:npm|pnpm|yarn|cargo|poetry|uv|hatch) publish|twine upload"
+        r"|docker push|gh (?:pr|release) create)\b[^;&|\n]*)",
+        re.MULTILINE,
+    )
 )
 """A command whose effect is outside the environment: no new one undoes it."""
 PUBLISHING_WORDS = (" push", " publish", " upload", " create")

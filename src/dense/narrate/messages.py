@@ -12,6 +12,7 @@ from dense.evidence.actions.tool_calls import is_shell, parse_call
 from dense.evidence.facts.agents import subagent_steps
 from dense.knowledge.words import pattern
 from dense.narrate.phrases import Clause, capital
+from dense.text.guarded import GuardedPattern
 from dense.text.quoting import as_text, code_span, in_quotes
 from dense.text.sentences import LIST_ITEM, MIN_SENTENCE_CHARS, first_sentence, first_sentences
 from dense.trajectory import Step
@@ -34,9 +35,9 @@ ANSWER_KEYS = tuple("answer result output final_answer args message summary text
 NEXT = pattern("next")
 THINKING_ALOUD = pattern("thinking_aloud")
 MUSING = pattern("musing")
-CLAIM = pattern("claim")
+CLAIM = GuardedPattern(pattern("claim"))
 DONE_PREFIX = pattern("done_prefix")
-INTENTION = pattern("intention")
+INTENTION = GuardedPattern(pattern("intention"))
 CONTENT = re.compile(r"\d|`|\w\.[a-zA-Z]|_|/\w|[\"“«「]\w|[a-z][A-Z]")
 """Numbers, names of files and in programs, quotes: a sentence with one of these says something."""
 

@@ -26,6 +26,7 @@ from dense.narrate.messages import instruction, purpose, question, submitted_tex
 from dense.narrate.outputs import missing_text
 from dense.narrate.phrases import capital, listed, more
 from dense.narrate.stretch import check_name
+from dense.text.guarded import GuardedPattern
 from dense.text.quoting import in_quotes, one_line
 from dense.text.sentences import first_sentence
 
@@ -43,7 +44,7 @@ NO_NAMES = frozenset({"", ".", "..", "~"})
 COMMIT = "git commit"
 WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.:/]+")
 ERROR_NAME = re.compile(r"(?:[A-Z]\w{2,30}(?:Error|Exception|Interrupt|Warning))(?=:|$)")
-PATCH_COMMAND = re.compile(r"\bpatch\b|\bgit apply\b")
+PATCH_COMMAND = GuardedPattern(re.compile(r"\bpatch\b|\bgit apply\b"))
 LEAD_IN = pattern("lead_in")
 COMMIT_MESSAGE = re.compile(r"""\bgit commit\b[^\n'"]{0,40}?-\w*m\s*['"]([^\n'"$]{3,200})""")
 

@@ -57,8 +57,7 @@ class EffectsBuilder(Struct, gc=False):
         return self.contents[path]
 
     def read(self, *paths: str, cwd: str = "") -> None:
-        if paths:
-            self.reads |= dict.fromkeys(files(paths, cwd))
+        self.reads |= dict.fromkeys(files(paths, cwd))
 
     def write(self, *paths: str, cwd: str = "") -> None:
         written = dict.fromkeys(files(paths, cwd))

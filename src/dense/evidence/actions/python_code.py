@@ -6,26 +6,21 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import cast
 
 from dense.evidence.actions.builder import EffectsBuilder
 from dense.knowledge import python_calls as known
-from dense.text.search import contains_any
+from dense.text.search import matcher
 
 MAX_CODE_CHARS = 256 << 10
 OPEN = re.compile(r"""\bopen\(\s*[rbf]*["']([^"'\n]+)["'](?:\s*,\s*(?:mode\s*=\s*)?["']([rwaxbt+]+)["'])?""")
-NAMES = (
-    *(
-        known.FILE_CLASSES
-        | known.STARTERS
-        | known.ASKERS
-        | known.SAVE_CALLS
-        | known.READ_CALLS
-        | known.METHOD_EFFECTS.keys()
-    ),
-    *(one.rpartition(".")[2] for one in (*known.ARGUMENT_EFFECTS, *known.TEST_CALLS)),
-    *("save", "export", "dump", "assert"),
-)
-"""Without one of these names a program does nothing that is recorded."""
+acts = matcher(re.compile(rf"\b(?:{'|'.join(known.RECORDED)})\s*\(|\bassert\b"))
+"""Whether a program calls something that may be recorded, or checks something; most do neither."""
+MAY_WARN = re.compile(r"\\|\d[aefion]")
+"""Without one of these the parser warns of nothing: a wrong escape, a word right behind a number."""
+LEAVES = frozenset([ast.Constant, ast.Name, ast.Load, ast.Store, ast.alias])
+"""Nodes that say nothing by themselves, and that most nodes are."""
 NO_PATHS = (ast.Call, ast.Constant, ast.Lambda, ast.Dict, ast.List)
 
 RunShell = Callable[[str], None]
@@ -33,7 +28,7 @@ RunShell = Callable[[str], None]
 
 def record_python(code: str, builder: EffectsBuilder, cwd: str, run_shell: RunShell) -> bool:
     """Records what the code does; `run_shell` gets the commands that it starts. Whether it asserts or tests."""
-    if not contains_any(code, NAMES):
+    if "://" not in code and not acts(code if code.isascii() else code.encode("ascii", "replace").decode()):
         return False
     tree = parsed(code)
     if tree is None:
@@ -51,8 +46,8 @@ def parsed(code: str) -> ast.Module | None:
     if len(code) > MAX_CODE_CHARS:
         return None
     lines = [line for line in code.split("\n") if not line.lstrip().startswith(("%", "!"))]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a wrong escape in a trace is no concern of whoever runs us
+    # A wrong escape in a trace is no concern of whoever runs us.
+    with warnings.catch_warnings(action="ignore") if MAY_WARN.search(code) else nullcontext():
         try:
             return ast.parse("\n".join(lines))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -65,7 +60,10 @@ def in_order(tree: ast.AST) -> Iterator[ast.AST]:
     while left:
         node = left.pop()
         yield node
-        left += reversed(list(ast.iter_child_nodes(node)))
+        for field in reversed(node._fields):
+            value: object = getattr(node, field, None)
+            inner = reversed(cast("list[object]", value)) if isinstance(value, list) else (value,)
+            left += [one for one in inner if isinstance(one, ast.AST) and type(one) not in LEAVES]
 
 
 class Scan:

@@ -11,9 +11,10 @@ from msgspec import Struct
 from dense.evidence.checks.checks import Check
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, is_temporary
+from dense.text.guarded import GuardedPattern
 
-STASH = re.compile(r"\bgit stash(?!\s+(?:pop|apply|list|show|drop|clear|branch|create)\b)")
-CHECKOUT = re.compile(r"\bgit (?:checkout|restore|reset --hard)\b(?!\s+-[bB]\b)(?! --staged)")
+STASH = GuardedPattern(re.compile(r"\bgit stash(?!\s+(?:pop|apply|list|show|drop|clear|branch|create)\b)"))
+CHECKOUT = GuardedPattern(re.compile(r"\bgit (?:checkout|restore|reset --hard)\b(?!\s+-[bB]\b)(?! --staged)"))
 RESTORE = re.compile(r"\bgit stash (?:pop|apply)\b|\bgit apply\b|\bpatch -p|(?:^|[\n;&|]\s*)(?:cp|mv) ")
 
 
@@ -28,8 +29,6 @@ class _Reverted(Struct, frozen=True):
 def find_reverted_checks(facts: Sequence[ActionFacts], checks: Sequence[Check]) -> dict[tuple[int, str], bool]:
     """The checks, by action and command, that ran while changes were reverted; whether these came back."""
     found: dict[tuple[int, str], bool] = {}
-    if not any("git " in text for fact in facts for text in fact.commands):
-        return found
     by_action: dict[int, list[tuple[int, str]]] = {}
     for check in checks:
         by_action.setdefault(check.action, []).append((check.action, check.command))

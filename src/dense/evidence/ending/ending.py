@@ -14,6 +14,7 @@ from dense.evidence.ending.plans import plan_items
 from dense.evidence.facts.agents import team_of
 from dense.evidence.facts.facts import ActionFacts
 from dense.knowledge.words import pattern
+from dense.text.guarded import GuardedPattern
 from dense.trajectory import Step
 
 EndingKind = Literal["handed_over", "broken_off", "given_up", "continued"]
@@ -42,8 +43,8 @@ VERDICT_ARGUMENTS = ("task_completed", "success", "is_successful", "completed", 
 """Arguments of hand-over tools by which an agent says whether it is done."""
 NOT_DONE = frozenset({"false", "no", "failed", "failure", "fail", "error", "impossible", "infeasible", "blocked"})
 PARTIAL = frozenset({"partial", "partially", "incomplete"})
-ANNOUNCEMENT = pattern("announcement")
-CLOSING = pattern("closing")
+ANNOUNCEMENT = GuardedPattern(pattern("announcement"))
+CLOSING = GuardedPattern(pattern("closing"))
 CALL_MARKUP = re.compile(r"<(?:tool_call|function_calls?|function=|invoke )|<\|tool_calls?_")
 """A call that the harness left in the text of a message."""
 MAX_ACTIONS_AFTER_CLOSING = 3

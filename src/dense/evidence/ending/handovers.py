@@ -6,17 +6,20 @@ import re
 
 from dense.evidence.facts.facts import ActionFacts
 from dense.knowledge.words import pattern, phrases
+from dense.text.guarded import GuardedPattern
 from dense.text.sentences import LIST_ITEM, first_sentences
 from dense.trajectory import Step
 
-LACKING = pattern("missing")
+LACKING = GuardedPattern(pattern("missing"))
 """Words for what is missing. They only choose a sentence to quote."""
 TURN = re.compile(
     rf"(?:^|[\n.!?]\s+)[-*#>_ ]{{0,6}}((?:{'|'.join(phrases('but'))})(?:[^\n.!?]|[.!?](?!\s|$)){{0,400}})",
     re.IGNORECASE,
 )
 """A sentence that turns from what was done to what was not."""
-FINAL_ANSWER = re.compile(r"^[*# ]{0,6}FINAL ANSWER[*]{0,2}:[* ]{0,4}(\S[^\n]{0,300})", re.MULTILINE | re.IGNORECASE)
+FINAL_ANSWER = GuardedPattern(
+    re.compile(r"^[*# ]{0,6}FINAL ANSWER[*]{0,2}:[* ]{0,4}(\S[^\n]{0,300})", re.MULTILINE | re.IGNORECASE)
+)
 """How benchmarks of questions mark the answer."""
 PRINTS_WORK = re.compile(
     r"\bgit\b[^|;&\n]{0,80}\b(?:diff|show|format-patch)\b|\bcat\b[^|;&\n]{0,80}\.(?:patch|diff|txt)\b"
@@ -30,8 +33,7 @@ MAX_SENTENCE_CHARS = 160
 def final_answer(step: Step) -> str:
     """The answer that an attempt ends with, by the agent or by the harness; empty if there is none."""
     for text in (*[seen.text for seen in reversed(step.observations)], step.message):
-        tail = text[-MAX_TAIL_CHARS:]
-        if "final answer" in tail.lower() and (found := FINAL_ANSWER.findall(tail)):
+        if found := FINAL_ANSWER.findall(text[-MAX_TAIL_CHARS:]):
             return found[-1].strip()
     return ""
 

@@ -4,20 +4,19 @@ careful as long as nothing refutes them."""
 
 from __future__ import annotations
 
-import re
-
 from dense.knowledge.words import pattern
+from dense.text.guarded import GuardedPattern
 from dense.text.sentences import first_sentences
 
 MAX_REMARK_CHARS = 1_500
 """How much of a message is read: it begins with what was seen last."""
 MAX_COMPLAINT_CHARS = 500
 """How much of a message is about the last result, before it goes on to what is done next."""
-EXCUSES = pattern("excuse")
+EXCUSES = GuardedPattern(pattern("excuse"))
 """A failure is ascribed to something other than the changes."""
-EXPECTED = pattern("expected")
+EXPECTED = GuardedPattern(pattern("expected"))
 """A failure is what was wanted."""
-COMPLAINTS = pattern("complaint")
+COMPLAINTS = GuardedPattern(pattern("complaint"))
 """The result is wrong."""
 
 
@@ -36,7 +35,7 @@ def find_excuse(message: str) -> str:
     return _sentence_with(EXCUSES, message[:MAX_REMARK_CHARS])
 
 
-def _sentence_with(pattern: re.Pattern[str], text: str) -> str:
+def _sentence_with(pattern: GuardedPattern, text: str) -> str:
     found = pattern.search(text)
     if found is None:
         return ""

@@ -62,9 +62,7 @@ def awaited_commands(steps: Sequence[Step], commands: Sequence[Sequence[str]]) -
     """The place of each step that only asks for the output of a running command, and of the one that started it."""
     sessions: dict[str, int] = {}
     found: dict[int, int] = {}
-    if all(commands):
-        return found
-    for place, step in enumerate(steps):
+    for place, step in enumerate(steps if not all(commands) else ()):
         if sessions and step.calls and not commands[place]:
             names = [value for call in step.calls for value in call.arguments.values() if isinstance(value, str | int)]
             started = next((sessions[str(name)] for name in names if str(name) in sessions), None)

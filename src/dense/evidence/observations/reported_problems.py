@@ -9,18 +9,14 @@ import re
 from itertools import islice
 
 from dense.evidence.observations.error_sources import is_benign
-from dense.text.search import contains_any
+from dense.text.guarded import GuardedPattern
 
 MAX_CHARS = 20_000
 """Characters of an output that are looked at, the last ones."""
 MAX_CANDIDATES = 40
-SIGNS = (
-    *("FAIL", "ail", "❌", "✗", "✘", "✖", "MISMATCH", "NOT OK", "not ok", "WRONG", "INCORRECT", "rror", "REPRODUCED"),
-    *("eproduced", "onfirmed", "still ", "BUG"),
-)
-"""Without one of these there is no such line."""
-PROBLEM = re.compile(
-    r"""^[ \t]*(?:[-*•>]\ |\[\w+\]\ |\d+[.)]\ )?(?:
+PROBLEM = GuardedPattern(
+    re.compile(
+        r"""^[ \t]*(?:[-*•>]\ |\[\w+\]\ |\d+[.)]\ )?(?:
         (?:FAIL(?:ED|URE)?|MISMATCH|NOT\ OK|INCORRECT|WRONG|BUG|ISSUE\ REPRODUCED)\b[^\n]*
         | not\ ok\b[^\n]* | [❌✗✘✖][^\n]* | (?:Error|ERROR|Exception):[ \t][^\n]+
         | (?:An\ )?(?:unexpected\ )?[Ee]rror\ occurred\b[^\n]*
@@ -30,12 +26,15 @@ PROBLEM = re.compile(
         | [^\n]{0,100}\b(?:[Tt]ests?|[Cc]hecks?|[Cc]ases?)\b[^\n]{0,20}\bfailed[.!]?[ \t]*$
         | (?i:[^\n]{0,60}\b(?:issue|bug|problem|error)\b[^\n]{0,20}
             \b(?:reproduced|confirmed|still\ (?:present|exists?|there|occurs?))\b)[^\n]*)""",
-    re.MULTILINE | re.VERBOSE,
+        re.MULTILINE | re.VERBOSE,
+    )
 )
-NO_PROBLEM = re.compile(
-    r"\b(?:fail\w*|errors?|mismatch\w*)\s*[:=]\s*(?:0\b|none\b|\[\])|\b(?:0|no|zero|not|never|without|correctly)\s+\w*\s?"
-    r"(?:fail|error|mismatch|reproduc|confirm|present)|no longer|\bPASS|[✅✓✔]|\bcorrectly\b|\bexpected to fail\b",
-    re.IGNORECASE,
+NO_PROBLEM = GuardedPattern(
+    re.compile(
+        r"\b(?:fail\w*|errors?|mismatch\w*)\s*[:=]\s*(?:0\b|none\b|\[\])|\b(?:0|no|zero|not|never|without|correctly)\s+\w*\s?"
+        r"(?:fail|error|mismatch|reproduc|confirm|present)|no longer|\bPASS|[✅✓✔]|\bcorrectly\b|\bexpected to fail\b",
+        re.IGNORECASE,
+    )
 )
 """Lines that say the opposite, or both."""
 
@@ -43,8 +42,6 @@ NO_PROBLEM = re.compile(
 def reported_problem(text: str) -> str:
     """The first line in which a check prints that something is wrong; empty if there is none."""
     text = text[-MAX_CHARS:]
-    if not contains_any(text, SIGNS):
-        return ""
     for found in islice(PROBLEM.finditer(text), MAX_CANDIDATES):
         line = found[0].strip()
         if not NO_PROBLEM.search(line) and not is_benign(line):

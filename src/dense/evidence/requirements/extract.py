@@ -14,6 +14,7 @@ from dense.evidence.requirements.numbers import port_role, ports, thresholds
 from dense.evidence.requirements.requirement import Requirement, Role
 from dense.evidence.requirements.sentences import Sentence, sentences
 from dense.knowledge.programs import programs_that
+from dense.text.guarded import GuardedPattern
 from dense.trajectory import Task
 
 MAX_CLAUSES = 15
@@ -23,7 +24,7 @@ MAX_CODE_LINES = 10
 MAX_COMMAND_CHARS = 200
 
 KEY = re.compile(r"\"([A-Za-z_][\w .-]{0,50})\"\s*:\s*(\"?<|\[?\s*\"?\.\.\.|(?=\{\s*\"\w+\":\s*<)\{)?")
-ANSWER_LABEL = re.compile(r"\b[A-Z]{3,20}(?: [A-Z]{2,20}){0,3}:(?=\s)")
+ANSWER_LABEL = GuardedPattern(re.compile(r"\b[A-Z]{3,20}(?: [A-Z]{2,20}){0,3}:(?=\s)"))
 ORDINARY_WORDS = programs_that("word")
 """Programs whose name may begin a line of anything."""
 SHELL_LANGUAGES = frozenset(["", "sh", "bash", "shell", "console", "zsh", "terminal"])

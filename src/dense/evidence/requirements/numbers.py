@@ -7,14 +7,17 @@ import re
 from dense.evidence.requirements.requirement import Role
 from dense.evidence.requirements.vocabulary import CUES
 from dense.knowledge.words import phrases, words
+from dense.text.guarded import GuardedPattern
 
 NUMBER = re.compile(r"[$€£]?\d[\d,.]*(?:e[-+]?\d{1,3}\b)?")
 UNIT = re.compile(r"\**\s?(%|°[CF]?|[^\W\d_]{1,14})")
 NO_UNIT = words("no_unit")
-SIGN = re.compile(
-    rf"(?:<=|>=|[≤≥<>≦≧⩽⩾]|(?<![^\W_])(?:{'|'.join(sorted(phrases('limit'), key=len, reverse=True))}))"
-    r"(?=(?: an?| the)?[ *`-]*$)",
-    re.IGNORECASE,
+SIGN = GuardedPattern(
+    re.compile(
+        rf"(?:<=|>=|[≤≥<>≦≧⩽⩾]|(?<![^\W_])(?:{'|'.join(sorted(phrases('limit'), key=len, reverse=True))}))"
+        r"(?=(?: an?| the)?[ *`-]*$)",
+        re.IGNORECASE,
+    )
 )
 MAX_SIGN_CHARS = 24
 
