@@ -119,6 +119,10 @@ def test_a_full_disk_leaves_the_old_result(tmp_path: Path, monkeypatch: pytest.M
         "run.json": b"old",
     }
 
+    with pytest.raises(DenseError, match="No space left on device"):
+        write_files(tmp_path / "other", {"feedback.txt": b"new", "run.json": b"new"})
+    assert not (tmp_path / "other").exists()
+
 
 def test_no_link_is_followed(tmp_path: Path) -> None:
     outside = tmp_path / "outside"

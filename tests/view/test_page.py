@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -202,6 +204,16 @@ def test_what_cannot_be_shown_is_an_error_for_people(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(DenseError, match="distill it again"):
         load_runs(tmp_path)
+
+
+def test_a_page_that_does_not_fit_on_the_disk_leaves_the_old_one(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the disk: the page is larger."""
+    page = tmp_path / "page.html"
+    page.write_text("old")
+    command = f"ulimit -f 8; exec {sys.executable} -m dense view {EXAMPLES / 'csv-report'} --out {page}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1 and "the result cannot be written (File too large)" in done.stderr, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"] and page.read_text() == "old"
 
 
 def test_a_cell_of_an_experiment_shows_its_last_try_and_what_it_was_given(tmp_path: Path) -> None:

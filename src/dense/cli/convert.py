@@ -87,7 +87,7 @@ def _written(traces: TraceInputs, to: Form, out: Path | None) -> Iterator[tuple[
         if out.suffix == DOCUMENT and len(found) > 1:
             raise WrongUsage(f"--out {out}: there are {len(found)} trajectories; name a folder or a {LINES} file")
         if found:
-            write_files(out.parent, {out.name: b"".join(data + b"\n" for _, data in found)})
+            write_files(out.parent.resolve(), {out.name: b"".join(data + b"\n" for _, data in found)})
         yield from ((str(trajectory.source), out) for trajectory, _ in found)
     else:
         taken: set[str] = set()

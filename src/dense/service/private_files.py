@@ -33,6 +33,7 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, outdated: Iterable[
     last, and is missing while others are replaced: if it is there, all are complete.
 
     If the disk is full, nothing of what was there changes."""
+    is_new = not folder.exists()
     make_folder(folder)
     written: list[tuple[Path, Path]] = []
     try:
@@ -49,6 +50,9 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, outdated: Iterable[
         for temporary, _ in written:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
+        if is_new:
+            with suppress(OSError):
+                folder.rmdir()
         reason = error.strerror or str(error)
         raise DenseError(f"{folder}: the result cannot be written ({reason}); what was there is unchanged") from None
 

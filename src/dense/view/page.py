@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from dense.errors import DenseError
+from dense.service.private_files import write_files
 from dense.text.html import escape_controls, page_source, page_template, policy_hash, script_json, without_infinities
 from dense.trajectory import Step
 from dense.version import __version__
@@ -27,11 +28,7 @@ CHUNK_CHARS, CHUNK_STEPS = 400_000, 200
 
 def write_view(runs: Sequence[LoadedRun], path: Path) -> Path:
     """Write the page of one run, or of two side by side; returns its path."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page_html(runs), encoding="utf-8", newline="")
-    except OSError as error:
-        raise DenseError(f"the page cannot be written to {path}: {error.strerror or error}") from None
+    write_files(path.parent.resolve(), {path.name: page_html(runs).encode("utf-8", "replace")})
     return path
 
 
