@@ -65,6 +65,7 @@ def test_a_budget_is_bytes_the_paper_s_or_the_default(tmp_path: Path, given: str
     ("change", "reported"),
     [
         (("repetitions: 3", "repetitions: 0"), "repetitions: Input should be greater than or equal to 1"),
+        (("repetitions: 3", "repetitions: 99999999"), "repetitions: Input should be less than or equal to 1000"),
         (("repetitions: 3", "repetition: 3"), "repetition: is no key that an experiment has"),
         (("name: demo", "name: ../demo"), "name: String should match pattern"),
         (("name: demo", ""), "name: is missing"),
@@ -213,6 +214,11 @@ def test_tasks_of_a_recipient(tmp_path: Path) -> None:
     now = identity_of(more.config, tuple(more.tasks.values()), more.base)
     assert identity_differences(before, now) == [("excluded: some: task-2 is gone", True)]
     assert identity_differences(now, before) == [("excluded: some: task-2 is new", False)]
+
+
+def test_a_plan_has_an_end(tmp_path: Path) -> None:
+    with pytest.raises(BadConfig, match="an experiment of 12,002,000 cells: at most 1,000,000 are possible; split it"):
+        made_plan(tmp_path, repetitions=1000, rounds=1000)
 
 
 def test_arms_are_named_by_profile_and_budget(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ SANDBOX = "sandbox"
 """The environment that needs no Docker."""
 MASK = "sha256:"
 _CLASS_PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
+MAX_REPETITIONS = 1_000
 UNITS = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
 
 
@@ -213,8 +214,8 @@ class ExperimentConfig(StrictConfig):
     methods: Annotated[tuple[str | ArmConfig, ...], Field(min_length=1)]
     """`dense methods` lists them; or `module:Class`; or a method with settings of its own."""
     analyst: AnalystConfig = AnalystConfig()
-    repetitions: int = Field(default=3, ge=1)
-    rounds: int = Field(default=1, ge=1)
+    repetitions: int = Field(default=3, ge=1, le=MAX_REPETITIONS)
+    rounds: int = Field(default=1, ge=1, le=MAX_REPETITIONS)
     """1 for a single rerun, more for iterative refinement."""
     memory: int = Field(default=3, ge=1)
     """Of how many preceding attempts a message carries the feedback."""
@@ -226,7 +227,7 @@ class ExperimentConfig(StrictConfig):
     """How often an execution that was not scored is tried again before its cell is invalid."""
     stop_after: int = Field(default=12, ge=1)
     """After so many executions in a row without a score the run stops: something is wrong with all of them."""
-    timeout_multiplier: float = Field(default=1.0, gt=0)
+    timeout_multiplier: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     """Of the time limits that tasks set."""
     max_usd: float | None = Field(default=None, gt=0)
     """The analyst's calls stop cleanly before more is spent."""

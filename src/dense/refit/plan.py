@@ -72,6 +72,10 @@ class Plan:
         return self.folder / "cells" / cell.key
 
 
+MAX_CELLS = 1_000_000
+"""A plan is held in memory."""
+
+
 def plan_of(config: ExperimentConfig, base: Path, folder: Path) -> Plan:
     """The plan of a configuration whose file lies in `base`."""
     tasks = resolve_tasks(config.tasks, base)
@@ -81,6 +85,9 @@ def plan_of(config: ExperimentConfig, base: Path, folder: Path) -> Plan:
                 raise BadConfig(f"recipient {recipient.name!r}: exclude: no task is called {pattern!r}")
         if not any(recipient.runs(task.name) for task in tasks):
             raise BadConfig(f"recipient {recipient.name!r}: exclude: no task is left")
+    attempts = 1 + len(config.methods) * config.rounds
+    if (cells := len(config.recipients) * len(tasks) * config.repetitions * attempts) > MAX_CELLS:
+        raise BadConfig(f"an experiment of {cells:,} cells: at most {MAX_CELLS:,} are possible; split it")
     return Plan(config, tasks, folder, base)
 
 
