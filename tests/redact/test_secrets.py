@@ -423,3 +423,22 @@ def test_what_one_place_gives_away_is_found_bare_elsewhere() -> None:
     redacted, _ = redact_text(f"$ echo $KEY\n{secret}\n$ env\nAWS_SECRET_ACCESS_KEY={secret}\n", environment={})
     mark = "[redacted: aws-secret-key 1]"
     assert redacted == f"$ echo $KEY\n{mark}\n$ env\nAWS_SECRET_ACCESS_KEY={mark}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "API_KEY={}",
+        "export ACME_KEY={} && make",
+        "curl -H 'X-Api-Key: {}' https://example.com",
+        'headers: "X-Auth-Token: {}"',
+        "GET /v1/items?api_key={}&page=2",
+        "useradd -m -p {} bob",
+    ],
+)
+def test_short_values_behind_a_clear_name(text: str) -> None:
+    """Sixteen characters are too few to be found by their look."""
+    secret = "9fK2mQ7xT4vB8nZ1"
+    assert secret not in redact_text(text.format(secret))[0]
+    if "useradd" not in text:  # whose value is a password, whatever it is
+        assert redact_text(text.format("development"))[0] == text.format("development")

@@ -52,6 +52,7 @@ PLACES = (
     _flag("http -|https -", rf"(?<=-)(?:a|-auth){_SPACED}", _PAIR),
     _flag("mysql|mariadb|xtrabackup", "-p(?!assword|ort|rotocol|lugin|refix|ager|ipe)"),
     _flag("sshpass", r"-p[ \t]{0,2}"),
+    _flag("useradd|usermod", rf"(?:-p|--password){_SPACED}"),
     _flag("docker login|podman login|buildah login|skopeo login|oras login|registry login|az login", rf"-p{_SPACED}"),
     _flag("auth login|twine|mongo|cqlsh|evil-winrm|rdesktop|psexec|crackmapexec|netexec|influx ", rf"-p{_SPACED}"),
     _flag("redis-cli|valkey-cli", rf"(?:-a|--pass){_SPACED}"),

@@ -83,6 +83,8 @@ _SHELL_ASSIGNMENT = re.compile(r"[A-Z]+=")
 _SHELL_VARIABLE = re.compile(
     r"(?:^|[\s;&|\"'(`])(?:export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|-e[ \t]*|--env[ =]|\$env:)?[A-Z][A-Z0-9_]*\Z"
 )
+_FIELD = re.compile(r"(?:[?&]|(?<![a-z0-9])x-)[a-z0-9_-]{0,24}\Z", re.IGNORECASE)
+"""Before a name in the query of a URL, or in a header: `?api_key=…`, `X-Api-Key: …`."""
 _SETTING = re.compile(
     r"(?:^|[\s;&|])(?:ENV|setx|set|configure set|config set|secrets? set|variables? set)[ \t]+[\w.-]*\Z"
 )
@@ -181,7 +183,7 @@ def _assigned(text: str, place: int, before: str, anchor: str) -> Span | None:
         return None
     if is_password and (is_flag or is_client):
         return _span(match, is_certain=True)
-    is_variable = _SHELL_VARIABLE.search(before + match[0][:4]) is not None
+    is_variable = _SHELL_VARIABLE.search(before + match[0][:3]) is not None  # the shortest name: KEY, PWD
     if is_password:
         is_meant = is_password_value(
             value,
@@ -189,7 +191,8 @@ def _assigned(text: str, place: int, before: str, anchor: str) -> Span | None:
             is_setting=is_variable or _is_line(text, place, match) or _is_pair(text, before, match),
         )
     else:
-        is_meant = is_short_secret(value, is_quoted=quoted, is_setting=is_variable or is_flag)
+        is_setting = is_variable or is_flag or _FIELD.search(before) is not None
+        is_meant = is_short_secret(value, is_quoted=quoted, is_setting=is_setting)
     if not is_meant or (not quoted and _goes_on(text, match)):
         return None
     return _found(match, BY_NAME, "password" if is_password else "named-secret")
