@@ -72,3 +72,16 @@ def test_the_snippet_of_an_edit_shows_it_but_does_not_run_it(path: str, answer: 
     edit = Step(Source("made"), "", "", (call,), (Observation(answer, "1"),))
     whole = trajectory(f"Write the number to `{path}`.", edit, Step(Source("made"), DONE))
     assert bool(found(assess(whole), "unverified_change")) != is_shown
+
+
+def test_a_patch_that_was_only_read_back_is_a_doubt() -> None:
+    """As in the corpus's nano-output/django__django-12304."""
+    submit = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git add -A && git diff --cached"
+    diff = "diff --git a/shop/x.py b/shop/x.py\n--- a/shop/x.py\n+++ b/shop/x.py\n@@ -1 +1 @@\n-x = 0\n+x = 1\n"
+    edit, look = ("sed -i 's/x = 0/x = 1/' shop/x.py", ""), ("cat shop/x.py", "x = 1")
+    assessment = analysed("Totals are wrong.", edit, look, (submit, diff))
+    assert not the(assessment, "unverified_change").is_serious
+    assert "changed at a1, and nothing ran later." in described(assessment, "unverified_change")
+    run = ("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK")
+    assert not found(analysed("Totals are wrong.", edit, look, run, (submit, diff)), "unverified_change")
+    assert not found(analysed("Totals are wrong.", edit, look, "Done."), "unverified_change")

@@ -4,7 +4,7 @@ read."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector, each_of
@@ -73,11 +73,23 @@ def unverified_changes(evidence: TraceEvidence) -> Iterator[Finding]:
     is_helper = any(path.endswith(PROGRAM_ENDINGS) for path in paths)
     if not named and (not is_helper or any(file.is_missing for file in evidence.tracked_files)):
         return  # what the task asks for and nobody made is reported as that
-    if not may_run(evidence) or any(_verifies(evidence, fact) for fact in evidence.facts[last - 1 :]):
+    if not may_run(evidence):
+        return
+    if any(_verifies(evidence, fact) for fact in evidence.facts[last - 1 :]):
+        if evidence.submitted_diff is not None and not _is_run_after(evidence, paths):
+            yield UNVERIFIED_CHANGE.found("", last, severity="doubt", files=tuple(paths), is_read=1)
         return
     new = [file.path for file in evidence.tracked_files if not file.is_old and not file.path.endswith(TEXT_ENDINGS)]
     is_new = any(same_file(path, one) for path in named for one in new)
     yield UNVERIFIED_CHANGE.found("", last, severity="serious" if is_new else "doubt", files=tuple(paths))
+
+
+def _is_run_after(evidence: TraceEvidence, paths: Sequence[str]) -> bool:
+    """Whether anything ran after the last change; to read a patch to a project back shows little."""
+    last = evidence.last_change
+    if any(map(runs_something, evidence.facts[last:])) or evidence.fact(last).is_check:
+        return True
+    return any(runs_after_writing(evidence.step(last), path) for path in paths)
 
 
 def _verifies(evidence: TraceEvidence, fact: ActionFacts) -> bool:

@@ -311,9 +311,12 @@ WORDINGS: dict[str, Wording] = {
     "unverified_change": Wording(
         lambda one, _: (
             f"{', '.join(f'`{one_line(path, 80)}`' for path in one.texts('files'))} changed at a{one.opened},"
-            " and nothing ran it or looked at it later."
+            f" and nothing ran{' later' if one.number('is_read') else ' it or looked at it later'}."
         ),
-        lambda one: f"Run or read back {paths_text(one.texts('files'))} after the last change, before handing over.",
+        lambda one: (
+            f"Run{'' if one.number('is_read') else ' or read back'} {paths_text(one.texts('files'))}"
+            " after the last change, before handing over."
+        ),
     ),
     "answer_rejected": Wording(
         _answer_rejected,
