@@ -14,10 +14,11 @@ from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
-from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_among, is_temporary, is_trial_file
+from dense.evidence.facts.paths import base_name, is_among, is_temporary, is_trial_file
 from dense.evidence.facts.searches import found_nothing
 from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import TraceEvidence
+from dense.knowledge.file_names import PROGRAM_ENDINGS
 from dense.text.quoting import as_text
 
 MAX_CHANGING_CALLS = 8

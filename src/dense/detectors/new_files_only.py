@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
 from dense.evidence.deliverables.diff import FileChange
-from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_trial_file, same_file
+from dense.evidence.facts.paths import base_name, is_trial_file, same_file
 from dense.evidence.trace import TraceEvidence
+from dense.knowledge.file_names import PROGRAM_ENDINGS
 
 ONLY_NEW_FILES = FindingCode(
     "only_new_files", "The submission changes no existing file.", "serious", covers_failures=False

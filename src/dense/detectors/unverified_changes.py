@@ -13,8 +13,9 @@ from dense.evidence.deliverables.within_action import runs_after_writing
 from dense.evidence.ending.done import runs_something
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
-from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, is_among, same_file
+from dense.evidence.facts.paths import base_name, is_among, same_file
 from dense.evidence.trace import TraceEvidence
+from dense.knowledge.file_names import PROGRAM_ENDINGS
 from dense.knowledge.programs import STORE_COMMANDS, programs_that
 from dense.text.guarded import GuardedPattern
 

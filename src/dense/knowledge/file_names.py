@@ -83,3 +83,13 @@ ROOTS = frozenset(
 """.split()
 )
 """Folders at the root of a machine. Any other absolute path without an extension is the route of a service."""
+TEMPORARY_FOLDERS = frozenset({"tmp", ".git", "__pycache__", "node_modules", ".venv", "venv", ".cache"})
+TEMPORARY_ENDINGS = (".log", ".pyc", ".tmp", ".bak", ".orig")
+LOG_ENDINGS = (".log", ".out", ".err", ".pid", ".lock")
+PROGRAM_ENDINGS = tuple(".py .js .ts .c .cpp .go .rs .java .rb .sh .php .cs .pl .r .jl".split())
+TRIAL_PREFIXES = ("repro", "debug", "demo", "try_", "tmp", "temp", "scratch")
+LOG_FILES = (".log", ".out", ".err", ".output", "out.txt", "output.txt", "result.txt", "results.txt", "log.txt")
+"""How names of files end that hold what programs printed."""
+BUILD_FOLDERS = frozenset({"build", "dist", "__pycache__", "node_modules", "target", ".pytest_cache"})
+SHELL_STARTUP_FILES = tuple("activate .bashrc .profile .bash_profile .zshrc .env env.sh setup.bash nvm.sh".split())
+"""Files that a shell sources to prepare itself: no program of the task's own."""

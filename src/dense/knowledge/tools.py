@@ -210,3 +210,23 @@ PYTHONS = tools_of_kind("python")
 def is_talk(name: str) -> bool:
     """Whether a tool, by its plain name, touches nothing but the conversation, or starts another agent."""
     return known_tool(name).kind == "talk"
+
+
+KEY_PRESS = re.compile(
+    r"(?:C-[a-z]|M-[a-z]|\^[A-Z]|Enter|Escape|Tab|Space|BSpace|Up|Down|Left|Right|PageUp|PageDown|Home|End|q|y|n|)$"
+)
+SHELL_FENCES = ("sh", "bash", "shell", "console")
+SHELL_NAME = re.compile(r"(?:^|[_-])(?:bash|shell|exec|execute|terminal|command|cmd|console)(?:$|[_-])")
+"""How a tool that no row knows is named if it is a shell."""
+WRITING_NAME = re.compile(
+    r"(?:^|[_-])(?:write|create|edit|update|append|insert|replace|patch|save|modify|overwrite|add|upload|export)(?:$|[_-])"
+    r"|^(?:write|create|edit|save|append)|screenshot|generate"
+)
+REMOVING_NAME = re.compile(r"(?:^|[_-])(?:delete|remove|unlink)(?:$|[_-])")
+"""How tools that no row knows are named if they write or remove files."""
+NOT_STARTED = frozenset({"pending", "todo", "not_started", "open", "queued"})
+"""How the planning tools of common agents mark an item that was not started."""
+ITEM_FIELDS = ("content", "step", "title", "description", "text", "task", "name")
+"""Fields in which they keep the words of an item."""
+SAID_KEYS = tuple("description prompt task instruction instructions thought question message".split())
+ANSWER_KEYS = tuple("answer result output final_answer args message summary text input content".split())

@@ -10,6 +10,7 @@ import msgspec
 
 from dense.evidence.actions.tool_calls import is_shell, parse_call
 from dense.evidence.facts.agents import subagent_steps
+from dense.knowledge.tools import ANSWER_KEYS
 from dense.knowledge.words import pattern
 from dense.narrate.phrases import Clause, capital
 from dense.text.guarded import GuardedPattern
@@ -31,7 +32,6 @@ PAGE_LINE = re.compile(r"\AAddress: .{0,2000}?\n={8,}\s*\n(?=\s*\S)", re.DOTALL)
 """What a file browser puts before a page."""
 LEDGER_ENTRIES = (("instruction_or_question", "answer"), ("is_progress_being_made", "reason"))
 """The entries of an orchestrator's ledger that say something."""
-ANSWER_KEYS = tuple("answer result output final_answer args message summary text input content".split())
 NEXT = pattern("next")
 THINKING_ALOUD = pattern("thinking_aloud")
 MUSING = pattern("musing")

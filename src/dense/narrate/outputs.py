@@ -12,6 +12,7 @@ from msgspec import Struct
 from dense.evidence.observations.result import ObservedFailure, TestRun
 from dense.knowledge.errors import NO_SUCH_COMMAND
 from dense.knowledge.programs import is_program
+from dense.knowledge.test_outputs import IDLE_LINE, PYTEST_ERROR, SKIPPED
 from dense.narrate.phrases import lines_text, listed
 from dense.text.quoting import code_span, last_line
 
@@ -24,14 +25,6 @@ MAX_LAST_LINE_CHARS = 60
 SHORT_LAST_LINE_CHARS = 24
 """A last line up to this length is shown whatever it consists of."""
 MAX_IDLE_LINES = 4
-SKIPPED = re.compile(r"\b([1-9]\d*) skipped\b")
-PYTEST_ERROR = re.compile(r"^E  [^\n]{6,}(?<!%\])$", re.MULTILINE)
-"""A line that pytest marks as an error."""
-IDLE_LINE = re.compile(
-    r"Waiting for the debugger|Debugger attached|npm notice|Done in |\(Open file:|bash-"
-    r"|(?:real|user|sys)\s+(?:\d+m)?[\d.,]+s?$|\(\d+ more lines (?:above|below)\)"
-)
-"""Last lines that say nothing: how long it took, what an editor does not show."""
 NUMBERED = re.compile(r"\s*(\d{1,6})(?=\D)")
 VALUE = re.compile(r"(?=.*\w)(?:\S*[\w%]|[\[({].*[\])}])")
 """A line without letters that is one value."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Any
 
 from dense.evidence.actions.tool_calls import parse_call
+from dense.knowledge.test_outputs import COMPLAINT_LINE, HEADING_LINE
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import describe_change, remaining_changes, small_changes
 from dense.narrate.outputs import describe_missing, main_failure, test_name
@@ -26,21 +26,9 @@ MAX_COMPLAINT_TEXT = 40_000
 MAX_ARGUMENT_CHARS = 60
 MAX_VALUES = 3
 """How many single values are named in which two lists or records differ."""
-TEST_COMPLAINT = GuardedPattern(
-    re.compile(
-        r"^(?:E {2,8}(\S[^\n]{2,200})|((?:\w{1,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception): [^\n]{1,200})"
-        r"|FAILED [^\n]{1,200}? - (\S[^\n]{0,200})|\s{2,12}\w{1,60}_test\.go:\d{1,6}: ([^\n]{1,200}))$",
-        re.MULTILINE,
-    )
-)
+TEST_COMPLAINT = GuardedPattern(COMPLAINT_LINE)
 """How pytest, unittest and go say what a test expected, in the order of preference."""
-TEST_HEADING = GuardedPattern(
-    re.compile(
-        r"^(?:(?:FAIL|ERROR): (\w{1,200})|_{3,200} (?:ERROR at \w{1,20} of )?(\S{1,300}) _{3,200}$"
-        r"| {0,40}--- FAIL: (\S{1,300}))",
-        re.MULTILINE,
-    )
-)
+TEST_HEADING = GuardedPattern(HEADING_LINE)
 """How unittest, pytest and go begin what they say of one test that failed."""
 
 type TestedChanges = Callable[[NarratedAction], Sequence[NarratedAction]]

@@ -40,7 +40,7 @@ MAX_PATHS = 12
 FEW_LOOKS = 3
 """With more of them, a stretch was for the looks, and not for one value beside them."""
 MIN_VALUE_CHARS = 8
-NO_NAMES = frozenset({"", ".", "..", "~"})
+NO_NAMES = frozenset({"", ".", "..", "~", ".git"})
 COMMIT = "git commit"
 WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.:/]+")
 ERROR_NAME = re.compile(r"(?:[A-Z]\w{2,30}(?:Error|Exception|Interrupt|Warning))(?=:|$)")
@@ -241,7 +241,8 @@ def _tool_title(actions: Sequence[NarratedAction]) -> str:
     """What was done through a tool of the task's own, such as a booking; what a shell or an editor did by the files."""
     done = [action for action in actions if not action.has_failed]
     last = (done or actions)[-1]
-    names = [name for path in last.facts.effects.writes[:MAX_PATHS] if _is_file_name(name := base_name(path))]
+    names = [base_name(path) for path in last.facts.effects.writes[:MAX_PATHS]]
+    names = [name for name in names if name not in NO_NAMES and set(name).isdisjoint("$*{}?")]
     words = _tool_words(_program(last))
     if names:
         text = f"{'edit' if _is_edit(last, names[0]) else 'write'} {_names_text(names)}"
@@ -250,10 +251,6 @@ def _tool_title(actions: Sequence[NarratedAction]) -> str:
     else:
         text = words if " " in words else f"{words}{_detail(last)}"
     return capital(text) if done else f"Try to {text}"
-
-
-def _is_file_name(name: str) -> bool:
-    return name not in NO_NAMES and name != ".git" and set(name).isdisjoint("$*{}?")
 
 
 def _detail(action: NarratedAction) -> str:

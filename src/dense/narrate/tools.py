@@ -11,6 +11,7 @@ from msgspec import Struct
 from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call
 from dense.knowledge import tools as known
+from dense.knowledge.tools import SAID_KEYS
 from dense.narrate.commands import describe_program
 from dense.narrate.messages import describe_message
 from dense.narrate.phrases import OPEN_FILE, Clause, lines_text, paths_text
@@ -26,7 +27,6 @@ MAX_CALL_CHARS = 220
 MAX_CHANGE_CHARS = 44
 MAX_PATCH_CHARS = 20_000
 MAX_CODE_CHARS = 2000
-SAID_KEYS = tuple("description prompt task instruction instructions thought question message".split())
 PATCHED_FILE = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?)([^\n\t]{1,300})", re.MULTILINE)
 
 

@@ -138,7 +138,9 @@ def _phase_change(
     weight = 0.0
     if last.has_passed or (old == "verify" and not last.has_failed and last.phase == "explore"):
         rest = facts[before + 1 : before + 2 + CLOSING_ACTIONS]
-        weight += 2.25 if new != "verify" or (last.has_passed and _only_closes(rest)) else 0.25
+        # So few actions at the end, none of which changes anything, only close.
+        closes = len(rest) <= CLOSING_ACTIONS and all(fact.phase not in ("produce", "setup") for fact in rest)
+        weight += 2.25 if new != "verify" or (last.has_passed and closes) else 0.25
     elif old == "run" and not last.has_failed and new in ("produce", "setup", "explore"):
         weight += 0.75
     if old == "explore" and new not in ("explore", "verify"):
@@ -153,11 +155,6 @@ def _phase_change(
     elif old == "produce" and new == "setup":
         weight += 0.5
     return weight
-
-
-def _only_closes(rest: Sequence[ActionFacts]) -> bool:
-    """Whether these are the last few actions, and none changes anything."""
-    return len(rest) <= CLOSING_ACTIONS and all(fact.phase not in ("produce", "setup") for fact in rest)
 
 
 def _phase(links: ActionLinks, fact: ActionFacts, head: int, position: int) -> Phase:

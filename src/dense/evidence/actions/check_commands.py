@@ -6,25 +6,19 @@ import re
 from collections.abc import Sequence
 
 from dense.evidence.actions.shell.arguments import has_flag, operands
+from dense.knowledge.check_words import (
+    CHECKING_DIFFS,
+    INTERPRETER_OPTIONS,
+    NO_RUN,
+    PACKAGER_OPTIONS,
+    PACKAGER_VERBS,
+    TASK_SCRIPTS,
+    TEST_WORDS,
+)
 from dense.knowledge.program import Program
-from dense.knowledge.program import words as words_of
 from dense.knowledge.programs import is_python, known_program, program_name
 from dense.knowledge.test_runners import RUNNERS
 
-TEST_WORDS = words_of("""
-    test tests testing check checks verify verifier verification validate validator validation selftest runtests
-    runtest unittest unittests spec specs lint typecheck tester e2e
-""")
-NO_RUN = words_of("--version -V --help -h --collect-only --co --listTests --list-tests --fixtures")
-"""Options with which nothing is checked."""
-CHECKING_DIFFS = words_of("--exit-code --no-index --check")
-INTERPRETER_OPTIONS = words_of("-W -X -c -e -cp -classpath --require -r -File -Command -I -O -S")
-PACKAGER_OPTIONS = words_of("--prefix -w --workspace --filter -C --cwd --dir")
-PACKAGER_VERBS = words_of(
-    "install i add ci remove uninstall exec x dlx init create publish link list ls view why audit"
-)
-TASK_SCRIPTS = words_of("manage.py setup.py artisan rails tox nox")
-"""Program files whose first argument says whether they test."""
 NONE: frozenset[str] = frozenset()
 NAME_PARTS = re.compile(r"[a-z]+\d*|[A-Z]+(?![a-z])|[A-Z][a-z]+\d*")
 

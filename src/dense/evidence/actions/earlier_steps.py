@@ -7,9 +7,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.evidence.actions.builder import EffectsBuilder
-from dense.evidence.actions.code_texts import record_code_texts
 from dense.evidence.actions.effects import UNNAMED, Effects
-from dense.evidence.actions.python_code import record_python
+from dense.evidence.actions.python_code import record_code_texts, record_python
 from dense.evidence.actions.shell.interpret import run_shell
 from dense.knowledge.programs import INTERPRETER_OF
 

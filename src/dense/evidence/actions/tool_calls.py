@@ -13,18 +13,12 @@ from msgspec import Struct
 from dense.evidence.actions.shell.arguments import strip_wrappers
 from dense.knowledge.programs import UNKNOWN as NO_PROGRAM
 from dense.knowledge.programs import known_program, program_name
-from dense.knowledge.tools import COMMAND_KEYS, Kind, Tool, known_tool, plain_name
+from dense.knowledge.tools import COMMAND_KEYS, KEY_PRESS, SHELL_FENCES, SHELL_NAME, Kind, Tool, known_tool, plain_name
 from dense.trajectory import ToolCall
 
-KEY_PRESS = re.compile(
-    r"(?:C-[a-z]|M-[a-z]|\^[A-Z]|Enter|Escape|Tab|Space|BSpace|Up|Down|Left|Right|PageUp|PageDown|Home|End|q|y|n|)$"
-)
 FENCE = re.compile(r"```(\w*)[^\n]*\n(.*?)```", re.DOTALL)
 MAX_COMMAND_CHARS = 400
 """So much of an argument shows whether it is a command line."""
-SHELL_FENCES = ("sh", "bash", "shell", "console")
-SHELL_NAME = re.compile(r"(?:^|[_-])(?:bash|shell|exec|execute|terminal|command|cmd|console)(?:$|[_-])")
-"""How a tool that no row knows is named if it is a shell."""
 
 
 class ParsedCall(Struct, frozen=True, gc=False):

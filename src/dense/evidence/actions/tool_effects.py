@@ -11,13 +11,8 @@ from dense.evidence.actions.python_code import record_python
 from dense.evidence.actions.shell.interpret import run_shell
 from dense.evidence.actions.tool_calls import ParsedCall, without_fence
 from dense.knowledge import tools as known
+from dense.knowledge.tools import REMOVING_NAME, WRITING_NAME
 
-WRITING_NAME = re.compile(
-    r"(?:^|[_-])(?:write|create|edit|update|append|insert|replace|patch|save|modify|overwrite|add|upload|export)(?:$|[_-])"
-    r"|^(?:write|create|edit|save|append)|screenshot|generate"
-)
-REMOVING_NAME = re.compile(r"(?:^|[_-])(?:delete|remove|unlink)(?:$|[_-])")
-"""How tools that no row knows are named if they write or remove files."""
 NOTEBOOK_COMMAND = re.compile(r"\s*(?:!|%(?:pip|conda|cd)\b)")
 PART_KEYS = ("old_string", "old_str", "old_code")
 """Arguments of edits: what is written is not all of the file."""

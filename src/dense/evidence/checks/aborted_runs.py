@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from dense.evidence.facts.paths import base_name
 from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun
+from dense.knowledge.error_words import SHELL_PREFIXES, STOPPED, UNSTARTED
 from dense.knowledge.errors import NO_SUCH_FILE, NO_SUCH_MODULE, OTHER
 
-SHELL_PREFIXES = ("bash:", "sh:", "/bin/bash:", "/bin/sh:", "zsh:", "dash:")
-"""How a line begins in which a shell says that there is no such program."""
-UNSTARTED = re.compile(
-    r"can't open file '|[Cc]annot open \S{1,200}: No such file|Can't open perl script|Could not read package\.json"
-    r"|No rule to make target"
-)
-"""How interpreters and builders say that what they were to run is not there."""
 NOT_LOADED = "_FailedTest"
 """What unittest calls the test that takes the place of a module that it could not import."""
-STOPPED = ("aborted", "interrupted", "cancelled", "canceled")
-"""What a line says if somebody stopped the run."""
 
 
 def is_stopped(line: str) -> bool:

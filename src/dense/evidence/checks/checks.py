@@ -144,7 +144,9 @@ def _check(action: int, commands: Sequence[str], family: str, result: ObservedRe
         return unknown  # a runner that counts tests, and no count: it broke off, or its output was cut
     line = failures[-1].line if failures else ""
     if failures and failures[-1].family is EXIT:
-        line = _last_line(step) or line
+        text = step.observations[-1].text[-2000:] if step.observations else ""
+        filled = (one.strip() for one in reversed(text.split("\n")) if one.strip() and not one.startswith("<"))
+        line = next(filled, line)
     if is_stopped(line):
         return unknown
     if result.reported_problem:
@@ -173,11 +175,6 @@ def _unittest_verdict(line: str, step: Step) -> str:
     text = step.observations[-1].text if step.observations else ""
     place = text.find("\nFAILED (", text.find(line))
     return text[place : place + 200].strip().partition("\n")[0] if place >= 0 else line
-
-
-def _last_line(step: Step) -> str:
-    lines = step.observations[-1].text[-2000:].split("\n") if step.observations else []
-    return next((line.strip() for line in reversed(lines) if line.strip() and not line.startswith("<")), "")
 
 
 # Runs of the same check

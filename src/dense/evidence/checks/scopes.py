@@ -12,22 +12,12 @@ from msgspec import Struct
 from dense.evidence.actions.shell.arguments import strip_wrappers
 from dense.evidence.actions.shell.statements import blocks
 from dense.evidence.facts.paths import base_name
-from dense.knowledge.program import words
+from dense.knowledge.check_words import EXCLUDE_OPTIONS, GENERAL_NAMES, LABEL_RUNNERS, VALUE_OPTIONS
 from dense.knowledge.programs import has_subcommands, is_interpreter, is_python, program_name
 
 MAX_COMMAND_CHARS = 1_000
-VALUE_OPTIONS = words("""
-    -W -X -p -o -c -n -e --tb --rootdir --settings --ds --confcutdir --reporter --config --color --log-level --junitxml
-    --cov-report -C --directory --prefix
-""")
-"""Options whose value is a word of its own, and no subject."""
-EXCLUDE_OPTIONS = words("--deselect --ignore --ignore-glob --exclude --exclude-tag --skip --testPathIgnorePatterns")
 SELECTED = re.compile(r" -k[ =]?(?:'([^']*)'|\"([^\"]*)\"|(\S+))")
 EXCLUDED = re.compile(r"\bnot\s+\(?\s*([\w.\[\]-]+)")
-LABEL_RUNNERS = words("unittest manage.py runtests.py run_tests.py setup.py nose nose2 trial test")
-"""Runners that take modules by their dotted names."""
-GENERAL_NAMES = words("tests test testing src lib spec specs __tests__")
-"""Parts of names that do not say which tests are meant."""
 
 
 class Scope(Struct, frozen=True):

@@ -12,6 +12,7 @@ from msgspec import Struct
 from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, same_file
+from dense.knowledge.file_names import BUILD_FOLDERS
 from dense.trajectory import Step
 
 LAST_ACTIONS = 2
@@ -22,7 +23,6 @@ CUT = re.compile(r"^(?:<|\[|\(|\.\.\.|…)[^\n]{0,80}(?:elided|truncated|omitted
 ASSERTED = re.compile(r"^([-+])(?![-+]{2} )(.*(?:assert|expect|\bshould\b).*)", re.MULTILINE | re.IGNORECASE)
 """A removed or added line of a test that says what is expected."""
 MAX_FILES = 500
-BUILD_FOLDERS = frozenset({"build", "dist", "__pycache__", "node_modules", "target", ".pytest_cache"})
 
 
 class FileChange(Struct, frozen=True):

@@ -14,6 +14,7 @@ from dense.evidence.deliverables.sightings import count_sightings, is_named
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, is_among, same_file
 from dense.evidence.requirements.requirement import Requirement
+from dense.knowledge.error_words import ABSENT
 from dense.knowledge.programs import programs_that
 from dense.knowledge.tools import PATH_KEYS
 from dense.text.search import contains_any, lines_with
@@ -21,8 +22,6 @@ from dense.trajectory import Step
 
 MAX_FILES = 12
 """A task that names more files lists them, and hardly asks for all of them."""
-ABSENT = ("no such file", "cannot open", "can't open", "cannot access", "not found", "does not exist", "enoent")
-"""How programs say that a file is not there."""
 MAX_TEXT_CHARS = 64 * 1024
 MIN_STEM_CHARS = 4
 MAX_SIGHTINGS = 1_000
@@ -168,7 +167,8 @@ def _track(
                 read_back.append(fact.action)
         elif not fact.has_failed and (fact.phase == "run" or effects.services or effects.builds):
             # What ran may have read the file that names it, or made it out of one with the same stem, as compilers do.
-            may_exist = may_exist or bool(programs) or (not effects.scripts and _names_stem(said.typed, stem))
+            names_stem = f"{stem}." in said.typed or (len(stem) >= MIN_STEM_CHARS and is_named(said.typed, stem))
+            may_exist = may_exist or bool(programs) or (not effects.scripts and names_stem)
         is_there = _is_there(fact, named, texts, path, is_read=is_read)
         if is_there is not False and _shows_other_file(fact, path):
             continue
@@ -176,8 +176,6 @@ def _track(
             may_exist = may_exist or (not named and bool(texts))
         else:
             (shown if is_there else missed).append(fact.action)
-    if not made and (maker := _unknown_maker(path, shown, facts)):
-        made.append(maker)
     is_old = not made or _was_there(path, made[0], shown, facts, steps)
     return TrackedFile(
         requirement, tuple(made), tuple(tried), tuple(shown), tuple(missed), tuple(read_back), may_exist, is_old
@@ -197,21 +195,6 @@ def _acting_text(calls: Sequence[ParsedCall]) -> str:
         elif call.kind != "talk":
             texts += [str(value)[:MAX_TEXT_CHARS] for value in call.arguments.values()]
     return "\0".join(texts)
-
-
-def _names_stem(text: str, stem: str) -> bool:
-    """Whether a text names a file with this stem, or the stem alone: `coqc sum.v`, `train -output sum`."""
-    return f"{stem}." in text or (len(stem) >= MIN_STEM_CHARS and is_named(text, stem))
-
-
-def _unknown_maker(path: str, shown: Sequence[int], facts: Sequence[ActionFacts]) -> int:
-    """The last run before a file was first seen, if a listing did not show it before; 0 if there is none."""
-    before = facts[: shown[0] - 1] if shown else ()
-    folders = (path.rpartition("/")[0] or ".", ".")
-    listed = (fact.action for fact in before if fact.phase == "explore" and any(map(fact.effects.reads.count, folders)))
-    first = next(listed, len(facts))
-    ran = (fact for fact in reversed(before) if fact.action > first and not fact.has_failed)
-    return next((fact.action for fact in ran if fact.effects.scripts or fact.phase == "run"), 0)
 
 
 def _without_contents(command: str) -> str:

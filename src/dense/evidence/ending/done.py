@@ -20,8 +20,9 @@ from dense.evidence.ending.plans import plan_items
 from dense.evidence.ending.rejections import submitted_answer
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
-from dense.evidence.facts.paths import PROGRAM_ENDINGS, base_name, same_file
+from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.trace import TraceEvidence
+from dense.knowledge.file_names import PROGRAM_ENDINGS
 from dense.trajectory import Step
 from dense.tree import Met
 

@@ -13,6 +13,7 @@ from dense.evidence.ending.handovers import final_answer, lacking_sentence, long
 from dense.evidence.ending.plans import plan_items
 from dense.evidence.facts.agents import team_of
 from dense.evidence.facts.facts import ActionFacts
+from dense.knowledge.endings import CALL_MARKUP, CRASHES, EXIT_COMMANDS, LIMITED, NOT_DONE, PARTIAL, VERDICT_ARGUMENTS
 from dense.knowledge.words import pattern
 from dense.text.guarded import GuardedPattern
 from dense.trajectory import Step
@@ -24,34 +25,13 @@ MAX_HARNESS_CHARS = 300
 MAX_NOTICE_CHARS = 80
 """A last message that only says that the run is over is no longer."""
 MIN_EXPLANATION_CHARS = 12
-BOUNDS = r"(?:limits?|max(?:imum)?|budget|quota|rounds?|turns?|steps?|iterations?|tokens?|time|context|cost|counter)"
-LIMITED = re.compile(
-    rf"\b{BOUNDS}\b[^.\n]{{0,60}}\b(?:reached|exceeded|exhausted|used up)\b"
-    rf"|\b(?:reached|exceed(?:s|ed)|exhausted|hit|ran out of)\b[^.\n]{{0,40}}\b{BOUNDS}\b"
-    r"|LimitsExceeded|\bexit_(?:cost|context|format|error)|\b(?:was |got |been |^)killed\b|\btime(?:d|d[ -]|-)?out\b",
-    re.IGNORECASE,
-)
-"""Words of a harness that stopped a run at a limit."""
-CRASHES = re.compile(
-    r"^(?:Traceback \(most recent call last\).*|(?:[a-z_]\w*\.)+\w*(?:Error|Exception)\b.*|API Error: .*"
-    r"|Error code: [45]\d\d\b.*)",
-    re.MULTILINE,
-)
-"""An error of the agent's client, at the beginning of a line."""
 FENCED = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
-VERDICT_ARGUMENTS = ("task_completed", "success", "is_successful", "completed", "done", "finished", "status")
-"""Arguments of hand-over tools by which an agent says whether it is done."""
-NOT_DONE = frozenset({"false", "no", "failed", "failure", "fail", "error", "impossible", "infeasible", "blocked"})
-PARTIAL = frozenset({"partial", "partially", "incomplete"})
 ANNOUNCEMENT = GuardedPattern(pattern("announcement"))
 CLOSING = GuardedPattern(pattern("closing"))
-CALL_MARKUP = re.compile(r"<(?:tool_call|function_calls?|function=|invoke )|<\|tool_calls?_")
-"""A call that the harness left in the text of a message."""
 MAX_ACTIONS_AFTER_CLOSING = 3
 """A closing message may be followed by so many actions that change nothing."""
 MAX_SENTENCE_CHARS = 400
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-EXIT_COMMANDS = frozenset(["exit", "exit 0", "logout", "quit"])
 
 
 class Ending(Struct, frozen=True):

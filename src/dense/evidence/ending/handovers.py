@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dense.evidence.facts.facts import ActionFacts
+from dense.knowledge.endings import ANSWER_LINE, PRINTS_WORK
 from dense.knowledge.words import pattern, phrases
 from dense.text.guarded import GuardedPattern
 from dense.text.sentences import LIST_ITEM, first_sentences
@@ -17,13 +18,8 @@ TURN = re.compile(
     re.IGNORECASE,
 )
 """A sentence that turns from what was done to what was not."""
-FINAL_ANSWER = GuardedPattern(
-    re.compile(r"^[*# ]{0,6}FINAL ANSWER[*]{0,2}:[* ]{0,4}(\S[^\n]{0,300})", re.MULTILINE | re.IGNORECASE)
-)
+FINAL_ANSWER = GuardedPattern(ANSWER_LINE)
 """How benchmarks of questions mark the answer."""
-PRINTS_WORK = re.compile(
-    r"\bgit\b[^|;&\n]{0,80}\b(?:diff|show|format-patch)\b|\bcat\b[^|;&\n]{0,80}\.(?:patch|diff|txt)\b"
-)
 MAX_TAIL_CHARS = 4000
 MAX_COMMAND_CHARS = 2000
 MAX_MESSAGE_CHARS = 6000

@@ -12,25 +12,10 @@ from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.evidence.trace import TraceEvidence
+from dense.knowledge.units import FLOORS, METRICS, SCALES, SECONDS
 from dense.text.search import matcher
 
 LIMIT = re.compile(r"(?P<sign>.*?)\s*[$€£]?(?P<number>\d[\d,.]*(?:e[-+]?\d+)?)\s*(?P<unit>\S*)")
-FLOORS = (
-    *("least", "more than", "greater", "larger", "longer", "higher", "above", "over", "minimum", "no less"),
-    *(">", "≥", "≧", "⩾"),
-)
-"""Signs of limits that must be reached, unless they deny it: `no more than`."""
-SCALES = {
-    **dict.fromkeys(("", "b", "byte", "bytes"), 1.0),
-    **dict.fromkeys(("k", "kb", "kilobytes"), 1e3),
-    **dict.fromkeys(("m", "mb", "megabytes"), 1e6),
-    **dict.fromkeys(("g", "gb", "gigabytes"), 1e9),
-}
-SECONDS = {
-    **dict.fromkeys(("ms", "milliseconds"), 1e-3),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
-}
 REAL = re.compile(r"^real\s+(\d+)m([\d.]+)s", re.MULTILINE)
 TIMED = re.compile(
     r"\b(?:took|elapsed|runtime|run time|duration|total|time|finished in|completed in)\b[^\n\d]{0,30}"
@@ -41,10 +26,6 @@ TIMED = re.compile(
 is_timed = matcher(TIMED)
 LISTED = re.compile(r"^-[rwxsStT-]{9}\S?\s+\d+\s+\S+\s+\S+\s+(\d+(?:\.\d+)?)([KMG]?)\s", re.MULTILINE)
 COUNTED = re.compile(r"^\s*(\d+)(?:\s+(\S+))?\s*$", re.MULTILINE)
-METRICS = frozenset(
-    """accuracy precision recall f1 rate wins win reward score error mse rmse mae loss similarity ssim coverage speedup
-    ratio difference diff correlation r2 auc bleu psnr perplexity""".split()
-)
 WITHIN = re.compile(r"`(\w+)`\s+(?:is |must be |should be )?within\s+[\d.]+\s?%\s+of\s+`(\w+)`")
 """A limit on how far two named values are apart."""
 WORD = re.compile(r"[a-z0-9]+")

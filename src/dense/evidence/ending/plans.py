@@ -7,13 +7,9 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from dense.knowledge.tools import known_tool, plain_name
+from dense.knowledge.tools import ITEM_FIELDS, NOT_STARTED, known_tool, plain_name
 from dense.trajectory import Step
 
-NOT_STARTED = frozenset({"pending", "todo", "not_started", "open", "queued"})
-"""How the planning tools of common agents mark an item that was not started."""
-ITEM_FIELDS = ("content", "step", "title", "description", "text", "task", "name")
-"""Fields in which they keep the words of an item."""
 MAX_ITEMS = 50
 
 

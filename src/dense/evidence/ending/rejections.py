@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -10,15 +9,9 @@ from msgspec import Struct
 
 from dense.evidence.ending.handovers import prints_work
 from dense.evidence.facts.facts import ActionFacts
+from dense.knowledge.endings import REJECTED
 from dense.trajectory import Step
 
-_NO = r"(?:incorrect|not (?:\w+ )?correct|wrong|rejected|not accepted)"
-_SUBMITTED = r"(?:submission|answer|flag|solution|response|result|guess|key|password|patch)"
-REJECTED = re.compile(
-    rf"\b{_SUBMITTED}\b[^.\n]{{0,40}}\b{_NO}\b|\b{_NO}\s+{_SUBMITTED}\b|^\W*(?:{_NO}|try again)\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""Words that reject what was submitted: of that very thing, or at the start of a line."""
 MIN_VALUE_CHARS, MAX_VALUE_CHARS = 6, 120
 """How long an answer is that is a value and no word."""
 MAX_OUTPUT_CHARS = 2000

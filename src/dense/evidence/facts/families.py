@@ -9,6 +9,7 @@ from dense.evidence.actions.effects import Effects
 from dense.evidence.actions.shell.arguments import operands, strip_wrappers
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.traits import MAX_COMMAND_CHARS
+from dense.knowledge.file_names import SHELL_STARTUP_FILES
 from dense.knowledge.programs import (
     INTERPRETER_OF,
     LOOKERS,
@@ -23,8 +24,6 @@ from dense.trajectory import ToolCall
 
 FILTERS = programs_that("filters")
 SHELL_WRITERS = {"": "cat >", "cat": "cat >", "sed": "sed -i"}
-SHELL_STARTUP_FILES = tuple("activate .bashrc .profile .bash_profile .zshrc .env env.sh setup.bash nvm.sh".split())
-"""Files that a shell sources to prepare itself: no program of the task's own."""
 SUBCOMMAND_VALUES = frozenset("-C -c -f -p --prefix --git-dir --file --context --namespace -n".split())
 MAX_VERB_CHARS = 40
 QUOTES = "'\"`;&|)"

@@ -6,14 +6,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from dense.evidence.actions.check_commands import is_test_file
+from dense.knowledge.file_names import TEMPORARY_ENDINGS, TEMPORARY_FOLDERS, TRIAL_PREFIXES
 
 NO_TARGETS = frozenset(["", ".", "..", "/", "~", "*", ".git", "{}", "?"])
 """Paths that name no single file."""
-TEMPORARY_FOLDERS = frozenset({"tmp", ".git", "__pycache__", "node_modules", ".venv", "venv", ".cache"})
-TEMPORARY_ENDINGS = (".log", ".pyc", ".tmp", ".bak", ".orig")
-LOG_ENDINGS = (".log", ".out", ".err", ".pid", ".lock")
-PROGRAM_ENDINGS = tuple(".py .js .ts .c .cpp .go .rs .java .rb .sh .php .cs .pl .r .jl".split())
-TRIAL_PREFIXES = ("repro", "debug", "demo", "try_", "tmp", "temp", "scratch")
 
 
 @lru_cache(4096)

@@ -8,7 +8,8 @@ from typing import Literal
 
 from dense.evidence.actions.effects import Effects
 from dense.evidence.facts.families import own_scripts
-from dense.evidence.facts.paths import LOG_ENDINGS, base_name, is_temporary
+from dense.evidence.facts.paths import base_name, is_temporary
+from dense.knowledge.file_names import LOG_ENDINGS
 from dense.knowledge.programs import (
     LASTING_COMMANDS,
     LOOKERS,

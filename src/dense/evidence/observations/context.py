@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from dense.evidence.actions import Effects, commands, effects
 from dense.knowledge.errors import ERRORS, ErrorTable
+from dense.knowledge.file_names import LOG_FILES
 from dense.knowledge.programs import LOOKING_SUBCOMMANDS, SHOWERS, programs_that
 from dense.knowledge.test_runners import RUNNERS, RunnerTable
 from dense.trajectory import Observation, Step
@@ -22,8 +23,6 @@ LOG_SUBCOMMAND = re.compile(
     r" (?:logs?|status|describe)\b"
 )
 LOG_READERS = frozenset("docker docker-compose podman kubectl systemctl service supervisorctl".split())
-LOG_FILES = (".log", ".out", ".err", ".output", "out.txt", "output.txt", "result.txt", "results.txt", "log.txt")
-"""How names of files end that hold what programs printed."""
 ANSWERERS = programs_that("answers")
 """Programs whose exit code 1 is an answer."""
 DISCARDED = ("2>/dev/null", "2> /dev/null", "&>/dev/null", "&> /dev/null")

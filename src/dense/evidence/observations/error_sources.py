@@ -8,7 +8,15 @@ from msgspec import Struct
 
 from dense.evidence.observations.context import OutputContext
 from dense.evidence.observations.result import ObservedFailure
-from dense.knowledge.error_words import BENIGN_ENDINGS, BENIGN_WORDS, ERROR_WORDS, EXCEPTION_ENDINGS, SEVERITIES
+from dense.knowledge.error_words import (
+    BENIGN_ENDINGS,
+    BENIGN_WORDS,
+    ERROR_WORDS,
+    EXCEPTION_ENDINGS,
+    MEASUREMENT,
+    ROUND_COUNT,
+    SEVERITIES,
+)
 from dense.knowledge.errors import ASSERTION, BUILD, ERRORS, EXCEPTION, EXIT, KILLED, OTHER, ErrorFamily, ErrorTable
 from dense.knowledge.programs import programs_that
 from dense.text.search import contains_any
@@ -30,13 +38,6 @@ SIGNALLED = re.compile(
     r"line \d+: +\d+ (Killed|Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point)"
 )
 CURL_CODE = re.compile(r" \((\d{1,2})\) ")
-ROUND_COUNT = re.compile(r"[1-9]0 error|[1-9]0 failures")
-MEASUREMENT = re.compile(
-    r"\s{0,9}(?:[-+±~<>=≈]{0,3}\s{0,9}[\d.]{1,40}(?:e[-+]?\d{1,4})?\s{0,9}(?:%|\w{0,12}|\([^)]{0,60}\))\s{0,9}$"
-    r"|[-+]?\d+\.\d|exit code \d{1,10}$"
-    r"|(?:nan|\(?none|no|null|false|n/a|undefined)\W{0,3}$|-{1,40}\s{0,9}$|\[\]|\{\}|0\b|''$|\"\"$)",
-    re.IGNORECASE,
-)
 
 
 class ErrorLine(Struct, frozen=True, gc=False):

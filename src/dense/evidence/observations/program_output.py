@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Sequence
 
 from dense.evidence.observations.context import OutputContext
@@ -17,7 +16,7 @@ from dense.evidence.observations.error_sources import (
 )
 from dense.evidence.observations.harness import HarnessNotice, first_line
 from dense.evidence.observations.result import ObservedFailure, TestRun
-from dense.evidence.observations.terminal import clean_output, new_part, prompts
+from dense.evidence.observations.terminal import clean_output, new_part
 from dense.evidence.observations.test_runs import find_test_runs
 from dense.knowledge.errors import TIME_OUT, TOOL
 from dense.knowledge.harnesses import FAILURE_MARK
@@ -40,7 +39,7 @@ def read_program_output(
     went_well = notice.code == 0 or (notice.code is None and observation.is_error is False)
     if found and went_well and context.code_covers_all:
         found = [item for item in found if not item.is_weak]
-    failures = [item.failure for item in (_besides_tests(found, tests, text) if tests else found)]
+    failures = [item.failure for item in (_besides_tests(found, tests) if tests else found)]
     if notice.time_out and (context.kind == "program_output" or observation.text.lstrip().startswith(notice.time_out)):
         failures.insert(0, failure_of_line(notice.time_out, TIME_OUT))
     if not failures and not any(run.failed for run in tests):
@@ -48,19 +47,12 @@ def read_program_output(
     return distinct(failures), tests
 
 
-def _besides_tests(found: list[ErrorLine], tests: Sequence[TestRun], text: str) -> list[ErrorLine]:
-    """Without errors that are a test run's own. What another command on the same terminal printed is not."""
-    if not found:
+def _besides_tests(found: list[ErrorLine], tests: Sequence[TestRun]) -> list[ErrorLine]:
+    """Without errors that are a test run's own."""
+    if not tests:
         return found
-    has_failed = any(run.failed for run in tests)
-    typed = [place for place, _ in prompts(text)]
-    commands = {bisect(typed, text.find(run.line)) for run in tests}
-    return [
-        item
-        for item in found
-        if not (item.failure.family.is_counted_by_tests if has_failed else item.failure.family.is_provoked_by_tests)
-        or bisect(typed, item.place) not in commands
-    ]
+    flag = "is_counted_by_tests" if any(run.failed for run in tests) else "is_provoked_by_tests"
+    return [item for item in found if not getattr(item.failure.family, flag)]
 
 
 def _unexplained(observation: Observation, notice: HarnessNotice, context: OutputContext) -> list[ObservedFailure]:

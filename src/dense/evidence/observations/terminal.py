@@ -9,10 +9,6 @@ HEAD_CHARS, TAIL_CHARS = 24_576, 40_960
 """Longer observations are read at their head and their tail only."""
 
 CONTROL = re.compile(r"\x1b(?:\[[0-9;?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|[@-Z\\-_])")
-PROMPT = re.compile(
-    r"\n(?:\([\w.-]{1,40}\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}:[^\n#$]{0,200}[#$]|(?:bash|sh|zsh)-[\d.]{1,8}[#$]|\$)"
-    r" ([^\n]*)"
-)
 
 
 def clean_output(text: str) -> str:
@@ -31,8 +27,3 @@ def new_part(text: str, commands: Sequence[str]) -> str:
     first = next((line for command in commands if len(line := command.strip().partition("\n")[0][:60]) > 1), None)
     place = max(text.rfind(f"# {first}"), text.rfind(f"$ {first}")) if first else -1
     return text[text.rfind("\n", 0, place) :] if place >= 0 else text
-
-
-def prompts(text: str) -> list[tuple[int, str]]:
-    """Where each prompt of a screen is, and what was typed at it."""
-    return [(found.start(), found[1]) for found in PROMPT.finditer(text)] if "@" in text else []

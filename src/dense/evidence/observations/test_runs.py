@@ -10,6 +10,17 @@ from functools import cache
 from itertools import islice
 
 from dense.evidence.observations.result import TestRun
+from dense.knowledge.test_outputs import (
+    ALL_PASSED,
+    BOTH_COUNTS,
+    MAKE_ERROR,
+    NAMED_COUNTS,
+    PASSED_WORDS,
+    SHARE,
+    SIGNS_OF_RUN,
+    SUBTEST,
+    TEST_TARGET,
+)
 from dense.knowledge.test_runners import SUMMARY_SIGNS, SUMMARY_STARTS, RunnerTable, TestRunner
 from dense.text.search import contains_any, lines_with
 
@@ -23,23 +34,10 @@ MAX_LINE_CHARS = 300
 MAX_GENERIC_CHARS = 400
 """A line that is longer counts nothing."""
 
-SIGNS_OF_RUN = ("FAIL", "ERROR", "%]")
-"""Without one of these no run without a summary is shown."""
 BROKEN_LETTERS = "FE"
 """Letters of tests that failed or broke off, in lines of progress."""
 GENERIC = "tests"
 """The runner of a run by a runner that is not known."""
-PASSED_WORDS = ("assed", "PASSED")
-NAMED_COUNTS = re.compile(r"passed: *(\d+)[^\n]{0,20}?[,;|] *(?:total |tests? )?failed: *(\d+)", re.IGNORECASE)
-BOTH_COUNTS = re.compile(
-    r"\b(\d+) (?:tests? )?(passed|failed)[,;|] *(\d+) (?:tests? )?(?:passed|failed)\b", re.IGNORECASE
-)
-SHARE = re.compile(r"\b(\d+) ?(?:/|of|out of) ?(\d+) (?:tests? |checks? |cases? )?(passed|failed)\b", re.IGNORECASE)
-ALL_PASSED = re.compile(r"\ball (?:(\d+) )?(?:tests?|checks?) passed\b", re.IGNORECASE)
-MAKE_ERROR = re.compile(r"\nmake(?:\[\d+\])?: \*\*\* \[(?:[^\]\n:]{1,200}:\d+: )?([^\]\n]{1,200})\] Error \d+[^\n]*")
-TEST_TARGET = re.compile(r"test|check|verify|spec\b|lint", re.IGNORECASE)
-SUBTEST = re.compile(r"(\w+ \([\w.]+\)) [(\[]")
-"""The name of a test by unittest, and the beginning of what says which subtest it is."""
 
 
 def find_test_runs(text: str, runners: RunnerTable) -> tuple[TestRun, ...]:

@@ -6,12 +6,11 @@ import re
 
 from dense.evidence.requirements.blocks import blocks, window
 from dense.evidence.requirements.bug_reports import is_bug_report, is_session_record
-from dense.evidence.requirements.collector import RequirementCollector
 from dense.evidence.requirements.demands import command_role, is_ban, is_demand, is_order, value_role, words_of
 from dense.evidence.requirements.file_roles import file_roles
 from dense.evidence.requirements.mentions import Mention, is_command, mentions
 from dense.evidence.requirements.numbers import port_role, ports, thresholds
-from dense.evidence.requirements.requirement import Requirement, Role
+from dense.evidence.requirements.requirement import Requirement, RequirementCollector, Role
 from dense.evidence.requirements.sentences import Sentence, sentences
 from dense.knowledge.programs import programs_that
 from dense.text.guarded import GuardedPattern

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 from dense.evidence.actions.builder import EffectsBuilder, located
 from dense.evidence.actions.check_commands import is_check
-from dense.evidence.actions.code_texts import record_code_texts
 from dense.evidence.actions.programs.files import found_by
 from dense.evidence.actions.programs.lifecycle import is_build, is_service
 from dense.evidence.actions.programs.table import record_program
-from dense.evidence.actions.python_code import record_python
+from dense.evidence.actions.python_code import record_code_texts, record_python
 from dense.evidence.actions.shell.arguments import operands, option, words_behind
 from dense.evidence.actions.shell.command import Command
 from dense.evidence.actions.shell.grammar import parse
