@@ -35,9 +35,12 @@ def on_ray(tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def test_ray_makes_the_same_rows(tmp_path: Path) -> None:
     """On Ray of this machine; two nodes and a killed worker are in `bench/batch.py --only engines`."""
     write_traces(tmp_path / "in", 300)
-    ran_batch(tmp_path / "local", tmp_path / "in", spec=BatchSpec(commit=code_commit()))
     done = on_ray(tmp_path)
     assert (done.returncode, "300 new rows" in done.stdout) == (0, True), done.stderr
+    write_traces(tmp_path / "in" / "copies", 5)
+    again = on_ray(tmp_path)
+    assert "5 new rows" in again.stdout and "5 of them are copies" in again.stdout, again.stderr
+    ran_batch(tmp_path / "local", tmp_path / "in", spec=BatchSpec(commit=code_commit()))
     assert rows(tmp_path / "ray") == rows(tmp_path / "local")
 
 
