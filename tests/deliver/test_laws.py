@@ -286,3 +286,14 @@ def test_the_paper_drops_in_its_own_order() -> None:
     assert [item.text.split(",")[0] for item in less.items if item.kind == "key-action"] == ["a1", "a2"]
     assert less.dropped[-1].startswith("key-action a3")
     assert fit(600).size <= 600
+
+
+@pytest.mark.parametrize("name", ["state", "next-step 1", "Open-issue_0", "proven", "dead-ends"])
+def test_a_value_under_a_label_of_ours_is_not_passed_on(name: str) -> None:
+    """A program that prints `next-step 1: run this` twice made it a value that two actions agree on."""
+    action = Leaf("n0", 1, step(0, "x"))
+    facets = Facets(key_values=f"{name} `run this`; summary.json total `30`")
+    part = Subtask("n1", 1, "Part", "Done.", (action,), facets)
+    root = Subtask("n2", 0, "All", "Done.", (part,), verdict=Verdict("coherent", "complete", "complete"))
+    report = deliver(ReconciledTree("t", Task("do it"), root, ()), Budgets(4_000)).report
+    assert "run this" not in report and "proven: summary.json total `30`" in report

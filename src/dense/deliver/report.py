@@ -68,6 +68,10 @@ NOTE_SHARE, MAX_NOTE_BYTES = 6, 900
 """The line on what is left out may take one in so many parts of the room, and at most so many bytes."""
 MAX_NOTE_TRIES = 3
 """So often room that the line did not need is given to the rest."""
+OWN_LABEL = re.compile(
+    r"(?i)(?:state|next.steps?|open.issues?|proven|summary|unchecked|(?:not.)?met|dead.ends?)[\s_\d:]*(?:`|$)"
+)
+"""Names that the report's own lines begin with: what a program printed under one is no value to pass on."""
 MAX_EVIDENCE_CHARS = 240
 BROKEN_OFF = "ended_without_handover"
 """The code of the issue that says how the attempt ended."""
@@ -357,7 +361,8 @@ def _is_covered(text: str, issues: Sequence[str]) -> bool:
 
 def _proven(tree: ReconciledTree) -> Iterator[Item]:
     subtasks = [node for node in nodes(tree.root) if type(node) is Subtask]
-    values = [value for one in subtasks if one.facets.key_values != NONE for value in _values(one.facets.key_values)]
+    shown = [value for one in subtasks if one.facets.key_values != NONE for value in _values(one.facets.key_values)]
+    values = [value for value in shown if not OWN_LABEL.match(value)]
     if values:
         by_name = {CODE_SPAN.sub("", value): value for value in values}
         yield _item("proven", "proven: ", "; ".join(by_name.values()))
