@@ -32,7 +32,7 @@ from dense.deliver.budget import budgets_for, raw_size
 from dense.deliver.delivery import fit_report
 from dense.deliver.message import compose
 from dense.deliver.page import Item, ReportPage
-from dense.deliver.report import evidence_lines, open_issues, tree_report
+from dense.deliver.report import action_ids, evidence_lines, open_issues, tree_report
 from dense.evidence.actions import effects
 from dense.readers import Stream, read_streams
 from dense.trajectory import Trajectory
@@ -96,7 +96,11 @@ def measure(name: str, trajectory: Trajectory, tree: ReconciledTree) -> Density:
     shingles = Counter(shingle for item in report.items for shingle in _shingles(item.text))
     actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
     written = " ".join(" ".join(text.split()) for item in report.items for text in _texts(item))
-    lines = [line for issue in open_issues(tree) for _, line in evidence_lines(issue, tree, actions)]
+    lines = [
+        line
+        for issue in open_issues(tree)
+        for _, line in evidence_lines(issue, action_ids(issue.evidence, tree), actions)
+    ]
     shown_lines = sum(" ".join(line.split()) in written for line in lines)
     return Density(
         name,
