@@ -120,9 +120,14 @@ def _parts(lines: list[str], kept: list[int], limit: int, focus: str, width: int
             out.append(Gap(len(missing), sum(map(len, missing)) + len(missing)))
         if place < len(lines):
             line = lines[place]
-            shown.append(clip_middle(line, limit if focus and focus in line else width))
+            shown.append(clip_middle(line, limit if focus and focus in line else _length(line, width)))
         following = place + 1
     return [*out, "\n".join(shown)] if shown else out
+
+
+def _length(line: str, width: int) -> int:
+    """How much of a line is kept: all of it, or `width` characters of a long one."""
+    return len(line) if len(line) <= MAX_LINE_CHARS else width
 
 
 def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
@@ -165,7 +170,7 @@ def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool,
     for place in by_value:
         if room < shortest:
             break
-        cost = min(len(lines[place]), width) + 1
+        cost = _length(lines[place], width) + 1
         if cost <= room:
             kept.add(place)
             room -= cost
