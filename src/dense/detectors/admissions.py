@@ -10,7 +10,7 @@ from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
 from dense.evidence.ending.handovers import longest_text
 from dense.evidence.facts.agents import team_of
-from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.facts import SUCCESS, ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.words import pattern
@@ -28,7 +28,6 @@ CLAIM = GuardedPattern(pattern("claimed_result"))
 NUMBER = re.compile(r"(?<![\w.])\d{1,15}(?:,\d{3}){0,5}(?:\.\d{1,15})?")
 ADMISSION = GuardedPattern(pattern("admission"))
 DOUBT = GuardedPattern(pattern("closing_doubt"))
-SUCCESS = re.compile(r"\b(?:pass(?:ed|es)?|ok|success\w*|all \w+ correct)\b|✓|✅|100 ?%", re.IGNORECASE)
 MAX_NOTICE_CHARS = 100
 """What a harness says of a command without output is no longer."""
 MAX_CHARS = 4000

@@ -47,6 +47,7 @@ ERROR_NAME = re.compile(r"(?:[A-Z]\w{2,30}(?:Error|Exception|Interrupt|Warning))
 PATCH_COMMAND = GuardedPattern(re.compile(r"\bpatch\b|\bgit apply\b"))
 LEAD_IN = pattern("lead_in")
 COMMIT_MESSAGE = re.compile(r"""\bgit commit\b[^\n'"]{0,40}?-\w*m\s*['"]([^\n'"$]{3,200})""")
+LABELLED = re.compile(r"\n|\w: ")
 
 
 def title(actions: Sequence[NarratedAction], files: Products) -> str:
@@ -306,10 +307,10 @@ def _run_title(actions: Sequence[NarratedAction]) -> str:
 
 
 def _single_value(run: NarratedAction) -> str:
-    """What a short program printed, if that is one short line: it was run for that."""
+    """What a short program printed, if that is one short line without a label: it was run for that."""
     name = run.facts.family.split(" ")[0]
     text = run.output.strip() if is_interpreter(name) or name in ("awk", "bc", "jq", "expr") else ""
-    return text if not run.has_failed and len(text) <= MAX_VALUE_CHARS and "\n" not in text else ""
+    return text if not run.has_failed and len(text) <= MAX_VALUE_CHARS and not LABELLED.search(text) else ""
 
 
 def _look_title(looks: Sequence[NarratedAction]) -> str:

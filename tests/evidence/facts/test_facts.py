@@ -254,3 +254,18 @@ def test_a_text_that_runs_nothing_is_talk(text: str, is_idle: bool) -> None:
     assert runs_nothing(text) is is_idle
     (fact,) = evidence_of(None, (text, "")).facts
     assert (fact.phase == "talk") is is_idle
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "has_passed"),
+    [
+        ("python check.py", "a.txt\n", True),
+        ("python check.py; ls", "a.txt\n", False),
+        ("python check.py; ls", "all checks passed\na.txt\n", True),
+        ("python check.py && ls", "a.txt\n", True),
+    ],
+)
+def test_the_output_of_another_command_proves_no_check(command: str, output: str, has_passed: bool) -> None:
+    evidence = evidence_of(None, (command, output))
+    assert evidence.facts[0].has_passed is has_passed
+    assert [check.has_passed for check in evidence.checks] == [has_passed or None]

@@ -12,7 +12,7 @@ from dense.evidence.actions import commands as shell_texts
 from dense.evidence.actions import effects
 from dense.evidence.checks.aborted_runs import is_run_failure, is_stopped, ran_no_tests
 from dense.evidence.checks.scopes import Scope, joined, program_of, runs_alike, scope
-from dense.evidence.facts.facts import ActionFacts
+from dense.evidence.facts.facts import ActionFacts, is_outcome_hidden
 from dense.evidence.facts.families import command_family
 from dense.evidence.facts.paths import same_file
 from dense.evidence.observations import observe
@@ -151,6 +151,8 @@ def _check(action: int, commands: Sequence[str], family: str, result: ObservedRe
         return unknown
     if result.reported_problem:
         return msgspec.structs.replace(unknown, line=result.reported_problem)
+    if not failures and is_outcome_hidden(commands, shell_texts(step), step):
+        return unknown
     return Check(action, command, checked, family, not failures, int(bool(failures)), line=line)
 
 

@@ -4,6 +4,7 @@ All of it comes from calls and their effects; the agent's message gives one hint
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -18,6 +19,10 @@ from dense.knowledge.programs import LASTING_COMMANDS
 from dense.knowledge.test_runners import RUNNERS
 from dense.knowledge.tools import plain_name
 from dense.trajectory import Step
+
+FOLLOWED = re.compile(r"[^;&|\n]*(?:;|\n)\s*(?!exit\b|done\b|fi\b|echo \S*\$\?)[^\s#]")
+"""The rest of a shell text in which another command follows, whatever the first one comes to."""
+SUCCESS = re.compile(r"\b(?:pass(?:ed|es)?|ok|success\w*|correct)\b|✓|✅|100 ?%", re.IGNORECASE)
 
 
 class ActionFacts(Struct, frozen=True, kw_only=True):
@@ -53,6 +58,8 @@ class ActionFacts(Struct, frozen=True, kw_only=True):
     """Commands that test, that an earlier action left running, and whose output this one asks for."""
     is_check: bool = False
     """Whether it ran tests or checks, by its command or by what came back."""
+    is_outcome_hidden: bool = False
+    """Whether nothing says how its check ended."""
 
     @property
     def products(self) -> tuple[str, ...]:
@@ -65,7 +72,16 @@ class ActionFacts(Struct, frozen=True, kw_only=True):
         have counted them: without a count it broke off, or its output was cut."""
         if not self.is_check or not self.result.is_fine:
             return False
-        return bool(self.result.tests) or self.family not in RUNNERS.counting
+        return bool(self.result.tests) or not (self.is_outcome_hidden or self.family in RUNNERS.counting)
+
+
+def is_outcome_hidden(checks: Sequence[str], texts: Sequence[str], step: Step) -> bool:
+    """Whether another command after a check decides the exit code, and nothing that was printed says that all is
+    well."""
+    rest = [text.partition(one)[2] for one in checks[-1:] for text in texts if one in text]
+    if not any(map(FOLLOWED.match, rest)):
+        return False
+    return not any(SUCCESS.search(seen.text) for seen in step.observations)
 
 
 def collect_facts(
@@ -119,4 +135,5 @@ def _facts(
         has_failed=result.has_failed,
         awaited_tests=awaited,
         is_check=bool(effects.tests or result.tests or awaited),
+        is_outcome_hidden=not result.tests and is_outcome_hidden(effects.tests, commands, step),
     )
