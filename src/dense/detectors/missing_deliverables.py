@@ -31,9 +31,7 @@ CLUE_UNUSED = FindingCode(
 )
 LIMIT_MISSED = FindingCode("limit_missed", "The last measurement misses a limit of the task.", "serious")
 PORT_SILENT = FindingCode("port_silent", "A port that the task asks for was asked and never answered.", "serious")
-NO_CONNECTION = re.compile(
-    r".*(?:connection refused|failed to connect|could(?: not|n't) connect|empty reply from server).*", re.IGNORECASE
-)
+NO_CONNECTION = re.compile(r".*(?:connection refused|failed to connect|could(?: not|n't) connect).*", re.IGNORECASE)
 MAX_ATTEMPTS = 3
 CHANGE_VERBS = words("change")
 """Verbs that ask for a change of an existing file. They only choose the wording."""

@@ -50,8 +50,9 @@ def new_files_only(evidence: TraceEvidence) -> Iterator[Finding]:
 
 def _is_any_edited(evidence: TraceEvidence, changes: Sequence[FileChange]) -> bool:
     """Whether a call of the attempt names a file of a diff. What none names was different before the attempt began."""
-    typed = [str(value) for step in evidence.steps for call in step.calls for value in call.arguments.values()]
-    return any(base_name(one.path) in text for one in changes for text in typed)
+    names = {base_name(one.path) for one in changes}
+    typed = (str(value) for step in evidence.steps for call in step.calls for value in call.arguments.values())
+    return any(name in text for text in typed for name in names)
 
 
 DETECTOR = Detector(new_files_only, (ONLY_NEW_FILES, UNREQUESTED_FILES, CHANGES_NOT_SUBMITTED, EXPECTATION_REWRITTEN))

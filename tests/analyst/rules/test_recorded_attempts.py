@@ -18,8 +18,8 @@ ATTEMPTS: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "fixtures" / "attempts.json").read_text(encoding="utf-8")
 )
 TYPED = re.compile(r"^cat > (\S+) << 'EOF'\n(.*)\nEOF$", re.DOTALL)
-SEEN_TOO_LATE = {"token-passes", "answer-printed-passes"}
-"""In one batch the agent types a value before it can have seen it."""
+UNKNOWN_IN_ONE_BATCH = {"token-passes", "answer-printed-passes", "server-with-bad-request-passes"}
+"""In one batch the agent types a value before it can have seen it, and a last request that fails spoils all of it."""
 SURE = (
     "Are you sure you want to mark the task as complete? This will trigger your solution to be graded. If so, include"
     ' "task_complete": true in your JSON response again.'
@@ -138,7 +138,7 @@ def read(made: Recorded, shape: str, folder: Path) -> dense.Trajectory:
 def test_complete_is_what_passed(name: str, shape: str, tmp_path: Path) -> None:
     made = ATTEMPTS[name]
     assert made["passed"] == name.endswith("-passes")
-    is_expected = made["passed"] and not (shape == "terminus" and name in SEEN_TOO_LATE)
+    is_expected = made["passed"] and not (shape == "terminus" and name in UNKNOWN_IN_ONE_BATCH)
     run = read(made, shape, tmp_path)
     assert (state(run) == "complete") == is_expected, assess(run).demands
     assert state(run) != "incomplete" or not made["passed"]

@@ -11,6 +11,7 @@ from dense.evidence.actions.shell.heredocs import take_heredocs
 from dense.evidence.actions.shell.statements import blocks, program, statements
 from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call, shell_text
 from dense.evidence.deliverables.sightings import count_sightings, is_named
+from dense.evidence.deliverables.within_action import runs_after_writing
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, is_among, same_file
 from dense.evidence.requirements.requirement import Requirement
@@ -160,8 +161,10 @@ def _track(
             continue
         may_make = named and not is_run and not is_read and _may_make(fact)
         if writes or runs_writer or (may_make and is_named(_acting_text(calls), path)):
-            # An action that writes the file and then runs a check has written it, whatever the check says.
-            has_failed = fact.has_failed and not (writes and fact.is_check)
+            # An action that writes the file and then runs something has written it, whatever that says.
+            has_failed = fact.has_failed and not (
+                writes and (fact.is_check or runs_after_writing(steps[fact.action - 1], path))
+            )
             (tried if has_failed else made).append(fact.action)
             if not fact.has_failed and not fact.result.is_empty and _reads_back(fact, path):
                 read_back.append(fact.action)

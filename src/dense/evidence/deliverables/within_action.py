@@ -62,9 +62,12 @@ def typed_contents(step: Step, path: str) -> str:
 
 
 def runs_after_writing(step: Step, path: str) -> bool:
-    """Whether an action runs a program after its last statement that writes a file."""
+    """Whether an action runs a program after its last statement that writes a file, or that runs a program file which
+    may write it."""
     done = list(_units(step))
-    last = max((place for place, one in enumerate(done) if one.writes(path)), default=len(done))
+    writers = [place for place, one in enumerate(done) if one.writes(path)]
+    writers = writers or [place for place, one in enumerate(done) if one.effects.scripts]
+    last = writers[-1] if writers else len(done)
     return any(tries_something(one.effects) for one in done[last + 1 :])
 
 

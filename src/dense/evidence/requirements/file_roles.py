@@ -127,8 +127,18 @@ def _role(sentence: Sentence, mention: Mention, tokens: list[str], place: int) -
     text = sentence.text
     if EXAMPLE.search(text[max(0, mention.start - 28) : mention.start]) or _is_in_condition(tokens, place):
         return "mentioned"
+    if CUES.get(tokens[place - 1] if place else "") == "in" and _goes_to_file(tokens[place + 1 : place + 5]):
+        return "given"  # write the total in a.txt to b.txt
     role = _placed_role(sentence, tokens, place) or _role_behind(tokens, place) or _japanese_role(text, mention.end)
     return role or governed_role(tokens, place) or ("given" if _is_described(tokens, place) else "mentioned")
+
+
+def _goes_to_file(after: list[str]) -> bool:
+    return (
+        CUES.get(after[0] if after else "") == "to"
+        and FILE_MARK in after[1:]
+        and FILLERS.issuperset(after[1 : after.index(FILE_MARK)])
+    )
 
 
 def _is_in_condition(tokens: list[str], place: int) -> bool:
