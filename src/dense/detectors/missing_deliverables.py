@@ -11,7 +11,7 @@ from dense.detectors.registry import Detector, each_of
 from dense.evidence.deliverables.candidates import best_candidate, pieces
 from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.ending.limits import is_exact, measured_limit
-from dense.evidence.facts.paths import base_name, is_among
+from dense.evidence.facts.paths import base_name
 from dense.evidence.links.vanished_files import vanished_files
 from dense.evidence.requirements.vocabulary import CUES
 from dense.evidence.trace import TraceEvidence
@@ -51,7 +51,7 @@ def missing_deliverables(evidence: TraceEvidence) -> Iterator[Finding]:
         yield code.found(
             file.path,
             *(sorted(shown) or (len(evidence.facts),)),
-            attempts=tuple(f"a{n}" for n in tried if not _only_reads(evidence, n, file.path)),
+            attempts=tuple(f"a{n}" for n in tried),
             absent=tuple(dict.fromkeys(_not_installed(evidence, tried))),
             is_change=int(_asks_for_change(file)),
             candidate=candidate.text if candidate else "",
@@ -65,14 +65,6 @@ def _not_installed(evidence: TraceEvidence, actions: Sequence[int]) -> Iterator[
         for failure in evidence.fact(action).result.failures:
             if failure.missing_dependency and "/" not in failure.subject:
                 yield failure.subject
-
-
-def _only_reads(evidence: TraceEvidence, action: int, path: str) -> bool:
-    """Whether an action that failed at something else only read a file."""
-    effects = evidence.fact(action).effects
-    if is_among(path, effects.writes):
-        return False
-    return is_among(path, effects.reads)
 
 
 def _asks_for_change(file: TrackedFile) -> bool:

@@ -165,11 +165,11 @@ def test_no_cut_between_a_failure_and_its_repair(actions: list[tuple[str, Observ
     history = ActionLinks(found)
     start = 0
     for end in ends(found, history)[:-1]:
-        crossing = [n for n in range(start, end) if history.failure_end(n) >= end]
+        crossing = [n for n in range(start, end) if history.failure_ends[n] >= end]
         # only where the stretch would have grown too long
         assert (
             not crossing
-            or max(history.failure_end(n) for n in range(start, start + MAX_ACTIONS - 1)) >= start + MAX_ACTIONS - 1
+            or max(history.failure_ends[n] for n in range(start, start + MAX_ACTIONS - 1)) >= start + MAX_ACTIONS - 1
         )
         start = end
 

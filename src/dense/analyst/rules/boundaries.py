@@ -67,8 +67,8 @@ def first_end(facts: Sequence[ActionFacts], links: ActionLinks, head: int = 0) -
     files: set[str] = set()
     for length in range(1, count - 1):  # a last action is never left alone
         position = head + length - 1
-        files.update(links.worked_on(position))
-        held = max(held, links.failure_end(position))
+        files.update(links.worked_on[position])
+        held = max(held, links.failure_ends[position])
         if length >= MAX_ACTIONS:
             return best or length
         if held > position or length < 2:
@@ -102,7 +102,7 @@ def _weight(facts: Sequence[ActionFacts], links: ActionLinks, head: int, positio
         weight -= 4.0 if here.delegates_to else 1.0  # what is announced belongs to what follows
     if last.has_failed and following.phase != "deliver":
         weight -= 1.0
-    names = links.worked_on(after)
+    names = links.worked_on[after]
     if files and names:
         if files.isdisjoint(names):
             weight += 0.75

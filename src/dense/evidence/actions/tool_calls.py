@@ -102,7 +102,8 @@ def shell_text(call: ParsedCall) -> str | None:
         if isinstance(value, str) and isinstance(given, list) and given and value.split() == [value]:
             return _joined_words([value, *_texts(cast("list[Any]", given))])
         if isinstance(value, str):
-            return _typed(value) if key in ("keystrokes", "chars", "keys") or _is_typed(call) else without_fence(value)
+            is_typed = key in ("keystrokes", "chars", "keys") or "types" in call.tool.traits
+            return _typed(value) if is_typed else without_fence(value)
         if isinstance(value, list) and value:
             return _joined_words(_texts(cast("list[Any]", value)))
     return None
@@ -131,10 +132,6 @@ def _joined_words(words: list[str]) -> str:
 
 
 # Terminals
-
-
-def _is_typed(call: ParsedCall) -> bool:
-    return "keystrokes" in call.arguments or "types" in call.tool.traits
 
 
 def _typed(keys: str) -> str:

@@ -103,13 +103,27 @@ class ActionLinks:
         self.facts, self.complaint = facts, complaint
         self._first = facts[0].action if facts else 1
         self._repaired: dict[int, int] = {}
+        self.repairs = self._repaired.get
+        """The failed action that this one fixes: it changes what failed, or installs what was missing."""
         self._retried: dict[int, int] = {}
+        self.retries = self._retried.get
+        """The failed action that this one tries again, changed or not."""
         self._repeated: dict[int, int] = {}
+        self.repeats = self._repeated.get
+        """The earlier action that was the same, with nothing changed in between."""
         self._recovered: dict[int, int] = {}
+        self.recovered_by = self._recovered.get
+        """The first later action that did what failed here, and did not fail."""
         self._broken: dict[int, tuple[int, int]] = {}
+        self.broke = self._broken.get
+        """The runs of a check before and after this change, if nothing else changed and it broke the check."""
         self._read_back: dict[int, int] = {}
-        self._failure_ends = list(range(len(facts)))
-        self._worked_on = [worked_on(fact) for fact in facts]
+        self.reads_back = self._read_back.get
+        """The action that last wrote what this one shows or runs, or started the service that it asks."""
+        self.failure_ends = list(range(len(facts)))
+        """The last position that repairs or retries a failure at a position; itself if nothing does."""
+        self.worked_on = [worked_on(fact) for fact in facts]
+        """The names of what the action at a position works on."""
         self._writes = PathLog()
         self._removals = PathLog()
         self._wide_removals: deque[tuple[str, int]] = deque(maxlen=MAX_REMOVALS)
@@ -121,30 +135,6 @@ class ActionLinks:
         """The facts of an action."""
         position = action - self._first
         return self.facts[position] if 0 <= position < len(self.facts) else None
-
-    def repairs(self, action: int) -> int | None:
-        """The failed action that this one fixes: it changes what failed, or installs what was missing."""
-        return self._repaired.get(action)
-
-    def retries(self, action: int) -> int | None:
-        """The failed action that this one tries again, changed or not."""
-        return self._retried.get(action)
-
-    def repeats(self, action: int) -> int | None:
-        """The earlier action that was the same, with nothing changed in between."""
-        return self._repeated.get(action)
-
-    def reads_back(self, action: int) -> int | None:
-        """The action that last wrote what this one shows or runs, or started the service that it asks."""
-        return self._read_back.get(action)
-
-    def recovered_by(self, action: int) -> int | None:
-        """The first later action that did what failed here, and did not fail."""
-        return self._recovered.get(action)
-
-    def broke(self, action: int) -> tuple[int, int] | None:
-        """The runs of a check before and after this change, if nothing else changed and it broke the check."""
-        return self._broken.get(action)
 
     def is_gone(self, path: str) -> bool:
         """Whether a file was removed, or its changes reverted, and it was not written again."""
@@ -165,7 +155,7 @@ class ActionLinks:
         if not 0 <= position < len(self.facts) - 1:
             return False
         has_failed = self.facts[position].has_failed and action not in self._recovered
-        return has_failed and self._failure_ends[position] == position
+        return has_failed and self.failure_ends[position] == position
 
     def phase(self, action: int) -> Phase:
         """What it was for, in its sequence: to look at what was made is to verify, the last message delivers."""
@@ -177,17 +167,9 @@ class ActionLinks:
     def is_last(self, action: int) -> bool:
         return action - self._first == len(self.facts) - 1
 
-    def failure_end(self, position: int) -> int:
-        """The last position that repairs or retries a failure at this one; itself if nothing does."""
-        return self._failure_ends[position]
-
     def write_position(self, position: int) -> int:
         """The position of the write that the action at this one shows or runs; -1 if there is none."""
         return self._read_back.get(position + self._first, self._first - 1) - self._first
-
-    def worked_on(self, position: int) -> tuple[str, ...]:
-        """The names of what the action at a position works on."""
-        return self._worked_on[position]
 
     def _link(self) -> None:
         failures = OpenFailures()
@@ -246,7 +228,7 @@ class ActionLinks:
                 may_repair, is_linked = False, True
             # A check that fails before anything was changed says what the task is; the agent did not fail.
             if is_linked and not (failed.is_check and j < self._first_change):
-                self._failure_ends[j] = n
+                self.failure_ends[j] = n
         if fact.has_failed:
             failures.fail(fact, n)
             is_open.append(n)
