@@ -135,7 +135,11 @@ def test_two_attempts_side_by_side(port: int, tmp_path: Path) -> None:
         assert await tab.js("document.querySelectorAll('section.run').length") == 2
         await tab.click("section.run:nth-child(2) ul.issues a.id[href='#2.a15']")
         await settled(tab, "document.querySelector('#detail strong')?.textContent.includes('recovery')")
-        return await tab.js("document.querySelector('main table').innerText")
+        text = await tab.js("document.querySelector('main table').innerText")
+        await tab.look(width=390, height=800, scheme="dark")
+        widths = await tab.js("[...document.querySelectorAll('main table td')].map(cell => cell.offsetWidth)")
+        assert min(widths) > 120, "no word is broken into letters on a phone"
+        return text
 
     text = visit(port, page, look)
     assert "actions\t14\t22" in text

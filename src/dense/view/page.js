@@ -459,7 +459,7 @@
   document.getElementById("title").textContent = runs.map((run) => run.name).join("  |  ");
   main.append(results);
   if (data.differences.length) {
-    const table = el("table", "", el("tr", "", el("th"), el("th", "", "1"), el("th", "", "2")));
+    const table = el("table", "differences", el("tr", "", el("th"), el("th", "", "1"), el("th", "", "2")));
     for (const row of data.differences) table.append(el("tr", row.differs ? "differs" : "", el("th", "", row.what), el("td", "", row.left), el("td", "", row.right)));
     main.append(el("section", "", el("h3", "", "What differs"), table));
   }
