@@ -41,6 +41,8 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
     clauses of lines up to a value. Subtasks say nothing twice, however short; an open issue always stays."""
     said: set[int] = set()
     words_said = " "
+    clauses_said: set[str] = set()
+    """Whole clauses, however short: nothing more need be searched for these."""
     short_said: set[str] = set()
     kept: dict[int, Item] = {}
     for place in sorted(range(len(items)), key=lambda place: (-_rank(items[place]), place)):
@@ -53,23 +55,26 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
         shingles_of_item = _shingles(words_of_item)
         end = len(words_of_item) - sum(map(len, of_clauses))
         fresh: list[str] = []
-        for clause, words in zip(clauses, of_clauses, strict=True):
+        texts = list(map(" ".join, of_clauses))
+        for clause, words, text in zip(clauses, of_clauses, texts, strict=True):
             start, end = end, end + len(words)
             shingles = set(shingles_of_item[start : max(start, end - SHINGLE + 1)])
             is_part = item.kind in PARTS
             share = REPEATED_SHARES.get(item.kind, MAX_REPEATED)
-            is_repeated = _is_said(words, shingles, said, words_said, share)
-            if not is_repeated and not (is_part and " ".join(words) in short_said):
+            is_known = text in clauses_said and len(words) >= MIN_CLAUSE_WORDS
+            is_repeated = is_known or _is_said(words, shingles, said, words_said, share)
+            if not is_repeated and not (is_part and text in short_said):
                 fresh.append(clause)
                 said |= shingles
             if is_part:
-                short_said.add(" ".join(words))
+                short_said.add(text)
         if fresh and fresh[0] != clauses[0]:
             head = head.replace(", dead-end", "")
         if fresh or item.value >= ALWAYS or item.kind == "open-issue":
             text = item.text if len(fresh) == len(clauses) else head + " ".join(fresh or clauses).rstrip(";. ")
             kept[place] = Item(item.kind, item.value, item.label, text)
         said.update(shingles_of_item)
+        clauses_said.update(texts)
         words_said += f"{' '.join(words_of_item)} "
     return [kept[place] for place in sorted(kept)]
 
