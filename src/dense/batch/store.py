@@ -157,11 +157,12 @@ class Target:
         return KnownKeys.of(inputs), index.known(known, parts)
 
     @_reported
-    def rows_of(self, path: str) -> dict[str, BatchRow]:
+    def rows_of(self, path: str) -> Callable[[str], BatchRow]:
         """The rows of a part, by their keys."""
         with self._system.open(path, "rb") as stream:
-            rows = parquet().ParquetFile(stream).read().to_pylist()
-        return {row["key"]: msgspec.convert(row, BatchRow) for row in rows}
+            table = parquet().ParquetFile(stream).read()
+        places = {key: place for place, key in enumerate(table.column("key").to_pylist())}
+        return lambda key: msgspec.convert(table.slice(places[key], 1).to_pylist()[0], BatchRow)
 
     @_reported
     def write_part(self, result: PartitionResult, spec: BatchSpec, shard: str) -> PartSummary:

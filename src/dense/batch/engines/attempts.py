@@ -49,7 +49,7 @@ def process_repeatable(partition: Partition, job: BatchJob, known: KnownRows) ->
 class _MarkingWatch(KnownWatch):
     def __init__(self, known: KnownRows, target: Target, name: str, marker: AttemptMarker) -> None:
         super().__init__(known, target.uri)
-        self._name, self._marker = name, marker
+        self._target, self._name, self._marker = target, name, marker
 
     def begin(self, trace: str) -> None:
         self._marker.at = trace

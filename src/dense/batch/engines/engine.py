@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Protocol
 
 from msgspec import Struct
@@ -12,6 +13,9 @@ from dense.batch.partition import Partition, Watch, process_partition
 from dense.batch.rows import BatchRow
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.batch.store import PartSummary, Target
+
+PARTS_HELD = 32
+"""So many parts of earlier runs are kept in memory to copy rows from, about a megabyte each."""
 
 
 class BatchJob(Struct, frozen=True):
@@ -45,21 +49,17 @@ class KnownWatch(Watch):
     """Follows what earlier runs made."""
 
     def __init__(self, known: KnownRows, target: str) -> None:
-        self._known, self._target = known, Target(target)
-        self._part, self._rows = "", dict[str, BatchRow]()
+        self._known = known
+        self._rows_of = lru_cache(PARTS_HELD)(Target(target).rows_of)
 
     def is_placed(self, key: str, source: str, part: str) -> bool:
         """See `Watch`."""
         return self._known.is_placed(key, source, part)
 
     def earlier(self, key: str) -> BatchRow | None:
-        """See `Watch`. One part is held at a time: traces that were moved together are mostly in one."""
+        """See `Watch`."""
         part = self._known.part_of(key)
-        if part is None:
-            return None
-        if part != self._part:
-            self._part, self._rows = part, self._target.rows_of(part)
-        return self._rows[key]
+        return None if part is None else self._rows_of(part)(key)
 
 
 def process_and_write(partition: Partition, job: BatchJob, watch: Watch) -> PartSummary:
