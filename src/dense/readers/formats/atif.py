@@ -191,7 +191,7 @@ class _Reading:
         draft = StepDraft(source, timestamp=_time(value), usage=_step_usage(value.get("metrics")))
         if self.model is None:
             self.model = model
-        elif model is not None and _short(model) != _short(self.model):
+        elif model is not None and model != self.model and _short(model) != _short(self.model):
             draft.model = model
         message = text_of(value.get("message"))
         draft.reasoning.append(text_of(value.get("reasoning_content")))
@@ -207,8 +207,10 @@ class _Reading:
 
     def calls(self, call: ToolCall) -> list[ToolCall]:
         """A call, or those of the JavaScript program that Codex's `exec` runs."""
+        if call.name != "exec":
+            return [call]
         code = string(call.arguments.get("input")) or string(call.arguments.get("code"))
-        if call.name != "exec" or code is None or (found := program(code, call.id)) is None:
+        if code is None or (found := program(code, call.id)) is None:
             return [call]
         self.programs[call.id or ""] = found.calls[0].id if len(found.calls) == 1 else None
         return found.calls
