@@ -47,11 +47,6 @@ class OutputContext(Struct, frozen=True, gc=False):
     errors: ErrorTable = ERRORS
     runners: RunnerTable = RUNNERS
 
-    @property
-    def may_report_tests(self) -> bool:
-        """Whether a summary in the text is one of a test run, not contents."""
-        return self.kind == "program_output" or self.shows_logs
-
     def repeats(self, line: str) -> bool:
         """Whether a line is a piece of a command, as a terminal shows it again."""
         typed = line[2:].strip() if line.startswith(("> ", "+ ")) else line

@@ -30,7 +30,7 @@ def read_program_output(
     text = clean_output(observation.text.removesuffix(FAILURE_MARK))
     if "@" in text and ("# " in text or "$ " in text):
         text = new_part(text, context.commands)
-    tests = find_test_runs(text, context.runners) if context.may_report_tests else ()
+    tests = find_test_runs(text, context.runners) if context.shows_logs or context.kind == "program_output" else ()
     found: list[ErrorLine] = []
     if context.kind == "program_output":
         found = error_lines(text, context)
