@@ -217,8 +217,9 @@ class _Reading:
 
     def is_result(self, value: dict[str, Any]) -> bool:
         """Whether an agent step is only the output of a call of a step before."""
-        call_id = string(obj(value.get("extra")).get("tool_call_id"))
-        return call_id in self.call_ids and not value.get("tool_calls")
+        if "extra" not in value or value.get("tool_calls"):
+            return False
+        return string(obj(value["extra"]).get("tool_call_id")) in self.call_ids
 
     def observe(self, value: dict[str, Any], source: Source, embedded: dict[str, dict[str, Any]]) -> None:
         """The results of an agent step, or of a system step that did something itself."""
