@@ -17,6 +17,8 @@ MIN_DEFAULT_BUDGET = 3_000
 """… but at least so many …"""
 MAX_DEFAULT_BUDGET = 24_000
 """… and at most so many."""
+SESSION_BUDGET, MIN_SESSION_ACTIONS = 10_000, 5
+"""What is enough for a session of several requests, with so many actions each: what the earlier ones made is there."""
 MIN_GUIDED_BUDGET = 1_200
 """From here on room is kept for the reading guide."""
 PAPER_TREE, PAPER_COMPLETE = 180 * 1024, 200 * 1024
@@ -48,7 +50,14 @@ def budgets_for(choice: BudgetChoice, trajectory: Trajectory) -> Budgets:
         return Budgets(PAPER_COMPLETE, PAPER_TREE)
     if choice is not None:
         return Budgets(checked_budget(choice))
-    return Budgets(min(max(raw_size(trajectory) // RAW_SHARE, MIN_DEFAULT_BUDGET), MAX_DEFAULT_BUDGET))
+    most = SESSION_BUDGET if _is_session(trajectory) else MAX_DEFAULT_BUDGET
+    return Budgets(min(max(raw_size(trajectory) // RAW_SHARE, MIN_DEFAULT_BUDGET), most))
+
+
+def _is_session(trajectory: Trajectory) -> bool:
+    """Whether a user asked for several things, each of which took some actions."""
+    asked = sum(any(seen.origin == "user" for seen in step.observations) for step in trajectory.steps[:-1])
+    return asked > 0 and len(trajectory.steps) >= MIN_SESSION_ACTIONS * (asked + 1)
 
 
 def parse_budget(text: str | None) -> BudgetChoice:

@@ -21,6 +21,7 @@ from dense.deliver.key_actions import FROM_SYSTEM, KeyAction, quote_action, rank
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened
 from dense.deliver.quotes import QuoteBlock, quote_block
 from dense.deliver.repetition import CODE_SPAN, MIN_CLAUSE_WORDS, SPAN, labelled_once, without_repetition
+from dense.deliver.requests import Request, session_requests
 from dense.evidence.actions import EffectsOf
 from dense.knowledge.words import pattern
 from dense.text.clip import clip_middle
@@ -76,24 +77,24 @@ MAX_EVIDENCE_CHARS = 240
 BROKEN_OFF = "ended_without_handover"
 """The code of the issue that says how the attempt ended."""
 SEARCHING = frozenset({"part", "complete-part"})
-"""Lines that the report on a run that looks done does without; one that is known to be complete has no dead ends
-either."""
+"""Lines that the report on a run that looks done does without; a complete one has no dead ends either."""
 PLACES = {"needs": 0, "order": 1}
 """What a rerun needs comes before the subtasks."""
 
 
 def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
-    """Makes the report on a tree in so many bytes."""
+    """Makes the report on a tree in so many bytes. In a session the products of the last request come first."""
     actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
-    lines = list(_lines(tree, actions))
+    requests = session_requests(tree.task, actions)
+    lines = list(_lines(tree, actions, requests))
     keys = rank_key_actions(tree, actions, effects)
     if _looks_done(tree, actions):
         hidden = SEARCHING | {"dead-end"} if state_of(tree.root) == "complete" else SEARCHING
         lines = [item for item in lines if item.kind not in hidden]
         keys = [key for key in keys if key.role != "needed" or key.product]
     lines = without_repetition(lines, ESSENTIAL)
+    keys.sort(key=lambda key: bool(requests) and key.action < requests[-1].first)
     quote = cache(quote_block)  # to fit a report is to try several rooms, and most blocks get the same in each
-
     return lambda room: _fit_by_value(lines, keys, room, quote)
 
 
@@ -242,8 +243,9 @@ def _item(kind: str, label: str, text: str) -> Item:
     return Item(kind, VALUES.get(kind, ALWAYS), label, text)
 
 
-def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
+def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: Sequence[Request]) -> Iterator[Item]:
     yield from _head(tree, actions)
+    yield from [_item("summary", "last-request ", str(one)) for one in requests[-1:]]
     yield from _next_steps(tree)
     yield from _open_issues(tree, actions)
     yield from _requirements(tree)
@@ -252,7 +254,9 @@ def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterato
     yield from _proven(tree)
     yield from sorted(_dead_ends(tree), key=lambda item: item.kind != "dead-end")
     closing = _first_closing(actions)
-    subtasks = [item for child in tree.root.children for item in _subtask(child, closing, 0)]
+    yield from [_item("task", "earlier-request ", str(one)) for one in requests[:-1]]
+    current = requests[-1].first if requests else 0
+    subtasks = [item for child in tree.root.children for item in _subtask(child, closing, current, 0)]
     yield from sorted(subtasks, key=lambda item: PLACES.get(item.kind, len(PLACES)))
 
 
@@ -404,9 +408,9 @@ def _first_closing(actions: Sequence[TranscriptAction]) -> int:
     return first
 
 
-def _subtask(node: Node, closing: int, depth: int) -> Iterator[Item]:
+def _subtask(node: Node, closing: int, current: int, depth: int) -> Iterator[Item]:
     """A subtask and those below it. A shortcut's dead end is above; what it replaces is not shown again. That the
-    attempt was handed over, the state says: of the last such actions only what else was said is shown."""
+    attempt was handed over, the state says. What came before the current request needs one line."""
     if type(node) is not Subtask:
         return
     indent = " " * depth
@@ -422,8 +426,8 @@ def _subtask(node: Node, closing: int, depth: int) -> Iterator[Item]:
         yield _item("needs", "needs ", f"{_span(node)}: {one_line(node.facets.key_mechanisms)}")
     if node.facets.critical_order != NONE:
         yield _item("order", "order ", f"{_span(node)}: {one_line(node.facets.critical_order)}")
-    for child in node.children:
-        yield from _subtask(child, closing, depth + 1)
+    for child in node.children if last_action(node) >= current else ():
+        yield from _subtask(child, closing, current, depth + 1)
 
 
 def _span(node: Node) -> str:
