@@ -10,14 +10,14 @@ from dense.detectors import admissions, unverified_changes
 from dense.evidence.checks import reverted_runs
 from dense.evidence.ending import ending, handovers
 from dense.evidence.facts import remarks
-from dense.evidence.observations import reported_problems
+from dense.evidence.observations import harness, reported_problems
 from dense.evidence.requirements import extract, numbers
 from dense.narrate import commands, messages, shortcuts, titles
 from dense.text.guarded import GuardedPattern
 
 MODULES = (
     *(admissions, unverified_changes, reverted_runs, ending, handovers, remarks, reported_problems, extract, numbers),
-    *(commands, messages, shortcuts, titles),
+    *(harness, commands, messages, shortcuts, titles),
 )
 GUARDED = {
     f"{module.__name__}.{name}": value

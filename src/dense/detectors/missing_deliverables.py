@@ -77,8 +77,9 @@ def _asks_for_change(file: TrackedFile) -> bool:
 def lost_inputs(evidence: TraceEvidence) -> Iterator[Finding]:
     """A file that vanished while the file that it belongs to was worked on, if the task names either: `main.db`, or
     the WAL that `main.db-wal` adds to its name."""
-    words = set(WORD.findall(evidence.task.instruction.lower())) if evidence.task is not None else set[str]()
-    for one in vanished_files(evidence.facts, evidence.steps):
+    found = vanished_files(evidence.facts, evidence.steps)
+    words = set(WORD.findall(evidence.task.instruction.lower())) if found and evidence.task else set[str]()
+    for one in found:
         named = WORD.findall(base_name(one.path).lower())
         if not words or not words.isdisjoint(named):
             yield INPUT_LOST.found(one.path, one.seen, one.cause, one.missed, owner=one.owner, cause=one.cause)

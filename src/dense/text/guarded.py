@@ -30,16 +30,13 @@ class GuardedPattern:
         self.pattern = pattern
 
     def search(self, text: str) -> re.Match[str] | None:
-        return self.pattern.search(text) if self._may_match(text) else None
+        return self.pattern.search(text) if not text.isascii() or self._guard(text) else None
 
     def findall(self, text: str) -> list[Any]:
-        return self.pattern.findall(text) if self._may_match(text) else []
+        return self.pattern.findall(text) if not text.isascii() or self._guard(text) else []
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        return self.pattern.finditer(text) if self._may_match(text) else iter(())
-
-    def _may_match(self, text: str) -> bool:
-        return not text.isascii() or self._guard(text)
+        return self.pattern.finditer(text) if not text.isascii() or self._guard(text) else iter(())
 
     @cached_property
     def _guard(self) -> Callable[[str], bool]:

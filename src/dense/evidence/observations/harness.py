@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dense.knowledge.harnesses import FAILURE_MARK, LEADING_CODE, REFUSALS, RUNNING, STOPPED, TRAILING_CODE
+from dense.text.guarded import GuardedPattern
 from dense.trajectory import Step
 
 HEAD_CHARS, TAIL_CHARS = 400, 600
@@ -32,7 +33,7 @@ def harness_notice(text: str, code: int | None = None) -> HarnessNotice:
     start = head.lstrip()
     if code is None:
         # Some outputs begin with an earlier code, so the end goes first.
-        found = TRAILING_CODE.search(tail) or LEADING_CODE.match(start)
+        found = ENDING_CODE.search(tail) or LEADING_CODE.match(start)
         code = int(next(group for group in found.groups() if group is not None)) if found else None
     refusal = first_line(start) if start.startswith(REFUSALS) else ""
     may_be_stopped = "timed out" in f"{head}{tail}".lower()
@@ -48,6 +49,7 @@ def first_line(text: str) -> str:
 # Commands that were left running
 
 MAX_SESSION_CHARS = 600
+ENDING_CODE = GuardedPattern(TRAILING_CODE)
 
 
 def running_session(text: str) -> str:

@@ -42,11 +42,9 @@ def _written(text: str, sign: str, number: re.Match[str]) -> str:
 
 # Ports
 
-PORT = re.compile(
-    r"\bports?\b(?:\s+(?:number|no\.?))?[\s:=`*\"']{0,4}(\d{2,5})\b"
-    r"|(?:\blocalhost|\b127\.0\.0\.1|\b0\.0\.0\.0|\[::1?\]):(\d{2,5})\b",
-    re.IGNORECASE,
-)
+PORT_TEXT = r"""\bports?\b(?:\s+(?:number|no\.?))?[\s:=`*"']{0,4}(\d{2,5})\b
+    |(?:\blocalhost|\b127\.0\.0\.1|\b0\.0\.0\.0|\[::1?\]):(\d{2,5})\b"""
+PORT = GuardedPattern(re.compile(PORT_TEXT, re.IGNORECASE | re.VERBOSE))
 MODALS = words("modal")
 SETS_UP = words("sets_up")
 SERVES = words("serves")
