@@ -51,13 +51,12 @@ QUESTION_OPTIONS = (" --version", " --help")
 NO_EFFECTS = Effects()
 MAX_IDLE_CHARS = 20_000
 IDLE_STARTS = (":", "true", "false", "echo ", "printf ", "sleep ", "wait", "}", ",", "]", "<|")
-QUOTED = re.compile(r"""'[^']*'|"(?:[^"$`\\]|\\.)*\"""", re.DOTALL)
+QUOTED = re.compile(r"""'[^']*'|"(?:[^"$`\\]|\\.|\$\?)*\"|\d>&\d|2>/dev/null""", re.DOTALL)
 HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1(.*?)^\s*\2\s*$", re.DOTALL | re.MULTILINE)
 IDLE = re.compile(
-    r"\s*(?::(?:[\s=}\])][^\n;&>$`]*)?|(?:true|false|echo|printf|sleep|wait)\b[^\n;&|<>$`]*"
-    r"(?:&&\s*(?:true|echo|sleep)\b[^\n;&|<>$`]*)*|[},\]][^\n]*|<\|.*)\s*",
-    re.DOTALL,
+    r"\s*(?::(?:[\s=}\])][^>$`]*)?|(?:true|false|echo|printf|sleep|wait)\b[^|<>$`]*|[},\]].*|<\|.*)?\s*", re.DOTALL
 )
+BREAK = re.compile(r"&&|\|\||[;\n]")
 
 
 def phase_of(
@@ -84,7 +83,8 @@ def runs_nothing(text: str) -> bool:
     printed, waiting, a piece of a tool call's own syntax."""
     if not text.lstrip().startswith(IDLE_STARTS):
         return False
-    return IDLE.fullmatch(QUOTED.sub("", HEREDOC.sub("", text[:MAX_IDLE_CHARS]))) is not None
+    bare = QUOTED.sub("", HEREDOC.sub("", text[:MAX_IDLE_CHARS]))
+    return all(map(IDLE.fullmatch, BREAK.split(bare)))
 
 
 def _is_named(effects: Effects, commands: Sequence[str]) -> bool:
