@@ -24,7 +24,7 @@ def lessons(place: str, out: Path | None, prefix: str) -> None:
     if out is None:
         print("\n".join(map(printable_line, page.splitlines())))
         return
-    write_files(out.parent, {evidence_file(out).name: encode_evidence(evidence), out.name: page.encode()})
+    write_files(out.parent.resolve(), {evidence_file(out).name: encode_evidence(evidence), out.name: page.encode()})
     for lesson in found:
         print(printable(lesson_text(lesson)))
     count = f"{len(found)} lesson{'' if len(found) == 1 else 's'}"
