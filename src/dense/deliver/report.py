@@ -84,8 +84,8 @@ PLACES = {"needs": 0, "order": 1}
 
 def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
     """Makes the report on a tree in so many bytes. In a session the products of the last request come first."""
-    actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
-    requests = session_requests(tree.task, actions)
+    actions = transcript_actions(steps := [leaf.step for leaf in leaves(tree.root)])
+    requests = session_requests(tree.task, actions, steps)
     lines = list(_lines(tree, actions, requests))
     keys = rank_key_actions(tree, actions, effects)
     if _looks_done(tree, actions):

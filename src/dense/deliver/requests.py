@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from dense.deliver.page import one_line
 from dense.text.clip import clip_end
-from dense.trajectory import Task
+from dense.trajectory import Step, Task
 from dense.transcript import TranscriptAction
 
 FROM_USER = " from the user"
@@ -31,9 +31,11 @@ class Request(Struct, frozen=True):
         return f'a{self.first}-a{self.last}: "{self.words}"'
 
 
-def session_requests(task: Task | None, actions: Sequence[TranscriptAction]) -> list[Request]:
+def session_requests(task: Task | None, actions: Sequence[TranscriptAction], steps: Sequence[Step]) -> list[Request]:
     """The requests in order, the first of which is the task; none if there is only that, or if it is a dialog. One
     that nothing follows, such as a word of thanks, is none."""
+    if not any(seen.origin == "user" for step in steps for seen in step.observations):
+        return []  # without reading all outputs
     starts = [(1, task.instruction if task else "")]
     for action in actions:
         said = [block.text for block in action.blocks if block.kind == "output" and block.head.endswith(FROM_USER)]
