@@ -183,8 +183,9 @@ class TraceAssessment:
     def _is_rejected_within(self, inside: Sequence[ActionFacts]) -> bool:
         """Whether the agent calls the last run wrong, or an answer was rejected."""
         evidence = self.evidence
-        last_run = next((fact.action for fact in reversed(inside) if fact.effects.scripts), None)
-        if last_run is not None and evidence.complaint_after(last_run):
+        scripts = [fact.action for fact in inside if fact.effects.scripts][-1:]
+        runs = [fact.action for fact in inside if fact.phase == "run"][-1:]
+        if any(map(evidence.complaint_after, (*scripts, *runs))):
             return True
         return any(inside[0].action <= one.action <= inside[-1].action for one in evidence.rejections)
 

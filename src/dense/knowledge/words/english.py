@@ -169,7 +169,7 @@ PATTERNS: Patterns = {
             \s+(?:wrong|negative|fail\w*|incorrect|not|no|nothing|too|the\s+same|broken|has)\b
         | \A\W{0,8}(?:THOUGHT:\s*)?(?:(?:oh|hmm+)\W{1,3}|wait\W{1,3}(?!for\b|until\b|so\b))
         | \b(?:issue|bug|problem|error)\s+(?:was|is|has|could)\s*(?:not|n['’]t)\s+(?:been\s+|be\s+)?reproduced\b
-        | \b(?:did|does)(?:\s+not|n['’]t)\s+(?:print|reproduce|yield)\b | \bstill\s+yields?\b
+        | \b(?:did|does)(?:\s+not|n['’]t)\s+(?:print|reproduce|yield|seem\s+to)\b | \bstill\s+yields?\b
         | \bno\s+(?:valid\s+|correct\s+)?(?:flags?|keys?|results?|match(?:es)?|solutions?)\s+(?:was|were)\s+found\b
         | \b(?:that|this|which|it)(?:['’]s|\s+is)\s+(?:very\s+)?(?:unexpected|strange|weird|odd)\b
         | \bbut\s+(?:it|i)\s+(?:is\s+not|do(?:es)?\s+not|do(?:es)?n['’]t|did\s+not|didn['’]t)\b
