@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
+from dense.evidence.actions.shell.arguments import operands, option, strip_wrappers
+from dense.evidence.actions.shell.grammar import parse
 from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE
 from dense.evidence.actions.shell.statements import program, statements, trimmed
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.phases import runs_nothing
 from dense.knowledge.errors import NO_SUCH_FILE, PERMISSION
-from dense.knowledge.programs import programs_that
+from dense.knowledge.programs import known_program, program_name, programs_that
 from dense.narrate.messages import MAX_PURPOSE_CHARS, purpose
 from dense.narrate.phrases import Clause, lines_text, listed, paths_text
 from dense.text.differences import differing_parts
@@ -34,7 +36,7 @@ WRITTEN = re.compile(r"(?:cat|tee)(?: -a)?[^|;&]{0,20}?(?:>>?\s*|\btee (?:-a )?)
 GAP = re.compile(r"[ \t;]*+\n\s*+")
 IN_PLACE = GuardedPattern(re.compile(r"\b(?:sed|perl|ruby)\s[^\n|;&]{0,40}-\w*i"))
 SUBSTITUTION = re.compile(r"\bs([/|#@,!])((?:\\.|(?!\1)[^\\])++)\1((?:\\.|(?!\1)[^\\])*+)\1")
-OPERAND = re.compile(r"""\s(?:-[-\w]+(?:=\S*)?\s+)*+(?:'([^']+)'|"([^"]+)"|([^\s'"|;-][^\s|;]*))""")
+IN_DOUBLE_QUOTES = re.compile(r"\\([\\$`\"])")
 PYTHON = re.compile(r"(?:\S*/)?python[\d.]*(?: -u)?(?: -)?$")
 MIN_IDLE_CALLS = 3
 PUBLISHES = GuardedPattern(
@@ -113,8 +115,8 @@ class ShellParts(Struct):
     """The statements of shell texts: plain ones before and after the heredocs, files and programs in heredocs."""
 
     before: list[str] = field(default_factory=list[str])
-    written: dict[str, int] = field(default_factory=dict[str, int])
-    """Files that a heredoc is written to, with its number of lines."""
+    written: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    """Files that a heredoc is written or appended to, with the verb and the number of lines."""
     programs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Commands that get a heredoc to run or to read, with its text."""
     after: list[str] = field(default_factory=list[str])
@@ -130,20 +132,22 @@ def _parts_of(commands: Sequence[str]) -> ShellParts:
             if body is None:
                 (parts.after if parts.written or parts.programs else parts.before).append(part)
             elif written := WRITTEN.match(part):
-                parts.written[written[1].strip(QUOTES)] = line_count(body)
+                path, is_more = written[1].strip(QUOTES), ">>" in written[0]
+                verb, count = parts.written.get(path, ("append to", 0)) if is_more else ("write", 0)
+                parts.written[path] = verb, count + line_count(body)
             else:
                 parts.programs.append((HEREDOC_PLACED.sub(" ", part), body))
     return parts
 
 
-def _describe_written(written: dict[str, int], after: Sequence[str], facts: ActionFacts) -> list[Clause]:
+def _describe_written(written: dict[str, tuple[str, int]], after: Sequence[str], facts: ActionFacts) -> list[Clause]:
     """Files that were written; if the shell could not write one, and not only run or read it later, it was tried."""
     refused = {one.subject for one in facts.result.failures if one.family in (NO_SUCH_FILE, PERMISSION)}
     return [
         Clause(
-            "write", code_span(path, 60), lines_text(count), path in refused and not any(path in part for part in after)
+            verb, code_span(path, 60), lines_text(count), path in refused and not any(path in part for part in after)
         )
-        for path, count in written.items()
+        for path, (verb, count) in written.items()
     ]
 
 
@@ -199,8 +203,11 @@ def substitution(text: str, limit: int = MAX_PIECE_CHARS) -> tuple[str, str] | N
     text = text[:MAX_EDIT_CHARS]
     if not IN_PLACE.search(text) or len(found := list(SUBSTITUTION.finditer(text))) != 1:
         return None
-    sign, before, after = found[0].groups()
-    new, old = differing_parts(after.replace(f"\\{sign}", sign), before.replace(f"\\{sign}", sign), limit, around=15)
+    sign, *sides = found[0].groups()
+    if text[: found[0].start()].rpartition("'")[2].count('"'):  # the nearer quote
+        sides = [IN_DOUBLE_QUOTES.sub(r"\1", side) for side in sides]
+    before, after = [re.sub(rf"\\([\\{sign}])", r"\1", side) for side in sides]
+    new, old = differing_parts(after, before, limit, around=15)
     return (old, new) if old.strip() and max(len(new), len(old)) <= 2 * limit else None
 
 
@@ -253,6 +260,7 @@ def _describe_look(parts: Sequence[str], facts: ActionFacts) -> Clause | None:
 
 
 def _pattern(part: str) -> str:
-    """What a grep searches for."""
-    found = OPERAND.search(part[:500])
-    return (found[1] or found[2] or found[3] or "") if found else ""
+    """What a grep searches for: the value of an option, or its first operand."""
+    words = strip_wrappers(list(next((one.words for one in parse(part)), ()))) or [""]
+    row = known_program(program_name(words[0]))
+    return option(words, *row.script_options) or next(iter(operands(words, row.followed)), "")

@@ -128,6 +128,7 @@ FILES: list[tuple[str, Expected]] = [
     ("sed -n '1,5p' a.py", {"reads": "a.py"}),
     ("sed -i 's/a/b/' a.py b.py", {"writes": ("a.py", "b.py")}),
     ("sed -i.bak -e 's/a/b/' a.py", {"writes": "a.py"}),
+    ("sed -i '' 's/a b/c/' a.ts", {"writes": "a.ts"}),
     ("sed 's/a/new word/' a.py", {"reads": "a.py"}),
     ("perl -pi -e 's/a/b/' a.py", {"writes": "a.py"}),
     ("awk -F, '{print $1}' a.csv > b", {"reads": "a.csv", "writes": "b"}),

@@ -21,9 +21,9 @@ SED_IN_PLACE = re.compile(r"-[nErsuz]*i|--in-place")
 
 
 def record_sed(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
-    rest = operands(words, SED_VALUES)
     options = [word for word in words if word[:1] == "-"]
     is_in_place = any(map(SED_IN_PLACE.match, options))
+    rest = [word for word in operands(words, SED_VALUES) if word or not is_in_place]  # `-i ''` of macOS keeps no copy
     if not any(map(SED_SCRIPT.match, options)):
         rest = rest[1:]
     (builder.write if is_in_place else builder.read)(*rest, cwd=command.cwd)
