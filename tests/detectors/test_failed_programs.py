@@ -35,6 +35,16 @@ def test_a_program_that_was_written_and_run_in_one_action_is_doubtful() -> None:
     assert not found(analysed(None, EDIT, ("python app.py", CRASH, 1), (new, "fine"), DONE), "program_failed")
 
 
+def test_a_configure_run_that_fails_after_the_build_is_the_last_program() -> None:
+    make = ("make", "make: *** [Makefile:192: build] Error 2", 2)
+    error = 'CMake Error at CMakeLists.txt:28 (find_package):\n  Could not find a package "GTest"'
+    assessment = analysed(None, EDIT, make, ("cmake -B .", error, 1), ("apt-get install -y x", "E: no", 100), DONE)
+    last = the(assessment, "program_failed")
+    assert (last.evidence, last.is_serious) == ((3,), True)
+    assert 'Could not find a package "GTest"' in described(assessment, "program_failed")
+    assert the(analysed(None, EDIT, make, ("cmake -B .", "-- done"), DONE), "program_failed").evidence == (2,)
+
+
 @pytest.mark.parametrize(
     "run",
     [

@@ -17,10 +17,11 @@ from dense.evidence.observations import observe
 from dense.narrate.actions import describe_action, describe_output
 from dense.narrate.commands import advise_real_commands
 from dense.narrate.messages import intent, is_empty_turn, telling_sentence
+from dense.narrate.outputs import describe_missing
 from dense.narrate.phrases import listed, sentence
 from dense.text.quoting import code_span, in_quotes, one_line
 from dense.text.sentences import first_sentence
-from dense.trajectory import Observation, Origin, Source, Step, ToolCall
+from dense.trajectory import Observation, Origin, Source, Step, ToolCall, Trajectory
 from dense.tree import Leaf
 
 
@@ -502,3 +503,38 @@ def test_a_report_is_described_and_not_what_is_thought_aloud() -> None:
     assert telling_sentence("The parser in `a.py` reads tuples.") == "The parser in `a.py` reads tuples."
     for words, is_empty in (("TERMINATE", True), ("", True), ("I am done.", False), ("42", False)):
         assert is_empty_turn(Step(Source("trace"), words)) is is_empty
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        (
+            "Error: it failed due to this:\n\n-----\n  `x` is missing\nmore",
+            "`` Error: it failed due to this: `x` is missing ``",
+        ),
+        (
+            "Error: the edit is refused.\nERRORS:\n- E999 unmatched ')'\n",
+            "`Error: the edit is refused. - E999 unmatched ')'`",
+        ),
+        ("Error: the edit is refused.\nmore\n", "`Error: the edit is refused.`"),
+        ("Error: it failed due to this:", "`Error: it failed due to this:`"),
+    ],
+)
+def test_a_headline_is_quoted_with_its_cause(output: str, words: str) -> None:
+    assert describe_output(*shell("./run", output, 1)) == words
+
+
+def test_a_call_that_failed_has_no_agents() -> None:
+    calls = [ToolCall("Task", {"description": text}, text) for text in ("Look", "Check")]
+    seen = [Observation("InputValidationError: no prompt", "Look", is_error=True), Observation("fine", "Check")]
+    agent = Trajectory("made", "side", Source("side"), steps=(Step(Source("side"), "Done."),))
+    step = Step(Source("trace"), calls=tuple(calls), observations=tuple(seen), subagents=(agent,))
+    assert "did 1 action" not in describe_action(*known(step))
+    assert "did 1 action" in describe_action(
+        *known(msgspec.structs.replace(step, calls=step.calls[1:], observations=(seen[1],)))
+    )
+
+
+def test_a_package_that_apt_does_not_list_is_said_so() -> None:
+    (failure,) = shell("apt-get install -y x-dev", "E: Unable to locate package x-dev", 100)[0].result.failures
+    assert describe_missing(failure) == "`x-dev` is in no package list of apt"

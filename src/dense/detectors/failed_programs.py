@@ -11,6 +11,7 @@ from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.facts.remarks import says_expected
 from dense.evidence.observations.context import last_program
 from dense.evidence.trace import TraceEvidence
+from dense.knowledge.errors import BUILD, ErrorFamily
 from dense.knowledge.programs import LOOKERS
 
 PROGRAM_FAILED = FindingCode("program_failed", "The last program that ran failed.", "serious")
@@ -28,13 +29,15 @@ def failed_program(evidence: TraceEvidence) -> Iterator[Finding]:
     last = ran[-1] if ran else None
     if last is None or not last.has_failed or any(check.action == last.action for check in evidence.checks):
         return
-    families = [failure.family for failure in last.result.failures]
+    families = _families(last)
     if not families or not families[-1].is_program_fault or any(one.is_missing_dependency for one in families):
         return
     if last.action < evidence.first_change or may_be_intended(evidence, last):
         return
     is_doubt = last.phase not in RUNNING_PHASES or _is_overtaken(evidence, last)
-    yield PROGRAM_FAILED.found("", last.action, severity="doubt" if is_doubt else "serious")
+    # Configuring or building that fails after it is what it comes down to.
+    later = [fact.action for fact in evidence.facts[last.action :] if BUILD in _families(fact)]
+    yield PROGRAM_FAILED.found("", [last.action, *later][-1], severity="doubt" if is_doubt else "serious")
 
 
 def _is_overtaken(evidence: TraceEvidence, last: ActionFacts) -> bool:
@@ -79,6 +82,10 @@ def may_be_intended(evidence: TraceEvidence, run: ActionFacts) -> bool:
 
 def _runs_something(fact: ActionFacts) -> bool:
     return fact.phase in RUNNING_PHASES and bool(fact.effects.runs)
+
+
+def _families(fact: ActionFacts) -> list[ErrorFamily]:
+    return [failure.family for failure in fact.result.failures]
 
 
 def _is_called_intended(evidence: TraceEvidence, action: int) -> bool:

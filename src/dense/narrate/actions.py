@@ -43,12 +43,13 @@ from dense.narrate.outputs import (
     describe_tests,
     describe_unstarted_run,
     main_failure,
+    quote_failure,
     quote_output,
 )
 from dense.narrate.phrases import Clause, join_clauses, paths_text
 from dense.narrate.tools import describe_tools
 from dense.text.quoting import code_span, collapse_spaces, in_quotes
-from dense.trajectory import Step
+from dense.trajectory import Step, ToolCall
 
 MAX_ACTION_CHARS = 120
 MAX_OUTPUT_CHARS = 160
@@ -96,7 +97,7 @@ class NarratedAction:
     @cached_property
     def action_text(self) -> str:
         """What it did: a clause that begins with a verb in the past tense."""
-        return _joined(self.clauses, self.step, MAX_ACTION_CHARS)
+        return _joined(self.clauses, self.facts, self.step, MAX_ACTION_CHARS)
 
     @cached_property
     def command_text(self) -> str:
@@ -186,7 +187,7 @@ class NarratedAction:
 
 def describe_action(facts: ActionFacts, step: Step, limit: int = MAX_ACTION_CHARS) -> str:
     """What an action did: a clause that begins with a verb in the past tense."""
-    return _joined(_clauses(facts, step, limit), step, limit)
+    return _joined(_clauses(facts, step, limit), facts, step, limit)
 
 
 def describe_output(facts: ActionFacts, step: Step) -> str:
@@ -196,7 +197,7 @@ def describe_output(facts: ActionFacts, step: Step) -> str:
 
 def _clauses(facts: ActionFacts, step: Step, limit: int) -> list[Clause]:
     """The clauses of an action; of calls side by side of which some failed, only of those."""
-    failed = failed_calls(step, facts.result.failures) if facts.has_failed else step.calls
+    failed = _described_calls(facts, step)
     if len(failed) < len(step.calls):
         step = structs.replace(step, calls=failed)
         facts = structs.replace(facts, commands=commands(step))
@@ -224,9 +225,15 @@ def _clauses(facts: ActionFacts, step: Step, limit: int) -> list[Clause]:
     return clauses
 
 
-def _joined(clauses: Iterable[Clause], step: Step, limit: int) -> str:
+def _described_calls(facts: ActionFacts, step: Step) -> tuple[ToolCall, ...]:
+    return failed_calls(step, facts.result.failures) if facts.has_failed else step.calls
+
+
+def _joined(clauses: Iterable[Clause], facts: ActionFacts, step: Step, limit: int) -> str:
+    """Clauses with what agents did, unless only the calls are described that failed beside those that started them."""
     text = join_clauses(clauses, limit)
-    return f"{text} ({describe_subagents(step)})" if step.subagents else text
+    has_agents = bool(step.subagents) and len(_described_calls(facts, step)) == len(step.calls)
+    return f"{text} ({describe_subagents(step)})" if has_agents else text
 
 
 def _output_text(action: NarratedAction) -> OutputText:
@@ -290,7 +297,7 @@ def _describe_no_run(action: NarratedAction) -> str:
 
 def _describe_failure(failure: ObservedFailure, action: NarratedAction) -> str:
     """A failure by the line that shows it; if it is only an exit code, by that and the last line of the output."""
-    line = code_span(failure.line, MAX_LINE_CHARS)
+    line = quote_failure(failure, action.output)
     if failure.family is SYNTAX and action.facts.commands and SHELL_STOP.match(failure.line):
         before, found, _ = action.output.partition(failure.line)
         if found and before.strip():

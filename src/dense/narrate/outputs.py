@@ -18,6 +18,9 @@ from dense.text.quoting import code_span, last_line
 
 MAX_LINE_CHARS = 130
 MAX_CAUSE_CHARS = 110
+MAX_HEADED_CHARS, MAX_CAUSED_CHARS = 600, 170
+"""How much behind a headline is searched for its cause, and how much of both is shown."""
+HEADING = re.compile(r"[A-Z]+:")
 MAX_SHOWN_CHARS = 8000
 """How much of an output is read in order to show it."""
 MAX_SHOWN_LINES = 4
@@ -85,9 +88,11 @@ def describe_missing(failure: ObservedFailure) -> str:
 
 
 def missing_text(failure: ObservedFailure) -> str:
-    """A file of the project's own is not there; a word that is no known program may be no program at all."""
+    """A file of the project's own is not there; apt may not know a package; a word may be no program at all."""
     if "/" in failure.subject or failure.subject.endswith((".sh", ".py")):
         return "not there"
+    if "nable to locate package" in failure.line:
+        return "in no package list of apt"
     is_word = failure.family is NO_SUCH_COMMAND and not is_program(failure.subject)
     return "no command here" if is_word else "not installed"
 
@@ -100,6 +105,16 @@ def test_name(name: str) -> str:
 def main_failure(failures: Sequence[ObservedFailure]) -> ObservedFailure:
     """The failure that says most: the first that is not vague."""
     return next((failure for failure in failures if not failure.family.is_vague), failures[0])
+
+
+def quote_failure(failure: ObservedFailure, output: str) -> str:
+    """The line that shows a failure; if it is a headline, as its colon or a heading behind it shows, with its cause."""
+    start = output.find(failure.line) + len(failure.line)
+    rest = output[start : start + MAX_HEADED_CHARS].split("\n")[1:] if failure.line in output else []
+    below = [line.strip().removesuffix("</tool_use_error>") for line in rest if any(map(str.isalnum, line))]
+    is_headed = bool(below) and HEADING.fullmatch(below[0]) is not None
+    cause = below[is_headed:][:1] if is_headed or failure.line.endswith(":") else []
+    return code_span(" ".join([failure.line, *cause]), MAX_CAUSED_CHARS if cause else MAX_LINE_CHARS)
 
 
 def describe_exit(code: int | None, output: str) -> str:
