@@ -96,3 +96,12 @@ def test_a_probe_that_fails_after_something_else_worked_is_a_doubt() -> None:
     assert the(analysed(None, works, EDIT, probe, DONE), "program_failed").is_serious
     named = ("python main.py", CRASH, 1)
     assert the(analysed("`main.py` must run.", EDIT, works, named, DONE), "program_failed").is_serious
+
+
+def test_a_call_without_an_answer_hides_no_doubt_and_recovers_nothing() -> None:
+    run = ("python app.py", "put -0.000000")
+    made = attempt(None, EDIT, ("python app.py", CRASH, 1), EDIT, run, EDIT, run)
+    steps = [*made.steps[:-1], msgspec.structs.replace(made.steps[-1], observations=())]
+    assessment = said_after(msgspec.structs.replace(made, steps=tuple(steps)), 4, "The values are still wrong.")
+    assert the(assessment, "output_doubted").evidence == (4,)
+    assert assessment.evidence.history.recovered_by(2) is None

@@ -53,7 +53,8 @@ def _is_overtaken(evidence: TraceEvidence, last: ActionFacts) -> bool:
 
 def doubted_output(evidence: TraceEvidence) -> Iterator[Finding]:
     """The output of the last program, if the agent calls it wrong, or if it reports a problem in spite of exit 0."""
-    last = next((fact for fact in reversed(evidence.facts) if fact.effects.scripts or fact.effects.tests), None)
+    ran = (fact for fact in reversed(evidence.facts) if fact.effects.scripts or fact.effects.tests)
+    last = next((fact for fact in ran if fact.is_answered), None)
     if last is None or last.has_failed or last.action < evidence.first_change:
         return
     if complaint := evidence.complaint_after(last.action):

@@ -122,8 +122,7 @@ def _conversion(evidence: TraceEvidence, path: str) -> int:
     out of `a.v` without a word; 0 if there is none."""
     stem = base_name(path).rpartition(".")[0]
     for fact in reversed(evidence.facts[evidence.last_change :]):
-        is_answered = bool(evidence.step(fact.action).observations)
-        if is_answered and tries_something(fact.effects) and any(f"{stem}." in text for text in fact.commands):
+        if fact.is_answered and tries_something(fact.effects) and any(f"{stem}." in text for text in fact.commands):
             return 0 if fact.has_failed else fact.action
     return 0
 

@@ -52,6 +52,8 @@ class ActionFacts(Struct, frozen=True, kw_only=True):
     """Whether it cannot be undone: a deletion, a commit, a service, something sent or handed over."""
     delegates_to: str = ""
     """The agent that it asks to act, in a team; what that one does then belongs to it."""
+    is_answered: bool = True
+    """Whether anything came back at all."""
     has_failed: bool = False
     """Whether anything of what came back went wrong."""
     awaited_tests: tuple[str, ...] = ()
@@ -132,6 +134,7 @@ def _facts(
         is_followed_by_user="user" in [seen.origin for seen in step.observations],
         is_irreversible=is_irreversible,
         delegates_to=delegate,
+        is_answered=bool(step.observations),
         has_failed=result.has_failed,
         awaited_tests=awaited,
         is_check=bool(effects.tests or result.tests or awaited),

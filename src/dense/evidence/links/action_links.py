@@ -233,6 +233,8 @@ class ActionLinks:
             failures.fail(fact, n)
             is_open.append(n)
             return
+        if not fact.is_answered:
+            return
         recovered = failures.succeed(fact) if not fact.is_check or fact.result.is_fine else []
         if not recovered and not fact.targets and retried is not None and is_corrected_code(retried, fact):
             recovered = [retried.action - self._first]
