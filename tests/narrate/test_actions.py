@@ -47,6 +47,7 @@ def tool(name: str, /, **arguments: Any) -> tuple[ActionFacts, Step]:
         ("head -3 a.txt; tail -2 b.txt", "read `a.txt` and `b.txt`"),
         ("grep -rn 'foo bar' src/", "searched for `foo bar` in `src/`"),
         ('grep -n -A 5 "borderColor" a.ts', "searched for `borderColor` in `a.ts`"),
+        ("grep -rnC 10 'def cause' src/", "searched for `def cause` in `src/`"),
         ('grep -m 1 -e "x y" a.ts', "searched for `x y` in `a.ts`"),
         ("timeout 9 rg -t py foo src/", "searched for `foo` in `src/`"),
         ("ls", "listed the folder"),

@@ -263,4 +263,4 @@ def _pattern(part: str) -> str:
     """What a grep searches for: the value of an option, or its first operand."""
     words = strip_wrappers(list(next((one.words for one in parse(part)), ()))) or [""]
     row = known_program(program_name(words[0]))
-    return option(words, *row.script_options) or next(iter(operands(words, row.followed)), "")
+    return option(words, *row.script_options) or next(iter(operands(words, row.followed, row.valued)), "")

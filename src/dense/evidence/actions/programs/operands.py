@@ -27,7 +27,7 @@ def record_operands(row: Program, words: Sequence[str], command: Command, builde
         builder.ask(*_values(words, row.host_options))
     if not row.operands:
         return
-    rest = operands(words, row.followed)
+    rest = operands(words, row.followed, row.valued if row.operands == "searched" else ())
     match row.operands:
         case "searched":
             builder.read(*_searched(row, words, rest, command), cwd=cwd)

@@ -11,8 +11,9 @@ from dense.knowledge.programs import known_program, program_name
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
-def operands(words: Sequence[str], valued: Collection[str] = ()) -> list[str]:
-    """The arguments that are no options. `valued` are the options whose value is a word of its own."""
+def operands(words: Sequence[str], valued: Collection[str] = (), bundled: Collection[str] = ()) -> list[str]:
+    """The arguments that are no options. `valued` are the options whose value is a word of its own, `bundled` those of
+    them that may end a bundle of short options: `-nC 3`."""
     found: list[str] = []
     position, count = 1, len(words)
     while position < count:
@@ -22,7 +23,7 @@ def operands(words: Sequence[str], valued: Collection[str] = ()) -> list[str]:
             found += words[position:]
             break
         if len(word) > 1 and word[0] == "-":
-            if word in valued:
+            if word in valued or (bundled and word[1:].isalpha() and f"-{word[-1]}" in bundled):
                 position += 1
         else:
             found.append(word)
