@@ -120,3 +120,10 @@ def test_what_lookups_returned_for_a_change_matters() -> None:
     whole = trajectory("Book the cheapest flight.", *steps)
     assert assess(whole).key_actions == [1, 3, 4]
     assert "The user had the last word." in distill_sync(whole, RulesAnalyst()).feedback.report
+
+
+def test_a_part_whose_fetches_all_failed_found_nothing_out() -> None:
+    refused, came = ("curl https://a.org/x", "curl: (6) Could not resolve host: a.org", 6), ("ls", "b.txt")
+    rest = (("sed -i s/a/b/ b.txt", ""), "I stop.")
+    assert not analysed(None, refused, came, *rest).is_shown_within(1, 2)
+    assert analysed(None, ("curl https://a.org/x", "a page"), came, *rest).is_shown_within(1, 2)

@@ -105,3 +105,9 @@ def test_a_call_without_an_answer_hides_no_doubt_and_recovers_nothing() -> None:
     assessment = said_after(msgspec.structs.replace(made, steps=tuple(steps)), 4, "The values are still wrong.")
     assert the(assessment, "output_doubted").evidence == (4,)
     assert assessment.evidence.history.recovered_by(2) is None
+
+
+def test_words_on_earlier_attempts_are_about_the_last_result() -> None:
+    made = attempt(None, EDIT, ("python app.py", "NO_CHANGE: no suitable classes found"), EDIT, DONE)
+    said = said_after(made, 2, "THOUGHT: The previous patch attempts failed because the pattern was over-escaped.")
+    assert "previous patch attempts failed" in the(said, "output_doubted").text("complaint")

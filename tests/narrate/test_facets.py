@@ -102,3 +102,11 @@ def test_a_limit_is_named_only_if_one_was_recorded() -> None:
     text = report("Write `/app/a.txt`.", ("ls", "b.txt"), ("cat b.txt", "7"))
     assert "Hand over: this attempt broke off after a2" in text
     assert "limit" not in text
+
+
+def test_a_failed_fetch_is_a_dead_end_and_the_last_words_are_no_closing_message() -> None:
+    refused = ("curl https://a.org/x", "curl: (6) Could not resolve host: a.org", 6)
+    text = report("Find it.", refused, LOOK, "Which file do you mean?")
+    assert re.search(r"dead-end.*Could not resolve host: a.org", text)
+    assert "It ended with a message." in text
+    assert "It ended with a closing message." in report("Find it.", LOOK, "The search is complete.")

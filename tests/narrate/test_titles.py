@@ -120,6 +120,7 @@ def call(name: str, text: str = "{}", **arguments: str) -> Step:
         ([("sed -i s/a/b/ p.py", "", 0), ("python3 check_speed.py", "ok", 0)], "Edit p.py; check_speed.py passes"),
         ([call("get_user_details", user_id="mia")], "Get user details"),
         ([call("final_answer", answer="42")], 'Hand in "42"'),
+        ([call("transfer_to_human_agents", summary="A refund")], 'Transfer to a human: "A refund"'),
         ([call("WebSearch", query="moon")], 'Search the web for "moon"'),
         ([call("calculate", expression="500 - 299")], 'Calculate "500 - 299"'),
         ([call("Grep", pattern="session")], "Search for `session`"),

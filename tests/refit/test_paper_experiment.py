@@ -43,7 +43,7 @@ CALLS = {
 }
 SCOPE = "(completion-scope: trajectory_local, judged from its actions a1-a6, ungraded)"
 SMALL_REPORT = f"""\
-state: incomplete {SCOPE}. It ended with a closing message.
+state: incomplete {SCOPE}. It ended with a message.
 summary: One half is done
 open-issue issue_0: chart.png is missing [a4]
 lesson shortcut_0 a1-a2: dead-end: pandas is missing; working-path: use csv

@@ -291,7 +291,8 @@ def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
     if last.blocks and all(block.head.endswith(" from the user") for block in last.blocks):
         return "The user had the last word."
     if last.is_message:
-        return "It ended with a closing message." if last.says else "The record stops with an empty action."
+        ended = "It ended with a closing message." if CLOSING.search(last.says) else "It ended with a message."
+        return ended if last.says else "The record stops with an empty action."
     if _hands_over(last):
         return "It was handed in."
     closed = any(one.is_message and CLOSING.search(one.says) for one in actions[-MAX_AFTER_CLOSING - 1 : -1])
@@ -302,8 +303,7 @@ def _hands_over(action: TranscriptAction) -> bool:
     return any(HAND_OVER.search(block.text[:400]) for block in action.blocks if block.kind == "call")
 
 
-MAX_AFTER_CLOSING = 3
-"""A closing message may be followed by so many actions."""
+MAX_AFTER_CLOSING = 3  # a closing message may be followed by so many actions
 CLOSING = pattern("closing")
 HAND_OVER = re.compile(
     r"COMPLETE_TASK_AND_SUBMIT|\b(?:submit|finish|attempt_?completion|task_complete|mark_task_complete|return_result)\b",

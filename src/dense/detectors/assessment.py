@@ -172,6 +172,9 @@ class TraceAssessment:
         output = program_output(acted[-1], evidence.step(acted[-1].action))
         if acted[-1].result.reported_problem or found_nothing(acted[-1], output):
             return False
+        fetched = [fact for fact in acted if any("://" in address for address in fact.effects.network)]
+        if fetched and all(fact.has_failed for fact in fetched):
+            return False  # nothing that was fetched came
         return any(not fact.has_failed and self._has_output(fact) for fact in acted)
 
     def _gave_up_within(self, first: int, last: int, final: int) -> bool:

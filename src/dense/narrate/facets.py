@@ -216,7 +216,8 @@ class _FacetItems:
             failures = action.facts.result.failures
             is_missing = any(failure.family.is_missing_dependency for failure in failures)
             is_known = action.action in self.elsewhere.baselines or action.phase == "talk"
-            if not failures or is_known or (not is_missing and (action.is_check or action.only_looks)):
+            is_look = action.only_looks and not action.facts.effects.network
+            if not failures or is_known or (not is_missing and (action.is_check or is_look)):
                 continue
             recovery = self.stretch.recovery(action)
             is_corrected = recovery is not None and recovery.action <= action.action + 2

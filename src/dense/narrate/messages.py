@@ -10,7 +10,7 @@ import msgspec
 
 from dense.evidence.actions.tool_calls import is_shell, parse_call
 from dense.evidence.facts.agents import subagent_steps
-from dense.knowledge.tools import ANSWER_KEYS
+from dense.knowledge.tools import ANSWER_KEYS, plain_name
 from dense.knowledge.words import pattern
 from dense.narrate.phrases import Clause, capital
 from dense.text.guarded import GuardedPattern
@@ -143,9 +143,15 @@ def submitted_text(step: Step) -> str:
     return ""
 
 
+def is_transfer(step: Step) -> bool:
+    """Whether a hand-over leaves the work to a person."""
+    return any(plain_name(call.name).startswith("transfertohuman") for call in step.calls)
+
+
 def describe_submission(step: Step) -> Clause:
     """A hand-over, with what the call submits or the message says."""
     if answer := submitted_text(step):
-        return Clause("hand in", in_quotes(answer, 90))
+        words = in_quotes(answer, 90)
+        return Clause("transfer", f"to a human: {words}") if is_transfer(step) else Clause("hand in", words)
     message = telling_sentence(step.message, 90)
     return Clause("end", f"the attempt and said {in_quotes(message, 90)}" if message else "the attempt")

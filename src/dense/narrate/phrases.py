@@ -10,7 +10,7 @@ from dense.evidence.actions.effects import UNNAMED
 from dense.text.quoting import path_span
 
 OPEN_FILE = "the open file"
-PAST = {"run": "ran", "write": "wrote", "read": "read", "say": "said", "take": "took"}
+PAST = {"run": "ran", "write": "wrote", "read": "read", "say": "said", "take": "took", "transfer": "transferred"}
 """Irregular verbs."""
 QUOTE_ENDS = frozenset({'."', '?"', '!"', '…"'})
 """Ends of quoted text that end the sentence around it as well."""

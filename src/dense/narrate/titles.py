@@ -22,7 +22,7 @@ from dense.knowledge.test_runners import RUNNERS
 from dense.knowledge.words import pattern
 from dense.narrate.actions import NarratedAction
 from dense.narrate.commands import IN_PLACE, short_command
-from dense.narrate.messages import instruction, purpose, question, submitted_text
+from dense.narrate.messages import instruction, is_transfer, purpose, question, submitted_text
 from dense.narrate.outputs import missing_text
 from dense.narrate.phrases import capital, listed, more
 from dense.narrate.stretch import check_name
@@ -349,7 +349,8 @@ def _talk_title(actions: Sequence[NarratedAction]) -> str:
     handed = next((one for one in reversed(actions) if one.phase == "deliver" and one.step.calls), None)
     if handed is not None:
         answer = submitted_text(handed.step)
-        return f"Hand in {in_quotes(answer, MAX_TITLE_CHARS - 10)}" if answer else "Hand over and end"
+        verb = "Transfer to a human:" if is_transfer(handed.step) else "Hand in"
+        return f"{verb} {in_quotes(answer, MAX_TITLE_CHARS - len(verb) - 3)}" if answer else "Hand over and end"
     agents = list(dict.fromkeys(action.step.agent for action in actions if action.step.agent))
     who = f"{one_line(agents[0], 20)}: " if len(agents) == 1 else ""
     if any(action.facts.is_followed_by_user for action in actions):

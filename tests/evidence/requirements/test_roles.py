@@ -11,6 +11,8 @@ MARKS = {"+": "deliverable", "<": "given", "-": "forbidden", "~": "mentioned"}
 
 FILES = r"""
 Write the sum to /app/out.txt. | +/app/out.txt
+Install the binary to `/usr/local/bin/pmars`. | +/usr/local/bin/pmars
+Install the program to `/usr/local/bin`. | ~/usr/local/bin
 Write each word that you find, one per line, to the file: /app/words.txt | +/app/words.txt
 Save the tuned model with its updated weights in binary format to /app/model.pt. | +/app/model.pt
 Call your program /app/golf.c and keep it short. | +/app/golf.c

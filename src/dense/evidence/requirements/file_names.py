@@ -6,7 +6,9 @@ import re
 
 from dense.knowledge import file_names as known
 
-TOP_FOLDERS = re.compile(r"(?:/[\w.-]*/?|\.{0,2}/?|~/?|/home/[\w.-]+/?|/var/?\w*/?|/usr/\w+/?|/Users/[\w.-]+/?)")
+TOP_FOLDERS = re.compile(
+    r"(?:/[\w.-]*/?|\.{0,2}/?|~/?|/home/[\w.-]+/?|/var/?\w*/?|/usr/(?:local/)?\w+/?|/Users/[\w.-]+/?)"
+)
 PLACEHOLDER = re.compile(r"path/to|[<>{}$…]|\.\.\.|[Xx]{3}|your[-_]|\[")
 BODY = re.compile(r"(?:[A-Za-z]:)?[\w.+~%*?@!=,#&()\[\]{}<>$:/\\…-]+")
 SLASHED = re.compile(r"[\w.~*{}<>$-]+(?:/[\w.~*@{}<>$+-]+)+/?$")

@@ -16,7 +16,7 @@ WORDS: Words = {
     """,
     "move": """
         copy move rename convert translate transform compress extract decompress unpack download merge split combine
-        concatenate compile encode decode encrypt decrypt migrate redirect restore recover clone
+        concatenate compile encode decode encrypt decrypt migrate redirect restore recover clone install
     """,
     "read": """
         read parse load use using given see open run execute check verify validate consult inspect review look examine
@@ -181,6 +181,8 @@ PATTERNS: Patterns = {
         | \b(?:doesn['’]t|does\s+not|do\s+not|don['’]t|didn['’]t|did\s+not)\s+(?:match|agree\s+with|meet|satisfy
             |take\s+effect|apply\s+(?:any|the|my))\b
         | \b(?:this|that|it)\s+(?:doesn['’]t|does\s+not|didn['’]t)\s+(?:work|help)\b
+        | \A\W{0,8}(?:THOUGHT:\s*)?(?:the|my)\s+(?:previous|earlier|last)\s+(?:\w+\s+){0,2}
+            (?:attempts?|runs?|patch(?:es)?|scripts?|edits?|fix(?:es)?)\s+(?:have\s+|has\s+)?(?:failed|did\s+not|didn['’]t)\b
         | \bi(?:['’]ve|\s+have)?\s+(?:broke|broken)\b | \b(?:got|is|are|made\s+it)\s+(?:even\s+)?worse\b | \bworsened\b
         | \b(?:is|are)\s+(?:far\s+|way\s+|much\s+)?too\s+(?:slow|low|high|large|small|big|long|inaccurate)\b
         | \bgives?\s+(?:the\s+|a\s+)?wrong\b | \bwhen\s+(?:it|they)\s+should(?:n['’]t|\s+not)\b
