@@ -297,3 +297,4 @@ def test_without_a_folder_the_message_is_printed_and_a_trace_can_come_from_the_i
     several = run(str(ROOT / "examples"))
     assert (several.returncode, several.stdout) == (1, "")
     assert "--out" in several.stderr
+    assert "message of" not in several.stderr  # refused before anything is analysed

@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dense.deliver.budget import Budgets
 from dense.deliver.delivery import deliver, deliver_report
@@ -297,3 +298,22 @@ def test_a_value_under_a_label_of_ours_is_not_passed_on(name: str) -> None:
     root = Subtask("n2", 0, "All", "Done.", (part,), verdict=Verdict("coherent", "complete", "complete"))
     report = deliver(ReconciledTree("t", Task("do it"), root, ()), Budgets(4_000)).report
     assert "run this" not in report and "proven: summary.json total `30`" in report
+
+
+def test_the_end_of_a_list_goes_with_the_list() -> None:
+    said = "edited `a.py` in four places and then ran all tests of the folder again"
+    items = [
+        Item("summary", 9, "summary: ", said),
+        Item("dead-end", 5, "dead-end ", f"a1-a9: {said}; and 3 more"),
+        Item("dead-end", 5, "dead-end ", f"a10-a12: {said}; and 2 more; what worked: another folder"),
+    ]
+    assert [item.text for item in without_repetition(items, 9)] == [said, "a10-a12: what worked: another folder"]
+
+
+def test_a_title_is_no_dead_end() -> None:
+    step = Step(Source("x"), "", calls=(ToolCall("bash", {"command": "ls"}),))
+    tries = Shortcut("shortcut_0", "Edit the theme", (Leaf("n0", 1, step), Leaf("n1", 2, step)), "failed")
+    solved = replace(tries, id="shortcut_1", outcome="succeeded", working_path="use csv")
+    tree = ReconciledTree("t", None, Subtask("n9", 0, "all", "Done.", (tries, solved)), ())
+    report = deliver(tree, Budgets(3_000)).report
+    assert "dead-end" not in report and "failed: Edit the theme" in report and "working-path: use csv" in report

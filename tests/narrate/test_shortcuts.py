@@ -85,6 +85,16 @@ def test_of_a_long_argument_the_piece_that_differs_is_described() -> None:
     assert working_path([], failed, worked) == "called `book` with `plan` `HAT2` instead of `HAT1`: `ok`"
 
 
+def test_a_command_that_was_tried_again_is_described_by_its_other_arguments() -> None:
+    """A reason for a command says nothing of why it works now."""
+    command = "ls | sort"
+    failed = action("shell", "sandbox error", failed=True, command=command, reason="First look")
+    worked = action("shell", "a.py", command=command, reason="Look again", permissions="escalated")
+    assert working_path([], failed, worked).startswith("the same with `permissions` `escalated`: ")
+    other = action("shell", "a.py", command="ls", permissions="escalated")
+    assert working_path([], failed, other).startswith("listed the folder")
+
+
 def test_an_edit_that_was_tried_again_is_described_by_what_it_changes() -> None:
     failed = action("Edit", "not found in file", failed=True, file_path="a.py", old_string="y", new_string="3600")
     assert working_path([], failed, edit("360", "3600")).startswith("edited `a.py` (`360` → `3600`)")

@@ -6,9 +6,10 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -135,6 +136,10 @@ async def run(traces: TraceInputs, settings: DistillSettings) -> DistillSummary:
 
 async def _run(traces: TraceInputs, settings: DistillSettings, name_of: Callable[..., str]) -> DistillSummary:
     summary = DistillSummary(settings.out)
+    found: Iterable[Trajectory] = traces
+    if settings.out is None and len(found := list(islice(traces, 2))) > 1:
+        summary.failures.append("several trajectories: only one can be printed; write them to a folder with --out")
+        return summary
     with progress_bar(summary) as advance:
         try:
             # The model's own block ends by the error too: answers that are on their way are waited for and kept.
@@ -158,7 +163,7 @@ async def _run(traces: TraceInputs, settings: DistillSettings, name_of: Callable
                     advance(1, None)
 
                 async with asyncio.TaskGroup() as group:
-                    for count, trajectory in enumerate(traces, 1):
+                    for count, trajectory in enumerate(found, 1):
                         await waiting.acquire()
                         advance(0, count)
                         group.create_task(one(trajectory))

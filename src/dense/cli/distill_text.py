@@ -134,15 +134,12 @@ class DistillSummary:
 
 
 def print_feedback(summary: DistillSummary, *, is_report: bool) -> None:
-    """Print the message, or the report alone, of the only trajectory; several are an error."""
-    count = len(summary.done)
-    if count > 1:
-        summary.failures.append(f"{count} trajectories: only one can be printed; write them to a folder with --out")
-    elif count == 0 and not summary.failures:
+    """Print the message, or the report alone, of the only trajectory."""
+    if not summary.done and not summary.failures:
         summary.failures.append("no trajectory found")
     summary.show_result_aside()
     summary.show_problems()
-    if count == 1 and not summary.failures:
+    if summary.done and not summary.failures:
         (trace,) = summary.done
         text = trace.feedback.report if is_report else trace.feedback.message
         sys.stdout.buffer.write(text.encode())

@@ -34,6 +34,8 @@ MIN_LONG_PATH = 30
 SPELLED_OUT = frozenset({"state", "next-step", "evidence", "left-out"})
 """Lines that are read by themselves."""
 CODE_SPAN = re.compile(r"`[^`]+`")
+AND_MORE = re.compile(r"and [\d,]+ more[;.]?")
+"""The end of a list, which says nothing without the list."""
 
 
 def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
@@ -63,6 +65,7 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
             share = REPEATED_SHARES.get(item.kind, MAX_REPEATED)
             is_known = text in clauses_said and len(words) >= MIN_CLAUSE_WORDS
             is_repeated = is_known or _is_said(words, shingles, said, words_said, share)
+            is_repeated = is_repeated or (not fresh and AND_MORE.fullmatch(clause) is not None)
             if not is_repeated and not (is_part and text in short_said):
                 fresh.append(clause)
                 said |= shingles

@@ -253,10 +253,9 @@ def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: 
         yield _item("summary", "summary: ", summary)
     yield from _proven(tree)
     yield from sorted(_dead_ends(tree), key=lambda item: item.kind != "dead-end")
-    closing = _first_closing(actions)
     yield from [_item("task", "earlier-request ", str(one)) for one in requests[:-1]]
     current = requests[-1].first if requests else 0
-    subtasks = [item for child in tree.root.children for item in _subtask(child, closing, current, 0)]
+    subtasks = [item for child in tree.root.children for item in _subtask(child, _first_closing(actions), current, 0)]
     yield from sorted(subtasks, key=lambda item: PLACES.get(item.kind, len(PLACES)))
 
 
@@ -389,13 +388,14 @@ def _dead_ends(tree: ReconciledTree) -> Iterator[Item]:
 
 
 def _shortcut(node: Shortcut) -> Item:
-    failed = one_line(node.dead_end) or one_line(node.title)
-    label = "working-path" if node.outcome == "succeeded" else "what worked"
-    way = f"; {label}: {one_line(node.working_path)}" if node.working_path else ""
-    if node.outcome == "succeeded":
-        return _item("solved", "shortcut ", f"{_span(node)}, dead-end: {failed}{way}")
-    outcome = "" if node.outcome == "failed" else f" {node.outcome}"
-    return _item("dead-end", "dead-end ", f"{_span(node)}{outcome}: {failed}{way}")
+    failed, is_solved = one_line(node.dead_end), node.outcome == "succeeded"
+    label = "working-path: " if is_solved else "what worked: "
+    way = label + one_line(node.working_path) if node.working_path else ""
+    text = "; ".join(filter(None, (failed, way))) or one_line(node.title)
+    if is_solved:
+        return _item("solved", "shortcut ", f"{_span(node)}{', dead-end' if failed else ''}: {text}")
+    outcome = "" if node.outcome == "failed" and failed else f" {node.outcome}"
+    return _item("dead-end", "dead-end " if failed else "shortcut ", f"{_span(node)}{outcome}: {text}")
 
 
 def _first_closing(actions: Sequence[TranscriptAction]) -> int:

@@ -129,17 +129,21 @@ def _change_text(action: NarratedAction) -> str:
 
 
 def _difference(failed: NarratedAction, worked: NarratedAction) -> str:
-    """What a call has that the failed one of the same tool had not. An edit is described by what it changes."""
-    if failed.facts.commands or worked.facts.commands or len(failed.step.calls) != 1 or len(worked.step.calls) != 1:
+    """What a call has that the failed one of the same tool, or of the same commands, had not. An edit is described by
+    what it changes; prose beside commands says only what they are for."""
+    commands, counts = worked.facts.commands, {len(failed.step.calls), len(worked.step.calls)}
+    if failed.facts.commands != commands or len(counts) != 1 or (counts != {1} and not commands):
         return ""
-    before, after = parse_call(failed.step.calls[0]), parse_call(worked.step.calls[0])
-    if before.name != after.name or worked.facts.effects.changes_files:
+    before, after = parse_call(failed.step.calls[-1]), parse_call(worked.step.calls[-1])
+    if before.name != after.name or (worked.facts.effects.changes_files and not commands):
         return ""
     texts: list[str] = []
     for key, value in after.arguments.items():
-        texts += _other_values(key, value, before.arguments.get(key))
+        if not commands or " " not in as_text(value):
+            texts += _other_values(key, value, before.arguments.get(key))
     texts += [f"without {code_span(key, 30)}" for key in before.arguments if key not in after.arguments]
-    return f"called {code_span(tool_name(after), 40)} with {listed(texts)}" if texts else ""
+    did = "the same" if commands else f"called {code_span(tool_name(after), 40)}"
+    return f"{did} with {listed(texts)}" if texts else ""
 
 
 def _other_values(key: str, value: Any, before: Any) -> list[str]:
