@@ -21,7 +21,7 @@ WORDS: Words = {
     "read": """
         read parse load use using given see open run execute check verify validate consult inspect review look examine
         analyze analyse process consider find search count list show cat view test compare import evaluate study explore
-        explain describe summarize summarise understand solve query scan sort filter take access call invoke install
+        explain describe summarize summarise understand solve query scan sort filter take access call invoke
         follow refer visit submit delete remove drop clean
     """,
     "to": "to into as at under onto",
