@@ -211,7 +211,7 @@ def test_what_cannot_be_shown_is_an_error_for_people(tmp_path: Path) -> None:
 
 
 def test_a_page_that_does_not_fit_on_the_disk_leaves_the_old_one(tmp_path: Path) -> None:
-    """A limit on the size of files stands for the disk: the page is larger."""
+    """A full disk, by a limit on the size of files that the page exceeds."""
     page = tmp_path / "page.html"
     page.write_text("old")
     command = f"ulimit -f 8; exec {sys.executable} -m dense view {EXAMPLES / 'csv-report'} --out {page}"

@@ -43,8 +43,8 @@ def claude_code(made: Recorded) -> Recorded:
     steps: list[Recorded] = [{"step_id": 1, "source": "user", "message": made["task"]}]
     for one in made["actions"]:
         if typed := TYPED.match(one["command"]):
-            told = f"File created successfully at: {typed[1]}"
-            _call(steps, "Write", {"file_path": typed[1], "content": typed[2]}, told)
+            answer = f"File created successfully at: {typed[1]}"
+            _call(steps, "Write", {"file_path": typed[1], "content": typed[2]}, answer)
         else:
             failed = f"Exit code {one['exit_code']}\n" if one["exit_code"] else ""
             _call(steps, "Bash", {"command": one["command"]}, failed + one["output"])
