@@ -52,7 +52,7 @@ HEAD_BYTES = Item("key-action", 0, "key-action ", "", (("", ""),)).size - quotes
 """What the first and the last line of a quoted action take beside its text."""
 
 
-class KeyAction(Struct, frozen=True):
+class KeyAction(Struct, frozen=True, dict=True):
     """An action that is worth quoting."""
 
     action: int
@@ -68,10 +68,10 @@ class KeyAction(Struct, frozen=True):
     product: str = ""
     """The product that it made or helped to make."""
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes of what would be quoted at most."""
-        return sum(byte_size(block.text) for block in self.blocks)
+        return sum([byte_size(block.text) for block in self.blocks])
 
 
 class _Attempt:
@@ -135,8 +135,11 @@ class _Attempt:
 
     def _shows_changes(self, number: int) -> bool:
         """Whether an action prints what was changed in the repository, or hands it in."""
-        commands = [command_of(call) or call.name for call in self.leaves[number].step.calls]
-        return any("git diff" in text or "submit" in text.lower() for text in commands)
+        step = self.leaves[number].step
+        commands = [command_of(call) or call.name for call in step.calls]
+        if not any("git diff" in text or "submit" in text.lower() for text in commands):
+            return False
+        return bool(step.subagents) or any("diff" in seen.text for seen in step.observations)  # as it came, not cleaned
 
     def _was_refused(self, number: int) -> bool:
         """Whether an edit by a tool failed, so that nothing was written; a shell may fail after it wrote."""

@@ -30,6 +30,7 @@ MAX_KEYS_FOR_OTHERS = 100
 """So many keys are tried for one that occurs in no other text either."""
 CLOSE, END = "{key}|\n", "{key}| end\n"
 """The line after the last of several quoted bodies, and such a line at the end of a message."""
+END_SIZE = len(END.format(key="")) + KEY_LENGTH
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]")
 """Characters that end a line, control a terminal, or have no bytes."""
 ALWAYS = 100
@@ -58,18 +59,18 @@ class Item(Struct, frozen=True, omit_defaults=True, dict=True):
     @cached_property
     def size(self) -> int:
         """Bytes of UTF-8 at most, line feeds and marker lines included."""
-        return self.content_size + self.structure_size
+        return self.content_size + self.structure_size if self.quotes else byte_size(self.label + self.text) + 1
 
     @property
     def content_size(self) -> int:
         """Bytes that say something: the line's text and the quoted bodies."""
-        return byte_size(self.text) + sum(byte_size(text) + 1 for _, text in self.quotes if text)
+        return byte_size(self.text) + sum([byte_size(text) + 1 for _, text in self.quotes if text])
 
     @property
     def structure_size(self) -> int:
         """Bytes of the label, of the marker lines, and of line feeds."""
-        marks = sum(KEY_LENGTH + byte_size(mark) + 3 for mark, _ in self.quotes)
-        return byte_size(self.label) + 1 + (marks + 1 + len(END.format(key="")) + KEY_LENGTH if self.quotes else 0)
+        marks = sum([KEY_LENGTH + byte_size(mark) + 3 for mark, _ in self.quotes])
+        return byte_size(self.label) + 1 + (marks + 1 + END_SIZE if self.quotes else 0)
 
 
 class ReportPage(Struct, frozen=True, omit_defaults=True):

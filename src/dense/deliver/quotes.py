@@ -24,8 +24,7 @@ LEFT_OUT = "characters left out …]"
 
 def quotes_size(quotes: Quotes) -> int:
     """Bytes of quotes, their marker lines included, without the line that ends them."""
-    marks = sum(KEY_LENGTH + byte_size(mark) + 3 for mark, _ in quotes)
-    return marks + sum(byte_size(text) + 1 for _, text in quotes if text)
+    return sum([KEY_LENGTH + byte_size(mark) + 3 + (byte_size(text) + 1 if text else 0) for mark, text in quotes])
 
 
 def quote_whole(block: Block) -> Quotes:

@@ -49,6 +49,7 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
     kept: dict[int, Item] = {}
     for place in sorted(range(len(items)), key=lambda place: (-_rank(items[place]), place)):
         item = items[place]
+        is_part, share = item.kind in PARTS, REPEATED_SHARES.get(item.kind, MAX_REPEATED)
         found = HEAD.match(item.text)
         head = found[0] if found else ""
         clauses = _clauses(item.text[len(head) :]) if item.value <= clauses_up_to else [item.text[len(head) :]]
@@ -61,8 +62,6 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
         for clause, words, text in zip(clauses, of_clauses, texts, strict=True):
             start, end = end, end + len(words)
             shingles = set(shingles_of_item[start : max(start, end - SHINGLE + 1)])
-            is_part = item.kind in PARTS
-            share = REPEATED_SHARES.get(item.kind, MAX_REPEATED)
             is_known = text in clauses_said and len(words) >= MIN_CLAUSE_WORDS
             is_repeated = is_known or _is_said(words, shingles, said, words_said, share)
             is_repeated = is_repeated or (not fresh and AND_MORE.fullmatch(clause) is not None)
@@ -74,8 +73,8 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
         if fresh and fresh[0] != clauses[0]:
             head = head.replace(", dead-end", "")
         if fresh or item.value >= ALWAYS or item.kind == "open-issue":
-            text = item.text if len(fresh) == len(clauses) else head + " ".join(fresh or clauses).rstrip(";. ")
-            kept[place] = Item(item.kind, item.value, item.label, text)
+            text = head + " ".join(fresh or clauses).rstrip(";. ")
+            kept[place] = item if len(fresh) == len(clauses) else replace(item, text=text)
         said.update(shingles_of_item)
         clauses_said.update(texts)
         words_said += f"{' '.join(words_of_item)} "
