@@ -14,12 +14,14 @@ from dense.evidence.checks.aborted_runs import is_run_failure, is_stopped, ran_n
 from dense.evidence.checks.scopes import Scope, joined, program_of, runs_alike, scope
 from dense.evidence.facts.facts import ActionFacts, is_outcome_hidden
 from dense.evidence.facts.families import command_family
+from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import same_file
 from dense.evidence.observations import observe
 from dense.evidence.observations.result import ObservedResult, TestRun
 from dense.knowledge.errors import EXIT
 from dense.knowledge.program import words
 from dense.knowledge.programs import is_interpreter, program_name, programs_that
+from dense.knowledge.test_outputs import DIFFERENCE, SCORE
 from dense.knowledge.test_runners import RUNNERS
 from dense.trajectory import Step
 
@@ -30,6 +32,7 @@ STATIC = programs_that("lints", "compares", "formats") | words(
 them: `make lint`, `npm run lint:types`."""
 TARGET_PROGRAMS = programs_that("builds", "node_packager")
 """Programs whose targets have names of the project's own."""
+COMPARING = programs_that("compares")
 NAME_PARTS = re.compile(r"[-:_./]")
 PYTHON_SYNTAX = re.compile(r"(?:E\s+)?(?:SyntaxError|IndentationError|TabError)\b")
 """A fault in a program that keeps a test from starting, and that no environment causes."""
@@ -104,7 +107,7 @@ def _checks_of(fact: ActionFacts, step: Step, named: Sequence[str]) -> Iterator[
             commands = commands or done.scripts
             first = commands[0] if commands else ""
             family = fact.family if is_whole and done.tests else command_family(first)
-            yield _check(fact.action, commands, family, result, part)
+            yield _check(fact.action, commands, family, result, part, program_output(fact, part))
 
 
 def _single_calls(step: Step) -> Iterable[Step]:
@@ -129,11 +132,14 @@ def _runs(command: str, texts: Sequence[str], result: ObservedResult) -> bool:
     return any(runs_alike(command, text) for text in texts)
 
 
-def _check(action: int, commands: Sequence[str], family: str, result: ObservedResult, step: Step) -> Check:
+def _check(action: int, commands: Sequence[str], family: str, result: ObservedResult, step: Step, output: str) -> Check:
     """The check of several commands at once, the first of which is of this family."""
     command = commands[0] if commands else ""
     checked = joined([scope(text) for text in commands])
-    if runs := [run for run in result.tests if not ran_no_tests(run)]:
+    runs = [run for run in result.tests if not ran_no_tests(run)] or _runs_without_words(
+        family, command, output if not result.tests else ""
+    )
+    if runs:
         return _counted_check(action, command, checked, family, runs, step)
     unknown = Check(action, command or family, checked, family, None)
     if fault := next((failure.line for failure in result.failures if PYTHON_SYNTAX.match(failure.line)), None):
@@ -154,6 +160,16 @@ def _check(action: int, commands: Sequence[str], family: str, result: ObservedRe
     if not failures and is_outcome_hidden(commands, shell_texts(step), step):
         return unknown
     return Check(action, command, checked, family, not failures, int(bool(failures)), line=line)
+
+
+def _runs_without_words(family: str, command: str, output: str) -> list[TestRun]:
+    """A check whose last line is a share, `7/8`, and a comparison that says that files differ: what follows it in the
+    shell may hide its exit code."""
+    if found := SCORE.fullmatch(output.rstrip().rpartition("\n")[2].strip()):
+        passed, total = int(found[1]), int(found[2])
+        return [TestRun(family, passed, total - passed, found[0])] if 0 < total >= passed else []
+    found = DIFFERENCE.search(output) if command.partition(" ")[0] in COMPARING else None
+    return [TestRun(family, None, 1, found[0])] if found else []
 
 
 def _counted_check(
