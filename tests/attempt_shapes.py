@@ -132,9 +132,14 @@ SHAPES: dict[str, Callable[[Recorded], Recorded]] = {
 }
 
 
-def read_as(made: Recorded, shape: str, folder: Path) -> dense.Trajectory:
-    """The attempt as the reader gives it of a file in this shape, which is written to a folder."""
+def write_as(made: Recorded, shape: str, folder: Path) -> Path:
+    """Write the attempt to a folder in this shape."""
     path = folder / ("x.traj.json" if shape == "mini_swe_agent" else "trajectory.json")
     path.write_text(json.dumps(SHAPES[shape](made)), encoding="utf-8")
-    (trajectory,) = dense.read(str(path))
+    return path
+
+
+def read_as(made: Recorded, shape: str, folder: Path) -> dense.Trajectory:
+    """The attempt as the reader gives it of a file in this shape, which is written to a folder."""
+    (trajectory,) = dense.read(str(write_as(made, shape, folder)))
     return trajectory

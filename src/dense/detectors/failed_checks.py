@@ -22,6 +22,7 @@ MAX_TEST_NAMES = 5
 AfterFailure = Literal[
     "before_changes",  # nothing had been changed when it failed
     "fails_without_changes",  # it fails in the same way with the changes reverted
+    "passed_before",  # it had passed, and nothing but temporary files changed since then
     "own_check_removed",  # the agent wrote the check itself and removed it later
     "own_check_edited",  # the agent wrote the check itself and edited it later
     "own_check_overtaken",  # the agent wrote the check itself, and another check passed later
@@ -63,6 +64,7 @@ def _failed_check(evidence: TraceEvidence, check: Check, later: list[Check]) -> 
     context = _context(evidence, check, later)
     is_excused = is_early if resolution else context.after not in ("edited_later", "unchanged")
     is_serious = is_named or not (is_excused or is_static(check))
+    is_serious = is_serious and context.after != "passed_before"
     return CHECK_FAILED.found(
         check.command,
         check.action,
@@ -84,6 +86,12 @@ def _context(evidence: TraceEvidence, check: Check, later: Sequence[Check]) -> _
         is_same = one.runner == check.runner and (one.subjects == check.subjects or one.subjects & check.subjects)
         if one.has_passed is False and one.failed >= check.failed and is_same:
             return _Context("fails_without_changes", one.action)
+    before = [one for one in evidence.checks if one.action < check.action and one.command == check.command]
+    same = [
+        one.action for one in before if one.has_passed and (one.action, one.command) not in evidence.reverted_checks
+    ]
+    if same and evidence.last_change <= same[-1]:
+        return _Context("passed_before", same[-1])
     if (dropped := _dropped(evidence, check)) is not None:
         return dropped
     passed = next((one.action for one in reversed(later) if one.has_passed and one.action > evidence.last_change), 0)

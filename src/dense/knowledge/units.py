@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 FLOORS = (
-    *("least", "more than", "greater", "larger", "longer", "higher", "above", "over", "minimum", "no less"),
+    *("least", "more than", "greater", "larger", "longer", "higher", "above", "over", "minimum", "exceed"),
     *(">", "≥", "≧", "⩾"),
 )
-"""Signs of limits that must be reached, unless they deny it: `no more than`."""
+"""Signs of limits that must be reached; a denial before them turns them round: `no more than`."""
 SCALES = {
     **dict.fromkeys(("", "b", "byte", "bytes"), 1.0),
     **dict.fromkeys(("k", "kb", "kilobytes"), 1e3),
@@ -22,3 +22,7 @@ METRICS = frozenset(
     """accuracy precision recall f1 rate wins win reward score error mse rmse mae loss similarity ssim coverage speedup
     ratio difference diff correlation r2 auc bleu psnr perplexity""".split()
 )
+COUNTED_UNITS = frozenset(
+    "row rows entry entries item items record records word words character characters column columns file files".split()
+)
+"""What a result may have a number of."""

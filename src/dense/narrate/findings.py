@@ -19,7 +19,7 @@ from dense.text.quoting import code_span, in_quotes, one_line
 
 MAX_FILES = 3
 MAX_PLAN_ITEMS = 4
-NO_ADVICE = ("fails_without_changes", "own_check_removed", "own_check_edited", "own_check_overtaken")
+NO_ADVICE = ("fails_without_changes", "passed_before", "own_check_removed", "own_check_edited", "own_check_overtaken")
 """What may follow a failed check so that there is nothing left to do about it."""
 
 
@@ -59,6 +59,8 @@ def _after_failure(finding: Finding) -> str:
             return "That was before anything was changed; it was not run again."
         case "fails_without_changes":
             return f"It failed in the same way at a{action}, without the changes."
+        case "passed_before":
+            return f"It had passed at a{action}, and nothing of the work changed in between."
         case "own_check_removed":
             return f"`{one_line(quote, 60)}` is the attempt's own check, and was removed at a{action}."
         case "own_check_edited":

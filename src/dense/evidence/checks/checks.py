@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
+from dense.evidence.actions import Effects, effects
 from dense.evidence.actions import commands as shell_texts
-from dense.evidence.actions import effects
 from dense.evidence.checks.aborted_runs import is_run_failure, is_stopped, ran_no_tests
 from dense.evidence.checks.scopes import Scope, joined, program_of, runs_alike, scope
 from dense.evidence.facts.facts import ActionFacts, is_outcome_hidden
 from dense.evidence.facts.families import command_family
 from dense.evidence.facts.outputs import program_output
-from dense.evidence.facts.paths import same_file
-from dense.evidence.observations import observe
+from dense.evidence.facts.paths import base_name, same_file
+from dense.evidence.observations import ObservedFailure, observe
 from dense.evidence.observations.result import ObservedResult, TestRun
-from dense.knowledge.errors import EXIT
+from dense.knowledge.errors import EXIT, HTTP
 from dense.knowledge.program import words
 from dense.knowledge.programs import is_interpreter, program_name, programs_that
 from dense.knowledge.test_outputs import DIFFERENCE, SCORE
@@ -33,6 +33,7 @@ them: `make lint`, `npm run lint:types`."""
 TARGET_PROGRAMS = programs_that("builds", "node_packager")
 """Programs whose targets have names of the project's own."""
 COMPARING = programs_that("compares")
+CLIENTS = programs_that("fetches")
 NAME_PARTS = re.compile(r"[-:_./]")
 PYTHON_SYNTAX = re.compile(r"(?:E\s+)?(?:SyntaxError|IndentationError|TabError)\b")
 """A fault in a program that keeps a test from starting, and that no environment causes."""
@@ -61,6 +62,8 @@ class Check(Struct, frozen=True):
     """The line that says how it ended."""
     ran: int = 0
     """How many tests ran, if one line counts them; several may be runs within runs."""
+    commands: tuple[str, ...] = ()
+    """All commands that share its observation, `command` among them."""
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -105,9 +108,24 @@ def _checks_of(fact: ActionFacts, step: Step, named: Sequence[str]) -> Iterator[
         commands = commands or [command for command in named if _runs(command, texts, result)]
         if commands or result.tests:
             commands = commands or done.scripts
+            counted = [command for command in commands if command_family(command) in RUNNERS.counting]
+            if result.tests and counted and commands[0] not in counted:
+                commands = [*counted, *[command for command in commands if command not in counted]]
             first = commands[0] if commands else ""
-            family = fact.family if is_whole and done.tests else command_family(first)
-            yield _check(fact.action, commands, family, result, part, program_output(fact, part))
+            family = fact.family if is_whole and done.tests and first not in counted else command_family(first)
+            failures = _own_failures(result, first, done)
+            check = _check(fact.action, commands, family, result, failures, part, program_output(fact, part))
+            yield msgspec.structs.replace(check, commands=tuple(commands))
+
+
+def _own_failures(result: ObservedResult, command: str, done: Effects) -> list[ObservedFailure]:
+    """The failures of a command, without what other programs of the action said: `./app /nope; gcc app.c`. An answer
+    that a server gives to a request is not its own failure."""
+    program = base_name(program_of(command))
+    if not command or result.exit_code or program in CLIENTS:
+        return list(result.failures)
+    others = {base_name(path) for path in done.scripts} - {program}
+    return [one for one in result.failures if one.family is not HTTP and one.line.partition(":")[0] not in others]
 
 
 def _single_calls(step: Step) -> Iterable[Step]:
@@ -132,8 +150,17 @@ def _runs(command: str, texts: Sequence[str], result: ObservedResult) -> bool:
     return any(runs_alike(command, text) for text in texts)
 
 
-def _check(action: int, commands: Sequence[str], family: str, result: ObservedResult, step: Step, output: str) -> Check:
-    """The check of several commands at once, the first of which is of this family."""
+def _check(
+    action: int,
+    commands: Sequence[str],
+    family: str,
+    result: ObservedResult,
+    own: Sequence[ObservedFailure],
+    step: Step,
+    output: str,
+) -> Check:
+    """The check of several commands at once, the first of which is of this family. `own`: the failures that are not of
+    other programs."""
     command = commands[0] if commands else ""
     checked = joined([scope(text) for text in commands])
     runs = [run for run in result.tests if not ran_no_tests(run)] or _runs_without_words(
@@ -142,11 +169,12 @@ def _check(action: int, commands: Sequence[str], family: str, result: ObservedRe
     if runs:
         return _counted_check(action, command, checked, family, runs, step)
     unknown = Check(action, command or family, checked, family, None)
-    if fault := next((failure.line for failure in result.failures if PYTHON_SYNTAX.match(failure.line)), None):
+    if fault := next((failure.line for failure in own if PYTHON_SYNTAX.match(failure.line)), None):
         return Check(action, command or family, checked, family, False, 1, line=fault)
-    failures = [failure for failure in result.failures if not is_run_failure(failure, family)]
-    could_not_run = bool(result.tests) or len(failures) < len(result.failures) or result.is_empty
-    if result.is_running or could_not_run or family in RUNNERS.counting:
+    failures = [failure for failure in own if not is_run_failure(failure, family)]
+    could_not_run = bool(result.tests) or len(failures) < len(own) or result.is_empty
+    is_of_others = bool(result.failures) and not own
+    if result.is_running or is_of_others or could_not_run or family in RUNNERS.counting:
         return unknown  # a runner that counts tests, and no count: it broke off, or its output was cut
     line = failures[-1].line if failures else ""
     if failures and failures[-1].family is EXIT:

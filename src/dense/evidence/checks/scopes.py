@@ -149,7 +149,7 @@ def own_words(command: str) -> tuple[str, ...]:
     place = 0
     if len(words) > 1 and is_interpreter(program_name(words[0])):
         place = 1
-        while place < len(words) - 1 and words[place].startswith("-") and words[place] not in ("-m", "-c", "-e"):
+        while place < len(words) - 1 and words[place].startswith("-") and words[place] not in ("-c", "-e"):
             place += 1
     rest = words[place:]
     end = next((n for n, word in enumerate(rest) if word.startswith(COMMAND_ENDS)), len(rest))
@@ -170,3 +170,15 @@ def runs_alike(command: str, text: str) -> bool:
 def _spelling(command: str) -> list[str]:
     words = own_words(command)
     return [base_name(words[0]), *words[1:]] if words else []
+
+
+def is_same_run(command: str, other: str) -> bool:
+    """Whether two commands run the same program on the same things; their options may differ."""
+    own = _operands(command)
+    return bool(own) and own == _operands(other)
+
+
+def _operands(command: str) -> list[str]:
+    words = own_words(command)
+    each = pairwise(["", *words])
+    return [base_name(word) for before, word in each if word[:1] != "-" and before not in VALUE_OPTIONS]

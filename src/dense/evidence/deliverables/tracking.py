@@ -16,6 +16,8 @@ from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, is_among, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.knowledge.error_words import ABSENT
+from dense.knowledge.errors import EXCEPTION
+from dense.knowledge.file_names import PROGRAM_ENDINGS
 from dense.knowledge.programs import programs_that
 from dense.knowledge.tools import PATH_KEYS
 from dense.text.search import contains_any, lines_with
@@ -121,7 +123,8 @@ def _is_program(path: str, ran: Sequence[str]) -> bool:
 def edits_in_place(path: str, fact: ActionFacts, step: Step) -> bool:
     """Whether an action edits a file that must be there for it."""
     name = base_name(path)
-    if any(mark in text and name in text for text in fact.commands for mark in IN_PLACE):
+    parts = (part for text in fact.commands for part in statements(_without_contents(text))[0] if name in part)
+    if any(mark in part for part in parts for mark in IN_PLACE):
         return True
     return any(
         not OLD_TEXT_ARGUMENTS.isdisjoint(call.arguments)
@@ -142,6 +145,7 @@ def _track(
     may_exist = False
     name = base_name(path)
     stem = name.rpartition(".")[0]
+    is_program = not stem or name.endswith(PROGRAM_ENDINGS)
     programs: set[str] = set()
     """The files that the attempt wrote and that name the file."""
     for fact, said in zip(facts, read, strict=True):
@@ -155,6 +159,7 @@ def _track(
         if named:
             programs |= {base_name(written) for written in effects.writes if not same_file(written, path)}
         runs_writer = bool(programs) and not is_read and any(base_name(one) in programs for one in effects.scripts)
+        runs_writer = runs_writer and not (made and is_program)  # what runs after a program was made tries it
         is_run = not writes and is_among(path, effects.scripts)
         if is_run and not fact.has_failed:
             shown.append(fact.action)  # to run a program does not make it, and shows that it is there
@@ -163,7 +168,8 @@ def _track(
         if writes or runs_writer or (may_make and is_named(_acting_text(calls), path)):
             # An action that writes the file and then runs something has written it, whatever that says.
             has_failed = fact.has_failed and not (
-                writes and (fact.is_check or runs_after_writing(steps[fact.action - 1], path))
+                writes
+                and (fact.is_check or runs_after_writing(steps[fact.action - 1], path) or _fails_later(fact, path))
             )
             (tried if has_failed else made).append(fact.action)
             if not fact.has_failed and not fact.result.is_empty and _reads_back(fact, path):
@@ -185,6 +191,14 @@ def _track(
     return TrackedFile(
         requirement, tuple(made), tuple(tried), tuple(shown), tuple(missed), tuple(read_back), may_exist, is_old
     )
+
+
+def _fails_later(fact: ActionFacts, path: str) -> bool:
+    """Whether a shell went on after the statement that writes a file, and no failure names it."""
+    parts = [part for text in fact.commands for part in statements(_without_contents(text))[0]]
+    is_written = any(">" in part and is_named(part, path) for part in parts[:-1])
+    names = (is_named(failure.line, path) or failure.family is EXCEPTION for failure in fact.result.failures)
+    return is_written and not any(names)
 
 
 def _acting_text(calls: Sequence[ParsedCall]) -> str:

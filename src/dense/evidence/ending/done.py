@@ -12,10 +12,10 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.evidence.checks.checks import Check
-from dense.evidence.checks.scopes import program_of
+from dense.evidence.checks.scopes import is_same_run, program_of
 from dense.evidence.deliverables.tracking import TrackedFile, is_single_file
 from dense.evidence.deliverables.within_action import runs_after_writing, tries_something, typed_contents
-from dense.evidence.ending.limits import is_exact, measured_limit
+from dense.evidence.ending.limits import is_exact, is_measurable, measured_limit
 from dense.evidence.ending.plans import plan_items
 from dense.evidence.ending.rejections import submitted_answer
 from dense.evidence.facts.facts import ActionFacts
@@ -106,8 +106,8 @@ def is_verified(evidence: TraceEvidence) -> bool:
     failed = [check for check in evidence.checks if check.action >= last and check.has_passed is False]
     if failed or any(fact.has_failed for fact in after):
         return False
-    files = [_file(evidence, file, 0) for file in evidence.tracked_files]
-    return (bool(files) and _are_met(files)) or any(fact.action > last or fact.effects.scripts for fact in after)
+    found = demands(evidence)
+    return (bool(found) and _are_met(found)) or any(fact.action > last for fact in after)
 
 
 def is_shown_done(evidence: TraceEvidence) -> bool:
@@ -197,10 +197,11 @@ def runs_something(fact: ActionFacts) -> bool:
 
 
 def _commands(evidence: TraceEvidence) -> list[DemandEvidence]:
-    """The commands that the task names. Those that it only mentions count as long as none is shown to work."""
+    """The commands that the task names. Those that it only mentions, as it does the command that failed or the program
+    to be replaced, count if nothing else is asked for: no file, and no command that is shown to work."""
     roles = {one.subject: one.role for one in evidence.requirements if one.kind == "command"}
     found = list(_named_commands(evidence))
-    if not any(one.met == "yes" for one in found):
+    if not evidence.tracked_files and not any(one.met == "yes" for one in found):
         return found
     return [one for one in found if one.met != "unchecked" or roles.get(one.subject) == "deliverable"]
 
@@ -211,7 +212,7 @@ def _named_commands(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
         named = [program_of(command), *(word for word in command.split() if "." in word)]
         if roles.get(command) != "deliverable" and any(_is_new(evidence, path) for path in named):
             continue  # a suggestion how to run what the attempt writes
-        runs = [check for check in evidence.checks if command in check.command and check.has_passed is not None]
+        runs = [check for check in evidence.checks if check.has_passed is not None and _names_run(check, command)]
         runs = [check for check in runs if _is_whole(evidence, check, command)]
         if not runs:
             yield _shown("command", command, _run_with_values(evidence, command))
@@ -219,6 +220,10 @@ def _named_commands(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
             yield DemandEvidence("command", command, "no", (runs[-1].action,))
         else:
             yield _shown("command", command, runs[-1].action if runs[-1].action >= evidence.last_change else 0)
+
+
+def _names_run(check: Check, command: str) -> bool:
+    return any(command in text or is_same_run(command, text) for text in (check.command, *check.commands))
 
 
 def _is_whole(evidence: TraceEvidence, check: Check, command: str) -> bool:
@@ -247,7 +252,7 @@ def _run_with_values(evidence: TraceEvidence, command: str) -> int:
 def _limits(evidence: TraceEvidence, check: int) -> Iterator[DemandEvidence]:
     """Limits. `check`: the last action that shows that all commands of the task work; else a measurement shows it."""
     for one in evidence.requirements:
-        if one.kind == "threshold" and one.role == "deliverable":
+        if one.kind == "threshold" and one.role == "deliverable" and is_measurable(one):
             measured = measured_limit(evidence, one)
             if measured is not None and not measured.is_kept:
                 yield DemandEvidence("limit", one.subject, "no", (measured.action,))

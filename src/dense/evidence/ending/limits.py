@@ -12,10 +12,11 @@ from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.evidence.trace import TraceEvidence
-from dense.knowledge.units import FLOORS, METRICS, SCALES, SECONDS
+from dense.knowledge.units import COUNTED_UNITS, FLOORS, METRICS, SCALES, SECONDS
 from dense.text.search import matcher
 
 LIMIT = re.compile(r"(?P<sign>.*?)\s*[$€£]?(?P<number>\d[\d,.]*(?:e[-+]?\d+)?)\s*(?P<unit>\S*)")
+DENIAL = re.compile(r"(?:not|never|no|without|cannot|n't)\b")
 REAL = re.compile(r"^real\s+(\d+)m([\d.]+)s", re.MULTILINE)
 TIMED = re.compile(
     r"\b(?:took|elapsed|runtime|run time|duration|total|time|finished in|completed in)\b[^\n\d]{0,30}"
@@ -47,6 +48,14 @@ def is_exact(limit: Requirement) -> bool:
     return (unit in SCALES and bool(unit)) or unit in ("line", "lines") or WITHIN.search(limit.clause) is not None
 
 
+def is_measurable(limit: Requirement) -> bool:
+    """Whether a limit is on something that an output may measure: a time, a size, a number, a rate. Others bound
+    inputs, or are demands in free words: `N >= 1`, `up to 50 years`."""
+    unit = limit.subject.rpartition(" ")[2].lower().rstrip(".").lstrip("0123456789.,")
+    is_known = is_exact(limit) or unit in SECONDS or unit == "%" or unit in COUNTED_UNITS
+    return is_known or not METRICS.isdisjoint(WORD.findall(limit.clause.lower()))
+
+
 def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement | None:
     """The last measurement of a limit after the last change; None if there is none, or if the task may name the command
     that measures it."""
@@ -55,7 +64,7 @@ def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement |
         return None
     bound = float(found["number"].replace(",", "").rstrip(".") or "nan")
     unit = found["unit"].lower().rstrip(".")
-    is_floor = any(sign in found["sign"] for sign in FLOORS) and not found["sign"].startswith(("no more", "not more"))
+    is_floor = any(sign in found["sign"] for sign in FLOORS) != bool(DENIAL.match(found["sign"]))
     for fact in reversed(evidence.facts[max(evidence.last_change - 1, 0) :]):
         if fact.has_failed or fact.result.is_empty or not fact.commands:
             continue

@@ -18,9 +18,12 @@ from dense.evidence.observations.harness import HarnessNotice, first_line
 from dense.evidence.observations.result import ObservedFailure, TestRun
 from dense.evidence.observations.terminal import clean_output, new_part
 from dense.evidence.observations.test_runs import find_test_runs
-from dense.knowledge.errors import TIME_OUT, TOOL
+from dense.knowledge.errors import NO_SUCH_FILE, OTHER, TIME_OUT, TOOL
 from dense.knowledge.harnesses import FAILURE_MARK
 from dense.trajectory import Observation
+
+PROVOKED = (OTHER, NO_SUCH_FILE)
+"""What a program says of bad input, which an agent that prints its exit code gives to it on purpose."""
 
 
 def read_program_output(
@@ -39,6 +42,8 @@ def read_program_output(
     went_well = notice.code == 0 or (notice.code is None and observation.is_error is False)
     if found and went_well and context.code_covers_all:
         found = [item for item in found if not item.is_weak]
+    if found and not notice.code and any("$?" in command for command in context.commands):
+        found = [item for item in found if item.failure.family not in PROVOKED]
     failures = [item.failure for item in (_besides_tests(found, tests) if tests else found)]
     if notice.time_out and (context.kind == "program_output" or observation.text.lstrip().startswith(notice.time_out)):
         failures.insert(0, failure_of_line(notice.time_out, TIME_OUT))

@@ -172,7 +172,7 @@ def _labelled_role(before: list[str]) -> Role | None:
     labels = set(before) - {":", QUOTE_MARK}
     if before[-2:-1] == ["be"] and before[-1] in TITLED and labels & OUTPUTS:
         return "deliverable"  # the output table should be named X
-    if not labels <= FILLERS | OUTPUTS | INPUTS:
+    if not labels <= FILLERS | FILE_NOUNS | OUTPUTS | INPUTS:
         return None
     if labels & OUTPUTS:
         return "deliverable" if before[-1] == ":" or "be" in labels or "is" in labels else None

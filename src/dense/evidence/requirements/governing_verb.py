@@ -23,6 +23,7 @@ NO_ORDER_TO = words("no_order_to")
 NEGATIONS_BEHIND = words("negation_behind")
 DETERMINERS = frozenset("the a an this its your each any all of with for in from by".split())
 NAMING = frozenset(["call", "name", "title"])
+REWRITING = frozenset(["rewrite", "re-write", "reimplement", "re-implement"])
 BEFORE_VERBS = frozenset("to you i we it they that which will not do does let help me us".split())
 NO_CLAUSE_BEFORE = REQUESTS | PUNCTUATION | {"and", "then", "if", "when", "so"}
 DEMANDING = frozenset("must should shall needs need has have to".split())
@@ -33,6 +34,7 @@ def governed_role(tokens: list[str], place: int) -> Role | None:
     preposition = ""
     is_taken = False  # whether a source comes between, as in: a summary of the data in X
     is_place = False  # whether a word for a place is before it: compile the sources at X
+    is_apposed = tokens[place - 1 : place] == [":"]  # write a parser for our format: X
     index = place - 1
     while index > max(-1, place - MAX_DISTANCE):
         word = tokens[index]
@@ -49,7 +51,7 @@ def governed_role(tokens: list[str], place: int) -> Role | None:
             is_place = is_place or (not preposition and word in ("at", "under"))
             preposition = preposition or cue
         elif cue == "from":
-            if not preposition:
+            if not preposition and not is_apposed:
                 return "given" if word in ("from", "using", "based", "of") else "mentioned"
             is_taken = True
         elif cue == "clause":
@@ -58,7 +60,7 @@ def governed_role(tokens: list[str], place: int) -> Role | None:
         elif cue == "existing":
             return "given"
         elif cue == "narrated":
-            if not _is_adjective(tokens, index):
+            if not _is_adjective(tokens, index) and not _is_plural(tokens, index):
                 return _narrated_role(tokens, index, preposition)
         elif preposition and _is_in_clause(tokens, index):
             index -= 2 if tokens[index - 2] in ("that", "which") else 1
@@ -84,6 +86,11 @@ def _is_noun(tokens: list[str], index: int, cue: Cue) -> bool:
 def _is_adjective(tokens: list[str], index: int) -> bool:
     """Whether a participle belongs to a noun: the model with its updated weights."""
     return bool(index) and tokens[index - 1] in DETERMINERS and tokens[index + 1 : index + 2] != ["by"]
+
+
+def _is_plural(tokens: list[str], index: int) -> bool:
+    """Whether a word is a noun that also is a form of a verb: summarise the server logs in X."""
+    return tokens[index].endswith("s") and CUES.get(tokens[0]) in ORDERS and tokens[index - 1] not in ("that", "which")
 
 
 def _is_in_clause(tokens: list[str], index: int) -> bool:
@@ -128,14 +135,19 @@ def _verb_role(tokens: list[str], index: int, place: int, preposition: str, is_t
     if verb in NAMING and not preposition and tokens[index + 1 : index + 2] != [FILE_MARK]:
         return "deliverable"  # call your program X
     if cue == "read":
+        if preposition == "to" and "into" in tokens[index:place]:
+            return "deliverable"  # summarise the logs into X
         return "mentioned" if preposition == "to" and tokens[place - 1] != "at" else "given"
+    if verb in REWRITING and not preposition and tokens[place + 1 : place + 2] in (["as"], ["in"], ["into"]):
+        return "given"  # rewrite X as a C program
     if cue == "move":
         return "deliverable" if preposition == "to" else "given"
     if cue == "put":
         return "deliverable" if preposition else "mentioned"
     if verb == "add" and not preposition and tokens[place + 1 : place + 2] == ["to"]:
         return "mentioned"  # an entry: add X to the list
-    return "mentioned" if preposition == "in" and is_taken else "deliverable"
+    is_new = "new" in tokens[max(0, place - 3) : place]  # add tests of your own in a new file X
+    return "mentioned" if preposition == "in" and is_taken and not is_new else "deliverable"
 
 
 def _mood(tokens: list[str], index: int) -> str:

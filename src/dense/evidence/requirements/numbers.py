@@ -12,13 +12,16 @@ from dense.text.guarded import GuardedPattern
 NUMBER = re.compile(r"[$€£]?\d[\d,.]*(?:e[-+]?\d{1,3}\b)?")
 UNIT = re.compile(r"\**\s?(%|°[CF]?|[^\W\d_]{1,14})")
 NO_UNIT = words("no_unit")
+LIMIT_WORDS = "|".join(sorted(phrases("limit"), key=len, reverse=True))
 SIGN = GuardedPattern(
     re.compile(
-        rf"(?:<=|>=|[≤≥<>≦≧⩽⩾]|(?<![^\W_])(?:{'|'.join(sorted(phrases('limit'), key=len, reverse=True))}))"
-        r"(?=(?: an?| the)?[ *`-]*$)",
+        r"(?:(?<!\w)(?:not|never|no|without|cannot|n't) (?:\w{1,9} )?)?"
+        rf"(?:<=|>=|[≤≥<>≦≧⩽⩾]|(?<![^\W_])(?:{LIMIT_WORDS}))(?=(?: an?| the)?[ *`-]*$)",
         re.IGNORECASE,
     )
 )
+PERMISSION = re.compile(r"\b(?:can|may|might|could) $", re.IGNORECASE)
+"""What comes before a limit that is none: totals can exceed 4 GB."""
 MAX_SIGN_CHARS = 24
 
 
@@ -27,7 +30,8 @@ def thresholds(text: str) -> list[str]:
     found: list[str] = []
     for number in NUMBER.finditer(text):
         start = number.start()
-        if sign := SIGN.search(text[max(0, start - MAX_SIGN_CHARS) : start]):
+        sign = SIGN.search(text[max(0, start - MAX_SIGN_CHARS) : start])
+        if sign and not PERMISSION.search(sign.string, 0, sign.start()):
             found.append(_written(text, sign[0].lower(), number))
     return found
 

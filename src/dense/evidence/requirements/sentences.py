@@ -25,6 +25,7 @@ SAMPLES = words("sample_heading")
 FILE_LISTS = words("file_list")
 GIVEN = frozenset("given provided available exist contains has consists".split())
 BEFORE_ORDER = frozenset(["", "and", "then", "please", "to", "must", "should", "also", "now"])
+MAX_BARE_WORDS = 3
 
 
 class Sentence(Struct, frozen=True, gc=False):
@@ -70,7 +71,7 @@ def sentences(blocks: list[TaskBlock]) -> list[Sentence]:
         if block.is_quoted or block.shape == "quote":
             purpose = "aside"
         result += _split(block, purpose)
-        if block.text.endswith((":", "：")) and block.shape in ("text", "item"):
+        if (block.text.endswith((":", "：")) or _is_bare_order(result[-1])) and block.shape in ("text", "item"):
             opened = lead_purpose(result[-1].text) or purpose
             if block.shape == "text":
                 lead, inner = opened, None
@@ -79,6 +80,12 @@ def sentences(blocks: list[TaskBlock]) -> list[Sentence]:
         elif block.shape == "text":
             lead = ""
     return result
+
+
+def _is_bare_order(sentence: Sentence) -> bool:
+    """Whether a sentence is an order without an object, which the list after it names: `Write`."""
+    words = sentence.text.split()
+    return 0 < len(words) <= MAX_BARE_WORDS and words[-1].isalpha() and CUES.get(words[0].lower()) in ("make", "put")
 
 
 def _whole(block: TaskBlock, purpose: Purpose) -> Sentence:

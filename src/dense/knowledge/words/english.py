@@ -16,7 +16,7 @@ WORDS: Words = {
     """,
     "move": """
         copy move rename convert translate transform compress extract decompress unpack download merge split combine
-        concatenate compile encode decode encrypt decrypt migrate redirect restore recover clone install
+        concatenate compile encode decode encrypt decrypt migrate port redirect restore recover clone install
     """,
     "read": """
         read parse load use using given see open run execute check verify validate consult inspect review look examine
@@ -93,7 +93,7 @@ WORDS: Words = {
     """,
     "conjunction": "and or the a an file files also both",
     "or": "or",
-    "output_heading": "output outputs deliverable deliverables deliver produce create generate write save",
+    "output_heading": "output outputs deliverable deliverables deliver produce create generate write save export",
     "input_heading": """
         input inputs given data provided available resources context background setup environment dataset datasets
     """,
@@ -217,6 +217,9 @@ PATTERNS: Patterns = {
         | \b(?:ran|run)\s+out\s+of\s+(?:steps|turns|time|attempts|iterations|budget|tokens)\b
         | \b(?:task|work|solution|implementation|request|problem)\s+(?:is|remains)\s+(?:still\s+)?
             (?:not\s+(?:yet\s+|fully\s+)?(?:complete|completed|done|finished|solved|working)|incomplete|unfinished|unsolved|only\s+partial)
+        | \b(?:does|do|is|are)(?:\s+not|n['’]t)\s+(?:\w+\s+)?(?:work|working|solved|done|finished|implemented|complete
+            |written|created)\s+yet\b
+        | \b(?:i|we)\s+have(?:\s+not|n['’]t)\s+(?:yet\s+)?(?:written|created|produced|implemented|solved|finished)\b
         | \bfinal\s+answer\b\W{1,6}(?:unable|unknown|undetermined|not\s+(?:found|available|determin)|cannot
             |could\s+not|n/a\b|no\s+answer)
     """,
