@@ -69,12 +69,12 @@ def doubted_output(evidence: TraceEvidence) -> Iterator[Finding]:
 
 def may_be_intended(evidence: TraceEvidence, run: ActionFacts) -> bool:
     """Whether a failure may be what was wanted, or no failure of the program: it exited with 0, the agent says that
-    it is to fail, or what failed was changed later and the agent went on without it."""
+    it is to fail or prints its exit code, or what failed was changed later and the agent went on without it."""
     step = evidence.step(run.action)
     has_own_code = len(step.observations) >= len(step.calls)  # else the exit code is that of all calls together
     if run.result.exit_code == 0 and has_own_code and last_program("\n".join(run.commands)) not in LOOKERS:
         return True
-    if _is_called_intended(evidence, run.action):
+    if _is_called_intended(evidence, run.action) or any("$?" in text for text in run.commands):
         return True
     output = "\n".join(seen.text[-TRACEBACK_CHARS:] for seen in step.observations)
     changed = (path for path, action in evidence.products.items() if action > run.action)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from dense.evidence.observations.context import OutputContext
@@ -18,10 +19,12 @@ from dense.evidence.observations.harness import HarnessNotice, first_line
 from dense.evidence.observations.result import ObservedFailure, TestRun
 from dense.evidence.observations.terminal import clean_output, new_part
 from dense.evidence.observations.test_runs import find_test_runs
-from dense.knowledge.errors import NO_SUCH_FILE, OTHER, TIME_OUT, TOOL
+from dense.knowledge.errors import HTTP, NO_SUCH_FILE, OTHER, TIME_OUT, TOOL
 from dense.knowledge.harnesses import FAILURE_MARK
 from dense.trajectory import Observation
 
+ANSWERED = re.compile(r"^(?:< )?HTTP/[\d.]{1,4} 2\d\d\b", re.MULTILINE)
+"""A server that also answers as it should: what it refuses, it was asked on purpose."""
 PROVOKED = (OTHER, NO_SUCH_FILE)
 """What a program says of bad input, which an agent that prints its exit code gives to it on purpose."""
 
@@ -44,6 +47,8 @@ def read_program_output(
         found = [item for item in found if not item.is_weak]
     if found and not notice.code and any("$?" in command for command in context.commands):
         found = [item for item in found if item.failure.family not in PROVOKED]
+    if found and ANSWERED.search(text):
+        found = [item for item in found if item.failure.family is not HTTP or item.failure.subject[:1] != "4"]
     failures = [item.failure for item in (_besides_tests(found, tests) if tests else found)]
     if notice.time_out and (context.kind == "program_output" or observation.text.lstrip().startswith(notice.time_out)):
         failures.insert(0, failure_of_line(notice.time_out, TIME_OUT))
