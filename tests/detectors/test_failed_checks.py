@@ -188,3 +188,28 @@ def test_another_text_of_code_does_not_resolve_a_failure() -> None:
     fails, other = ("python -c 'assert f()'", "AssertionError", 1), ("python -c 'assert g()'", "")
     open_checks = [one for one in analysed(None, EDIT, fails, other, DONE).findings if one.code == "check_failed"]
     assert all(one.is_open for one in open_checks)
+
+
+def test_a_failure_after_a_pass_of_the_same_work_is_a_doubt() -> None:
+    provoked = ("cp -r . /tmp/c && cd /tmp/c && rm app.py; pytest -q tests/test_app.py", FAILED, 1)
+    finding = the(
+        assessment := analysed("`pytest -q tests/test_app.py` must pass.", EDIT, PASSES, provoked, DONE), "check_failed"
+    )
+    assert finding.is_open and not finding.is_serious
+    assert "It had passed at a2" in described(assessment, "check_failed")
+    assert the(analysed(None, EDIT, PASSES, EDIT, FAILS, DONE), "check_failed").is_serious
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (
+            "./app /nope; gcc -Wall -o app app.c && echo built",
+            "app: cannot read /nope: No such file or directory\nbuilt",
+        ),
+        ("(python3 server.py &) ; curl -i localhost:80/nope", "HTTP/1.0 404 Not Found\nnothing here"),
+    ],
+)
+def test_what_another_program_says_fails_no_check(command: str, output: str) -> None:
+    task = "Write `app.c`. It must build with `gcc -Wall -o app app.c`, and `python3 server.py` must work."
+    assert not found(analysed(task, ("cat > app.c", ""), (command, output), DONE), "check_failed")

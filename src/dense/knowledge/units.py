@@ -22,7 +22,3 @@ METRICS = frozenset(
     """accuracy precision recall f1 rate wins win reward score error mse rmse mae loss similarity ssim coverage speedup
     ratio difference diff correlation r2 auc bleu psnr perplexity""".split()
 )
-COUNTED_UNITS = frozenset(
-    "row rows entry entries item items record records word words character characters column columns file files".split()
-)
-"""What a result may have a number of."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dense.evidence.checks.scopes import runs_alike, scope
+from dense.evidence.checks.scopes import is_same_run, runs_alike, scope
 
 
 def test_what_a_command_names() -> None:
@@ -34,3 +34,16 @@ def test_a_command_is_recognised_in_other_spellings(command: str, text: str) -> 
 @pytest.mark.parametrize("text", ["python bill.py", "python bill.py all x", "python other.py all", "cat bill.py"])
 def test_another_command_is_not(text: str) -> None:
     assert not runs_alike("python bill.py all", text)
+
+
+@pytest.mark.parametrize(
+    ("command", "other", "is_same"),
+    [
+        ("pytest -q", "python3 -m pytest -q -p no:cacheprovider", True),
+        ("bash /app/run_tests.sh", "bash run_tests.sh", True),
+        ("pytest -q", "pytest -q tests/test_one.py", False),
+        ("make check", "make speed", False),
+    ],
+)
+def test_the_same_run_may_have_other_options(command: str, other: str, is_same: bool) -> None:
+    assert is_same_run(command, other) == is_same

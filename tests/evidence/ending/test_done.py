@@ -146,6 +146,10 @@ PACK = ("python3 pack.py > /app/data.comp", "")
         (SIZED, ("wc -c /app/data.comp", "2610 /app/data.comp"), "no"),
         ("Write `/app/data.comp`. It must take less than 30 seconds.", ("time ./unpack", "real\t0m3.2s"), "yes"),
         ("Write `/app/data.comp`. It must take less than 30 seconds.", ("./unpack", "took 61.5 seconds"), "no"),
+        ("Write `/app/data.comp`. Never longer than 5 seconds.", ("time ./unpack", "real\t0m0.2s"), "yes"),
+        ("Write `/app/data.comp`. It should not be longer than 5 seconds.", ("./unpack", "took 6.5 seconds"), "no"),
+        ("Write `/app/data.comp`. It must not exceed 2500 bytes.", ("wc -c /app/data.comp", "2310"), "yes"),
+        ("Write `/app/data.comp`. It must have no less than 30 bytes.", ("wc -c /app/data.comp", "2310"), "yes"),
         ("Train `/app/data.comp`. It must reach at least 75% accuracy.", ("./eval", "accuracy: 0.81"), "yes"),
         ("Train `/app/data.comp`. It must reach at least 75% accuracy.", ("./eval", "epoch 3 of 4"), "unchecked"),
         ("Write `/app/data.comp`. `low` must be within 2% of `high`.", ("./eval", "low: 99.1\nhigh: 100"), "yes"),
@@ -155,6 +159,24 @@ PACK = ("python3 pack.py > /app/data.comp", "")
 def test_a_limit_is_shown_by_a_measurement(task: str, look: Action, met: str) -> None:
     (limit,) = [one for one in found(task, PACK, look, DONE) if one[0] == "limit"]
     assert limit[2:] == (met, (2,) if met != "unchecked" else ())
+
+
+@pytest.mark.parametrize(
+    "clause",
+    ["Totals must be right, and they can exceed 4 GB.", "It must take N >= 1.", "It must cope with up to 50 years."],
+)
+def test_what_a_program_must_cope_with_is_no_limit(clause: str) -> None:
+    assert not [one for one in found(f"Write `/app/data.comp`. {clause}", PACK, DONE) if one[0] == "limit"]
+
+
+def test_a_list_belongs_to_the_order_before_it() -> None:
+    task = "Find the flag. Write\n - /app/flag.txt: the flag\n - /app/how.txt: one line"
+    assert [one[1] for one in found(task, ("cat a", "b"), DONE)] == ["/app/flag.txt", "/app/how.txt"]
+
+
+def test_a_command_that_is_only_mentioned_is_no_demand_beside_a_file() -> None:
+    task = "`sqlite3 a.db` says that it is no database. Write the rows to `/app/rows.txt`."
+    assert [one[0] for one in found(task, ("ls", "a.db"), DONE)] == ["file"]
 
 
 def test_a_missed_limit_is_reported_with_its_value() -> None:

@@ -13,6 +13,13 @@ FILES = r"""
 Write the sum to /app/out.txt. | +/app/out.txt
 Install the binary to `/usr/local/bin/pmars`. | +/usr/local/bin/pmars
 Install the program to `/usr/local/bin`. | ~/usr/local/bin
+Summarise the server logs in /app/logs into /app/report.json. | </app/logs +/app/report.json
+Port `/app/old/tally.pl` to Python 3 as `/app/tally.py`. | </app/old/tally.pl +/app/tally.py
+Rewrite /app/profile.awk as a C program, /app/profile.c. | </app/profile.awk +/app/profile.c
+Write an assembler for our small controller: `/app/asm.py`. | +/app/asm.py
+Add tests of your own in a new file test_more.py. | +test_more.py
+The result must be an executable file `/app/pebble`. | +/app/pebble
+Write a script that logs errors to /app/run.log. | ~/app/run.log
 Write each word that you find, one per line, to the file: /app/words.txt | +/app/words.txt
 Save the tuned model with its updated weights in binary format to /app/model.pt. | +/app/model.pt
 Call your program /app/golf.c and keep it short. | +/app/golf.c

@@ -15,7 +15,7 @@ from dense.evidence.checks.checks import Check
 from dense.evidence.checks.scopes import is_same_run, program_of
 from dense.evidence.deliverables.tracking import TrackedFile, is_single_file
 from dense.evidence.deliverables.within_action import runs_after_writing, tries_something, typed_contents
-from dense.evidence.ending.limits import is_exact, is_measurable, measured_limit
+from dense.evidence.ending.limits import is_exact, is_result_limit, measured_limit
 from dense.evidence.ending.plans import plan_items
 from dense.evidence.ending.rejections import submitted_answer
 from dense.evidence.facts.facts import ActionFacts
@@ -252,7 +252,7 @@ def _run_with_values(evidence: TraceEvidence, command: str) -> int:
 def _limits(evidence: TraceEvidence, check: int) -> Iterator[DemandEvidence]:
     """Limits. `check`: the last action that shows that all commands of the task work; else a measurement shows it."""
     for one in evidence.requirements:
-        if one.kind == "threshold" and one.role == "deliverable" and is_measurable(one):
+        if one.kind == "threshold" and one.role == "deliverable" and is_result_limit(one):
             measured = measured_limit(evidence, one)
             if measured is not None and not measured.is_kept:
                 yield DemandEvidence("limit", one.subject, "no", (measured.action,))

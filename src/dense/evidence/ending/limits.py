@@ -12,7 +12,7 @@ from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.evidence.trace import TraceEvidence
-from dense.knowledge.units import COUNTED_UNITS, FLOORS, METRICS, SCALES, SECONDS
+from dense.knowledge.units import FLOORS, METRICS, SCALES, SECONDS
 from dense.text.search import matcher
 
 LIMIT = re.compile(r"(?P<sign>.*?)\s*[$€£]?(?P<number>\d[\d,.]*(?:e[-+]?\d+)?)\s*(?P<unit>\S*)")
@@ -48,12 +48,11 @@ def is_exact(limit: Requirement) -> bool:
     return (unit in SCALES and bool(unit)) or unit in ("line", "lines") or WITHIN.search(limit.clause) is not None
 
 
-def is_measurable(limit: Requirement) -> bool:
-    """Whether a limit is on something that an output may measure: a time, a size, a number, a rate. Others bound
-    inputs, or are demands in free words: `N >= 1`, `up to 50 years`."""
+def is_result_limit(limit: Requirement) -> bool:
+    """Whether a limit is on the result, and not on what it must cope with: `N >= 1`, `up to 50 years`."""
     unit = limit.subject.rpartition(" ")[2].lower().rstrip(".").lstrip("0123456789.,")
-    is_known = is_exact(limit) or unit in SECONDS or unit == "%" or unit in COUNTED_UNITS
-    return is_known or not METRICS.isdisjoint(WORD.findall(limit.clause.lower()))
+    is_measured = bool(unit) or not METRICS.isdisjoint(WORD.findall(limit.clause.lower()))
+    return not limit.subject.startswith("up to") and (is_measured or limit.subject[0] not in "<>≤≥≦≧⩽⩾")
 
 
 def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement | None:

@@ -33,6 +33,7 @@ IF_NEEDED = (["if", "needed"], ["if", "necessary"])
 FOLDER_NOUNS = words("folder_noun")
 FILE_NOUNS = words("file_noun")
 FILLERS = words("filler")
+RESULTS = OUTPUTS | {"result", "results"}
 MODALS = words("modal")
 HOLDS = words("holds")
 BECOMES = words("becomes")
@@ -174,7 +175,7 @@ def _labelled_role(before: list[str]) -> Role | None:
         return "deliverable"  # the output table should be named X
     if not labels <= FILLERS | FILE_NOUNS | OUTPUTS | INPUTS:
         return None
-    if labels & OUTPUTS:
+    if labels & RESULTS:
         return "deliverable" if before[-1] == ":" or "be" in labels or "is" in labels else None
     return "given" if labels & INPUTS else None
 

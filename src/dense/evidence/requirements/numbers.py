@@ -15,14 +15,14 @@ NO_UNIT = words("no_unit")
 LIMIT_WORDS = "|".join(sorted(phrases("limit"), key=len, reverse=True))
 SIGN = GuardedPattern(
     re.compile(
-        r"(?:(?<!\w)(?:not|never|no|without|cannot|n't) (?:\w{1,9} )?)?"
+        r"(?:(?<!\w)(?:not|never|no|without|cannot|n't) (?:(?!and |but |or |at )\w{1,12} ){0,4}(?!at ))?"
         rf"(?:<=|>=|[≤≥<>≦≧⩽⩾]|(?<![^\W_])(?:{LIMIT_WORDS}))(?=(?: an?| the)?[ *`-]*$)",
         re.IGNORECASE,
     )
 )
 PERMISSION = re.compile(r"\b(?:can|may|might|could) $", re.IGNORECASE)
 """What comes before a limit that is none: totals can exceed 4 GB."""
-MAX_SIGN_CHARS = 24
+MAX_SIGN_CHARS = 48
 
 
 def thresholds(text: str) -> list[str]:
