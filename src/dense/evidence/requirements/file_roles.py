@@ -154,7 +154,7 @@ def _placed_role(sentence: Sentence, tokens: list[str], place: int) -> Role | No
     """The role that a heading, a lead-in or a label gives to a name at the beginning."""
     before = tokens[:place]
     is_named = before[-2:-1] == ["be"] and before[-1] in TITLED
-    is_label = 0 < len(before) <= 8 and (before[-1] == ":" or is_named or FILLERS.issuperset(before))
+    is_label = 0 < len(before) <= 8 and (before[-1] == ":" or is_named or (FILLERS | FILE_NOUNS).issuperset(before))
     if is_label and (role := _labelled_role(before)):
         return role
     if not sentence.is_first or sentence.purpose not in ("output", "input"):
