@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dense.evidence.actions.builder import EffectsBuilder
+from dense.evidence.actions.effects import EffectsBuilder
 from dense.evidence.actions.python_code import record_python
 
 CODE: list[tuple[str, dict[str, tuple[str, ...]]]] = [

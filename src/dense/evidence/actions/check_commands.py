@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.shell.arguments import has_flag, operands
+from dense.evidence.actions.shell.command import has_flag, operands
 from dense.knowledge.check_words import (
     CHECKING_DIFFS,
     INTERPRETER_OPTIONS,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import cast
 
-from dense.evidence.actions.builder import EffectsBuilder
+from dense.evidence.actions.effects import EffectsBuilder
 from dense.knowledge import python_calls as known
 from dense.text.search import matcher
 

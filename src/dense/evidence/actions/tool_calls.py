@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from dense.evidence.actions.shell.arguments import strip_wrappers
+from dense.evidence.actions.shell.command import strip_wrappers
 from dense.knowledge.programs import UNKNOWN as NO_PROGRAM
 from dense.knowledge.programs import known_program, program_name
 from dense.knowledge.tools import COMMAND_KEYS, KEY_PRESS, SHELL_FENCES, SHELL_NAME, Kind, Tool, known_tool, plain_name

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dense.evidence.actions.builder import EffectsBuilder
-from dense.evidence.actions.effects import UNNAMED
-from dense.evidence.actions.patches import record_patch
+from dense.evidence.actions.effects import UNNAMED, EffectsBuilder
+from dense.evidence.actions.programs.files import record_patch
 from dense.evidence.actions.python_code import record_python
 from dense.evidence.actions.shell.interpret import run_shell
 from dense.evidence.actions.tool_calls import ParsedCall, without_fence

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dense.evidence.actions.effects import Effects
-from dense.evidence.actions.shell.arguments import operands, strip_wrappers
+from dense.evidence.actions.shell.command import operands, strip_wrappers
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.traits import MAX_COMMAND_CHARS
 from dense.knowledge.file_names import SHELL_STARTUP_FILES

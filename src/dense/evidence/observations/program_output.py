@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from dense.evidence.observations.context import OutputContext
 from dense.evidence.observations.error_lines import MAX_FAILURES, error_lines, own_errors
@@ -13,13 +14,15 @@ from dense.evidence.observations.error_sources import (
     classify,
     failure_of_code,
     failure_of_line,
+    is_benign,
 )
-from dense.evidence.observations.harness import HarnessNotice, first_line
+from dense.evidence.observations.harness import HarnessNotice, clean_output, first_line, new_part
 from dense.evidence.observations.result import ObservedFailure, TestRun
-from dense.evidence.observations.terminal import clean_output, new_part
 from dense.evidence.observations.test_runs import find_test_runs
+from dense.knowledge.error_words import NO_PROBLEM_LINE, PROBLEM_LINE
 from dense.knowledge.errors import TIME_OUT, TOOL
 from dense.knowledge.harnesses import FAILURE_MARK
+from dense.text.guarded import GuardedPattern
 from dense.trajectory import Observation
 
 
@@ -73,3 +76,24 @@ def distinct(found: list[ObservedFailure]) -> tuple[ObservedFailure, ...]:
         return tuple(found)
     unique = list(dict.fromkeys(found))
     return tuple(unique[: MAX_FAILURES - 1] + unique[MAX_FAILURES - 1 :][-1:])
+
+
+# Checks that print that something is wrong although they end with success
+
+
+MAX_CHARS = 20_000
+"""Characters of an output that are looked at, the last ones."""
+MAX_CANDIDATES = 40
+PROBLEM = GuardedPattern(PROBLEM_LINE)
+NO_PROBLEM = GuardedPattern(NO_PROBLEM_LINE)
+"""Lines that say the opposite, or both."""
+
+
+def reported_problem(text: str) -> str:
+    """The first line in which a check prints that something is wrong; empty if there is none."""
+    text = text[-MAX_CHARS:]
+    for found in islice(PROBLEM.finditer(text), MAX_CANDIDATES):
+        line = found[0].strip()
+        if not NO_PROBLEM.search(line) and not is_benign(line):
+            return line[:300]
+    return ""

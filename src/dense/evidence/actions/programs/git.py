@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.builder import EffectsBuilder
-from dense.evidence.actions.patches import record_patch
-from dense.evidence.actions.shell.arguments import has_flag, operands
-from dense.evidence.actions.shell.command import Command
+from dense.evidence.actions.effects import EffectsBuilder
+from dense.evidence.actions.programs.files import record_patch
+from dense.evidence.actions.shell.command import Command, has_flag, operands
 from dense.knowledge.program import words as words_of
 
 BEFORE_VERB = words_of("-C -c --git-dir --work-tree --namespace")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.builder import EffectsBuilder, located
 from dense.evidence.actions.check_commands import is_check
+from dense.evidence.actions.effects import EffectsBuilder, located
 from dense.evidence.actions.programs.files import found_by
 from dense.evidence.actions.programs.lifecycle import is_build, is_service
-from dense.evidence.actions.programs.table import record_program
+from dense.evidence.actions.programs.operands import record_program
 from dense.evidence.actions.python_code import record_code_texts, record_python
-from dense.evidence.actions.shell.arguments import operands, option, words_behind
-from dense.evidence.actions.shell.command import Command
+from dense.evidence.actions.shell.command import Command, operands, option, words_behind
 from dense.evidence.actions.shell.grammar import parse
 from dense.knowledge.program import Program
 from dense.knowledge.program import words as words_of
