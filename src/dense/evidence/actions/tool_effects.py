@@ -12,7 +12,6 @@ from dense.evidence.actions.tool_calls import ParsedCall, without_fence
 from dense.knowledge import tools as known
 from dense.knowledge.tools import REMOVING_NAME, WRITING_NAME
 
-NOTEBOOK_COMMAND = re.compile(r"\s*(?:!|%(?:pip|conda|cd)\b)")
 PART_KEYS = ("old_string", "old_str", "old_code")
 """Arguments of edits: what is written is not all of the file."""
 MAX_NAME_CHARS = 200
@@ -54,9 +53,6 @@ def _run_code(call: ParsedCall, builder: EffectsBuilder) -> None:
     code = call.text(known.CODE_KEYS)
     if code is None:
         return
-    for line in code.split("\n"):
-        if NOTEBOOK_COMMAND.match(line):
-            run_shell(line.strip().lstrip("!%"), builder)
     _run_python(code, builder)
 
 

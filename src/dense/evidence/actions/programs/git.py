@@ -46,8 +46,6 @@ def _record_verb(
     is_dry = not DRY_OPTIONS.isdisjoint(words) or (verb == "clean" and has_flag(words, "n"))
     if verb in ("show", "diff", "log", "blame"):
         builder.read(*_shown_files(words, rest), cwd=cwd)
-    elif verb == "grep":
-        builder.read(*(rest[1:] or ["."]), cwd=cwd)
     elif verb == "apply":
         builder.read(*rest, cwd=cwd)
         if not is_dry and not record_patch(stdin, builder, cwd):

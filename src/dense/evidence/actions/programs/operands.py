@@ -24,10 +24,8 @@ def record_operands(row: Program, words: Sequence[str], command: Command, builde
     is_dry = not row.dry_options.isdisjoint(words)
     if row.output_options and not is_dry:
         builder.write(*_values(words, row.output_options), cwd=cwd)
-    if row.input_options:
-        builder.read(*_values(words, row.input_options), cwd=cwd)
-    if row.host_options:
-        builder.ask(*_values(words, row.host_options))
+    builder.read(*_values(words, row.input_options), cwd=cwd)
+    builder.ask(*_values(words, row.host_options))
     if not row.operands:
         return
     rest = operands(words, row.followed, row.valued if row.operands == "searched" else ())
