@@ -82,8 +82,6 @@ def describe_diff(diff: SubmittedDiff) -> str:
 
 
 def _describe_change(one: FileChange) -> str:
-    if one.is_deleted:
-        return f"{path_span(one.path)} (removed)"
     if one.is_new:
         return f"{path_span(one.path)} (new, {one.added} line{'' if one.added == 1 else 's'})"
     return f"{path_span(one.path)} (+{one.added} −{one.removed})"

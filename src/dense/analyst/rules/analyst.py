@@ -112,7 +112,7 @@ def _ends(queue: Sequence[PartDraft], level: int, evidence: TraceEvidence) -> li
         return boundaries.ends(evidence.facts, evidence.history)
     spans = [(part.first, part.last) for part in queue]
     return boundaries.higher_ends(
-        [boundaries.stretch_traits(evidence.facts[first - 1 : last], evidence.deliverables) for first, last in spans]
+        [boundaries.stretch_traits(evidence.facts[first - 1 : last]) for first, last in spans]
     )
 
 

@@ -55,8 +55,6 @@ def lacking_sentence(message: str) -> str:
     first = first_sentences(message, MAX_SENTENCE_CHARS)
     if lacking := next((one for one in first if LACKING.search(one) and not LIST_ITEM.match(one)), ""):
         return lacking
-    if len(message) <= 4 * MAX_SENTENCE_CHARS:
-        return ""  # these were all
     turns = (found[1] for found in TURN.finditer(message, 0, MAX_MESSAGE_CHARS))
     return next((one for one in turns if LACKING.search(one)), "").strip()
 

@@ -115,8 +115,6 @@ def _python_family(words: Sequence[str]) -> str:
     for position, word in enumerate(words[1:], 1):
         if word == "-m" and position + 1 < len(words):
             return words[position + 1].partition(".")[0]
-        if words[position - 1] in ("-W", "-X"):
-            continue  # the value of an option
         if not word.startswith("-"):
             return _script_family(word.strip("'\""))
         if word in ("-c", "-"):

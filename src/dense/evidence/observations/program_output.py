@@ -63,9 +63,9 @@ def _unexplained(observation: Observation, notice: HarnessNotice, context: Outpu
     if notice.refusal:
         return [failure_of_line(notice.refusal, TOOL)]
     if notice.code is not None:
-        is_fine = notice.code in NO_FAILURE or (notice.code == 1 and context.is_answer(observation.text))
+        is_fine = notice.code in NO_FAILURE or (notice.code == 1 and context.is_answer)
         return [] if is_fine else [failure_of_code(notice.code, context.errors)]
-    if not (observation.is_error or notice.is_error) or context.is_answer(observation.text):
+    if not (observation.is_error or notice.is_error) or context.is_answer:
         return []
     return [classify(first_line(observation.text[: 2 * MAX_LINE_CHARS]) or "error", context.errors)]
 

@@ -21,9 +21,8 @@ from dense.evidence.requirements.mentions import Mention, is_command, mentions
 from dense.evidence.requirements.requirement import Requirement, RequirementCollector, Role
 from dense.evidence.requirements.sentences import Sentence, sentences
 from dense.knowledge.programs import programs_that
-from dense.knowledge.words.reports import COMPLAINT, DIRECT, STRONG, WEAK
+from dense.knowledge.words.reports import DIRECT, STRONG, WEAK
 from dense.text.guarded import GuardedPattern
-from dense.text.search import contains_any
 from dense.trajectory import Task
 
 MAX_CLAUSES = 15
@@ -162,10 +161,6 @@ def is_session_record(low: str) -> bool:
 def is_bug_report(low: str) -> bool:
     """Whether a text in lower case reads as a report of a bug or a wish, rather than as an order."""
     strong = sum(sign in low for sign in STRONG) + is_session_record(low)
-    if COMPLAINT.search(low) and not contains_any(low, DIRECT):
-        strong += 2
-    if not strong and not contains_any(low, (" i ", "i'm ", "we ")):
-        return False
     weak = sum(sign in low for sign in WEAK)
     direct = sum(sign in low for sign in DIRECT)
     return (strong > 0 or weak >= REPORT_SCORE) and 2 * strong + weak - 2 * direct >= REPORT_SCORE
