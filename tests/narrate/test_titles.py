@@ -206,7 +206,6 @@ def test_an_edit_that_a_tool_refused_changed_nothing() -> None:
 def test_an_attempt_is_named_by_how_it_ended() -> None:
     tried = narrated(("gnuplot x", "bash: gnuplot: command not found", 127), ("cat a", "x", 0))
     assert attempt_title(tried, is_recovered=False) == "gnuplot is not installed"
-    assert attempt_title(tried, is_recovered=True) == "Do without gnuplot"
 
 
 def test_neighbours_of_one_name_are_distinct_titles() -> None:

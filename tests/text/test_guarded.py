@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.detectors import admissions, unverified_changes
-from dense.evidence.checks import reverted_runs
-from dense.evidence.ending import ending, handovers
+from dense.evidence.checks import test_edits
+from dense.evidence.ending import ending, rejections
 from dense.evidence.facts import remarks
-from dense.evidence.observations import harness, reported_problems
-from dense.evidence.requirements import extract, numbers
+from dense.evidence.observations import harness, program_output
+from dense.evidence.requirements import demands, extract
 from dense.narrate import commands, messages, shortcuts, titles
 from dense.text.guarded import GuardedPattern
 
 MODULES = (
-    *(admissions, unverified_changes, reverted_runs, ending, handovers, remarks, reported_problems, extract, numbers),
+    *(admissions, unverified_changes, test_edits, ending, rejections, remarks, program_output, extract, demands),
     *(harness, commands, messages, shortcuts, titles),
 )
 GUARDED = {

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, cast
 
 from dense.batch.rows import WayCell
-from dense.evidence.actions.shell.arguments import ASSIGNMENT
+from dense.evidence.actions.shell.command import ASSIGNMENT
 from dense.evidence.actions.shell.grammar import parse
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, is_temporary, same_file

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
-from dense.evidence.ending.handovers import longest_text
+from dense.evidence.ending.rejections import longest_text
 from dense.evidence.facts.agents import team_of
 from dense.evidence.facts.facts import SUCCESS, ActionFacts
 from dense.evidence.facts.outputs import program_output

@@ -13,8 +13,7 @@ from dense.evidence.actions import Effects, EffectsOf, commands
 from dense.evidence.actions import effects as step_effects
 from dense.evidence.checks.aborted_runs import could_not_run
 from dense.evidence.checks.checks import Check, find_checks
-from dense.evidence.checks.reverted_runs import find_reverted_checks
-from dense.evidence.checks.test_edits import TestEdit, find_test_edits
+from dense.evidence.checks.test_edits import TestEdit, find_reverted_checks, find_test_edits
 from dense.evidence.deliverables.diff import SubmittedDiff, find_submitted_diff
 from dense.evidence.deliverables.tracking import TrackedFile, track_files
 from dense.evidence.ending.ending import Ending, find_ending

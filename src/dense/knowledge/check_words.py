@@ -10,7 +10,6 @@ TEST_WORDS = words_of("""
 """)
 NO_RUN = words_of("--version -V --help -h --collect-only --co --listTests --list-tests --fixtures")
 """Options with which nothing is checked."""
-CHECKING_DIFFS = words_of("--exit-code --no-index --check")
 INTERPRETER_OPTIONS = words_of("-W -X -c -e -cp -classpath --require -r -File -Command -I -O -S")
 PACKAGER_OPTIONS = words_of("--prefix -w --workspace --filter -C --cwd --dir")
 PACKAGER_VERBS = words_of(

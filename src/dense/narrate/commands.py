@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from dense.evidence.actions.shell.arguments import operands, option, strip_wrappers
+from dense.evidence.actions.shell.command import operands, option, strip_wrappers
 from dense.evidence.actions.shell.grammar import parse
 from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE
 from dense.evidence.actions.shell.statements import program, statements, trimmed

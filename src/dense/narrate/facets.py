@@ -200,8 +200,6 @@ class _FacetItems:
                 effects = action.facts.effects
                 if effects.installs and any(one.is_missing_dependency for one in families):
                     first = f"install {listed([code_span(name, 40) for name in effects.installs])}"
-                elif effects.services and any(one.is_fixed_by_service for one in families):
-                    first = f"start {code_span(effects.services[0], 80)}"
                 elif any(same_file(path, subject) for path in effects.writes for subject in wanted if subject):
                     first = f"make {paths_text(effects.writes)}"
                 else:

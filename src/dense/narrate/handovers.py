@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dense.evidence.deliverables.diff import FileChange, SubmittedDiff
-from dense.evidence.ending.handovers import lacking_sentence, longest_text
-from dense.evidence.ending.rejections import Rejection, is_value
+from dense.evidence.ending.rejections import Rejection, is_value, lacking_sentence, longest_text
 from dense.evidence.links.origins import Origins
 from dense.narrate.actions import NarratedAction
 from dense.narrate.messages import submitted_text, telling_sentence
@@ -83,8 +82,6 @@ def describe_diff(diff: SubmittedDiff) -> str:
 
 
 def _describe_change(one: FileChange) -> str:
-    if one.is_deleted:
-        return f"{path_span(one.path)} (removed)"
     if one.is_new:
         return f"{path_span(one.path)} (new, {one.added} line{'' if one.added == 1 else 's'})"
     return f"{path_span(one.path)} (+{one.added} −{one.removed})"

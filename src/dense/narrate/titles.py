@@ -62,8 +62,6 @@ def attempt_title(actions: Sequence[NarratedAction], *, is_recovered: bool) -> s
         text = f"{listed(missing, 3)} {'is' if len(missing) == 1 else 'are'} {_missing_state(actions)}"
         return one_line(text, MAX_TITLE_CHARS)
     files = products(actions)
-    if missing and not files.made:
-        return one_line(f"Do without {listed(missing, 2)}", MAX_TITLE_CHARS)
     checks = [action for action in actions if action.is_check]
     if checks and not (is_recovered or files.made or files.failed):
         return one_line(_check_title([one for one in checks if one.has_failed] or checks), MAX_TITLE_CHARS)
@@ -122,8 +120,6 @@ def _purpose(actions: Sequence[NarratedAction], files: Products) -> str:
         return _check_title(checks)
     if delegations := [action for action in actions if action.facts.delegates_to]:
         return _delegation_title(delegations[0])
-    if not any(action.step.calls for action in actions):
-        return _talk_title(actions)
     if "run" in phases:
         return _run_title(actions)
     looks = [action for action in actions if action.phase in ("explore", "verify")]
@@ -162,8 +158,6 @@ def _is_fixed(checks: Sequence[NarratedAction]) -> bool:
 
 def _is_part(failed: NarratedAction, passed: NarratedAction) -> bool:
     before, after = failed.facts.effects.tests, passed.facts.effects.tests
-    if not before or not after:
-        return failed.facts.family == passed.facts.family
     names = {check_name(text) for text in after}
     return all(any(f"{check_name(text)} ".startswith(f"{name} ") for name in names) for text in before)
 

@@ -77,8 +77,6 @@ def _describe_tool(tool: ParsedCall, step: Step) -> Clause:
 def _describe_look(tool: ParsedCall, paths: str) -> Clause:
     if pattern := tool.text(known.PATTERN_KEYS):
         return Clause("search for", code_span(pattern, 50) + (f" in {paths}" if paths else ""))
-    if "lists" in known.known_tool(tool.plain).traits:
-        return Clause("list", paths or "the folder")
     return Clause("read", paths) if paths else _describe_call(tool)
 
 
@@ -106,8 +104,6 @@ def text_change(tool: ParsedCall, limit: int, where: str = "") -> TextChange | N
 def _describe_code(tool: ParsedCall, step: Step) -> Clause:
     """Code given to an interpreter: one line as it is, more of them by what they are for."""
     code = (tool.text(known.CODE_KEYS) or "").strip()
-    if "\n" not in code:
-        return Clause("run", f"Python {code_span(code, 70) if code else 'nothing'}")
     lines = [line for line in code[-MAX_CODE_CHARS:].split("\n") if not line.lstrip().startswith(("#", "```"))]
     message = step.message if len(step.calls) == 1 else ""
     return describe_program(

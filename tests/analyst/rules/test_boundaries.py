@@ -99,8 +99,6 @@ MAKE = ["sed -i s/a/b/ a.py", "python a.py"]
         (["ls", ("python a.py", CRASHED), "cat in.csv", "sed -i s/a/b/ a.py", "python a.py", "cat out.txt"], [6]),
         # what was written is run before anything ends
         ([*LOOK[:3], "cat > new.py <<E\nE", "python new.py", "python new.py --all"], [3, 6]),
-        # a numbered step
-        (["cat a", "cat b", "cat c", ("cat d", OK, "Step 2: measure"), "cat e", "cat f"], [3, 6]),
         # a word alone is not enough for a short one
         (["cat a", "cat b", ("cat b", OK, "Now b again"), "cat b", "cat a"], [5]),
         # a commit
@@ -201,12 +199,6 @@ def test_a_node_that_ends_in_failure_goes_with_the_next() -> None:
     assert 3 not in higher_ends(nodes)
 
 
-def test_deliverables_tell_nodes_apart() -> None:
-    one, two = frozenset(["a.json"]), frozenset(["b.png"])
-    nodes = [StretchTraits(frozenset(), frozenset(["in.csv"]), wanted=one if n < 5 else two) for n in range(10)]
-    assert 5 in higher_ends(nodes)
-
-
 @pytest.mark.parametrize("count", range(MAX_TOP_NODES + 1, MAX_TOP_NODES * MAX_TOP_NODES + 1))
 def test_an_ordinary_trajectory_has_two_to_eight_phases_above_its_stretches(count: int) -> None:
     assert 2 <= len(higher_ends([node(f"f{n}") for n in range(count)])) <= MAX_TOP_NODES
@@ -232,11 +224,9 @@ def test_what_is_the_top() -> None:
 
 
 def test_a_stretch_by_its_facts() -> None:
-    found = stretch_traits(
-        made(["talk", "cat in.csv", "echo 1 > out.json", ("pytest", PASSED)]), wanted=["/app/out.json"]
-    )
+    found = stretch_traits(made(["talk", "cat in.csv", "echo 1 > out.json", ("pytest", PASSED)]))
     assert found == StretchTraits(
-        frozenset(["out.json"]), frozenset(["in.csv", "out.json"]), frozenset(["out.json"]), "explore", has_passed=True
+        frozenset(["out.json"]), frozenset(["in.csv", "out.json"]), "explore", has_passed=True
     )
 
 

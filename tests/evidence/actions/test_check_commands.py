@@ -60,7 +60,6 @@ sudo -E timeout 60 pytest
 docker exec web pytest
 java -cp . MathTest
 dotnet test
-git diff --exit-code
 python3 -c "assert 1 + 1 == 2"
 """
 NO_CHECKS = """

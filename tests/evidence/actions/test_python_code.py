@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dense.evidence.actions.builder import EffectsBuilder
+from dense.evidence.actions.effects import EffectsBuilder
 from dense.evidence.actions.python_code import record_python
 
 CODE: list[tuple[str, dict[str, tuple[str, ...]]]] = [
@@ -17,7 +17,6 @@ CODE: list[tuple[str, dict[str, tuple[str, ...]]]] = [
     ("from pathlib import Path\nPath('a').write_text('x')", {"writes": ("a",)}),
     ("p = Path('d') / 'a'\np.write_text(p.read_text())", {"writes": ("d/a",), "reads": ("d/a",)}),
     ("Path('a').open('w')", {"writes": ("a",)}),
-    ("schema.open(3)", {}),
     ("Path('a').unlink()", {"deletes": ("a",)}),
     ("plt.savefig('c.png')", {"writes": ("c.png",)}),
     ("df.to_csv('o.csv', index=False)", {"writes": ("o.csv",)}),

@@ -50,11 +50,8 @@ TOOLS: list[tuple[str, dict[str, Any], Expected]] = [
     ("mcp__pw__browser_take_screenshot", {"filename": "s.png"}, {"writes": ("s.png",)}),
     ("mcp__box__exec_it", {"command": "rm a"}, {"deletes": ("a",)}),
     ("python", {"code": "open('a','w')"}, {"writes": ("a",)}),
-    ("execute_ipython_cell", {"code": "!rm a\n%pip install x"}, {"deletes": ("a",), "installs": ("x",)}),
     ("get_user_details", {"user_id": "a.b"}, {}),
     ("shell", {"command": ["bash", "-lc", "rm a"]}, {"deletes": ("a",)}),
-    ("exec", {"command": "bash", "args": ["-lc", "rm a"]}, {"deletes": ("a",)}),
-    ("run", {"cmd": "rm", "args": ["a", "b c"]}, {"deletes": ("a", "b c")}),
     ("shell", {"command": ["rm", "a b"]}, {"deletes": ("a b",)}),
     ("shell", {"input": '{"command": ["rm", "a"]}'}, {"deletes": ("a",)}),
     ("exec_command", {"cmd": "rm a", "workdir": "/app"}, {"deletes": ("a",)}),
@@ -92,7 +89,6 @@ def test_commands_are_shell_texts_only() -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "text"),
     [
-        ("shell", {"commands": [{"keystrokes": "ls\n", "duration": 1}, {"keystrokes": "pwd\n"}]}, "ls\npwd"),
         ("startBackgroundJob", {"command": "npm run dev"}, "npm run dev"),
         ("developer__shell", {"command": "ls"}, "ls"),
         ("Execute", {"command": "pytest -q", "riskLevel": "low"}, "pytest -q"),

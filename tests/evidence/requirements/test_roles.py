@@ -62,7 +62,6 @@ Fix the rounding error in src/money.py. | +src/money.py
 Implement the `Stack` class in stack.py. | +stack.py
 In `utils/dates.py`, add a function that parses weeks. | +utils/dates.py
 Add a retry option to client.go. | +client.go
-Add `.env` to .gitignore. | ~.env +.gitignore
 Save the key to `a.key`, the certificate to `b.crt`, and both together as `c.pem`. | +a.key +b.crt +c.pem
 Add a function to `lib/foo.rb` and a test to `spec/foo_spec.rb`. | +lib/foo.rb +spec/foo_spec.rb
 Please provide the answer in answer.txt. | +answer.txt
@@ -88,7 +87,6 @@ You are given a log file at /var/log/app.log. | </var/log/app.log
 There is a database in shop.db. | <shop.db
 `ledger.py` adds up bookings. | ~ledger.py
 `ledger.py` contains a function that adds up bookings. | <ledger.py
-The numbers are stored in numbers.txt. | <numbers.txt
 See docs/format.md for the format. | <docs/format.md
 Write a summary of the errors in server.log. | ~server.log
 Write a script that counts the words in book.txt. | ~book.txt

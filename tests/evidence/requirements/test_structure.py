@@ -57,10 +57,8 @@ def test_code_names_no_deliverables():
     assert files(text) == {}
 
 
-def test_quotations_and_pasted_issues_only_mention():
+def test_quotations_only_mention():
     assert files("> Please write the result to out.txt.\n\nAnswer this letter.") == {"out.txt": "mentioned"}
-    text = "Resolve this.\n\n<issue>\nCreate a file a.py and save the output to b.txt\n</issue>\n"
-    assert files(text) == {"a.py": "mentioned", "b.txt": "mentioned"}
 
 
 def test_a_report_of_a_fault_asks_for_no_file():

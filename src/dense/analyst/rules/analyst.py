@@ -10,9 +10,8 @@ import msgspec
 
 from dense.analyst.rules import boundaries
 from dense.analyst.rules.labels import label
-from dense.analyst.rules.overview import next_steps, products, requirement_statuses
 from dense.analyst.rules.shortcuts import shortcuts
-from dense.analyst.rules.verdicts import Verdicts
+from dense.analyst.rules.verdicts import Verdicts, next_steps, products, requirement_statuses
 from dense.detectors.assessment import TraceAssessment
 from dense.draft import LeafDraft, PartDraft, SubtaskDraft, TreeDraft
 from dense.evidence.actions import EffectsCache, EffectsOf
@@ -113,7 +112,7 @@ def _ends(queue: Sequence[PartDraft], level: int, evidence: TraceEvidence) -> li
         return boundaries.ends(evidence.facts, evidence.history)
     spans = [(part.first, part.last) for part in queue]
     return boundaries.higher_ends(
-        [boundaries.stretch_traits(evidence.facts[first - 1 : last], evidence.deliverables) for first, last in spans]
+        [boundaries.stretch_traits(evidence.facts[first - 1 : last]) for first, last in spans]
     )
 
 

@@ -176,8 +176,6 @@ class StretchTraits(Struct, frozen=True):
     """Base names of what it made, changed or ran."""
     targets: frozenset[str]
     """Base names of all that it is about."""
-    wanted: frozenset[str] = frozenset()
-    """Base names of the deliverables that it works for."""
     begins: Phase = "explore"
     """The phase of its first action."""
     has_passed: bool = False
@@ -188,15 +186,13 @@ class StretchTraits(Struct, frozen=True):
     """Whether its first action turns to something new, by the agent's words."""
 
 
-def stretch_traits(facts: Sequence[ActionFacts], wanted: Sequence[str] = ()) -> StretchTraits:
-    """The traits of these actions. `wanted` are the paths of the task's deliverables."""
-    targets = _names(fact.targets for fact in facts)
+def stretch_traits(facts: Sequence[ActionFacts]) -> StretchTraits:
+    """The traits of these actions."""
     first = [fact for fact in facts[:4] if fact.phase != "talk"]
     last = [fact for fact in facts[-4:] if fact.phase != "talk"]
     return StretchTraits(
         products=_names(fact.products for fact in facts),
-        targets=targets,
-        wanted=targets.intersection(map(base_name, wanted)),
+        targets=_names(fact.targets for fact in facts),
         begins=first[0].phase if first else "talk",
         has_passed=next((fact.has_passed for fact in reversed(facts) if fact.is_check), False),
         has_failed=bool(last) and last[-1].has_failed,
@@ -236,8 +232,6 @@ def _group_size(count: int) -> int:
 def _first_group(stretches: Sequence[StretchTraits], left: int, size: int) -> int:
     """How many of the `left` stretches go first, about `size`: where they have least in common with the next."""
     shortest, longest = max(2, size - size // 2), size + size // 2
-    if left < shortest + 2:
-        return left
     best, best_weight = left, -99.0
     for length in range(shortest, min(longest, left) + 1):
         if left - length == 1 or (length == left and length > size + 1):
@@ -252,8 +246,6 @@ def _first_group(stretches: Sequence[StretchTraits], left: int, size: int) -> in
 def _distance(one: StretchTraits, other: StretchTraits) -> float:
     """How much speaks for an end between two stretches."""
     weight = 0.0
-    if one.wanted and other.wanted:
-        weight += -1.5 if one.wanted & other.wanted else 1.5
     if one.products and other.products:
         weight += -1.5 if one.products & other.products else 0.75
     if one.targets and other.targets and one.targets.isdisjoint(other.targets):

@@ -11,9 +11,8 @@ steps of their own. Never imports other parts of `dense.evidence`; facts about p
 
 from __future__ import annotations
 
-from dense.evidence.actions.builder import EffectsBuilder
 from dense.evidence.actions.earlier_steps import EarlierSteps
-from dense.evidence.actions.effects import Effects, EffectsOf
+from dense.evidence.actions.effects import Effects, EffectsBuilder, EffectsOf
 from dense.evidence.actions.shell.interpret import run_shell
 from dense.evidence.actions.tool_calls import background_texts, calls_and_texts
 from dense.evidence.actions.tool_effects import run_call

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.shell.arguments import has_flag, operands
+from dense.evidence.actions.shell.command import has_flag, operands
 from dense.knowledge.check_words import (
-    CHECKING_DIFFS,
     INTERPRETER_OPTIONS,
     NO_RUN,
     PACKAGER_OPTIONS,
@@ -29,10 +28,6 @@ def is_check(name: str, row: Program, words: Sequence[str]) -> bool:
     given = words[1:]
     if not NO_RUN.isdisjoint(given) and name != "gofmt":
         return False
-    if name == "git":
-        return given[:1] == ["diff"] and not CHECKING_DIFFS.isdisjoint(given)
-    if name == "cmake":
-        return "--target" in given and any(word in ("test", "check") for word in given)
     if "checks" in row.traits or name in RUNNERS.programs:
         return True
     if not row.check_options.isdisjoint(given) or not RUNNERS.options.get(name, NONE).isdisjoint(given):

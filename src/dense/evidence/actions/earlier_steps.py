@@ -6,8 +6,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.evidence.actions.builder import EffectsBuilder
-from dense.evidence.actions.effects import UNNAMED, Effects
+from dense.evidence.actions.effects import UNNAMED, Effects, EffectsBuilder
 from dense.evidence.actions.python_code import record_code_texts, record_python
 from dense.evidence.actions.shell.interpret import run_shell
 from dense.knowledge.programs import INTERPRETER_OF

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import cast
 
-from dense.evidence.actions.builder import EffectsBuilder
+from dense.evidence.actions.effects import EffectsBuilder
 from dense.knowledge import python_calls as known
 from dense.text.search import matcher
 
@@ -135,8 +135,6 @@ class Scan:
         is_module = isinstance(owner, ast.Name) and owner.id in known.FILE_MODULES
         position = 1
         if name == "open" and owner is not None and not is_module:  # a path's own method
-            if arguments and isinstance(arguments[0], ast.Constant) and not isinstance(arguments[0].value, str):
-                return  # something else that can be opened
             path, position = self.path(owner), 0
         mode = self.text(arguments[position]) if len(arguments) > position else self.keyword(node, "mode")
         is_written = name in ("VideoWriter", "ExcelWriter") or (mode and set(mode) & set("wax+") and len(mode) <= 5)
@@ -209,12 +207,6 @@ class Scan:
         if name not in known.PATH_MAKERS:
             return None
         values = [self.text(argument, depth + 1) for argument in node.args]
-        if (
-            isinstance(function, ast.Attribute)
-            and name in ("resolve", "expanduser", "joinpath")
-            and (not values or name == "joinpath")
-        ):
-            values.insert(0, self.text(function.value, depth + 1))
         if not values or None in values or (name == "join" and len(values) < 2):
             return None
         return "/".join(
@@ -250,5 +242,4 @@ def record_code_texts(code: str, builder: EffectsBuilder, cwd: str) -> None:
     """Records the files that calls in JavaScript, Ruby, Perl, PHP, R or gnuplot name, and the addresses."""
     builder.write(*(next(filter(None, found.groups()), "") for found in WRITES.finditer(code)), cwd=cwd)
     builder.read(*(found[1] for found in READS.finditer(code)), cwd=cwd)
-    if "fetch" in code or "http" in code:
-        builder.ask(*(found[1] for found in ADDRESS.finditer(code)))
+    builder.ask(*(found[1] for found in ADDRESS.finditer(code)))

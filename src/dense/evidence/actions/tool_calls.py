@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from dense.evidence.actions.shell.arguments import strip_wrappers
+from dense.evidence.actions.shell.command import strip_wrappers
 from dense.knowledge.programs import UNKNOWN as NO_PROGRAM
 from dense.knowledge.programs import known_program, program_name
 from dense.knowledge.tools import COMMAND_KEYS, KEY_PRESS, SHELL_FENCES, SHELL_NAME, Kind, Tool, known_tool, plain_name
@@ -80,8 +80,6 @@ def is_shell(call: ParsedCall) -> bool:
         return any(language in SHELL_FENCES for language, _ in call.fences)
     if kind:
         return kind == "shell"
-    if "keystrokes" in call.arguments:
-        return True
     text = " ".join(call.texts(("command", "cmd")) + call.texts(("args",)))
     return bool(text) and (SHELL_NAME.search(call.name.lower()) is not None or _is_command(text))
 
@@ -98,23 +96,12 @@ def shell_text(call: ParsedCall) -> str | None:
         return "\n".join(code for language, code in call.fences if language in SHELL_FENCES)
     for key in filter(call.arguments.__contains__, COMMAND_KEYS):
         value = call.arguments[key]
-        given = call.arguments.get("args")
-        if isinstance(value, str) and isinstance(given, list) and given and value.split() == [value]:
-            return _joined_words([value, *_texts(cast("list[Any]", given))])
         if isinstance(value, str):
             is_typed = key in ("keystrokes", "chars", "keys") or "types" in call.tool.traits
             return _typed(value) if is_typed else without_fence(value)
         if isinstance(value, list) and value:
-            return _joined_words(_texts(cast("list[Any]", value)))
+            return _joined_words(list(map(str, cast("list[Any]", value))))
     return None
-
-
-def _texts(items: list[Any]) -> list[str]:
-    """Words of a command, or commands; some agents give each with how long to wait."""
-    typed = [cast("dict[str, Any]", item).get("keystrokes") for item in items if isinstance(item, dict)]
-    if typed and all(isinstance(text, str) for text in typed):
-        return ["\n".join(filter(None, (_typed(str(text)).strip("\n") for text in typed))) or " "]
-    return [str(item) for item in items]
 
 
 def without_fence(text: str) -> str:
@@ -135,20 +122,9 @@ def _joined_words(words: list[str]) -> str:
 
 
 def _typed(keys: str) -> str:
-    """What was typed into a terminal, without the key that ends it; nothing if only keys were pressed."""
-    text = _without_last_keys(keys)
+    """What was typed into a terminal, without the line feed that ends it; nothing if only keys were pressed."""
+    text = keys.rstrip("\r\n")
     return "" if KEY_PRESS.match(text.strip()) else text
-
-
-def _without_last_keys(keys: str) -> str:
-    while True:
-        text = keys.rstrip("\r\n").removesuffix("Enter").removesuffix("C-m")
-        if text == keys:
-            return keys
-        if not text or text[-1].isspace():
-            keys = text.rstrip(" \t")
-        else:  # `Enter` ends a word, as in `pressEnter`
-            return keys.rstrip("\r\n")
 
 
 def calls_and_texts(calls: Sequence[ToolCall]) -> Iterator[ParsedCall | str]:

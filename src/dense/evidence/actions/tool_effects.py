@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 
-from dense.evidence.actions.builder import EffectsBuilder
-from dense.evidence.actions.effects import UNNAMED
-from dense.evidence.actions.patches import record_patch
+from dense.evidence.actions.effects import UNNAMED, EffectsBuilder
+from dense.evidence.actions.programs.files import record_patch
 from dense.evidence.actions.python_code import record_python
 from dense.evidence.actions.shell.interpret import run_shell
 from dense.evidence.actions.tool_calls import ParsedCall, without_fence
 from dense.knowledge import tools as known
 from dense.knowledge.tools import REMOVING_NAME, WRITING_NAME
 
-NOTEBOOK_COMMAND = re.compile(r"\s*(?:!|%(?:pip|conda|cd)\b)")
 PART_KEYS = ("old_string", "old_str", "old_code")
 """Arguments of edits: what is written is not all of the file."""
 MAX_NAME_CHARS = 200
@@ -55,9 +53,6 @@ def _run_code(call: ParsedCall, builder: EffectsBuilder) -> None:
     code = call.text(known.CODE_KEYS)
     if code is None:
         return
-    for line in code.split("\n"):
-        if NOTEBOOK_COMMAND.match(line):
-            run_shell(line.strip().lstrip("!%"), builder)
     _run_python(code, builder)
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from dense.evidence.actions.shell.arguments import strip_wrappers
+from dense.evidence.actions.shell.command import strip_wrappers
 from dense.evidence.actions.shell.statements import blocks
 from dense.evidence.facts.paths import base_name
 from dense.knowledge.check_words import EXCLUDE_OPTIONS, GENERAL_NAMES, LABEL_RUNNERS, VALUE_OPTIONS

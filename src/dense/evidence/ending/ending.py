@@ -9,8 +9,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.evidence.ending.handovers import final_answer, lacking_sentence, longest_text
 from dense.evidence.ending.plans import plan_items
+from dense.evidence.ending.rejections import final_answer, lacking_sentence, longest_text
 from dense.evidence.facts.agents import team_of
 from dense.evidence.facts.facts import ActionFacts
 from dense.knowledge.endings import CALL_MARKUP, CRASHES, EXIT_COMMANDS, LIMITED, NOT_DONE, PARTIAL, VERDICT_ARGUMENTS

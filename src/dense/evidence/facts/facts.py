@@ -112,7 +112,7 @@ def _facts(
 ) -> ActionFacts:
     names = [plain_name(call.name) for call in step.calls]
     family = family_of(step.calls, names, commands, effects)
-    phase = phase_of(step.calls, names, commands, effects, family)
+    phase = phase_of(names, commands, effects, family)
     targets = targets_of(step.calls, names, effects)
     is_irreversible = phase == "deliver" or bool(effects.deletes or effects.services) or family in LASTING_COMMANDS
     delegate = delegated_to(step, team) if team and phase != "deliver" else ""

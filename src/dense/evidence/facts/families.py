@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dense.evidence.actions.effects import Effects
-from dense.evidence.actions.shell.arguments import operands, strip_wrappers
+from dense.evidence.actions.shell.command import operands, strip_wrappers
 from dense.evidence.facts.paths import base_name
 from dense.evidence.facts.traits import MAX_COMMAND_CHARS
 from dense.knowledge.file_names import SHELL_STARTUP_FILES
@@ -115,8 +115,6 @@ def _python_family(words: Sequence[str]) -> str:
     for position, word in enumerate(words[1:], 1):
         if word == "-m" and position + 1 < len(words):
             return words[position + 1].partition(".")[0]
-        if words[position - 1] in ("-W", "-X"):
-            continue  # the value of an option
         if not word.startswith("-"):
             return _script_family(word.strip("'\""))
         if word in ("-c", "-"):

@@ -24,14 +24,12 @@ from dense.knowledge.tools import (
     CHANGING_VERBS,
     LOOKING_VERBS,
     PYTHONS,
-    SHELLS,
     is_talk,
     known_tool,
     own_name,
     tools_of_kind,
 )
 from dense.text.search import contains_any
-from dense.trajectory import ToolCall
 
 Phase = Literal[
     "explore",  # looks at what is there: lists, reads, searches, asks
@@ -59,10 +57,8 @@ IDLE = re.compile(
 BREAK = re.compile(r"&&|\|\||[;\n]")
 
 
-def phase_of(
-    calls: Sequence[ToolCall], names: Sequence[str], commands: Sequence[str], effects: Effects, family: str
-) -> Phase:
-    if _hands_over(calls, names, commands):
+def phase_of(names: Sequence[str], commands: Sequence[str], effects: Effects, family: str) -> Phase:
+    if _hands_over(names, commands):
         return "deliver"
     if commands and all(map(runs_nothing, commands)):
         return "talk"
@@ -101,15 +97,8 @@ def _has_name(text: str, name: str) -> bool:
     return at >= 0
 
 
-def _hands_over(calls: Sequence[ToolCall], names: Sequence[str], commands: Sequence[str]) -> bool:
-    for call, name in zip(calls, names, strict=True) if not SHELLS.issuperset(names) else ():
-        if "hands_over" in known_tool(name).traits:
-            return True
-        if name in PYTHONS:
-            code = next((value for value in call.arguments.values() if isinstance(value, str)), "")
-            if "final_answer(" in code:
-                return True
-    return any(map(_submits, commands))
+def _hands_over(names: Sequence[str], commands: Sequence[str]) -> bool:
+    return any("hands_over" in known_tool(name).traits for name in names) or any(map(_submits, commands))
 
 
 def _submits(text: str) -> bool:

@@ -95,18 +95,15 @@ TopicChange = Literal[0, 1, 2]
 MAX_MESSAGE_CHARS = 240
 """How much of a message is read: it begins with what is done next."""
 MAX_SENTENCES = 5
-NUMBERED = re.compile(rf"\W{{0,12}}(?:(?:{'|'.join(sorted(words('plan_part')))})\s{{0,3}}[#№]?\d|\d{{1,2}}[.)]\s)")
 SENTENCE_END = re.compile(r"[.!?:\n。！？：]+")
 MARKUP = " \t*_#>-\"'`(…—"
 TURNS = tuple(words("turn"))
 
 
 def topic_change_of(step: Step, names: Sequence[str]) -> TopicChange:
-    """2 by structure (a numbered step, an update of the plan), 1 by a word, 0 for none."""
+    """2 by an update of the plan, 1 by a word, 0 for none."""
     if not SHELLS.issuperset(names) and any("plans" in known_tool(name).traits for name in names):
         return 2
     text = (step.message or step.reasoning)[:MAX_MESSAGE_CHARS].lower()
-    if NUMBERED.match(text):
-        return 2
     found = SENTENCE_END.split(text, MAX_SENTENCES) if contains_any(text, TURNS) else ()
     return 1 if any(one.lstrip(MARKUP).partition(" ")[0].rstrip(",;") in TURNS for one in found) else 0

@@ -25,8 +25,6 @@ LOG_SUBCOMMAND = re.compile(
 LOG_READERS = frozenset("docker docker-compose podman kubectl systemctl service supervisorctl".split())
 ANSWERERS = programs_that("answers")
 """Programs whose exit code 1 is an answer."""
-DISCARDED = ("2>/dev/null", "2> /dev/null", "&>/dev/null", "&> /dev/null")
-"""How a command throws error messages away."""
 PROGRAM = re.compile(r"(?:^|&&|\|\||[|;\n&(!])\s*(?:(?:sudo|time|then|do|else|if|command)\s+)*([\w./\[-]+)")
 HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 QUOTED = re.compile(r"'[^']*+(?:'|$)|\"(?:[^\"\\]|\\.)*+(?:\"|$)", re.DOTALL)
@@ -52,12 +50,10 @@ class OutputContext(Struct, frozen=True, gc=False):
         typed = line[2:].strip() if line.startswith(("> ", "+ ")) else line
         return len(typed) >= 8 and any(typed in command for command in self.commands)
 
-    def is_answer(self, text: str) -> bool:
-        """Whether exit code 1 is an answer, given the text that came with it: nothing was found, the files differ, or
-        a program was asked for something that may not exist and its error message was thrown away."""
+    @property
+    def is_answer(self) -> bool:
+        """Whether exit code 1 is an answer: nothing was found, the files differ."""
         last = self.commands[-1] if self.commands else ""
-        if self.kind == "contents" and any(mark in last for mark in DISCARDED):
-            return len(text) < 4_000
         return bool(last) and last_program(last) in ANSWERERS
 
     @property

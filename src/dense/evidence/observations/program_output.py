@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from dense.evidence.observations.context import OutputContext
 from dense.evidence.observations.error_lines import MAX_FAILURES, error_lines, own_errors
@@ -14,13 +15,15 @@ from dense.evidence.observations.error_sources import (
     classify,
     failure_of_code,
     failure_of_line,
+    is_benign,
 )
-from dense.evidence.observations.harness import HarnessNotice, first_line
+from dense.evidence.observations.harness import HarnessNotice, clean_output, first_line, new_part
 from dense.evidence.observations.result import ObservedFailure, TestRun
-from dense.evidence.observations.terminal import clean_output, new_part
 from dense.evidence.observations.test_runs import find_test_runs
+from dense.knowledge.error_words import NO_PROBLEM_LINE, PROBLEM_LINE
 from dense.knowledge.errors import HTTP, NO_SUCH_FILE, OTHER, TIME_OUT, TOOL
 from dense.knowledge.harnesses import FAILURE_MARK
+from dense.text.guarded import GuardedPattern
 from dense.trajectory import Observation
 
 ANSWERED = re.compile(r"^(?:< )?HTTP/[\d.]{1,4} 2\d\d\b", re.MULTILINE)
@@ -70,9 +73,9 @@ def _unexplained(observation: Observation, notice: HarnessNotice, context: Outpu
     if notice.refusal:
         return [failure_of_line(notice.refusal, TOOL)]
     if notice.code is not None:
-        is_fine = notice.code in NO_FAILURE or (notice.code == 1 and context.is_answer(observation.text))
+        is_fine = notice.code in NO_FAILURE or (notice.code == 1 and context.is_answer)
         return [] if is_fine else [failure_of_code(notice.code, context.errors)]
-    if not (observation.is_error or notice.is_error) or context.is_answer(observation.text):
+    if not (observation.is_error or notice.is_error) or context.is_answer:
         return []
     return [classify(first_line(observation.text[: 2 * MAX_LINE_CHARS]) or "error", context.errors)]
 
@@ -83,3 +86,24 @@ def distinct(found: list[ObservedFailure]) -> tuple[ObservedFailure, ...]:
         return tuple(found)
     unique = list(dict.fromkeys(found))
     return tuple(unique[: MAX_FAILURES - 1] + unique[MAX_FAILURES - 1 :][-1:])
+
+
+# Checks that print that something is wrong although they end with success
+
+
+MAX_CHARS = 20_000
+"""Characters of an output that are looked at, the last ones."""
+MAX_CANDIDATES = 40
+PROBLEM = GuardedPattern(PROBLEM_LINE)
+NO_PROBLEM = GuardedPattern(NO_PROBLEM_LINE)
+"""Lines that say the opposite, or both."""
+
+
+def reported_problem(text: str) -> str:
+    """The first line in which a check prints that something is wrong; empty if there is none."""
+    text = text[-MAX_CHARS:]
+    for found in islice(PROBLEM.finditer(text), MAX_CANDIDATES):
+        line = found[0].strip()
+        if not NO_PROBLEM.search(line) and not is_benign(line):
+            return line[:300]
+    return ""

@@ -15,9 +15,8 @@ from dense.evidence.observations.error_sources import (
     failure_of_code,
     failure_of_line,
 )
-from dense.evidence.observations.harness import HarnessNotice, first_line
+from dense.evidence.observations.harness import HarnessNotice, clean_output, first_line
 from dense.evidence.observations.result import ObservedFailure
-from dense.evidence.observations.terminal import clean_output
 from dense.knowledge.errors import CONNECTION, EXCEPTION, TOOL, ErrorTable
 from dense.trajectory import Observation
 

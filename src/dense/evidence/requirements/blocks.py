@@ -18,12 +18,6 @@ HEADING = re.compile(r"#{1,6}(?=\s)")
 BOLD_HEADING = re.compile(r"(?:\*\*|__)[^*_]{1,60}(?:\*\*|__):?$")
 RULE = re.compile(r"(?:[-=*_]\s?){3,}$")
 TABLE_RULE = re.compile(r"[|:\s-]+$")
-TAG = re.compile(r"<(/?)([A-Za-z_][\w-]{0,40})>$")
-QUOTING_TAGS = frozenset(
-    "issue issues issue_description pr_description problem_statement github_issue bug_report traceback log logs output "
-    "details example examples stacktrace code".split()
-)
-"""Tags around what somebody else wrote, which asks nothing of the agent."""
 
 
 class TaskBlock(Struct, frozen=True, gc=False):
@@ -36,8 +30,6 @@ class TaskBlock(Struct, frozen=True, gc=False):
     """The level of a heading, the indentation of an item."""
     language: str = ""
     """For code: the language named by the fence."""
-    is_quoted: bool = False
-    """Whether a tag says that somebody else wrote it."""
 
 
 def window(text: str) -> str:
@@ -73,12 +65,11 @@ class _Builder:
         self.fence = ""
         self.language = ""
         self.after_blank = True
-        self.quoting = ""
 
     def flush(self) -> None:
         if self.lines:
             joint = "\n" if self.shape == "code" else " "
-            self._add(TaskBlock(self.shape, joint.join(self.lines), self.depth, self.language, bool(self.quoting)))
+            self._add(TaskBlock(self.shape, joint.join(self.lines), self.depth, self.language))
         self.lines = []
         self.shape = "text"
         self.depth = 0
@@ -94,7 +85,7 @@ class _Builder:
         if block.shape == "code" and last is not None and last.shape in ("text", "item"):
             word = block.text.strip()
             if last.text.endswith((":", "：")) and word and len(word) < 200 and not any(map(str.isspace, word)):
-                self.made[-1] = TaskBlock(last.shape, f"{last.text} {word}", last.depth, is_quoted=last.is_quoted)
+                self.made[-1] = TaskBlock(last.shape, f"{last.text} {word}", last.depth)
                 return
         self.made.append(block)
 
@@ -122,8 +113,6 @@ class _Builder:
             self.fence = stripped[:3]
             self.shape = "code"
             self.language = stripped[3:].strip("`~ {}.").lower()
-        elif first == "<" and self._take_tag(stripped):
-            return
         elif self._is_indented_code(line):
             if self.shape != "code":
                 self.flush()
@@ -132,14 +121,17 @@ class _Builder:
         elif first == "#" and (heading := HEADING.match(stripped)):
             self._single("heading", stripped[heading.end() :].strip("# "), heading.end())
         elif first == ">":
-            self._keep("quote", stripped)
+            if self.shape != "quote":
+                self.flush()
+                self.shape = "quote"
+            self.lines.append(stripped)
         elif first == "|":
             if not TABLE_RULE.match(stripped):
                 self._single("row", stripped.strip("| "), 0)
         elif first in "*_" and BOLD_HEADING.match(stripped):
             self._single("heading", stripped.strip("*_: ") + ":", 7)
         elif RULE.match(stripped):
-            self._underline(stripped)
+            self.flush()
         elif item := ITEM.match(stripped):
             self.flush()
             self.shape = "item"
@@ -160,32 +152,4 @@ class _Builder:
 
     def _single(self, shape: Shape, text: str, depth: int) -> None:
         self.flush()
-        self.made.append(TaskBlock(shape, text, depth, is_quoted=bool(self.quoting)))
-
-    def _keep(self, shape: Shape, text: str) -> None:
-        if self.shape != shape:
-            self.flush()
-            self.shape = shape
-        self.lines.append(text)
-
-    def _underline(self, stripped: str) -> None:
-        """A row of dashes under a single line makes a heading of it."""
-        if stripped[0] in "=-" and self.shape == "text" and len(self.lines) == 1 and not self.after_blank:
-            self.shape = "heading"
-            self.depth = 1 if stripped[0] == "=" else 2
-        self.flush()
-
-    def _take_tag(self, stripped: str) -> bool:
-        tag = TAG.match(stripped)
-        if tag is None:
-            if stripped.startswith("<!--") and stripped.endswith("-->"):
-                self.flush()
-                return True
-            return False
-        self.flush()
-        name = tag[2].lower()
-        if tag[1]:
-            self.quoting = "" if name == self.quoting else self.quoting
-        elif not self.quoting and name in QUOTING_TAGS:
-            self.quoting = name
-        return True
+        self.made.append(TaskBlock(shape, text, depth))

@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 
 from dense.evidence.requirements.blocks import blocks, window
-from dense.evidence.requirements.bug_reports import is_bug_report, is_session_record
-from dense.evidence.requirements.demands import command_role, is_ban, is_demand, is_order, value_role, words_of
+from dense.evidence.requirements.demands import (
+    command_role,
+    is_ban,
+    is_demand,
+    is_order,
+    port_role,
+    ports,
+    thresholds,
+    value_role,
+    words_of,
+)
 from dense.evidence.requirements.file_roles import file_roles
 from dense.evidence.requirements.mentions import Mention, is_command, mentions
-from dense.evidence.requirements.numbers import port_role, ports, thresholds
 from dense.evidence.requirements.requirement import Requirement, RequirementCollector, Role
 from dense.evidence.requirements.sentences import Sentence, sentences
 from dense.knowledge.programs import programs_that
+from dense.knowledge.words.reports import DIRECT, STRONG, WEAK
 from dense.text.guarded import GuardedPattern
 from dense.trajectory import Task
 
@@ -137,3 +146,21 @@ def _take_code(sentence: Sentence, last: Sentence | None, found: RequirementColl
             is_sure = bool(sentence.language) or command != line.strip() or command.split(" ")[0] not in ORDINARY_WORDS
             if len(command) <= MAX_COMMAND_CHARS and is_sure and is_command(command):
                 found.add("command", role, command, last.text)
+
+
+REPORT_SCORE = 3
+MIN_PROMPTS = 4
+"""With so many commands at a prompt a text is the record of a session."""
+
+
+def is_session_record(low: str) -> bool:
+    """Whether a text in lower case is what a terminal or another agent printed: the commands in it ran already."""
+    return low.count("\n$ ") >= MIN_PROMPTS or low.count("\nthinking:") > 1
+
+
+def is_bug_report(low: str) -> bool:
+    """Whether a text in lower case reads as a report of a bug or a wish, rather than as an order."""
+    strong = sum(sign in low for sign in STRONG) + is_session_record(low)
+    weak = sum(sign in low for sign in WEAK)
+    direct = sum(sign in low for sign in DIRECT)
+    return (strong > 0 or weak >= REPORT_SCORE) and 2 * strong + weak - 2 * direct >= REPORT_SCORE

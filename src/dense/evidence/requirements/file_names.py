@@ -71,8 +71,6 @@ def _is_bare_name(word: str, is_quoted: bool) -> bool:
 
 def _is_path(word: str, is_quoted: bool) -> bool:
     first = word.partition("/")[0]
-    if first in ("http:", "https:", "..."):
-        return False
     if word[0] == "/":
         if not ROUTED.match(word) or "//" in word:
             return False

@@ -39,13 +39,11 @@ def governed_role(tokens: list[str], place: int) -> Role | None:
     while index > max(-1, place - MAX_DISTANCE):
         word = tokens[index]
         cue = CUES.get(word)
-        if word == ")":
-            index = _skip_bracket(tokens, index)
-        elif word in (";", "!", "?") or (
+        if word in (";", "!", "?") or (
             word in ("(", ":", "—", "–", "-", ",") and index < place - 1 and not preposition
         ):
             break
-        elif cue is None or _is_noun(tokens, index, cue):
+        if cue is None or _is_noun(tokens, index, cue):
             pass
         elif cue in ("to", "in"):
             is_place = is_place or (not preposition and word in ("at", "under"))
@@ -77,8 +75,6 @@ def _is_noun(tokens: list[str], index: int, cue: Cue) -> bool:
     if cue not in ORDERS or tokens[index] in IMPERATIVES or index == 0:
         return False
     before = tokens[index - 1]
-    if before in DETERMINERS:
-        return True
     may_precede = before in ORDER_STARTS or before in BEFORE_VERBS or before in REQUESTS or before in NEGATIONS
     return not may_precede and before not in SOFTENERS and CUES.get(before) != "clause"
 
@@ -98,16 +94,6 @@ def _is_in_clause(tokens: list[str], index: int) -> bool:
     return index > 1 and tokens[index - 1] in ("you", "i", "we", "they") and tokens[index - 2] not in NO_CLAUSE_BEFORE
 
 
-def _skip_bracket(tokens: list[str], index: int) -> int:
-    depth = 0
-    while index >= 0:
-        depth += (tokens[index] == ")") - (tokens[index] == "(")
-        if depth == 0:
-            return index
-        index -= 1
-    return 0
-
-
 def _fronted_role(tokens: list[str], place: int, preposition: str) -> Role | None:
     """In X, implement …: the order comes behind."""
     if not preposition or place + 2 >= len(tokens) or tokens[place + 1] != ",":
@@ -117,9 +103,7 @@ def _fronted_role(tokens: list[str], place: int, preposition: str) -> Role | Non
 
 def _narrated_role(tokens: list[str], index: int, preposition: str) -> Role:
     """A participle is an order only with an auxiliary: must be written to X."""
-    if index < 2 or tokens[index - 1] != "be":
-        return "given" if tokens[index] in ("stored", "saved") and preposition == "in" else "mentioned"
-    earlier = tokens[max(0, index - 5) : index - 1]
+    earlier = tokens[max(0, index - 5) : index - 1] if tokens[index - 1] == "be" else []
     is_demand = NEGATIONS.isdisjoint(earlier) and not DEMANDING.isdisjoint(earlier)
     return "deliverable" if is_demand and preposition else "mentioned"
 
@@ -144,8 +128,6 @@ def _verb_role(tokens: list[str], index: int, place: int, preposition: str, is_t
         return "deliverable" if preposition == "to" else "given"
     if cue == "put":
         return "deliverable" if preposition else "mentioned"
-    if verb == "add" and not preposition and tokens[place + 1 : place + 2] == ["to"]:
-        return "mentioned"  # an entry: add X to the list
     is_new = "new" in tokens[max(0, place - 3) : place]  # add tests of your own in a new file X
     return "mentioned" if preposition == "in" and is_taken and not is_new else "deliverable"
 

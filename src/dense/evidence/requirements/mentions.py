@@ -74,8 +74,6 @@ def is_command(text: str) -> bool:
     first, _, rest = text.partition(" ")
     if first.startswith("./"):
         return True
-    if first in ("$", "%", ">") and rest:
-        return is_command(rest)
     is_known = is_program(first) and first not in NO_COMMANDS
     return is_known and rest[:1] not in ("=", "(", "*") and (bool(rest) or first in ALONE)
 
@@ -90,13 +88,7 @@ def _plain(text: str) -> list[Mention]:
         at = start + len(token)
         if "://" in token or "()" in token or len(token) > 2000:
             continue
-        if "," in token[:-1]:
-            offset = start
-            for part in token.split(","):
-                _note_plain(part, offset, found)
-                offset += len(part) + 1
-        else:
-            _note_plain(token, start, found)
+        _note_plain(token, start, found)
     return found
 
 

@@ -16,7 +16,6 @@ Purpose = Literal["", "output", "input", "demand", "aside"]
 """What a section or list is for: results, what is given, what is demanded, or an aside that asks for nothing."""
 
 WORD = re.compile(r"[^\W\d_]+")
-MAX_HEADING_WORDS = 8
 OUTPUTS = words("output_heading")
 INPUTS = words("input_heading")
 ASIDES = words("aside_heading")
@@ -68,7 +67,7 @@ def sentences(blocks: list[TaskBlock]) -> list[Sentence]:
             purpose, inner = section, None
         else:
             purpose = lead or section
-        if block.is_quoted or block.shape == "quote":
+        if block.shape == "quote":
             purpose = "aside"
         result += _split(block, purpose)
         if (block.text.endswith((":", "：")) or _is_bare_order(result[-1])) and block.shape in ("text", "item"):
@@ -109,8 +108,6 @@ def heading_purpose(heading: str) -> Purpose:
     plain = " ".join(token for token in heading[:120].split() if "/" not in token and "`" not in token)
     found = WORD.findall(plain.lower())
     known = set(found)
-    if len(found) > MAX_HEADING_WORDS:
-        return ""
     if known & ASIDES and not (known & OUTPUTS and not known & SAMPLES):
         return "aside"
     if known & OUTPUTS:

@@ -63,7 +63,6 @@ Category = Literal[
     "no_unit",  # may come behind a number and is no unit
     # Messages of the agent
     "turn",  # begins a sentence that turns to something new
-    "plan_part",  # step 1, phase 2
 ]
 
 PhraseCategory = Literal[

@@ -105,7 +105,6 @@ WORDS: Words = {
     "demand_heading": "criteria requirements requirement constraints constraint acceptance success",
     "sample_heading": "expected sample example reference",
     "turn": "now next finally moving",
-    "plan_part": "step phase part stage task",
     "change": """
         change modify edit update fix repair correct adjust adapt rewrite refactor improve extend patch debug optimize
         optimise

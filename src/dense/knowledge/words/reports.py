@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 STRONG = (
     "steps to reproduce", "to reproduce", "reproduces the", "reproducible example", "minimal example",
     "minimal repro", "expected behavio", "actual behavio", "current behavio", "expected result",
@@ -18,11 +16,6 @@ WEAK = (
     "would be nice", "workaround", "python 3.", "error:", 'file "', "in version", "thanks", "we could",
     "we should", "currently",
 )  # fmt: skip
-COMPLAINT = re.compile(
-    r"\b(?:but|and|then) (?:it|this|that|the \w+) (?:crash|fail|rais|throw|does not|doesn.t|gives|breaks|hangs)"
-    r"|\b(?:it|this|which) (?:crashes|fails|raises|throws|breaks|hangs)\b"
-)
-"""How somebody describes what happens: the files in the steps that lead there are examples."""
 DIRECT = (
     "your task", "you must", "you are given", "you need to", "your goal", "your job", "/app/",
 )  # fmt: skip

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.builder import EffectsBuilder
-from dense.evidence.actions.patches import record_patch
-from dense.evidence.actions.shell.arguments import has_flag, operands
-from dense.evidence.actions.shell.command import Command
+from dense.evidence.actions.effects import EffectsBuilder
+from dense.evidence.actions.programs.files import record_patch
+from dense.evidence.actions.shell.command import Command, has_flag, operands
 from dense.knowledge.program import words as words_of
 
 BEFORE_VERB = words_of("-C -c --git-dir --work-tree --namespace")
@@ -47,8 +46,6 @@ def _record_verb(
     is_dry = not DRY_OPTIONS.isdisjoint(words) or (verb == "clean" and has_flag(words, "n"))
     if verb in ("show", "diff", "log", "blame"):
         builder.read(*_shown_files(words, rest), cwd=cwd)
-    elif verb == "grep":
-        builder.read(*(rest[1:] or ["."]), cwd=cwd)
     elif verb == "apply":
         builder.read(*rest, cwd=cwd)
         if not is_dry and not record_patch(stdin, builder, cwd):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dense.evidence.actions.builder import EffectsBuilder
-from dense.evidence.actions.shell.arguments import has_flag, operands
+from dense.evidence.actions.effects import EffectsBuilder
+from dense.evidence.actions.shell.command import has_flag, operands
 from dense.knowledge.program import Program
 from dense.knowledge.program import words as words_of
 from dense.knowledge.programs import LOOKING_SUBCOMMANDS, known_program

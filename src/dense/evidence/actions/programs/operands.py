@@ -1,14 +1,17 @@
-"""What a program does to files and machines, as its row in `knowledge.programs` says."""
+"""What a program does with its arguments: as its row in `knowledge.programs` says, or by a function of its own."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from dense.evidence.actions.builder import EffectsBuilder, files
-from dense.evidence.actions.shell.arguments import has_flag, operands, option
-from dense.evidence.actions.shell.command import Command
+from dense.evidence.actions.effects import EffectsBuilder, files
+from dense.evidence.actions.programs import files as special
+from dense.evidence.actions.programs.git import record_git
+from dense.evidence.actions.programs.lifecycle import record_install
+from dense.evidence.actions.shell.command import Command, has_flag, operands, option
 from dense.knowledge.program import Program
+from dense.knowledge.programs import known_program
 
 REMOTE = re.compile(r"(?![A-Za-z]:[\\/])(?:rsync://|[\w.@-]+:)(?![\\/]{2})(?!\\)")
 """A path on another machine: `host:path`, but no drive and no address."""
@@ -21,10 +24,8 @@ def record_operands(row: Program, words: Sequence[str], command: Command, builde
     is_dry = not row.dry_options.isdisjoint(words)
     if row.output_options and not is_dry:
         builder.write(*_values(words, row.output_options), cwd=cwd)
-    if row.input_options:
-        builder.read(*_values(words, row.input_options), cwd=cwd)
-    if row.host_options:
-        builder.ask(*_values(words, row.host_options))
+    builder.read(*_values(words, row.input_options), cwd=cwd)
+    builder.ask(*_values(words, row.host_options))
     if not row.operands:
         return
     rest = operands(words, row.followed, row.valued if row.operands == "searched" else ())
@@ -95,3 +96,43 @@ def _record_conversion(words: Sequence[str], cwd: str, builder: EffectsBuilder) 
         builder.write(named[-1], cwd=cwd)
     source = option(words, "-i") or (words[1] if len(words) > 2 and words[1] in named else "")
     builder.read(source, cwd=cwd)
+
+
+# Which function records a program
+
+
+Record = Callable[[Sequence[str], Command, EffectsBuilder], None]
+
+
+def _each(names: str, record: Record) -> dict[str, Record]:
+    return dict.fromkeys(names.split(), record)
+
+
+SPECIAL: dict[str, Record] = {
+    **_each("sed gsed", special.record_sed),
+    **_each("find fd", special.record_find),
+    **_each("dd", special.record_dd),
+    **_each("perl", special.record_perl),
+    **_each("git", record_git),
+    **_each("sqlite3", special.record_sqlite),
+    **_each("tar bsdtar gtar", special.record_tar),
+    **_each("unzip", special.record_unzip),
+    **_each("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 brotli pigz uncompress", special.record_gzip),
+    **_each("7z 7za 7zr 7zz", special.record_7z),
+    **_each("patch apply_patch applypatch", special.record_patching),
+    **_each("create edit insert open search_dir search_file find_file", special.record_swe_agent),
+}
+"""Programs whose arguments need more than a row says."""
+
+
+def record_program(
+    name: str, words: Sequence[str], command: Command, builder: EffectsBuilder, row: Program | None = None
+) -> None:
+    """Records what a program, without those around it, does to files, packages and the network."""
+    if (record := SPECIAL.get(name)) is not None:
+        record(words, command, builder)
+        return
+    row = row or known_program(name)
+    record_operands(row, words, command, builder)
+    if row.install_verbs:
+        record_install(row, words, command.cwd, builder)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from dense.evidence.actions.shell.command import FOLDER_CHANGERS, Command, Redirect, folder_after
-from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE, NO_HEREDOCS, Heredoc, may_run, take_heredocs
+from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE, NO_HEREDOCS, Heredoc, take_heredocs
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -36,8 +36,6 @@ for any character, which end there: `{` before one of the upper planes ends the 
 ESCAPE = re.compile(r"\\(\n|[^0-9A-Za-z])")
 STRING_ESCAPE = re.compile(r"\\([$`\"\\\n])")
 VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
-ANSI_ESCAPE = re.compile(r"\\([ntr\\'\"])")
-ANSI = {"n": "\n", "t": "\t", "r": "\r"}
 
 WORDS = frozenset(
     """word string raw_string ansi_c_string translated_string concatenation number simple_expansion expansion
@@ -169,8 +167,6 @@ class CommandCollector:
             for child in node.named_children:
                 if child.type == "variable_assignment":
                     self.assignment(child, depth)
-        elif kind == "test_command":
-            self.nested(node, depth)
         return None
 
     def block(self, node: Node, connection: Connection, depth: int) -> Command | None:
@@ -240,11 +236,7 @@ class CommandCollector:
             return self.add(Command((), self.text(node), self.cwd, whole.redirects, stdin))
         if body.type == "command":
             return self.command(body, whole, depth, extra)
-        before = len(self.commands)
-        last = self.statement(body, whole, depth + 1)
-        if len(self.commands) == before:  # a body without commands still makes its files
-            self.add(Command((), self.text(node), self.cwd, whole.redirects, stdin))
-        return last
+        return self.statement(body, whole, depth + 1)
 
     # Simple commands
 
@@ -271,11 +263,8 @@ class CommandCollector:
                 stdin = more.stdin if more.stdin is not None else stdin
                 heredoc_token = more.heredoc_token or heredoc_token
                 words += self.words_after_target(child)
-            elif child.is_named or kind in ("=", "==", "=~"):
-                if kind not in ("comment", "ERROR"):
-                    words.append(self.word(child, depth))
-                elif kind == "ERROR":
-                    words += [self.word(one, depth) for one in child.children if one.type in WORDS]
+            elif kind not in ("comment", "ERROR") and (child.is_named or kind in ("=", "==", "=~")):
+                words.append(self.word(child, depth))
         words += extra
         if not words:
             return None
@@ -331,11 +320,9 @@ class CommandCollector:
                 break
             if not child.is_named:
                 operator = child.type
-        return self.redirection(operator, target, depth)
-
-    def redirection(self, operator: str, target: str, depth: int) -> Connection:
         if operator == "<" and target.startswith(HEREDOC_PLACE):
-            return self.heredoc(self.heredocs.get(target), depth)
+            heredoc = self.heredocs.get(target)
+            return Connection(stdin=heredoc.body, heredoc_token=heredoc.token) if heredoc else UNCONNECTED
         is_descriptor = operator in ("<&", ">&") and (target.isdigit() or target in ("", "-"))
         return UNCONNECTED if is_descriptor or not target else Connection((Redirect(operator, target),))
 
@@ -345,15 +332,6 @@ class CommandCollector:
             return []
         words = [child for child in node.children if child.type in WORDS]
         return [self.word(child, MAX_DEPTH) for child in words[1:]]
-
-    def heredoc(self, heredoc: Heredoc | None, depth: int) -> Connection:
-        if heredoc is None:
-            return UNCONNECTED
-        if may_run(heredoc) and len(heredoc.body) <= MAX_PARSED_CHARS:
-            inner = CommandCollector(self.cwd, {})
-            inner.nested(inner.parsed(f"cat <<_\n{heredoc.body}\n_\n"), depth + 1)
-            self.commands += inner.commands
-        return Connection(stdin=heredoc.body, heredoc_token=heredoc.token)
 
     def inline_heredoc(self, node: Node) -> Connection:
         """A heredoc that was not taken out because no line ends it."""
@@ -375,8 +353,6 @@ class CommandCollector:
         if kind == "string":
             inner = text[1:-1] if len(text) > 1 else ""
             return self.filled(STRING_ESCAPE.sub(r"\1", inner).replace("\\\n", "") if "\\" in inner else inner)
-        if kind == "ansi_c_string":
-            return ANSI_ESCAPE.sub(lambda found: ANSI.get(found[1], found[1]), text[2:-1])
         if kind == "concatenation":
             return "".join(self.word(child, MAX_DEPTH) for child in node.children)
         return self.filled(text)

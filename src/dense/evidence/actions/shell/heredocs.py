@@ -22,8 +22,6 @@ class Heredoc(Struct, frozen=True, gc=False):
     """How it began: `<<'EOF'`."""
     body: str
     """What it holds."""
-    is_quoted: bool
-    """Whether the shell leaves the body alone."""
 
 
 NO_HEREDOCS: Mapping[str, Heredoc] = {}
@@ -65,7 +63,7 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, dict[str, Heredoc
         body, token = text[body_start:body_end], found[0]
         place = f"{HEREDOC_PLACE}{len(heredocs)}"
         body = "\n".join(line.lstrip("\t") for line in body.split("\n")) if dash else body
-        heredocs[place] = Heredoc(token, body, bare is None or "\\" in token)
+        heredocs[place] = Heredoc(token, body)
         kept.append(f"{text[position:start]} <{place} ")
         position, resume = found.end(), after
     if resume:
@@ -90,14 +88,6 @@ def end_of_body(text: str, word: str, body_start: int, endless: set[str]) -> tup
         line = text[start:end].strip() if end - start < MAX_END_CHARS else ""
         if line and line == word:
             return start, end
-        # `EOF)` and `EOF"` close the command around it on the same line: no true end, but what agents mean.
-        if len(line) > 1 and line[-1] in ")\"'" and line.rstrip(")\"'") == word:
-            return start, text.index(line[-1], start)
         at = text.find(word, end + 1)
     endless.add(word)
     return None
-
-
-def may_run(heredoc: Heredoc) -> bool:
-    """Whether the shell runs commands in the body."""
-    return not heredoc.is_quoted and ("$(" in heredoc.body or "`" in heredoc.body)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.builder import EffectsBuilder, located
 from dense.evidence.actions.check_commands import is_check
+from dense.evidence.actions.effects import EffectsBuilder, located
 from dense.evidence.actions.programs.files import found_by
 from dense.evidence.actions.programs.lifecycle import is_build, is_service
-from dense.evidence.actions.programs.table import record_program
+from dense.evidence.actions.programs.operands import record_program
 from dense.evidence.actions.python_code import record_code_texts, record_python
-from dense.evidence.actions.shell.arguments import operands, option, words_behind
-from dense.evidence.actions.shell.command import Command
+from dense.evidence.actions.shell.command import Command, operands, option, words_behind
 from dense.evidence.actions.shell.grammar import parse
 from dense.knowledge.program import Program
 from dense.knowledge.program import words as words_of
@@ -180,29 +179,14 @@ def _run_program(
     if "py" in row.extensions:
         checks = _run_python(words, command, builder, depth) or checks
     elif "interpreter" in row.traits:
-        _run_interpreter(name, row, words, command, builder, depth)
+        _run_interpreter(name, row, words, command, builder)
     record_program(name, words, command, builder, row)
-    if name == "find" and ("-exec" in words or "-execdir" in words):
-        _run_found(words, command, builder, depth)
     if checks:
         builder.tests[command.text.strip()] = None
     elif is_service(name, row, words) or (is_left and "never_serves" not in row.traits):
         builder.services[command.text.strip()] = None
     if not checks and is_build(row, words):
         builder.builds[command.text.strip()] = None
-
-
-def _run_found(words: Sequence[str], command: Command, builder: EffectsBuilder, depth: int) -> None:
-    """`find … -exec program {} +`."""
-    at = next(n for n, word in enumerate(words) if word in ("-exec", "-execdir"))
-    inner: list[str] = []
-    found = found_by(words)
-    for word in words[at + 1 :]:
-        if word in (";", "+", "\\;"):
-            break
-        inner += found if word == "{}" else [word.replace("{}", found[0])]
-    if inner and depth < MAX_DEPTH:
-        run_command(Command(tuple(inner), command.text, command.cwd), builder, depth + 1)
 
 
 def _run_python(words: list[str], command: Command, builder: EffectsBuilder, depth: int) -> bool:
@@ -247,9 +231,7 @@ def _run_module(rest: list[str], command: Command, builder: EffectsBuilder) -> N
         builder.scripts[rest[0]] = None
 
 
-def _run_interpreter(
-    name: str, row: Program, words: list[str], command: Command, builder: EffectsBuilder, depth: int
-) -> None:
+def _run_interpreter(name: str, row: Program, words: list[str], command: Command, builder: EffectsBuilder) -> None:
     """An interpreter of another language with a program text, a file, or a text from its input."""
     code = option(words, *row.code_options)
     if code is None:
@@ -261,9 +243,6 @@ def _run_interpreter(
             path = located(rest[0], command.cwd)
             builder.scripts[path] = None
             code = builder.take_content(path)
-            if code is not None and (name in ("source", ".") or "shell" in row.traits):
-                run_shell(code, builder, command.cwd, depth + 1)
-                return
         else:
             code = command.stdin
     if code:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from dense.evidence.actions.shell.arguments import strip_wrappers
+from dense.evidence.actions.shell.command import strip_wrappers
 from dense.evidence.actions.shell.heredocs import take_heredocs
 from dense.evidence.actions.shell.interpret import without_edit_blocks
 from dense.knowledge.programs import programs_that
