@@ -12,8 +12,6 @@ BOTH_COUNTS = re.compile(
     r"\b(\d+) (?:tests? )?(passed|failed)[,;|] *(\d+) (?:tests? )?(?:passed|failed)\b", re.IGNORECASE
 )
 SHARE = re.compile(r"\b(\d+) ?(?:/|of|out of) ?(\d+) (?:tests? |checks? |cases? )?(passed|failed)\b", re.IGNORECASE)
-SCORE = re.compile(r"(?:\w{1,20}: *)?(\d{1,6}) ?/ ?(\d{1,6})")
-"""The last line of a check that counts without a word: `7/8`, `score: 7/8`."""
 DIFFERENCE = re.compile(
     r"^(?:\S{1,300} \S{1,300} differ: (?:byte|char) \d+, line \d+|cmp: EOF on \S[^\n]{0,300}"
     r"|(?:Binary files|Files) \S[^\n]{0,300} differ)$",

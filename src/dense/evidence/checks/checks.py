@@ -21,7 +21,7 @@ from dense.evidence.observations.result import ObservedResult, TestRun
 from dense.knowledge.errors import EXIT, HTTP
 from dense.knowledge.program import words
 from dense.knowledge.programs import is_interpreter, program_name, programs_that
-from dense.knowledge.test_outputs import DIFFERENCE, SCORE
+from dense.knowledge.test_outputs import DIFFERENCE
 from dense.knowledge.test_runners import RUNNERS
 from dense.trajectory import Step
 
@@ -163,7 +163,7 @@ def _check(
     other programs."""
     command = commands[0] if commands else ""
     checked = joined([scope(text) for text in commands])
-    runs = [run for run in result.tests if not ran_no_tests(run)] or _runs_without_words(
+    runs = [run for run in result.tests if not ran_no_tests(run)] or _difference(
         family, command, output if not result.tests else ""
     )
     if runs:
@@ -190,12 +190,8 @@ def _check(
     return Check(action, command, checked, family, not failures, int(bool(failures)), line=line)
 
 
-def _runs_without_words(family: str, command: str, output: str) -> list[TestRun]:
-    """A check whose last line is a share, `7/8`, and a comparison that says that files differ: what follows it in the
-    shell may hide its exit code."""
-    if found := SCORE.fullmatch(output.rstrip().rpartition("\n")[2].strip()):
-        passed, total = int(found[1]), int(found[2])
-        return [TestRun(family, passed, total - passed, found[0])] if 0 < total >= passed else []
+def _difference(family: str, command: str, output: str) -> list[TestRun]:
+    """A comparison that says that files differ: what follows it in the shell may hide its exit code."""
     found = DIFFERENCE.search(output) if command.partition(" ")[0] in COMPARING else None
     return [TestRun(family, None, 1, found[0])] if found else []
 

@@ -15,7 +15,7 @@ MIN_LITERAL_CHARS = 2
 MAX_LITERALS = 20
 MAX_TEXT_CHARS = 64 * 1024
 MIN_END_CHARS, MIN_REST_CHARS = 3, 3
-ENDS = re.compile(r"\b(?:begin|start|end|prefix|suffix)\w{0,4}\b", re.IGNORECASE)
+ENDS = re.compile(r"\b(?:(?:begin|start|end)\w{0,4} (?:with|in|by)|prefix\w{0,2}|suffix\w{0,2})\b", re.IGNORECASE)
 """How a task says of a value how it begins or ends."""
 NO_LETTER = re.compile(r"[\s'\"`<>,;:=()\[\]|]")
 LETTERS = re.compile(r"[^\s'\"`<>,;:=()\[\]|]{0,200}")

@@ -32,13 +32,6 @@ PLACEHOLDER = re.compile(r"\s+(?:[A-Z_]+|<[^>]*>|\[[^\]]*\]|\.\.\.|…|\$\w+)(?=
 ANSWER_FORM = re.compile(r"\w{2,20}\{[^{}]*(?:\.\.\.|…|\w+)[^{}]*\}")
 """How a task writes the form of its answer: `flag{...}`."""
 
-DECIMALS = re.compile(r"\b(?:with|to) (?:exactly )?(\d|one|two|three|four|five|six) decimals?\b", re.IGNORECASE)
-"""How a task says how many decimals a number must have."""
-
-COUNTS = ("one", "two", "three", "four", "five", "six")
-
-NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.(\d+))?%?")
-
 STOP = re.compile(r"(?:^|[\n;&|(])\s*(?:pkill|killall|kill(?!\s+-0\b))\s")
 """A command that ends a process; `kill -0` only asks whether one is there."""
 
@@ -124,19 +117,7 @@ def _file(evidence: TraceEvidence, file: TrackedFile, check: int) -> DemandEvide
         shown = _conversion(evidence, file.path)
     elif not shown and not file.is_old:
         shown = _first_run(evidence, file) if _is_program(file.path) else _sight(evidence, file)
-    if shown and shown == file.seen_at and _lacks_decimals(evidence, file):
-        shown = 0
     return _shown("file", file.path, shown, is_change=file.is_old and bool(file.made))
-
-
-def _lacks_decimals(evidence: TraceEvidence, file: TrackedFile) -> bool:
-    """Whether a file shows one number with fewer decimals than the task asks for: `19.13` for three decimals."""
-    asked = DECIMALS.search(file.requirement.clause)
-    shown = asked and NUMBER.fullmatch(program_output(evidence.fact(file.seen_at), evidence.step(file.seen_at)).strip())
-    if not asked or not shown:
-        return False
-    count = asked[1] if asked[1].isdigit() else COUNTS.index(asked[1].lower()) + 1
-    return len(shown[1] or "") < int(count)
 
 
 def _conversion(evidence: TraceEvidence, path: str) -> int:
