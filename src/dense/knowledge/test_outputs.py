@@ -7,11 +7,6 @@ import re
 SIGNS_OF_RUN = ("FAIL", "ERROR", "%]")
 """Without one of these no run without a summary is shown."""
 PASSED_WORDS = ("assed", "PASSED")
-NAMED_COUNTS = re.compile(r"passed: *(\d+)[^\n]{0,20}?[,;|] *(?:total |tests? )?failed: *(\d+)", re.IGNORECASE)
-BOTH_COUNTS = re.compile(
-    r"\b(\d+) (?:tests? )?(passed|failed)[,;|] *(\d+) (?:tests? )?(?:passed|failed)\b", re.IGNORECASE
-)
-SHARE = re.compile(r"\b(\d+) ?(?:/|of|out of) ?(\d+) (?:tests? |checks? |cases? )?(passed|failed)\b", re.IGNORECASE)
 SCORE = re.compile(r"(?:\w{1,20}: *)?(\d{1,6}) ?/ ?(\d{1,6})")
 """The last line of a check that counts without a word: `7/8`, `score: 7/8`."""
 DIFFERENCE = re.compile(
