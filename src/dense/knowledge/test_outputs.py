@@ -7,7 +7,6 @@ import re
 SIGNS_OF_RUN = ("FAIL", "ERROR", "%]")
 """Without one of these no run without a summary is shown."""
 PASSED_WORDS = ("assed", "PASSED")
-NAMED_COUNTS = re.compile(r"passed: *(\d+)[^\n]{0,20}?[,;|] *(?:total |tests? )?failed: *(\d+)", re.IGNORECASE)
 BOTH_COUNTS = re.compile(
     r"\b(\d+) (?:tests? )?(passed|failed)[,;|] *(\d+) (?:tests? )?(?:passed|failed)\b", re.IGNORECASE
 )

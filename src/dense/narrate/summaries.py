@@ -292,8 +292,6 @@ class StretchSummary:
     def _shown_pass(self) -> NarratedAction | None:
         """The last check that passed, before others one that counted its tests after the last change."""
         passed, last_change = self.stretch.passed, self.stretch.last_change
-        if passed is None or passed.action < last_change or passed.facts.result.tests:
-            return passed
         counted = (one for one in reversed(self.stretch.worked) if one.has_passed and one.facts.result.tests)
         found = next(counted, None)
         return found if found is not None and found.action >= last_change else passed

@@ -166,7 +166,6 @@ REPORTED: list[tuple[str, str, str, str]] = [
     ("sqlite3 x.db 'select * from t'", "Error: in prepare, no such table: t", "other", ""),
     ("sqlite3 x.db < a.sql", 'Parse error near line 1: near "int": syntax error', "syntax", ""),
     ("mysql < a.sql", "ERROR 1064 (42000) at line 1: You have an error in your SQL syntax", "other", ""),
-    ("psql -f a.sql", 'psql:a.sql:3: ERROR:  relation "t" does not exist', "other", ""),
     # builds and packages
     (
         "gcc a.c",

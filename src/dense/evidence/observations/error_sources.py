@@ -33,7 +33,6 @@ WALKERS = programs_that("walks")
 EXCEPTION_NAME = re.compile(r"(?:\w{1,80}[./\\]){0,12}\w{1,80}$")
 COMPILER_ERROR = re.compile(r"\d[\d:,.() -]{0,40}+(?:fatal |syntax )?(?:[Ee]rror|ERROR)\b")
 COMPILER_PLACE = re.compile(r"[^\s()]{1,200}\(\d+(?:,\d+)?\)$")
-SQL_ERROR = re.compile(r"[\w./-]{1,120}:\d+: (?:ERROR|FATAL): ")
 SIGNALLED = re.compile(
     r"line \d+: +\d+ (Killed|Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point)"
 )
@@ -85,8 +84,6 @@ def named_error(place: int, name: str, rest: str, context: OutputContext) -> Err
         return _of_severity(place, name, rest, context.errors)
     if who == ZSH_IN_HARNESS:
         return None if is_benign(rest) else ErrorLine(place, classify(line, context.errors))
-    if who == "psql" and SQL_ERROR.match(rest):
-        return ErrorLine(place, classify(line, context.errors))
     if rest[0] not in " \t" and not rest[0].isdigit():
         return None
     if who in SHELLS or who.endswith(".sh"):
@@ -105,8 +102,6 @@ def named_error(place: int, name: str, rest: str, context: OutputContext) -> Err
 def _of_severity(place: int, name: str, rest: str, errors: ErrorTable) -> ErrorLine | None:
     """`error: text`, `FATAL: text`, `ERROR:root:text`; other words than these only with a capital."""
     if (rest[0] != " " and name != "ERROR") or not rest.strip() or is_measurement(rest) or is_benign(rest):
-        return None
-    if name.islower() and name not in ("error", "fatal", "panic"):
         return None
     line = f"{name}:{rest}"
     if name == "panic":

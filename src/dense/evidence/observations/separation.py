@@ -25,7 +25,6 @@ PROMPT_REST = r"[^\n#$]{0,200}[#$](?: ([^\n]*)|(?=\n|\Z))"
 MIN_WRAPPED_CHARS = 20
 """A terminal breaks no line earlier, so a shorter text is no beginning of a command."""
 MAX_SCREEN_CHARS = 200_000
-MAX_LINES = 40
 
 
 def separated(step: Step) -> Step:
@@ -37,8 +36,6 @@ def separated(step: Step) -> Step:
     seen = step.observations[0]
     if len(step.observations) > 1 or seen.origin == "user" or seen.exit_code is not None or not step.calls:
         return step
-    if len(step.calls) == 1:
-        return _by_line(step, seen)
     texts = [_typed(call) for call in step.calls]
     parts = split_screen(seen.text[:MAX_SCREEN_CHARS], texts) if sum(map(bool, texts)) > 1 else None
     if parts is None:
@@ -60,26 +57,6 @@ def failed_calls(step: Step, failures: Sequence[ObservedFailure]) -> tuple[ToolC
 
 def _shows(seen: Observation, failures: Sequence[ObservedFailure]) -> bool:
     return any(failure.line in seen.text for failure in failures)
-
-
-def _by_line(step: Step, seen: Observation) -> Step:
-    """The step with a call for each line that its only call types, if the screen shows a prompt before each of them;
-    itself otherwise. Lines of a heredoc have no prompt."""
-    (call,) = step.calls
-    texts = ((key, text) for key, text in call.arguments.items() if isinstance(text, str))
-    key, text = next(((key, text) for key, text in texts if "\n" in text.strip()), ("", ""))
-    lines = [line for line in map(str.strip, text[:MAX_SCREEN_CHARS].splitlines()) if line]
-    if not 1 < len(lines) <= MAX_LINES or not is_shell(parse_call(call)):
-        return step
-    parts = split_screen(seen.text[:MAX_SCREEN_CHARS], lines)
-    if parts is None or None in parts:
-        return step
-    calls = [
-        structs.replace(call, id=f"{call.id or 'call'} {n}", arguments={**call.arguments, key: line})
-        for n, line in enumerate(lines)
-    ]
-    observations = [Observation(part or "", one.id, seen.origin) for one, part in zip(calls, parts, strict=True)]
-    return structs.replace(step, calls=tuple(calls), observations=tuple(observations))
 
 
 def _opened(seen: Observation) -> Observation:

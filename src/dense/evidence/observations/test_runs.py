@@ -14,7 +14,6 @@ from dense.knowledge.test_outputs import (
     ALL_PASSED,
     BOTH_COUNTS,
     MAKE_ERROR,
-    NAMED_COUNTS,
     PASSED_WORDS,
     SHARE,
     SIGNS_OF_RUN,
@@ -168,8 +167,8 @@ def _telling_line(runner: TestRunner, summary: str) -> str:
 
 
 def _generic_runs(text: str) -> Iterator[TestRun]:
-    """Runs that are counted in a way by which no runner is known: `3 passed, 1 failed`, `3/4 tests passed`,
-    `Passed: 3, Failed: 1`, `All 4 tests passed`."""
+    """Runs that are counted in a way by which no runner is known: `3 passed, 1 failed`, `3/4 tests passed`, `All 4
+    tests passed`."""
     for line in map(str.strip, lines_with(text, PASSED_WORDS)[:MAX_GENERIC_LINES]):
         counts = _generic_counts(line) if len(line) <= MAX_GENERIC_CHARS else None
         if counts is not None:
@@ -178,17 +177,14 @@ def _generic_runs(text: str) -> Iterator[TestRun]:
 
 def _generic_counts(line: str) -> tuple[int | None, int] | None:
     """How many tests passed, if that is known, and how many failed."""
-    if found := NAMED_COUNTS.search(line):
-        return _sum([found[1]]), _sum([found[2]])
     if found := BOTH_COUNTS.search(line):
         first, second = _sum([found[1]]), _sum([found[3]])
         return (first, second) if found[2].lower() == "passed" else (second, first)
     if found := SHARE.search(line):
         some, rest = _sum([found[1]]), max(_sum([found[2]]) - _sum([found[1]]), 0)
         return (some, rest) if found[3].lower() == "passed" else (rest, some)
-    if found := ALL_PASSED.search(line):
-        return _sum([found[1]]) if found[1] else None, 0
-    return None
+    found = ALL_PASSED.search(line)
+    return (_sum([found[1]]) if found[1] else None, 0) if found else None
 
 
 def _make_runs(text: str) -> Iterator[TestRun]:

@@ -15,9 +15,7 @@ MAX_TAIL_CHARS = 4 << 10
 
 ITEM = re.compile(r"(?:[-*+•·▪‣–]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|[①-⑳]|\d{1,2}、)\s+|\[[ xX]\]\s+")
 HEADING = re.compile(r"#{1,6}(?=\s)")
-BOLD_HEADING = re.compile(r"(?:\*\*|__)[^*_]{1,60}(?:\*\*|__):?$")
 RULE = re.compile(r"(?:[-=*_]\s?){3,}$")
-TABLE_RULE = re.compile(r"[|:\s-]+$")
 
 
 class TaskBlock(Struct, frozen=True, gc=False):
@@ -64,7 +62,6 @@ class _Builder:
         self.depth = 0
         self.fence = ""
         self.language = ""
-        self.after_blank = True
 
     def flush(self) -> None:
         if self.lines:
@@ -97,7 +94,6 @@ class _Builder:
             self._take_line(line, stripped)
         elif self.shape != "code":
             self.flush()
-        self.after_blank = not stripped and not self.fence
 
     def _take_code(self, line: str, stripped: str) -> None:
         if stripped.startswith(self.fence) and not stripped.strip(self.fence[0]):
@@ -113,11 +109,6 @@ class _Builder:
             self.fence = stripped[:3]
             self.shape = "code"
             self.language = stripped[3:].strip("`~ {}.").lower()
-        elif self._is_indented_code(line):
-            if self.shape != "code":
-                self.flush()
-                self.shape = "code"
-            self.lines.append(line)
         elif first == "#" and (heading := HEADING.match(stripped)):
             self._single("heading", stripped[heading.end() :].strip("# "), heading.end())
         elif first == ">":
@@ -126,10 +117,7 @@ class _Builder:
                 self.shape = "quote"
             self.lines.append(stripped)
         elif first == "|":
-            if not TABLE_RULE.match(stripped):
-                self._single("row", stripped.strip("| "), 0)
-        elif first in "*_" and BOLD_HEADING.match(stripped):
-            self._single("heading", stripped.strip("*_: ") + ":", 7)
+            self._single("row", stripped.strip("| "), 0)
         elif RULE.match(stripped):
             self.flush()
         elif item := ITEM.match(stripped):
@@ -141,14 +129,6 @@ class _Builder:
             if self.shape in ("code", "row", "quote"):
                 self.flush()
             self.lines.append(stripped)
-
-    def _is_indented_code(self, line: str) -> bool:
-        if not line.startswith(("    ", "\t")):
-            return False
-        if self.shape == "code":
-            return True
-        in_list = bool(self.made) and self.made[-1].shape == "item"
-        return self.after_blank and not in_list and not ITEM.match(line.lstrip())
 
     def _single(self, shape: Shape, text: str, depth: int) -> None:
         self.flush()

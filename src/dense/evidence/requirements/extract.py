@@ -31,7 +31,6 @@ MAX_SENTENCE_CHARS = 2000
 MAX_CODE_LINES = 10
 MAX_COMMAND_CHARS = 200
 
-KEY = re.compile(r"\"([A-Za-z_][\w .-]{0,50})\"\s*:\s*(\"?<|\[?\s*\"?\.\.\.|(?=\{\s*\"\w+\":\s*<)\{)?")
 ANSWER_LABEL = GuardedPattern(re.compile(r"\b[A-Z]{3,20}(?: [A-Z]{2,20}){0,3}:(?=\s)"))
 ORDINARY_WORDS = programs_that("word")
 """Programs whose name may begin a line of anything."""
@@ -132,13 +131,10 @@ def _take_clause(sentence: Sentence, words: list[str], demands: bool, found: Req
 
 
 def _take_code(sentence: Sentence, last: Sentence | None, found: RequirementCollector) -> None:
-    """Of code only the commands and, if it shows what a deliverable contains, the keys."""
+    """Of code only the commands."""
     if sentence.purpose == "aside" or last is None:
         return
     text = sentence.text[:MAX_SENTENCE_CHARS]
-    if found.last_has_deliverable or sentence.purpose == "output":
-        for key in KEY.finditer(text):
-            found.add("value", "deliverable" if key[2] else "mentioned", key[1], last.text)
     if sentence.language in SHELL_LANGUAGES:
         role = command_role(last, words_of(last.text.lower()))
         for line in text.splitlines()[:MAX_CODE_LINES]:

@@ -49,8 +49,6 @@ def _is_bare_name(word: str, is_quoted: bool) -> bool:
     kind = ending.lower()
     if not dot or not stem or kind not in known.EXTENSIONS or word.lower() in known.PRODUCTS:
         return False
-    if kind in known.DOMAINS and kind in known.ATTRIBUTES and not is_quoted:
-        return False
     if "(" in stem or "=" in stem or stem[-1] in ".-" or stem[0] == "-" or not BODY.fullmatch(word):
         return False
     if "." in stem and stem[0] != "." and kind in known.ATTRIBUTES and not is_quoted:
@@ -62,8 +60,6 @@ def _is_bare_name(word: str, is_quoted: bool) -> bool:
             or head.isdigit()
             or (len(kind) == 1 and len(stem) < 2 and not is_quoted)
         ):
-            return False
-        if stem.count(".") >= 2 or (ending != kind and not stem.isupper()):
             return False
     # "Node.js", but a capitalised name in quotes may be a component's file.
     return not (kind == "js" and not is_quoted and TITLE.match(stem))

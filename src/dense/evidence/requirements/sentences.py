@@ -22,7 +22,6 @@ ASIDES = words("aside_heading")
 DEMANDS = words("demand_heading")
 SAMPLES = words("sample_heading")
 FILE_LISTS = words("file_list")
-GIVEN = frozenset("given provided available exist contains has consists".split())
 BEFORE_ORDER = frozenset(["", "and", "then", "please", "to", "must", "should", "also", "now"])
 MAX_BARE_WORDS = 3
 
@@ -48,7 +47,6 @@ def sentences(blocks: list[TaskBlock]) -> list[Sentence]:
     result: list[Sentence] = []
     sections: list[tuple[int, Purpose]] = []
     lead: Purpose = ""
-    inner: tuple[int, Purpose] | None = None
     for block in blocks:
         section = sections[-1][1] if sections else ""
         if block.shape == "heading":
@@ -56,28 +54,16 @@ def sentences(blocks: list[TaskBlock]) -> list[Sentence]:
                 sections.pop()
             purpose = heading_purpose(block.text) or (sections[-1][1] if sections else "")
             sections.append((block.depth, purpose))
-            lead, inner = "", None
+            lead = ""
             result.append(_whole(block, purpose))
             continue
-        if block.shape == "item":
-            if inner is not None and block.depth <= inner[0]:
-                inner = None
-            purpose = inner[1] if inner is not None else (lead or section)
-        elif block.shape == "text":
-            purpose, inner = section, None
-        else:
-            purpose = lead or section
+        purpose = section if block.shape == "text" else lead or section
         if block.shape == "quote":
             purpose = "aside"
         result += _split(block, purpose)
-        if (block.text.endswith((":", "：")) or _is_bare_order(result[-1])) and block.shape in ("text", "item"):
-            opened = lead_purpose(result[-1].text) or purpose
-            if block.shape == "text":
-                lead, inner = opened, None
-            else:
-                inner = (block.depth, opened)
-        elif block.shape == "text":
-            lead = ""
+        if block.shape == "text":
+            is_lead = block.text.endswith((":", "：")) or _is_bare_order(result[-1])
+            lead = (lead_purpose(result[-1].text) or purpose) if is_lead else ""
     return result
 
 
@@ -126,6 +112,4 @@ def lead_purpose(lead: str) -> Purpose:
     for before, word in zip(["", *found], found, strict=False):
         if CUES.get(word) in ("make", "put") and (word in IMPERATIVES or before in BEFORE_ORDER):
             is_making = True
-        elif word in GIVEN:
-            return "input"
     return "output" if is_making and not FILE_LISTS.isdisjoint(found) else ""
