@@ -13,9 +13,9 @@ from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.ending.limits import is_exact, measured_limit
 from dense.evidence.facts.paths import base_name
 from dense.evidence.links.vanished_files import vanished_files
-from dense.evidence.requirements.vocabulary import CUES
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.words import words
+from dense.knowledge.words.cues import CUES
 
 DELIVERABLE_MISSING = FindingCode(
     "deliverable_missing", "Nothing tried to make a file that the task asks for.", "serious", raised_at="root"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector
-from dense.evidence.ending.plans import plan_items
+from dense.evidence.ending.ending import plan_items
 from dense.evidence.trace import TraceEvidence
 
 PLAN_UNFINISHED = FindingCode(

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from dense.detectors.finding import Finding, FindingCode
 from dense.detectors.registry import Detector, each_of
-from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.deliverables.within_action import runs_after_writing
 from dense.evidence.ending.done import runs_something
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
-from dense.evidence.facts.paths import base_name, is_among, same_file
+from dense.evidence.facts.paths import base_name, is_among, is_named, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS
 from dense.knowledge.programs import STORE_COMMANDS, programs_that

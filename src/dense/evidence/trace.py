@@ -11,8 +11,7 @@ from msgspec import structs
 
 from dense.evidence.actions import Effects, EffectsOf, commands
 from dense.evidence.actions import effects as step_effects
-from dense.evidence.checks.aborted_runs import could_not_run
-from dense.evidence.checks.checks import Check, find_checks
+from dense.evidence.checks.checks import Check, could_not_run, find_checks
 from dense.evidence.checks.test_edits import TestEdit, find_reverted_checks, find_test_edits
 from dense.evidence.deliverables.diff import SubmittedDiff, find_submitted_diff
 from dense.evidence.deliverables.tracking import TrackedFile, track_files

@@ -17,7 +17,7 @@ from msgspec import structs
 from dense.evidence.actions import commands
 from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.tool_calls import is_shell, parse_call, shell_text
-from dense.evidence.checks.aborted_runs import could_not_run
+from dense.evidence.checks.checks import could_not_run
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.families import command_family
 from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, outputs_by_call, program_output

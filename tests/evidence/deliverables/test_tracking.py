@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from made_attempt import Action, assess, attempt, evidence_of, state, trajectory
 
-from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.deliverables.tracking import TrackedFile
+from dense.evidence.facts.paths import is_named
 from dense.trajectory import Observation, Source, Step, ToolCall
 
 TASK = "Write the sum of `in.txt` to `/app/sum.txt`."

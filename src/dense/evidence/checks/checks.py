@@ -10,15 +10,15 @@ from msgspec import Struct
 
 from dense.evidence.actions import Effects, effects
 from dense.evidence.actions import commands as shell_texts
-from dense.evidence.checks.aborted_runs import is_run_failure, is_stopped, ran_no_tests
 from dense.evidence.checks.scopes import Scope, joined, program_of, runs_alike, scope
 from dense.evidence.facts.facts import ActionFacts, is_outcome_hidden
 from dense.evidence.facts.families import command_family
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
-from dense.evidence.observations import ObservedFailure, observe
-from dense.evidence.observations.result import ObservedResult, TestRun
-from dense.knowledge.errors import EXIT, HTTP
+from dense.evidence.observations import observe
+from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun
+from dense.knowledge.error_words import SHELL_PREFIXES, STOPPED, UNSTARTED
+from dense.knowledge.errors import EXIT, HTTP, NO_SUCH_FILE, NO_SUCH_MODULE, OTHER
 from dense.knowledge.program import words
 from dense.knowledge.programs import is_interpreter, program_name, programs_that
 from dense.knowledge.test_outputs import DIFFERENCE
@@ -245,3 +245,46 @@ def retests(later: Check, failed: Check) -> bool:
         return True
     folders = tuple(f"{folder}/" for folder in own.folders)
     return bool(before.paths) and all(f"{path}/".startswith(folders) for path in before.paths)
+
+
+# Checks that could not run
+
+NOT_LOADED = "_FailedTest"
+"""What unittest calls the test that takes the place of a module that it could not import."""
+
+
+def is_stopped(line: str) -> bool:
+    """Whether a line says that somebody stopped the run."""
+    return any(word in line.casefold() for word in STOPPED)
+
+
+def is_run_failure(failure: ObservedFailure, family: str) -> bool:
+    """Whether a failure says that the check itself could not run."""
+    if failure.family.voids_check:
+        return True
+    if failure.family is OTHER and is_stopped(failure.line):
+        return True
+    if failure.family is NO_SUCH_FILE and failure.line.startswith(SHELL_PREFIXES):
+        return True
+    if UNSTARTED.search(failure.line):
+        return True
+    if failure.family is not NO_SUCH_MODULE:
+        return False
+    return failure.subject.split(".")[0] == family or base_name(failure.subject) == family.rpartition(" ")[2]
+
+
+def ran_no_tests(run: TestRun) -> bool:
+    """Whether a runner could not run the tests: pytest counts that as errors, not as failures; unittest names a test of
+    its own; make reports the exit code of its command."""
+    if run.passed is None:
+        return run.runner == "make" and run.line.endswith(("Error 126", "Error 127"))
+    if run.runner == "unittest" and run.names and all(NOT_LOADED in name for name in run.names):
+        return not run.passed
+    return not run.passed and (not run.failed or (run.runner == "pytest" and "failed" not in run.line))
+
+
+def could_not_run(result: ObservedResult, family: str) -> bool:
+    """Whether all that is seen of a check is that it could not run, or had nothing to run."""
+    if result.tests:
+        return all(map(ran_no_tests, result.tests))
+    return any(is_run_failure(failure, family) for failure in result.failures)

@@ -10,10 +10,9 @@ from msgspec import Struct
 from dense.evidence.actions.shell.heredocs import take_heredocs
 from dense.evidence.actions.shell.statements import blocks, program, statements
 from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call, shell_text
-from dense.evidence.deliverables.sightings import count_sightings, is_named
 from dense.evidence.deliverables.within_action import runs_after_writing
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.paths import base_name, is_among, same_file
+from dense.evidence.facts.paths import base_name, count_sightings, is_among, is_named, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.knowledge.error_words import ABSENT
 from dense.knowledge.errors import EXCEPTION

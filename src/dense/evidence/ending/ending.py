@@ -4,16 +4,16 @@ for nothing; its word that it did not is evidence."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, cast
 
 from msgspec import Struct
 
-from dense.evidence.ending.plans import plan_items
 from dense.evidence.ending.rejections import final_answer, lacking_sentence, longest_text
 from dense.evidence.facts.agents import team_of
 from dense.evidence.facts.facts import ActionFacts
 from dense.knowledge.endings import CALL_MARKUP, CRASHES, EXIT_COMMANDS, LIMITED, NOT_DONE, PARTIAL, VERDICT_ARGUMENTS
+from dense.knowledge.tools import ITEM_FIELDS, NOT_STARTED, known_tool, plain_name
 from dense.knowledge.words import pattern
 from dense.text.guarded import GuardedPattern
 from dense.trajectory import Step
@@ -193,3 +193,38 @@ def last_verdict(steps: Sequence[Step]) -> LeadVerdict | None:
                 number, found[1].lower() == "true", words.replace('\\"', '"').replace("\\'", "'").strip()
             )
     return None
+
+
+# Plans that agents keep by tools of their own
+
+MAX_ITEMS = 50
+
+
+class PlanItem(Struct, frozen=True):
+    """One item of a plan."""
+
+    status: str
+    words: str
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it was not started."""
+        return self.status in NOT_STARTED and bool(self.words)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it was finished, or is no item with a status."""
+        return not self.words or self.status in ("", "completed", "complete", "done", "cancelled", "skipped")
+
+
+def plan_items(step: Step) -> Iterator[PlanItem]:
+    """The items of a plan that a step writes."""
+    for call in step.calls:
+        if "plans" not in known_tool(plain_name(call.name)).traits:
+            continue
+        for value in call.arguments.values():
+            for item in cast("list[Any]", value)[:MAX_ITEMS] if isinstance(value, list) else ():
+                if isinstance(item, dict):
+                    entry = cast("dict[str, Any]", item)
+                    words = next((entry[name] for name in ITEM_FIELDS if isinstance(entry.get(name), str)), "")
+                    yield PlanItem(str(entry.get("status", "")).lower().replace(" ", "_").replace("-", "_"), words)

@@ -9,9 +9,8 @@ from itertools import islice
 
 from msgspec import Struct
 
-from dense.evidence.deliverables.sightings import is_named
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.paths import base_name, is_temporary, same_file
+from dense.evidence.facts.paths import base_name, is_named, is_temporary, same_file
 from dense.text.search import contains_any, lines_with
 from dense.trajectory import Step
 

@@ -6,8 +6,8 @@ import re
 
 from dense.evidence.requirements.requirement import Role
 from dense.evidence.requirements.sentences import Sentence
-from dense.evidence.requirements.vocabulary import CUES, IMPERATIVES, NEGATIONS
 from dense.knowledge.words import phrases, words
+from dense.knowledge.words.cues import CUES, IMPERATIVES, NEGATIONS
 from dense.knowledge.words.japanese import DEMANDS as JAPANESE_DEMANDS
 from dense.text.guarded import GuardedPattern
 from dense.text.search import contains_any

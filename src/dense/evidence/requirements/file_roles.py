@@ -12,8 +12,8 @@ from dense.evidence.requirements.governing_verb import FILE_MARK, REQUESTS, gove
 from dense.evidence.requirements.mentions import Mention
 from dense.evidence.requirements.requirement import Role
 from dense.evidence.requirements.sentences import INPUTS, OUTPUTS, Sentence
-from dense.evidence.requirements.vocabulary import CUES, NEGATIONS
 from dense.knowledge.words import phrases, words
+from dense.knowledge.words.cues import CUES, NEGATIONS
 from dense.knowledge.words.japanese import BANS, CHANGES
 from dense.text.search import contains_any
 

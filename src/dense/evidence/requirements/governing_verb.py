@@ -6,8 +6,8 @@ or the beginning of another clause."""
 from __future__ import annotations
 
 from dense.evidence.requirements.requirement import Role
-from dense.evidence.requirements.vocabulary import CUES, IMPERATIVES, NEGATIONS, ORDERS
 from dense.knowledge.words import Cue, words
+from dense.knowledge.words.cues import CUES, IMPERATIVES, NEGATIONS, ORDERS
 
 FILE_MARK = "\x00"
 """Replaces the name of a file among the words."""

@@ -8,8 +8,8 @@ from typing import Literal
 from msgspec import Struct
 
 from dense.evidence.requirements.blocks import Shape, TaskBlock
-from dense.evidence.requirements.vocabulary import CUES, IMPERATIVES
 from dense.knowledge.words import words
+from dense.knowledge.words.cues import CUES, IMPERATIVES
 from dense.text.sentences import split_sentences
 
 Purpose = Literal["", "output", "input", "demand", "aside"]
