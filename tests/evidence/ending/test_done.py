@@ -204,12 +204,6 @@ def test_what_only_reads_a_file_does_not_change_it(later: tuple[Action, ...]) ->
     assert state(attempt(ROWS, LIST, SOLVE, *later, DONE)) == "complete"
 
 
-def test_a_file_that_appears_after_a_run_was_made_by_it() -> None:
-    runs = ("cd /app && ./recover cut.db", "done")
-    assert state(attempt(ROWS, LIST, runs, SHOW, DONE)) == "complete"
-    assert state(attempt(ROWS, runs, SHOW, DONE)) == "unknown"  # it may have been there
-
-
 def test_a_compiler_may_make_a_file_that_no_action_names() -> None:
     task = "Complete the proof in `sum.v`. The compiled proof should be in `sum.vo`."
     assert state(attempt(task, ("sed -i s/Admitted/Qed/ sum.v", ""), ("coqc sum.v", ""), DONE)) == "unknown"

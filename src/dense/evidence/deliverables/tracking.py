@@ -184,8 +184,6 @@ def _track(
             may_exist = may_exist or (not named and bool(texts))
         else:
             (shown if is_there else missed).append(fact.action)
-    if not made and (maker := _unknown_maker(path, shown, facts)):
-        made.append(maker)
     is_old = not made or _was_there(path, made[0], shown, facts, steps)
     return TrackedFile(
         requirement, tuple(made), tuple(tried), tuple(shown), tuple(missed), tuple(read_back), may_exist, is_old
@@ -213,16 +211,6 @@ def _acting_text(calls: Sequence[ParsedCall]) -> str:
         elif call.kind != "talk":
             texts += [str(value)[:MAX_TEXT_CHARS] for value in call.arguments.values()]
     return "\0".join(texts)
-
-
-def _unknown_maker(path: str, shown: Sequence[int], facts: Sequence[ActionFacts]) -> int:
-    """The last run before a file was first seen, if a listing did not show it before; 0 if there is none."""
-    before = facts[: shown[0] - 1] if shown else ()
-    folders = (path.rpartition("/")[0] or ".", ".")
-    listed = (fact.action for fact in before if fact.phase == "explore" and any(map(fact.effects.reads.count, folders)))
-    first = next(listed, len(facts))
-    ran = (fact for fact in reversed(before) if fact.action > first and not fact.has_failed)
-    return next((fact.action for fact in ran if fact.effects.scripts or fact.phase == "run"), 0)
 
 
 def _without_contents(command: str) -> str:
