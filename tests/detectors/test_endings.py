@@ -147,7 +147,7 @@ def test_a_limit_that_is_hit_while_finished_work_is_verified_is_a_doubt() -> Non
         for actions in [(made, run, look), (made, look), (made, run, fails), (made, run, made)]
     ]
     found_at = [[one.severity for one in found(run, "ended_without_handover")] for run in ended]
-    assert found_at == [[], ["serious"], ["serious"], ["serious"]]
+    assert found_at == [["doubt"], ["serious"], ["serious"], ["serious"]]
     other = analysed("Fix `app.py`.", ("sed -i s/a/b/ app.py", ""), ("python3 app.py", "1"), look, end=limit)
     assert the(other, "ended_without_handover").severity == "doubt"
 

@@ -385,6 +385,8 @@ def describe_demand(one: DemandEvidence) -> str:
         case "file":
             made = "changed" if one.is_change else "made"
             return f"{subject} is {made}{' and holds what the task asks for' if one.met == 'unchecked' else ''}"
+        case "behaviour":
+            return f"a check shows that {subject} does what the task asks for"
         case "command":
             return f"{subject} works"
         case "limit":

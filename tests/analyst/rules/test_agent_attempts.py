@@ -26,7 +26,7 @@ def test_states_agree_with_the_hidden_checks(shape: str, tmp_path: Path) -> None
     assert len(complete & passed) >= 0.9 * len(complete), complete - passed
     assert len(complete & passed) >= 0.5 * len(passed)
     assert len(alarms & passed) <= 0.04 * len(passed), alarms & passed
-    assert len(alarms - passed) >= 0.4 * (len(ATTEMPTS) - len(passed))
+    assert len(alarms - passed) >= 0.33 * (len(ATTEMPTS) - len(passed))
 
 
 @pytest.mark.parametrize(

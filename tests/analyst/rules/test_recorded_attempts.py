@@ -15,6 +15,11 @@ ATTEMPTS: dict[str, Recorded] = json.loads(
 )
 UNKNOWN_IN_ONE_BATCH = {"token-passes", "answer-printed-passes", "server-with-bad-request-passes"}
 """In one batch the agent types a value before it can have seen it, and a last request that fails spoils all of it."""
+UNCHECKED_PROGRAMS = {
+    *("server-passes", "server-localhost-passes", "server-with-bad-request-passes"),
+    *("module-passes", "module-own-test-passes", "build-passes"),
+}
+"""The program ran, and nothing compared what it does with what the task asks for."""
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -23,6 +28,7 @@ def test_complete_is_what_passed(name: str, shape: str, tmp_path: Path) -> None:
     made = ATTEMPTS[name]
     assert made["passed"] == name.endswith("-passes")
     is_expected = made["passed"] and not (shape == "terminus" and name in UNKNOWN_IN_ONE_BATCH)
+    is_expected = is_expected and name not in UNCHECKED_PROGRAMS
     run = read_as(made, shape, tmp_path)
     assert (state(run) == "complete") == is_expected, assess(run).demands
     assert state(run) != "incomplete" or not made["passed"]

@@ -18,7 +18,12 @@ def found(task: str, *actions: Action) -> list[tuple[str, str, str, tuple[int, .
 
 
 def test_a_program_is_shown_by_a_run_after_its_last_change() -> None:
-    assert found(PROGRAM, WRITE, RUN, DONE) == [("file", "/app/solve.py", "yes", (2,))]
+    assert found(PROGRAM, WRITE, RUN, DONE) == [
+        ("file", "/app/solve.py", "yes", (2,)),
+        ("behaviour", "/app/solve.py", "unchecked", ()),
+    ]
+    check = ("python3 -c 'from solve import f; assert f(1) == 1' && python3 /tmp/test_solve.py", "ok")
+    assert found(PROGRAM, WRITE, RUN, check, DONE) == [("file", "/app/solve.py", "yes", (2,))]
     assert found(PROGRAM, WRITE, ("cat /app/solve.py", "print(1)"), DONE)[0][2] == "unchecked"
     assert found(PROGRAM, WRITE, RUN, WRITE, DONE)[0][2] == "unchecked"
     assert (
@@ -234,4 +239,6 @@ def test_an_answer_is_shown_by_what_is_in_its_braces() -> None:
 def test_a_command_about_a_file_that_the_attempt_writes_is_a_suggestion() -> None:
     task = "Write `/app/two.py.c`. I can run\n\n`gcc /app/two.py.c -o /app/two && /app/two N`\n\nwith it."
     made = ("cat > /app/two.py.c <<'E'\nint main(){}\nE", "")
-    assert state(attempt(task, made, ("cd /app && gcc two.py.c -o two && ./two 10", "55"), DONE)) == "complete"
+    assert state(attempt(task, made, ("cd /app && gcc two.py.c -o two && ./two 10", "55"), DONE)) == "unknown"
+    compared = ("cd /app && gcc two.py.c -o two && diff <(./two 10) expected.txt && echo same", "same")
+    assert state(attempt(task, made, compared, DONE)) == "complete"

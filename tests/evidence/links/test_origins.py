@@ -64,7 +64,7 @@ def test_to_look_at_a_file_that_was_there_shows_nothing() -> None:
     look = ("cat src/app.py", "y = 1")
     assert state("Fix the bug in `src/app.py`.", edit, look, DONE) == "unknown"
     rewrite = ("cat > src/app.py <<'E'\ny = 1\nE", "")
-    run = ("python3 src/app.py", "")
+    run = ("python3 src/app.py && pytest -q tests", "3 passed in 0.1s")
     assert state("Fix the bug in `src/app.py`.", look, rewrite, look, DONE) == "unknown"
     assert state("Write a module `src/app.py`.", rewrite, run, look, DONE) == "complete"
 

@@ -23,6 +23,7 @@ from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS
+from dense.knowledge.programs import programs_that
 from dense.trajectory import Step
 from dense.tree import Met
 
@@ -35,10 +36,13 @@ ANSWER_FORM = re.compile(r"\w{2,20}\{[^{}]*(?:\.\.\.|…|\w+)[^{}]*\}")
 STOP = re.compile(r"(?:^|[\n;&|(])\s*(?:pkill|killall|kill(?!\s+-0\b))\s")
 """A command that ends a process; `kill -0` only asks whether one is there."""
 
+BUILDERS = programs_that("builds") | {"gcc", "g++", "cc", "clang", "javac", "rustc"}
+"""Runners of checks that only show that something can be built, unless they have a target."""
+
 MIN_ANSWER_CHARS = 6
 """A shorter value may be in an output by chance."""
 
-type Kind = Literal["file", "command", "limit", "port", "answer"]
+type Kind = Literal["file", "behaviour", "command", "limit", "port", "answer"]
 
 
 class DemandEvidence(Struct, frozen=True):
@@ -65,6 +69,7 @@ def demands(evidence: TraceEvidence) -> list[DemandEvidence]:
     check = passed[-1].action if passed and passed[-1].action > evidence.last_change > 0 else 0
     files = [_file(evidence, file, check) for file in evidence.tracked_files]
     commands = _commands(evidence)
+    files += _unchecked_programs(evidence) if not check and not commands else []
     shown = max((action for one in commands for action in one.actions), default=0) if _are_met(commands) else 0
     return [*files, *commands, *_limits(evidence, shown), *_ports(evidence), *_answers(evidence)]
 
@@ -154,6 +159,17 @@ def _run_after(evidence: TraceEvidence, made: int, path: str) -> int:
         if is_tried and not fact.has_failed and any(base_name(path) in text for text in fact.commands):
             return fact.action
     return made if not evidence.fact(made).has_failed and runs_after_writing(evidence.step(made), path) else 0
+
+
+def _unchecked_programs(evidence: TraceEvidence) -> list[DemandEvidence]:
+    """A program that no check passed for after its last change: that it runs does not show that it does what the task
+    asks for."""
+    programs = [file for file in evidence.tracked_files if file.made and not file.is_old and _is_program(file.path)]
+    last = min((file.made[-1] for file in programs), default=0)
+    passed = (one for one in evidence.checks if one.has_passed and one.action >= last)
+    if not programs or any(one.runner not in BUILDERS for one in passed):
+        return []
+    return [DemandEvidence("behaviour", programs[0].path, "unchecked")]
 
 
 def _first_run(evidence: TraceEvidence, file: TrackedFile) -> int:
