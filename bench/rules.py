@@ -5,7 +5,7 @@
 - CPU milliseconds for a made trajectory of 35 actions and 150 KB, and for the corpus traces of 25 to 45 actions where
   the corpus is there, by part; each part next to `json.loads` of the same file in the same run. `analyst` is
   `RulesAnalyst().draft` of the clean trajectory (evidence, detectors, narration), measured by itself. The limit of
-  10 ms is for the analyst; the whole is reported against the same limit, and both fail the run.
+  10 ms is for the analyst; the whole (reading, redaction, delivery too) is reported beside it and fails nothing.
 - How the interpreter was built, by its `CONFIG_ARGS`: a CPython with `--enable-optimizations` (PGO), which most
   published ones are, is faster than a plain build. Compare figures of the same build only.
 - Time for each step at 100 to 100,000 steps, and the exponent that fits: 1 is linear.
@@ -547,7 +547,6 @@ def main() -> None:
     else:
         show(result)
     over = ["time of the analyst"] * (result["made"]["analyst_ms"] > MOST_MS)
-    over += ["time of the whole"] * (result["made"]["total_ms"] > MOST_MS)
     over += ["growth"] * (result["scale"]["exponent"] > MOST_EXPONENT)
     over += ["memory"] * (result["memory"]["multiple"] > MOST_MEMORY)
     if over:
