@@ -317,3 +317,14 @@ def test_a_title_is_no_dead_end() -> None:
     tree = ReconciledTree("t", None, Subtask("n9", 0, "all", "Done.", (tries, solved)), ())
     report = deliver(tree, Budgets(3_000)).report
     assert "dead-end" not in report and "failed: Edit the theme" in report and "working-path: use csv" in report
+
+
+def test_next_steps_are_numbered_as_they_are_shown() -> None:
+    issue = Item(
+        "open-issue", 100, "open-issue_0", ": The agent says that the csv reader loses the last line of every file"
+    )
+    said = Item(
+        "next-step", 90, "next-step ", "1: The agent says that the csv reader loses the last line of every file"
+    )
+    new = Item("next-step", 90, "next-step ", "2: Keep the last line and check it with a file without a line feed [a3]")
+    assert [item.text[:7] for item in without_repetition([said, new, issue], 50) if item is not issue] == ["1: Keep"]

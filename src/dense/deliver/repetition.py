@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, count
 
 from msgspec.structs import replace
 
@@ -33,6 +33,7 @@ LONG_PATH = re.compile(r"/(?:(?<=`/)|(?<=(?:for|nal|ows|cks) /))[\w.@+-]+(?:/[\w
 MIN_LONG_PATH = 30
 SPELLED_OUT = frozenset({"state", "next-step", "evidence", "left-out"})
 """Lines that are read by themselves."""
+STEP_NUMBER = re.compile(r"^\d+:")
 CODE_SPAN = re.compile(r"`[^`]+`")
 AND_MORE = re.compile(r"and [\d,]+ more[;.]?")
 """The end of a list, which says nothing without the list."""
@@ -78,7 +79,16 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
         said.update(shingles_of_item)
         clauses_said.update(texts)
         words_said += f"{' '.join(words_of_item)} "
-    return [kept[place] for place in sorted(kept)]
+    return _renumbered([kept[place] for place in sorted(kept)])
+
+
+def _renumbered(items: list[Item]) -> list[Item]:
+    """The items with the next steps numbered from 1 on."""
+    numbers = count(1)
+    return [
+        replace(item, text=STEP_NUMBER.sub(f"{next(numbers)}:", item.text)) if item.kind == "next-step" else item
+        for item in items
+    ]
 
 
 def _rank(item: Item) -> float:
