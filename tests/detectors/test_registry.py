@@ -12,7 +12,7 @@ from made_attempt import analysed, attempt, found, state
 import dense.detectors
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors import registry
-from dense.detectors.finding import Finding
+from dense.detectors.registry import Finding
 from dense.evidence.trace import TraceEvidence
 from dense.narrate import findings as wording
 from dense.service import distill_sync
@@ -52,7 +52,7 @@ POLICY = {
 }
 """Severity, level, and whether findings cover failures, by code."""
 NEW_DETECTOR = """
-from dense.detectors.finding import FindingCode
+from dense.detectors.registry import FindingCode
 from dense.detectors.registry import Detector
 
 SECRET_PRINTED = FindingCode("secret_printed", "A secret was printed.", "fatal", raised_at="root")

@@ -94,10 +94,6 @@ def call(name: str, text: str = "{}", **arguments: str) -> Step:
         ([("sed -i s/a/b/ dur.py", "", 0), STOPPED], "Edit dur.py; test stopped"),
         ([("pytest -q -k 'not test_a'", PASSED, 0)], "Run the tests without test_a: all pass"),
         (
-            [("sed -i s/a/b/ dur.py", "", 0), ("pytest -q --deselect t.py::test_a", PASSED, 0)],
-            "Edit dur.py; the tests without test_a pass",
-        ),
-        (
             [("pytest -q", FAILED, 1), ("echo '[pytest]' > pytest.ini", "", 0), ("pytest -q", PASSED, 0)],
             "Change pytest.ini until the tests pass",
         ),

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from dense.detectors import admissions, unverified_changes
 from dense.evidence.checks import test_edits
-from dense.evidence.ending import ending, rejections
-from dense.evidence.facts import remarks
+from dense.evidence.ending import ending
+from dense.evidence.facts import facts
 from dense.evidence.observations import harness, program_output
 from dense.evidence.requirements import demands, extract
 from dense.narrate import commands, messages, shortcuts, titles
 from dense.text.guarded import GuardedPattern
 
 MODULES = (
-    *(admissions, unverified_changes, test_edits, ending, rejections, remarks, program_output, extract, demands),
+    *(admissions, unverified_changes, test_edits, ending, facts, program_output, extract, demands),
     *(harness, commands, messages, shortcuts, titles),
 )
 GUARDED = {

@@ -6,12 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
-from dense.evidence.ending.rejections import longest_text
-from dense.evidence.facts.agents import team_of
+from dense.detectors.registry import Detector, Finding, FindingCode
+from dense.evidence.ending.ending import longest_text
 from dense.evidence.facts.facts import SUCCESS, ActionFacts
 from dense.evidence.facts.outputs import program_output
+from dense.evidence.facts.phases import team_of
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.words import pattern
 from dense.text.guarded import GuardedPattern

@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 
-from dense.detectors.finding import Finding
-from dense.detectors.registry import detect
+from dense.detectors.registry import Finding, detect
 from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.outputs import program_output
+from dense.evidence.facts.outputs import found_nothing, program_output
 from dense.evidence.facts.paths import base_name, is_among, is_temporary, is_trial_file
-from dense.evidence.facts.searches import found_nothing
 from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS

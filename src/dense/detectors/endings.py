@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector, each_of
+from dense.detectors.registry import Detector, Finding, FindingCode, each_of
 from dense.evidence.ending.done import ANSWER_FORM, is_verified, is_work_shown, sight_of_answer
-from dense.evidence.ending.rejections import prints_work, submitted_answer
+from dense.evidence.ending.ending import prints_work, submitted_answer
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import TraceEvidence
 

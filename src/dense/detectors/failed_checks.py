@@ -7,11 +7,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
+from dense.detectors.registry import Detector, Finding, FindingCode
 from dense.evidence.checks.checks import Check, first_retest, is_static
+from dense.evidence.facts.facts import find_excuse
 from dense.evidence.facts.paths import base_name
-from dense.evidence.facts.remarks import find_excuse
 from dense.evidence.trace import TraceEvidence
 
 CHECK_FAILED = FindingCode("check_failed", "A test or check failed and did not pass again.", "serious")

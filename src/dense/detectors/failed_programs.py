@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector, each_of
-from dense.evidence.facts.facts import ActionFacts
+from dense.detectors.registry import Detector, Finding, FindingCode, each_of
+from dense.evidence.facts.facts import ActionFacts, says_expected
 from dense.evidence.facts.paths import base_name, same_file
-from dense.evidence.facts.remarks import says_expected
 from dense.evidence.observations.context import last_program
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.errors import BUILD, ErrorFamily

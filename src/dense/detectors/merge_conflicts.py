@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
+from dense.detectors.registry import Detector, Finding, FindingCode
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.trace import TraceEvidence
 from dense.text.search import contains_any

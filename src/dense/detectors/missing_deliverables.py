@@ -6,9 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector, each_of
-from dense.evidence.deliverables.candidates import best_candidate, pieces
+from dense.detectors.registry import Detector, Finding, FindingCode, each_of
+from dense.evidence.deliverables.products import best_candidate, pieces
 from dense.evidence.deliverables.tracking import TrackedFile
 from dense.evidence.ending.limits import is_exact, measured_limit
 from dense.evidence.facts.paths import base_name

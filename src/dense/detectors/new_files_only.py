@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
-from dense.evidence.deliverables.diff import FileChange
+from dense.detectors.registry import Detector, Finding, FindingCode
+from dense.evidence.deliverables.products import FileChange
 from dense.evidence.facts.paths import base_name, is_trial_file, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
+from dense.detectors.registry import Detector, Finding, FindingCode
 from dense.evidence.actions import Effects, effects
 from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.facts.facts import ActionFacts

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
+from dense.detectors.registry import Detector, Finding, FindingCode
 from dense.evidence.ending.ending import plan_items
 from dense.evidence.trace import TraceEvidence
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector, each_of
-from dense.evidence.deliverables.within_action import runs_after_writing
+from dense.detectors.registry import Detector, Finding, FindingCode, each_of
+from dense.evidence.deliverables.tracking import runs_after_writing
 from dense.evidence.ending.done import runs_something
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output

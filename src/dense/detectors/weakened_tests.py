@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dense.detectors.finding import Finding, FindingCode
-from dense.detectors.registry import Detector
+from dense.detectors.registry import Detector, Finding, FindingCode
 from dense.evidence.checks.checks import Check
 from dense.evidence.checks.scopes import Scope
 from dense.evidence.checks.test_edits import TestEdit

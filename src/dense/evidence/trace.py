@@ -13,21 +13,18 @@ from dense.evidence.actions import Effects, EffectsOf, commands
 from dense.evidence.actions import effects as step_effects
 from dense.evidence.checks.checks import Check, could_not_run, find_checks
 from dense.evidence.checks.test_edits import TestEdit, find_reverted_checks, find_test_edits
-from dense.evidence.deliverables.diff import SubmittedDiff, find_submitted_diff
+from dense.evidence.deliverables.products import SubmittedDiff, find_submitted_diff
 from dense.evidence.deliverables.tracking import TrackedFile, track_files
-from dense.evidence.ending.ending import Ending, find_ending
-from dense.evidence.ending.rejections import Rejection, find_rejections
-from dense.evidence.facts.agents import with_subagents
-from dense.evidence.facts.facts import ActionFacts, collect_facts
-from dense.evidence.facts.families import own_scripts
+from dense.evidence.ending.ending import Ending, Rejection, find_ending, find_rejections
+from dense.evidence.facts.facts import ActionFacts, collect_facts, find_complaint
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, is_temporary, is_trial_file, same_file
-from dense.evidence.facts.remarks import find_complaint
+from dense.evidence.facts.phases import with_subagents
+from dense.evidence.facts.traits import own_scripts
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
 from dense.evidence.observations import ObservedFailure, ObservedResult, observe
-from dense.evidence.observations.harness import awaited_commands
-from dense.evidence.observations.separation import failed_calls, separated
+from dense.evidence.observations.harness import awaited_commands, failed_calls, separated
 from dense.evidence.requirements import requirements
 from dense.knowledge.errors import NOT_ON_PATH
 from dense.knowledge.programs import LOOKERS, programs_that

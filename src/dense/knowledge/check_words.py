@@ -22,7 +22,6 @@ VALUE_OPTIONS = words_of("""
     --cov-report -C --directory --prefix
 """)
 """Options whose value is a word of its own, and no subject."""
-EXCLUDE_OPTIONS = words_of("--deselect --ignore --ignore-glob --exclude --exclude-tag --skip --testPathIgnorePatterns")
 LABEL_RUNNERS = words_of("unittest manage.py runtests.py run_tests.py setup.py nose nose2 trial test")
 """Runners that take modules by their dotted names."""
 GENERAL_NAMES = words_of("tests test testing src lib spec specs __tests__")

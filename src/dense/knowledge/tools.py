@@ -222,8 +222,6 @@ WRITING_NAME = re.compile(
     r"(?:^|[_-])(?:write|create|edit|update|append|insert|replace|patch|save|modify|overwrite|add|upload|export)(?:$|[_-])"
     r"|^(?:write|create|edit|save|append)|screenshot|generate"
 )
-REMOVING_NAME = re.compile(r"(?:^|[_-])(?:delete|remove|unlink)(?:$|[_-])")
-"""How tools that no row knows are named if they write or remove files."""
 NOT_STARTED = frozenset({"pending", "todo", "not_started", "open", "queued"})
 """How the planning tools of common agents mark an item that was not started."""
 ITEM_FIELDS = ("content", "step", "title", "description", "text", "task", "name")

@@ -19,13 +19,19 @@ from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.tool_calls import is_shell, parse_call, shell_text
 from dense.evidence.checks.checks import could_not_run
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.families import command_family
-from dense.evidence.facts.outputs import OPEN_EDITS, edits_open_file, open_file, outputs_by_call, program_output
+from dense.evidence.facts.outputs import (
+    OPEN_EDITS,
+    edits_open_file,
+    found_nothing,
+    open_file,
+    outputs_by_call,
+    program_output,
+)
 from dense.evidence.facts.paths import base_name, is_temporary
 from dense.evidence.facts.phases import Phase
-from dense.evidence.facts.searches import found_nothing
+from dense.evidence.facts.traits import command_family
+from dense.evidence.observations.harness import failed_calls
 from dense.evidence.observations.result import ObservedFailure
-from dense.evidence.observations.separation import failed_calls
 from dense.knowledge.errors import EXIT, SYNTAX
 from dense.narrate.commands import describe_shell, short_command
 from dense.narrate.messages import (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from dense.detectors.finding import Finding
+from dense.detectors.registry import Finding
 from dense.evidence.ending.done import DemandEvidence
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.actions import describe_action, describe_output

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dense.evidence.deliverables.diff import FileChange, SubmittedDiff
-from dense.evidence.ending.rejections import Rejection, is_value, lacking_sentence, longest_text
+from dense.evidence.deliverables.products import FileChange, SubmittedDiff
+from dense.evidence.ending.ending import Rejection, is_value, lacking_sentence, longest_text
 from dense.evidence.links.origins import Origins
 from dense.narrate.actions import NarratedAction
 from dense.narrate.messages import submitted_text, telling_sentence

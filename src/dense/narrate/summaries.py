@@ -11,7 +11,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from dense.evidence.ending.rejections import final_answer, find_rejections, is_value, submitted_answer
+from dense.evidence.ending.ending import final_answer, find_rejections, is_value, submitted_answer
 from dense.evidence.facts.paths import base_name
 from dense.knowledge.programs import LASTING_COMMANDS
 from dense.narrate.actions import NarratedAction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.assessment import TraceAssessment
-from dense.detectors.finding import Finding
+from dense.detectors.registry import Finding
 from dense.evidence.actions import EffectsCache
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.findings import describe_finding

@@ -48,8 +48,8 @@ def history(actions: list[tuple[str, ObservedResult]]) -> ActionLinks:
         ([("pytest", MISSING)], 1, -1, "command not found"),
         ([("cat a b", ABSENT)], 1, 0, "looks at what is there"),
         ([("cat b", ABSENT)], 1, -1, "No such file"),
-        ([("python a.py", CRASHED), ("sed -i s/a/b/ a.py", OK)], 2, 0, "goes at what failed at a1"),
-        ([("echo 1 > a", OK), ("cat a", OK)], 2, 0, "looks at what a1 made"),
+        ([("python a.py", CRASHED), ("sed -i s/a/b/ a.py", OK)], 2, 0, "changes files"),
+        ([("echo 1 > a", OK), ("cat a", OK)], 2, 0, "checks the work"),
         ([("pytest", PASSED), (EDIT, OK), ("pytest", BROKEN), (EDIT, OK), ("pytest", PASSED)], 2, -1, "fixed later"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dense.evidence.actions import Effects, EffectsCache
-from dense.evidence.actions.earlier_steps import WrittenProgram, program_effects
+from dense.evidence.actions.tool_effects import WrittenProgram, program_effects
 from dense.trajectory import Source, Step, ToolCall
 
 

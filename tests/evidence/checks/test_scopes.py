@@ -11,7 +11,6 @@ def test_what_a_command_names() -> None:
     assert scope("python3.9 -m pytest -p no:cacheprovider").subjects == frozenset()
     assert scope("py.test tests/test_a.py::test_one -q").subjects == {"test_a", "test_one"}
     assert scope("pytest tests -k 'not slow'").excluded == ("slow",)
-    assert scope("pytest tests --deselect tests/a.py::test_one").excluded == ("test_one",)
     assert scope("python manage.py test app.tests.A").labels == ("app.tests.A",)
     assert scope("pytest tests/unit").folders == ("tests/unit",)
     assert scope("").subjects == frozenset()

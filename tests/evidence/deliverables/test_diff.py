@@ -5,7 +5,7 @@ from __future__ import annotations
 from made_attempt import attempt, evidence_of
 
 from dense.analyst.rules import RulesAnalyst
-from dense.evidence.deliverables.diff import SubmittedDiff
+from dense.evidence.deliverables.products import SubmittedDiff
 from dense.narrate.handovers import describe_diff
 from dense.service import distill_sync
 from dense.trajectory import Trajectory

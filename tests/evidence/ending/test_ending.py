@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from made_attempt import Action, assess, dialog, evidence_of, trajectory
 
-from dense.evidence.ending.ending import last_verdict
-from dense.evidence.ending.rejections import lacking_sentence
+from dense.evidence.ending.ending import lacking_sentence, last_verdict
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.actions import NarratedAction
 from dense.narrate.handovers import describe_handover

@@ -10,7 +10,7 @@ import pytest
 
 import dense
 from dense.evidence.actions import EffectsCache
-from dense.evidence.observations.separation import separated, split_screen
+from dense.evidence.observations.harness import separated, split_screen
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.actions import describe_output
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory

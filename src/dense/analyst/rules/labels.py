@@ -24,7 +24,8 @@ def label(fact: ActionFacts, history: ActionLinks, steps: Sequence[Step] = ()) -
     """The label of an action, and why. With all `steps` outputs are compared word by word."""
     before = history.repeats(fact.action)
     reason = idleness(fact, history, before, steps)
-    return (-1, reason) if reason else (0, help_of(fact, history))
+    found = evidence(fact) if fact.is_check else ""
+    return (-1, reason) if reason else (0, f"{ran(fact)} {PURPOSES[history.phase(fact.action)]}{found}.")
 
 
 def idleness(fact: ActionFacts, history: ActionLinks, before: int | None, steps: Sequence[Step]) -> str:
@@ -71,19 +72,6 @@ def is_informative_failure(fact: ActionFacts) -> bool:
     return fact.phase == "verify" and not any(failure.family.prevents_start for failure in fact.result.failures)
 
 
-def help_of(fact: ActionFacts, history: ActionLinks) -> str:
-    """What a helpful action did, in a sentence."""
-    repaired = history.repairs(fact.action)
-    if repaired is not None:
-        return f"{ran(fact)} goes at what failed at a{repaired}."
-    if fact.is_check:
-        return f"{ran(fact)} checks the work{evidence(fact)}."
-    written = history.reads_back(fact.action)
-    if written is not None:
-        return f"{ran(fact)} looks at what a{written} made."
-    return f"{ran(fact)} {PURPOSES[history.phase(fact.action)]}."
-
-
 PURPOSES: dict[Phase, str] = {
     "explore": "looks at what is there",
     "setup": "prepares the work",
@@ -93,22 +81,14 @@ PURPOSES: dict[Phase, str] = {
     "deliver": "hands over",
     "talk": "only says something",
 }
-"""What an action does, by what it was for."""
+"""What an action that helps does, by what it was for."""
 
 
 def ran(fact: ActionFacts) -> str:
     """What was done, as the beginning of a sentence."""
     if fact.commands:
-        return code_span(_decisive_command(fact), MAX_QUOTE_CHARS)
+        return code_span(fact.commands[-1 if fact.result.failures else 0], MAX_QUOTE_CHARS)
     return code_span(fact.family, MAX_QUOTE_CHARS) if fact.family else "The message"
-
-
-def _decisive_command(fact: ActionFacts) -> str:
-    """The command that a reason is about: of several, the one that the failure names."""
-    if not fact.result.failures:
-        return fact.commands[0]
-    subject = fact.result.failures[-1].subject
-    return next((text for text in fact.commands if subject and subject in text), fact.commands[-1])
 
 
 def evidence(fact: ActionFacts) -> str:

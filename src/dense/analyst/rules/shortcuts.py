@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from dense.detectors.assessment import TraceAssessment
-from dense.detectors.finding import Finding
+from dense.detectors.registry import Finding
 from dense.draft import GroupDraft, PartDraft, leaf_reference
 from dense.evidence.links.attempts import Attempt
 from dense.narrate.actions import NarratedAction

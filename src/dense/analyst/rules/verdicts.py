@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from dense.detectors.assessment import TraceAssessment
-from dense.detectors.finding import Finding
-from dense.detectors.registry import codes
+from dense.detectors.registry import Finding, codes
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, VerdictDraft, leaf_reference
 from dense.evidence.facts.paths import base_name, is_among, is_trial_file, same_file
 from dense.evidence.trace import TraceEvidence

@@ -11,11 +11,10 @@ steps of their own. Never imports other parts of `dense.evidence`; facts about p
 
 from __future__ import annotations
 
-from dense.evidence.actions.earlier_steps import EarlierSteps
 from dense.evidence.actions.effects import Effects, EffectsBuilder, EffectsOf
 from dense.evidence.actions.shell.interpret import run_shell
 from dense.evidence.actions.tool_calls import background_texts, calls_and_texts
-from dense.evidence.actions.tool_effects import run_call
+from dense.evidence.actions.tool_effects import EarlierSteps, run_call
 from dense.trajectory import Step
 
 __all__ = ["Effects", "EffectsCache", "EffectsOf", "commands", "effects"]

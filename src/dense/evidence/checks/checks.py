@@ -12,9 +12,9 @@ from dense.evidence.actions import Effects, effects
 from dense.evidence.actions import commands as shell_texts
 from dense.evidence.checks.scopes import Scope, joined, program_of, runs_alike, scope
 from dense.evidence.facts.facts import ActionFacts, is_outcome_hidden
-from dense.evidence.facts.families import command_family
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
+from dense.evidence.facts.traits import command_family
 from dense.evidence.observations import observe
 from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun
 from dense.knowledge.error_words import SHELL_PREFIXES, STOPPED, UNSTARTED

@@ -12,7 +12,7 @@ from msgspec import Struct
 from dense.evidence.actions.shell.command import strip_wrappers
 from dense.evidence.actions.shell.statements import blocks
 from dense.evidence.facts.paths import base_name
-from dense.knowledge.check_words import EXCLUDE_OPTIONS, GENERAL_NAMES, LABEL_RUNNERS, VALUE_OPTIONS
+from dense.knowledge.check_words import GENERAL_NAMES, LABEL_RUNNERS, VALUE_OPTIONS
 from dense.knowledge.programs import has_subcommands, is_interpreter, is_python, program_name
 
 MAX_COMMAND_CHARS = 1_000
@@ -60,11 +60,7 @@ def scope(command: str) -> Scope:
     elif start > 1 and program.endswith(".py") and program not in LABEL_RUNNERS:
         reader.add_file(program)
     for before, word in pairwise(["", *typed[start:]]):
-        option, _, value = word.partition("=")
-        if before in EXCLUDE_OPTIONS or (option in EXCLUDE_OPTIONS and value):
-            reader.tests.add(word)
-            reader.excluded.append(base_name((value or word).strip("'\"`;")).rpartition("::")[2])
-        elif before not in VALUE_OPTIONS and not word.startswith("-"):
+        if before not in VALUE_OPTIONS and not word.startswith("-"):
             reader.add_operand(word.strip("'\"`;"), program)
     return reader.scope()
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
+from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.actions.effects import UNNAMED
 from dense.evidence.actions.shell.statements import statements
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, is_among, is_temporary, same_file
+from dense.evidence.requirements.requirement import Requirement
 from dense.knowledge.errors import EXIT, NO_SUCH_COMMAND
+from dense.knowledge.file_names import BUILD_FOLDERS
 from dense.knowledge.programs import programs_that
-from dense.trajectory import Step
+from dense.trajectory import Step, Task
 
 MAX_PATHS = 40
 MAX_COMMANDS = 8
@@ -170,3 +174,172 @@ class _Files:
         made = [path for path in made if path.rstrip("/") not in folders]
         tried = [same[-1] for name, same in self._tried.items() if name != ".git"]
         return Products(tuple(made), tuple(tried), tuple(self._contents.items()))
+
+
+# The diff that is submitted
+
+LAST_ACTIONS = 2
+"""A diff is the submission if it is printed by one of so many last actions."""
+FILE_HEADER = re.compile(r"^diff --git a/(.+?) b/(.+?)\s*$", re.MULTILINE)
+CUT = re.compile(r"^(?:<|\[|\(|\.\.\.|…)[^\n]{0,80}(?:elided|truncated|omitted)", re.MULTILINE | re.IGNORECASE)
+"""A line of a harness that says that something was left out."""
+ASSERTED = re.compile(r"^([-+])(?![-+]{2} )(.*(?:assert|expect|\bshould\b).*)", re.MULTILINE | re.IGNORECASE)
+"""A removed or added line of a test that says what is expected."""
+MAX_FILES = 500
+
+
+class FileChange(Struct, frozen=True):
+    """One file of a diff."""
+
+    path: str
+    added: int
+    removed: int
+    is_new: bool = False
+    is_deleted: bool = False
+    rewritten: str = ""
+    """The first expectation that is removed from a test that was there, if another one takes its place."""
+
+
+class SubmittedDiff(Struct, frozen=True):
+    """What was submitted."""
+
+    action: int
+    changes: tuple[FileChange, ...]
+    """What belongs to the project."""
+    unrequested: tuple[FileChange, ...]
+    """New files outside the project's folders that the task does not name."""
+    is_whole: bool
+    """Whether the trace shows all of it."""
+
+    def holds(self, path: str) -> bool:
+        """Whether a file of the project is in it."""
+        return any(same_file(one.path, path) for one in self.changes)
+
+
+def find_submitted_diff(
+    facts: Sequence[ActionFacts], steps: Sequence[Step], named: Sequence[str]
+) -> SubmittedDiff | None:
+    """What the last actions submit; None if they print no diff. `named`: the files that the task names."""
+    for fact in reversed(facts[-LAST_ACTIONS:]):
+        if fact.phase != "deliver":
+            continue
+        for seen in reversed(steps[fact.action - 1].observations):
+            if changes := tuple(_changes(seen.text)):
+                folders = {path for one in facts for path in one.effects.writes if "." not in base_name(path)}
+                unrequested = tuple(one for one in changes if _is_unrequested(one, changes, named, folders))
+                rest = tuple(one for one in changes if one not in unrequested)
+                return SubmittedDiff(fact.action, rest, unrequested, CUT.search(seen.text) is None)
+    return None
+
+
+def _is_unrequested(
+    one: FileChange, changes: Sequence[FileChange], named: Sequence[str], folders: Collection[str]
+) -> bool:
+    """Whether a file is new outside the project: at the top, in a folder that the attempt made, in a build folder."""
+    if not one.is_new or any(same_file(one.path, name) for name in named):
+        return False
+    parts = one.path.split("/")
+    if len(parts) == 1 or not BUILD_FOLDERS.isdisjoint(parts[:-1]) or parts[0].endswith(".egg-info"):
+        return True
+    siblings = [other for other in changes if other.path.startswith(f"{parts[0]}/")]
+    return all(other.is_new for other in siblings) and any(same_file(parts[0], folder) for folder in folders)
+
+
+def _changes(text: str) -> Iterator[FileChange]:
+    starts = list(FILE_HEADER.finditer(text))[:MAX_FILES]
+    ends = [*[found.start() for found in starts[1:]], len(text)]
+    for found, end in zip(starts, ends, strict=False):
+        body = text.find("\n@@", found.end(), end)
+        body = body if body >= 0 else end
+        head = text[found.end() : body]
+        added, removed = text.count("\n+", body, end), text.count("\n-", body, end)
+        marks = ("\nnew file mode" in head, "\ndeleted file mode" in head)
+        rewritten = "" if any(marks) or not is_test_file(found[2]) else _rewritten(text[body:end])
+        yield FileChange(found[2], added, removed, *marks, rewritten)
+
+
+def _rewritten(hunks: str) -> str:
+    lines = ASSERTED.findall(hunks)
+    removed = [line.strip() for sign, line in lines if sign == "-"]
+    return removed[0] if len(removed) < len(lines) and removed else ""
+
+
+# Values that fit what the task says of its answer
+
+MIN_LITERAL_CHARS = 2
+"""A literal of one character fits too much."""
+MAX_LITERALS = 20
+MAX_TEXT_CHARS = 64 * 1024
+MIN_END_CHARS, MIN_REST_CHARS = 3, 3
+ENDS = re.compile(r"\b(?:(?:begin|start|end)\w{0,4} (?:with|in|by)|prefix\w{0,2}|suffix\w{0,2})\b", re.IGNORECASE)
+"""How a task says of a value how it begins or ends."""
+NO_LETTER = re.compile(r"[\s'\"`<>,;:=()\[\]|]")
+LETTERS = re.compile(r"[^\s'\"`<>,;:=()\[\]|]{0,200}")
+MAX_BEFORE_CHARS = 200
+"""How far a value goes on before and behind the literal in it."""
+
+
+class Candidate(Struct, frozen=True):
+    """A value, and the last action whose observation shows it."""
+
+    text: str
+    action: int
+
+
+def best_candidate(task: Task | None, requirements: Sequence[Requirement], steps: Sequence[Step]) -> Candidate | None:
+    """The value that fits the task in most ways, two at least; the last one of several."""
+    literals = [one.subject for one in requirements if one.kind == "value" and len(one.subject) >= MIN_LITERAL_CHARS]
+    if task is None or not literals:
+        return None
+    lengths = {int(number) for number in re.findall(r"\d{1,4}", task.instruction[:MAX_TEXT_CHARS])} - {0, 1}
+    alternatives = "|".join(map(re.escape, sorted(literals, key=len, reverse=True)[:MAX_LITERALS]))
+    pattern = re.compile(alternatives)
+    fits: dict[Candidate, int] = {}
+    for action, step in enumerate(steps, 1):
+        texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
+        for token in [
+            token for text in texts if any(one in text for one in literals) for token in _tokens(text, pattern)
+        ]:
+            fits[Candidate(token, action)] = _fit(token, literals, lengths)
+    best = max(fits, key=lambda one: (fits[one], one.action, one.text), default=None)
+    return best if best is not None and fits[best] >= 2 else None
+
+
+def pieces(task: Task | None, requirements: Sequence[Requirement], steps: Sequence[Step]) -> list[Candidate]:
+    """Values that fit only one end of what the task describes by its beginning or its end: the clues of a search that
+    did not finish. For each end the one that was seen first; none that the agent ever typed."""
+    ends = [one.subject for one in requirements if one.kind == "value" and ENDS.search(one.clause)]
+    ends = [one for one in dict.fromkeys(ends) if len(one) >= MIN_END_CHARS][:MAX_LITERALS]
+    if task is None or not ends:
+        return []
+    typed = "\0".join(str(value) for step in steps for call in step.calls for value in call.arguments.values())
+    rest = rf"\w{{{MIN_REST_CHARS},200}}"
+    patterns = {end: re.compile(rf"(?<!\w)(?:{re.escape(end)}{rest}|{rest}{re.escape(end)})(?!\w)") for end in ends}
+    found: dict[str, Candidate] = {}
+    for action, step in enumerate(steps, 1):
+        texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
+        for end in [end for end in ends if end not in found and any(end in text for text in texts)]:
+            tokens = [token for text in texts for token in patterns[end].findall(text)][:MAX_LITERALS]
+            if new := next((token for token in tokens if token not in typed and token not in task.instruction), ""):
+                found[end] = Candidate(new, action)
+    return sorted(found.values(), key=lambda one: one.action)
+
+
+def _tokens(text: str, literal: re.Pattern[str]) -> Iterator[str]:
+    """The values in a text that hold a literal: it, and the letters around it."""
+    end = 0
+    while (found := literal.search(text, end)) is not None:
+        before = NO_LETTER.split(text[max(end, found.start() - MAX_BEFORE_CHARS) : found.start()])[-1]
+        behind = LETTERS.match(text, found.end())
+        end = behind.end() if behind is not None else found.end()
+        yield before + text[found.start() : end]
+
+
+def _fit(token: str, literals: Sequence[str], lengths: set[int]) -> int:
+    """In how many ways a token fits: it begins with a literal, it ends with another, it has a length that the task
+    names. If the task names several literals, a token that has one end and not the other does not fit."""
+    begins = any(token.startswith(literal) and token != literal for literal in literals)
+    ends = any(token.endswith(literal) and token != literal for literal in literals)
+    if len(literals) > 1 and not (begins and ends):
+        return 0
+    return begins + ends + ((begins or ends) and len(token) in lengths)

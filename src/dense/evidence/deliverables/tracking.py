@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from dense.evidence.actions import Effects, effects
 from dense.evidence.actions.shell.heredocs import take_heredocs
 from dense.evidence.actions.shell.statements import blocks, program, statements
 from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call, shell_text
-from dense.evidence.deliverables.within_action import runs_after_writing
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, count_sightings, is_among, is_named, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.knowledge.error_words import ABSENT
 from dense.knowledge.errors import EXCEPTION
 from dense.knowledge.file_names import PROGRAM_ENDINGS
-from dense.knowledge.programs import programs_that
+from dense.knowledge.programs import LOOKERS, program_name, programs_that
 from dense.knowledge.tools import PATH_KEYS
 from dense.text.search import contains_any, lines_with
-from dense.trajectory import Step
+from dense.trajectory import Source, Step, ToolCall
 
 MAX_FILES = 12
 """A task that names more files lists them, and hardly asks for all of them."""
@@ -279,3 +279,64 @@ def _may_make(fact: ActionFacts) -> bool:
     runs_more = effects.scripts or effects.tests or set(effects.runs) - {"cat", "tee", "echo"}
     only_writes = bool(effects.writes) and not runs_more
     return fact.phase not in {"talk", "deliver"} and not _only_looks(fact) and not only_writes
+
+
+# What one action does after it wrote a file
+
+TYPING = frozenset({"cat", "tee", "echo", "printf"})
+"""Programs that put what was typed into a file."""
+NO_RUNS = (
+    LOOKERS
+    | programs_that("shows", "lists", "quiet", "sets_up", "archives", "detaches")
+    | {"git", "cp", "mv", "rm", "mkdir", "touch", "chmod", "ln", "sed", "tee", "sleep", "cd", "echo", "printf"}
+)
+"""Programs that try nothing."""
+ECHOED = re.compile(r"^\s*(?:sudo )?(?:echo|printf)(?: -\w+)*|\d?>>?\s*[^\s'\"]+\s*$")
+"""What is around the words of `echo words > file`."""
+
+
+class Unit(Struct, frozen=True):
+    """One statement of a shell text, or one call of another tool."""
+
+    effects: Effects
+    typed: str = ""
+    """What it puts into a file as it was typed."""
+
+    def writes(self, path: str) -> bool:
+        return is_among(path, self.effects.writes)
+
+
+def _units(step: Step) -> Iterator[Unit]:
+    for call in step.calls:
+        parsed = parse_call(call)
+        if not is_shell(parsed):
+            typed = max((value for value in parsed.arguments.values() if isinstance(value, str)), key=len, default="")
+            yield Unit(effects(Step(Source(""), calls=(call,))), typed if parsed.kind in ("write", "editor") else "")
+            continue
+        text, heredocs = take_heredocs((shell_text(parsed) or "")[:MAX_TEXT_CHARS], take_open=True)
+        for part in filter(str.strip, blocks(text)):
+            typed = "\n".join(heredoc.body for place, heredoc in heredocs.items() if place in part)
+            typed = typed or ECHOED.sub("", part).replace("\\n", "\n").strip(" '\"")
+            done = effects(Step(Source(""), calls=(ToolCall("bash", {"command": part}),)))
+            yield Unit(done, typed if program(part) in TYPING and "|" not in part else "")
+
+
+def typed_contents(step: Step, path: str) -> str:
+    """What an action typed into a file, if no program made it; empty otherwise."""
+    writers = [one for one in _units(step) if one.writes(path)]
+    return writers[-1].typed if writers else ""
+
+
+def runs_after_writing(step: Step, path: str) -> bool:
+    """Whether an action runs a program after its last statement that writes a file, or that runs a program file which
+    may write it."""
+    done = list(_units(step))
+    writers = [place for place, one in enumerate(done) if one.writes(path)]
+    writers = writers or [place for place, one in enumerate(done) if one.effects.scripts]
+    last = writers[-1] if writers else len(done)
+    return any(tries_something(one.effects) for one in done[last + 1 :])
+
+
+def tries_something(done: Effects) -> bool:
+    """Whether a program runs that may fail for what a file holds."""
+    return any(program_name(word) not in NO_RUNS for word in done.runs)

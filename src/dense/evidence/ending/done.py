@@ -13,11 +13,15 @@ from msgspec import Struct
 
 from dense.evidence.checks.checks import Check
 from dense.evidence.checks.scopes import is_same_run, program_of
-from dense.evidence.deliverables.tracking import TrackedFile, is_single_file
-from dense.evidence.deliverables.within_action import runs_after_writing, tries_something, typed_contents
-from dense.evidence.ending.ending import plan_items
+from dense.evidence.deliverables.tracking import (
+    TrackedFile,
+    is_single_file,
+    runs_after_writing,
+    tries_something,
+    typed_contents,
+)
+from dense.evidence.ending.ending import plan_items, submitted_answer
 from dense.evidence.ending.limits import is_exact, is_result_limit, measured_limit
-from dense.evidence.ending.rejections import submitted_answer
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file

@@ -10,14 +10,15 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from dense.evidence.actions.effects import Effects
-from dense.evidence.facts.agents import acts_without_call, address_of, delegated_to, has_code, team_of
-from dense.evidence.facts.families import family_of
-from dense.evidence.facts.phases import Phase, phase_of
-from dense.evidence.facts.traits import TopicChange, signature_of, targets_of, topic_change_of
+from dense.evidence.facts.phases import Phase, acts_without_call, address_of, delegated_to, has_code, phase_of, team_of
+from dense.evidence.facts.traits import TopicChange, family_of, signature_of, targets_of, topic_change_of
 from dense.evidence.observations.result import ObservedResult
 from dense.knowledge.programs import LASTING_COMMANDS
 from dense.knowledge.test_runners import RUNNERS
 from dense.knowledge.tools import plain_name
+from dense.knowledge.words import pattern
+from dense.text.guarded import GuardedPattern
+from dense.text.sentences import first_sentences
 from dense.trajectory import Step
 
 FOLLOWED = re.compile(r"[^;&|\n]*(?:;|\n)\s*(?!exit\b|done\b|fi\b|echo \S*\$\?)[^\s#]")
@@ -140,3 +141,40 @@ def _facts(
         is_check=bool(effects.tests or result.tests or awaited),
         is_outcome_hidden=not result.tests and is_outcome_hidden(effects.tests, commands, step),
     )
+
+
+# Remarks of the agent on results
+
+MAX_REMARK_CHARS = 1_500
+"""How much of a message is read: it begins with what was seen last."""
+MAX_COMPLAINT_CHARS = 500
+"""How much of a message is about the last result, before it goes on to what is done next."""
+EXCUSES = GuardedPattern(pattern("excuse"))
+"""A failure is ascribed to something other than the changes."""
+EXPECTED = GuardedPattern(pattern("expected"))
+"""A failure is what was wanted."""
+COMPLAINTS = GuardedPattern(pattern("complaint"))
+"""The result is wrong."""
+
+
+def says_expected(message: str) -> bool:
+    """Whether a message says of a failure that it is what was wanted."""
+    return EXPECTED.search(message[:MAX_REMARK_CHARS]) is not None
+
+
+def find_complaint(message: str) -> str:
+    """The sentence that says of the last result that it is wrong; empty if there is none."""
+    return _sentence_with(COMPLAINTS, message[:MAX_COMPLAINT_CHARS])
+
+
+def find_excuse(message: str) -> str:
+    """The sentence that ascribes a failure to something other than the changes; empty if there is none."""
+    return _sentence_with(EXCUSES, message[:MAX_REMARK_CHARS])
+
+
+def _sentence_with(pattern: GuardedPattern, text: str) -> str:
+    found = pattern.search(text)
+    if found is None:
+        return ""
+    start = max(text.rfind(mark, 0, found.start()) for mark in ("\n", ". ", "! ", "? ", "。")) + 1
+    return next(iter(first_sentences(text[start:], 200)), "").strip()

@@ -15,9 +15,8 @@ from msgspec import Struct
 from dense.evidence.actions import Effects, commands
 from dense.evidence.observations.context import OutputContext, context_of_call, context_of_step
 from dense.evidence.observations.harness import harness_notice, running_session
-from dense.evidence.observations.program_output import distinct, read_program_output, reported_problem
+from dense.evidence.observations.program_output import distinct, read_program_output, reported_problem, tool_failures
 from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun, Value, values
-from dense.evidence.observations.tool_answers import tool_failures
 from dense.knowledge.errors import ERRORS, ErrorTable
 from dense.knowledge.test_runners import RUNNERS, RunnerTable
 from dense.trajectory import Observation, Step

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 
-from dense.evidence.requirements.file_names import has_extension, is_placeholder, is_top_folder
 from dense.evidence.requirements.governing_verb import FILE_MARK, REQUESTS, governed_role
-from dense.evidence.requirements.mentions import Mention
+from dense.evidence.requirements.mentions import Mention, has_extension, is_placeholder, is_top_folder
 from dense.evidence.requirements.requirement import Role
 from dense.evidence.requirements.sentences import INPUTS, OUTPUTS, Sentence
 from dense.knowledge.words import phrases, words

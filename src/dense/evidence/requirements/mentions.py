@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.evidence.requirements.file_names import is_file
+from dense.knowledge import file_names as known
 from dense.knowledge.file_names import WHOLE_NAMES
 from dense.knowledge.programs import is_program, programs_that
 from dense.knowledge.test_runners import RUNNERS
@@ -105,3 +105,84 @@ def _note_plain(token: str, start: int, found: list[Mention]) -> None:
 def _without_line(name: str) -> str:
     """A file name without the line number behind it."""
     return LINE_NUMBER.sub("", name) if ":" in name or "#" in name else name
+
+
+# Whether a word is the name of a file
+
+TOP_FOLDERS = re.compile(
+    r"(?:/[\w.-]*/?|\.{0,2}/?|~/?|/home/[\w.-]+/?|/var/?\w*/?|/usr/(?:local/)?\w+/?|/Users/[\w.-]+/?)"
+)
+PLACEHOLDER = re.compile(r"path/to|[<>{}$…]|\.\.\.|[Xx]{3}|your[-_]|\[")
+BODY = re.compile(r"(?:[A-Za-z]:)?[\w.+~%*?@!=,#&()\[\]{}<>$:/\\…-]+")
+SLASHED = re.compile(r"[\w.~*{}<>$-]+(?:/[\w.~*@{}<>$+-]+)+/?$")
+ROUTED = re.compile(r"/[\w.~*@{}<>$+/:%-]*$")
+TITLE = re.compile(r"[A-Z][a-z]+$")
+
+
+def is_placeholder(path: str) -> bool:
+    """Whether a path is a placeholder for one that the text does not name."""
+    return PLACEHOLDER.search(path) is not None
+
+
+def is_top_folder(path: str) -> bool:
+    """Whether a path is a place to work in rather than a thing: `/app`, `~`, `.`, `/home/user`."""
+    return TOP_FOLDERS.fullmatch(path) is not None and not has_extension(path)
+
+
+def has_extension(path: str) -> bool:
+    """Whether the last part of a path has a known extension, or is a known name without one."""
+    name = path.rpartition("/")[2]
+    if name in known.DOT_FILES or name in known.WHOLE_NAMES:
+        return True
+    stem, dot, ending = name.rpartition(".")
+    return bool(dot and stem) and ending.lower() in known.EXTENSIONS
+
+
+def is_file(word: str, is_quoted: bool) -> bool:
+    """Whether a word without punctuation around it names a file or folder. In quotes it is more likely to."""
+    if not 2 <= len(word) <= 260 or "://" in word or "@" in word[1:]:
+        return False
+    if word in known.WHOLE_NAMES or word in known.DOT_FILES:
+        return is_quoted or word not in ("BUILD", "WORKSPACE", "NOTICE", "LICENSE", "README", "CHANGELOG")
+    return _is_path(word, is_quoted) if "/" in word else _is_bare_name(word, is_quoted)
+
+
+def _is_bare_name(word: str, is_quoted: bool) -> bool:
+    stem, dot, ending = word.rpartition(".")
+    kind = ending.lower()
+    if not dot or not stem or kind not in known.EXTENSIONS or word.lower() in known.PRODUCTS:
+        return False
+    if "(" in stem or "=" in stem or stem[-1] in ".-" or stem[0] == "-" or not BODY.fullmatch(word):
+        return False
+    if "." in stem and stem[0] != "." and kind in known.ATTRIBUTES and not is_quoted:
+        return False
+    if kind in known.ATTRIBUTES:
+        head = stem.partition(".")[0]
+        if (
+            head.lower() in (known.CODE_OBJECTS if is_quoted else known.OBJECTS)
+            or head.isdigit()
+            or (len(kind) == 1 and len(stem) < 2 and not is_quoted)
+        ):
+            return False
+    # "Node.js", but a capitalised name in quotes may be a component's file.
+    return not (kind == "js" and not is_quoted and TITLE.match(stem))
+
+
+def _is_path(word: str, is_quoted: bool) -> bool:
+    first = word.partition("/")[0]
+    if word[0] == "/":
+        if not ROUTED.match(word) or "//" in word:
+            return False
+        top = word[1:].partition("/")[0]
+        return has_extension(word) or top.lower() in known.ROOTS or top in known.DOT_FILES
+    if not SLASHED.match(word) and not (word[-1] == "/" and len(word) > 2):
+        return False
+    if "." in first and first.rpartition(".")[2].lower() in known.DOMAINS:
+        return False
+    if has_extension(word) or word.rpartition("/")[2] in known.WHOLE_NAMES:
+        return not first.isdigit() or len(first) > 2
+    if first in (".", "..", "~"):
+        return True
+    if word[-1] == "/":
+        return word[:-1].replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum()
+    return is_quoted and "*" in word

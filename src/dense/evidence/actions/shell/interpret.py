@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dense.evidence.actions.check_commands import is_check
 from dense.evidence.actions.effects import EffectsBuilder, located
 from dense.evidence.actions.programs.files import found_by
-from dense.evidence.actions.programs.lifecycle import is_build, is_service
-from dense.evidence.actions.programs.operands import record_program
+from dense.evidence.actions.programs.operands import is_build, is_service, record_program
 from dense.evidence.actions.python_code import record_code_texts, record_python
 from dense.evidence.actions.shell.command import Command, operands, option, words_behind
 from dense.evidence.actions.shell.grammar import parse
