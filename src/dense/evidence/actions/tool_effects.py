@@ -1,4 +1,4 @@
-"""What a call of a tool that is no shell does, by the tool's kind and its arguments."""
+"""What a call of a tool that is no shell does, and the programs that earlier steps wrote."""
 
 from __future__ import annotations
 

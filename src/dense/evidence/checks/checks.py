@@ -1,4 +1,4 @@
-"""Test runs and other checks: which ran, how they ended, and which later one covers a failed one."""
+"""Test runs and other checks: which ran or could not, how they ended, and which later one covers a failed one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of the files that a range of actions wrote, as far as the actions show."""
+"""What became of written files, the submitted diff, and values that fit what the task says of its answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output of a program, without what others wrote around it: harness frames, prompts, echoed commands."""
+"""A program's output without harness frames, prompts and echoed commands, and whether a search found nothing."""
 
 from __future__ import annotations
 

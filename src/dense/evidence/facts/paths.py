@@ -1,4 +1,4 @@
-"""Paths as they are written in commands and tasks: their names, what kind of file they are, whether two may be one."""
+"""Paths as commands, tasks and outputs write them: names, kinds of files, whether two are one, where one is named."""
 
 from __future__ import annotations
 

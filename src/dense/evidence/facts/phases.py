@@ -1,4 +1,4 @@
-"""What an action was for, by what its calls did. A call that no table knows is judged by the verb in its name."""
+"""What an action was for, by its calls, or by the verb in an unknown call's name; which agent of several acted."""
 
 from __future__ import annotations
 

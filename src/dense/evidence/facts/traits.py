@@ -1,4 +1,4 @@
-"""What an action is about (files, packages, hosts, queries), its signature, and whether it turns to a new topic."""
+"""What an action is about (files, packages, hosts, queries), its signature, its topic, and its command's family."""
 
 from __future__ import annotations
 

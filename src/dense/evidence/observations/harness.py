@@ -1,4 +1,4 @@
-"""What harnesses and terminals add to an output: exit codes, marks of failure, that a command was stopped."""
+"""What harnesses and terminals add to an output: exit codes, failure marks, several commands on one screen."""
 
 from __future__ import annotations
 

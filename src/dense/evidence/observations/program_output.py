@@ -1,4 +1,4 @@
-"""What came back from a shell or an interpreter: exit code, error lines and test summaries together."""
+"""What came back from a shell, an interpreter or a tool: exit code, error lines and test summaries together."""
 
 from __future__ import annotations
 

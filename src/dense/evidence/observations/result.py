@@ -1,4 +1,4 @@
-"""What an action's observations show."""
+"""What an action's observations show, and the named values in a text."""
 
 from __future__ import annotations
 

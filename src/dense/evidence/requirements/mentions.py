@@ -1,4 +1,4 @@
-"""The names in a sentence: what is in quotes or backticks, and words that look like paths."""
+"""The names in a sentence: what is in quotes or backticks, and words that are names of files."""
 
 from __future__ import annotations
 
