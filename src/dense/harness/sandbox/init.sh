@@ -111,7 +111,16 @@ fi
 
 stage=proc
 mount -t proc -o nosuid,nodev,noexec proc root/proc
-# What an agent that is root could do to the whole machine by accident.
+
+stage=network
+if [ "$network" = none ]; then
+    ip link set lo up 2>/dev/null || ifconfig lo up
+    # The agent's root has no capabilities over this network; servers on port 80 are nevertheless its business.
+    echo 0 >root/proc/sys/net/ipv4/ip_unprivileged_port_start
+fi
+
+stage=sysctl
+# What root could do to the whole machine.
 for file in sys sysrq-trigger irq bus; do
     if [ -e "root/proc/$file" ]; then
         mount --bind "root/proc/$file" "root/proc/$file"
@@ -136,9 +145,6 @@ ln -s fd/1 root/dev/stdout
 ln -s fd/2 root/dev/stderr
 mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs root/dev/shm
 
-stage=network
-if [ "$network" = none ]; then ip link set lo up 2>/dev/null || ifconfig lo up; fi
-
 stage=pivot
 cd root
 mkdir .old
@@ -147,11 +153,12 @@ cd /
 umount -l /.old
 rmdir /.old
 
-stage=done
 echo "$pid $store"
+# In a user namespace within, root can neither take mounts away nor make those of devices, and a new /proc is refused
+# because parts of this one are read-only.
+stage=user
 trap - EXIT
-exec 2>/dev/null
-# Orphans end up here. Whoever ignores SIGCHLD need not collect them.
-if env --ignore-signal=CHLD true; then exec env -i --ignore-signal=CHLD PATH="$PATH" cat; fi
-trap '' CHLD
-exec env -i PATH="$PATH" cat
+case $mode in rootless) map=--map-root-user ;; *) map= ;; esac # For root, our starter writes the map.
+# Orphans end up with `cat`. Whoever ignores SIGCHLD need not collect them; some shells cannot pass that on.
+if env --ignore-signal=CHLD true 2>/dev/null; then ignore=--ignore-signal=CHLD; else ignore= && trap '' CHLD; fi
+exec unshare --user --mount $map sh -c 'exec "$@" 2>/dev/null' sh env -i $ignore PATH="$PATH" cat

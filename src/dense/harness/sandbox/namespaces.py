@@ -1,7 +1,7 @@
 """Starts, enters and stops a sandbox: processes of this machine in namespaces of their own, over a root of their own.
 
     setpriv → unshare → init.sh (its first process, which then only waits for us to end)
-    setpriv → nsenter → sh → the command
+    nsenter → sh → the command
 
 Nothing passes from one sandbox to another, or between one and this machine, but what is put in and got out here: files
 that are written, processes, shared memory, host name, environment variables; and with `has_network` off, ports. It is
@@ -32,8 +32,6 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """The search path inside, and that of our own tools outside: a Python of ours must not be found first."""
 TOOLS = ("setpriv", "unshare", "nsenter", "mount", "umount", "pivot_root", "tar", "bash")
 """What it takes; all but the last two are of util-linux."""
-DROPPED = "-sys_boot,-sys_module,-sys_rawio,-sys_time,-mknod,-linux_immutable"
-"""Capabilities that root does not have inside: a slip of an agent must not stop this machine's clock."""
 _INIT = Path(__file__).with_name("init.sh").read_text(encoding="utf-8")
 """A text, not a file: whoever the sandbox runs as need not be allowed to read where we are installed."""
 _SECONDS_TO_START = 30
@@ -114,6 +112,8 @@ class Sandbox:
             holder = await _held(settings, state.folder)
             try:
                 ready = await _ready(holder, state.folder)
+                if not settings.rootless:
+                    _map_users(ready[0])
             except BaseException:
                 await _end(holder)
                 raise
@@ -187,20 +187,12 @@ class Sandbox:
     def _enter(self, *, is_build: bool = False) -> list[str]:
         if self._holder.returncode is not None:
             raise DenseError("the sandbox has ended; something on this machine has killed it")
-        command = [
-            *_limits(self.settings),
-            _tool("nsenter"),
-            "--target",
-            self._pid,
-            "--mount",
-            "--pid",
-            "--uts",
-            "--ipc",
-        ]
+        nsenter = [_tool("nsenter"), "--preserve-credentials", "--user", "--target"]
+        # Whoever is not root enters one user namespace after the other.
+        command = [*nsenter, str(self._holder.pid), "--"] if self.settings.rootless else []
+        command += [*nsenter, self._pid, "--mount", "--pid", "--uts", "--ipc"]
         if not self.settings.has_network and not is_build:
             command.append("--net")
-        if self.settings.rootless:
-            command += ["--user", "--preserve-credentials"]
         return [*command, "--"]
 
     def _switchable(self, user: str) -> str:
@@ -281,14 +273,17 @@ def _tool(name: str) -> str:
     return found
 
 
-def _limits(settings: SandboxSettings) -> list[str]:
-    return [] if settings.rootless else [_tool("setpriv"), f"--bounding-set={DROPPED}"]
+def _map_users(pid: str) -> None:
+    """Gives the sandbox's user namespace all users that we have: each is itself inside."""
+    for name in ("uid_map", "gid_map"):
+        ours = [line.split() for line in Path("/proc/self", name).read_text().splitlines()]
+        Path("/proc", pid, name).write_text("".join(f"{first} {first} {count}\n" for first, _, count in ours))
 
 
 async def _held(settings: SandboxSettings, folder: Path) -> asyncio.subprocess.Process:
     """The process whose child is the sandbox's first. It dies with us, and its child with it; and the child also ends
     when its standard input does, which holds where we were dead before we could ask for the former."""
-    command = [_tool("setpriv"), "--pdeathsig=KILL", *_limits(settings)[1:], _tool("unshare")]
+    command = [_tool("setpriv"), "--pdeathsig=KILL", _tool("unshare")]
     command += ["--mount", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--propagation=private"]
     if settings.rootless:
         command += ["--user", "--map-root-user"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import threading
 from collections.abc import Sequence
@@ -120,18 +119,15 @@ async def _advice(error: SandboxNotStarted, settings: SandboxSettings) -> str:
 
 async def _advice_on_namespaces(settings: SandboxSettings) -> str:
     closed = [what for path, (value, what) in _LOCKS.items() if _read(path) == value]
-    if not settings.rootless:
-        rootless = msgspec.structs.replace(settings, is_rootless=True)
-        try:
-            await (await Sandbox.start(rootless)).stop()
-        except SandboxNotStarted:
-            return (
-                f"This root may not make namespaces, as in most containers: start it with --privileged, {_OTHERWISE}."
-            )
-        return "This root may not make namespaces, but a rootless sandbox works: set its option `rootless: true`."
-    if closed and os.geteuid() != 0:
-        return f"The kernel forbids user namespaces. As root: {'; '.join(closed)}. Or run dense as root, {_OTHERWISE}."
-    return f"This user may not make namespaces, as inside most containers: run dense as root outside, {_OTHERWISE}."
+    if closed:
+        return f"The kernel forbids user namespaces. As root: {'; '.join(closed)}, {_OTHERWISE}."
+    if settings.rootless:
+        return f"This user may not make namespaces, as inside most containers: run dense as root outside, {_OTHERWISE}."
+    try:
+        await (await Sandbox.start(msgspec.structs.replace(settings, is_rootless=True))).stop()
+    except SandboxNotStarted:
+        return f"This root may not make namespaces, as in most containers: start it with --privileged, {_OTHERWISE}."
+    return "This root may not make namespaces, but a rootless sandbox works: set its option `rootless: true`."
 
 
 def _read(path: str) -> str:
