@@ -28,7 +28,7 @@ ATTACKS = {
         for root in /proc/*/root /proc/*/cwd; do cat "$root/$HIDDEN" "$root/tests/hidden-test"; done""",
     "open files": "ls -l /proc/[0-9]*/fd | try grep dense-sandbox; cat /proc/[0-9]*/fd/[3-9]*",
     "environments": "cat /proc/*/environ",
-    "arguments": "cat /proc/*/cmdline | tr '\\0' ' ' | try grep -F \"$STATES\"",
+    "arguments": "cat /proc/*/cmdline | try grep -a 'dense-sandbo[x]'",
     "the first process": 'nsenter --target 1 --mount --user cat "$HIDDEN"; chroot /proc/1/root cat "$HIDDEN"',
     "processes of the host": "try kill -0 $HOST_PID",
     "ptrace": """try python 'exit(libc.ptrace(16, int(os.environ["HOST_PID"]), 0, 0))'""",
