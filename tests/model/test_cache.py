@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import sqlite3
 import subprocess
@@ -262,7 +263,8 @@ def test_a_damaged_file_says_what_can_be_saved(serve: Serve, tmp_path: Path) -> 
         keys = [key.encode() for (key,) in table.execute("SELECT key FROM answers ORDER BY key")]
         table.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     table.close()
-    content = bytearray(cache.read_bytes())
+    whole = cache.read_bytes()
+    content = bytearray(whole)
     leaf = next(  # a page without children, in the middle of the keys: what is before and after it can be read
         page
         for page in range(4096, len(content), 4096)
@@ -270,11 +272,13 @@ def test_a_damaged_file_says_what_can_be_saved(serve: Serve, tmp_path: Path) -> 
     )
     content[leaf : leaf + 4096] = b"\xa5" * 4096
     cache.write_bytes(bytes(content))
-    with pytest.raises(ModelError, match=r"(?s)cannot be .* saved in .*a\.saved\.sqlite.* asked again"):
+    with pytest.raises(ModelError, match=r"(?s)cannot be .* saved in .*a\.saved\.sqlite.* asked again") as error:
         run(server, fill, cache=cache)
+    kept = 300 - int.from_bytes(whole[leaf + 3 : leaf + 5])
     with sqlite3.connect(tmp_path / "a.saved.sqlite") as table:
         (count,) = table.execute("SELECT count(*) FROM answers").fetchone()
     table.close()
-    assert 200 < count < 300
-    (tmp_path / "a.saved.sqlite").replace(cache)
+    assert count == kept
+    (advice,) = re.findall(r"`(rm .*?)`", str(error.value))
+    subprocess.run(["sh", "-ec", advice], check=True)
     run(server, fill, cache=cache)

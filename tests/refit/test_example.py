@@ -127,6 +127,24 @@ def test_it_runs_and_each_agent_was_given_what_the_store_says(tmp_path: Path) ->
     assert table(run(again)) == table(results)
     scored_once(again)
     assert left_behind(again) == []
+    damaged_run_goes_on(folder, results)
+
+
+def damaged_run_goes_on(folder: Path, results: tuple[Result, ...]) -> None:
+    """Each page but the first of its store in turn is damaged, and what the error says is done."""
+    store, page = folder / "out" / "store.sqlite", 4096
+    whole, advised = store.read_bytes(), 0
+    trials = sorted(path for path in (folder / "out" / "cells").glob("*/try-*/*") if path.name != "task")
+    for at in (page, len(whole) // page // 2 * page, len(whole) - page):
+        store.write_bytes(whole[:at] + b"\xa5" * page + whole[at + page :])
+        done = subprocess.run(command(folder), capture_output=True, text=True, timeout=600, check=False)
+        if done.returncode:
+            (advice,) = re.findall(r"`(rm .*?)`", done.stdout + done.stderr)
+            subprocess.run(["sh", "-ec", advice], check=True)
+            assert table(run(folder)).keys() == table(results).keys()
+            advised += 1
+        assert sorted(path for path in (folder / "out" / "cells").glob("*/try-*/*") if path.name != "task") == trials
+    assert advised >= 2
 
 
 @pytest.mark.slow

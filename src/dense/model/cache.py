@@ -21,7 +21,7 @@ from dense.errors import ModelError
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
 from dense.model.http import WIRES
 from dense.model.providers import ModelSpec
-from dense.salvage import salvage_table
+from dense.salvage import Record, Value, salvage_table
 
 SCHEMA = 1
 """The layout of the file, kept as its `user_version`."""
@@ -100,9 +100,9 @@ class AnswerStore:
 
     def _advice(self) -> str:
         """What is damaged, what can be saved, what to do."""
-        saved = salvage_table(self.path, "answers", "key", _prepare)
+        saved = salvage_table(self.path, "answers", _row, _prepare)
         return (
-            f"the cache {self.path} cannot be read or written: answers in it may be lost, nothing else is. {saved}. Or"
+            f"the cache {self.path} cannot be read or written: answers in it may be lost, nothing else is. {saved} Or"
             " move it away: its questions are asked again"
         )
 
@@ -137,11 +137,20 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
+def _row(record: Record) -> tuple[Value, ...] | None:
+    """A whole row of the table of answers."""
+    match record:
+        case None, (str(key), bytes(content)):
+            return (key, content) if _reply(content) is not None else None
+        case _:
+            return None
+
+
 def _reply(content: bytes) -> ChatReply | None:
     """A kept answer; None if it is damaged: the question is asked again."""
     try:
         return msgspec.json.decode(content, type=ChatReply)
-    except (msgspec.MsgspecError, UnicodeError):
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
 
 

@@ -6,6 +6,7 @@ what is under way has ended."""
 
 from __future__ import annotations
 
+import re
 from asyncio import sleep
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -189,14 +190,19 @@ class CellExecutor:
         async with self._slots.taken(-cell.round):
             self._check_stopped()
             known = self.state.of(cell)
-            last = self._order(cell, known.executions, message, as_file=as_file)
-            if known.executions > known.ended and (left := self._harness.finished(last)) is not None:
-                self._ended(cell, known.executions, left)  # scored, and killed before it was noted
-                return
-            if known.executions > known.ended:
+            folders = self._folders(cell)
+            is_open = known.executions > known.ended
+            unnoted = {*folders, known.executions} if is_open else set(folders)
+            for number in sorted(unnoted, reverse=True):
+                left = self._harness.finished(self._order(cell, number, message, as_file=as_file))
+                if left is not None:  # scored, and killed before it was noted, or what was noted is lost
+                    self._ended(cell, number, left)
+                    return
+            if is_open:
                 # What a killed run left of it stays, without what must not stay.
+                last = self._order(cell, known.executions, message, as_file=as_file)
                 self._note(ExecutionKilled(known.executions, self._harness.clear_killed(last)), cell)
-            number = known.executions + 1
+            number = max([known.executions, *folders]) + 1
             self._note(ExecutionStarted(number), cell)
             self._running += 1
             try:
@@ -207,6 +213,13 @@ class CellExecutor:
             finally:
                 self._running -= 1
             self._ended(cell, number, attempted)
+
+    def _folders(self, cell: Cell) -> list[int]:
+        """The executions of which a salvaged store may have lost the record: all that left a folder."""
+        if not self.state.is_salvaged:
+            return []
+        names = (folder.name.removeprefix("try-") for folder in self.plan.place(cell).glob("try-*"))
+        return [int(name) for name in names if re.fullmatch(r"[0-9]{1,9}", name)]
 
     async def _attempted(self, order: AttemptOrder) -> AttemptResult:
         try:

@@ -72,7 +72,7 @@ def test_the_first_score_stands(tmp_path: Path) -> None:
 
 def test_a_damaged_store_is_reported_by_name(tmp_path: Path) -> None:
     (tmp_path / "store.sqlite").write_bytes(b"no database at all, by any means" * 40)
-    with pytest.raises(DenseError, match=r"store\.sqlite: the store cannot be used"):
+    with pytest.raises(DenseError, match=r"store\.sqlite: the store is damaged .*Nothing in it can be read"):
         EventStore(tmp_path)
     assert load_state(tmp_path / "elsewhere") is None
 

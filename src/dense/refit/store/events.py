@@ -20,7 +20,7 @@ from msgspec import Struct
 from dense.errors import DenseError
 from dense.harness import AttemptResult
 from dense.results import Cell, Result
-from dense.salvage import salvage_table
+from dense.salvage import Record, Value, salvage_table
 from dense.trajectory import Usage
 
 STORE_FILE = "store.sqlite"
@@ -134,6 +134,13 @@ class CellReopened(Struct, frozen=True, tag="reopened"):
     """An invalid cell may be tried again."""
 
 
+class StoreSalvaged(Struct, frozen=True, tag="salvaged"):
+    """The store was damaged, and this file has what could be read of it."""
+
+    lost: int
+    """How many events are missing."""
+
+
 class ResultImported(Struct, frozen=True, tag="imported"):
     """A result from elsewhere."""
 
@@ -156,6 +163,7 @@ type Event = (
     | CellGivenUp
     | CellReopened
     | ResultImported
+    | StoreSalvaged
 )
 
 
@@ -170,10 +178,15 @@ class StoredEvent(Struct, frozen=True):
     """What."""
 
 
+_INSERT = "INSERT INTO events (at, kind, cell, data) VALUES (?, ?, ?, ?)"
 _PREPARED = f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;"
 
 _events: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _cells: msgspec.json.Decoder[Cell] = msgspec.json.Decoder(Cell)
+_AS_BYTES = ", ".join(f"CAST({column} AS BLOB)" for column in ("at", "cell", "data"))
+"""Text that is no UTF-8 is the event's damage; as text SQLite would not hand it over."""
+DAMAGED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What reading a damaged event raises."""
 
 
 class EventStore:
@@ -194,21 +207,16 @@ class EventStore:
 
     def extend(self, events: Sequence[tuple[Event, Cell | None]]) -> None:
         """Several events, all or none."""
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        rows = [
-            (at, type(event).__struct_config__.tag, _named(cell), msgspec.json.encode(event).decode())
-            for event, cell in events
-        ]
         with self._using() as connection, connection:
-            connection.executemany("INSERT INTO events (at, kind, cell, data) VALUES (?, ?, ?, ?)", rows)
+            connection.executemany(_INSERT, [_inserted(event, cell) for event, cell in events])
 
     def __iter__(self) -> Iterator[StoredEvent]:
         """All events, in the order in which they were written."""
         with self._using() as connection:
-            for number, at, cell, data in connection.execute("SELECT seq, at, cell, data FROM events ORDER BY seq"):
+            for number, *row in connection.execute(f"SELECT seq, {_AS_BYTES} FROM events ORDER BY seq"):
                 try:
-                    event = StoredEvent(at, None if cell is None else _cells.decode(cell), _events.decode(data))
-                except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                    event = _event(*row)
+                except DAMAGED as error:
                     raise DenseError(self._advice(f"event {number} is damaged: {error}")) from None
                 yield event
 
@@ -238,11 +246,11 @@ class EventStore:
 
     def _advice(self, problem: str) -> str:
         """What is damaged, what can be saved, what to do."""
-        saved = salvage_table(self.path, "events", "seq", lambda connection: connection.executescript(_PREPARED))
+        saved = salvage_table(self.path, "events", _row, _prepare_empty, _note_salvage)
         return (
-            f"{self.path}: the store cannot be used ({problem}). It holds the record of which cells are done; the"
-            f" trials' folders beside it are not affected. {saved}, with no run going on; cells whose end is missing"
-            " run again. Or move the store away to begin anew"
+            f"{self.path}: the store is damaged ({problem}). It holds the record of which cells are done; the trials'"
+            f" folders beside it are not affected. {saved} `dense refit run` then takes finished trials over from their"
+            " folders and runs nothing again that was scored. Or move the store away to begin anew"
         )
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -263,6 +271,36 @@ def _connected(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     return connection
+
+
+def _event(at: bytes, cell: bytes | None, data: bytes) -> StoredEvent:
+    return StoredEvent(at.decode(), None if cell is None else _cells.decode(cell), _events.decode(data))
+
+
+def _row(record: Record) -> tuple[Value, ...] | None:
+    """A whole row of the table of events."""
+    match record:
+        case int(number), (None, str(at), str(kind), str() | None as cell, str(data)):
+            try:
+                _event(at.encode(), None if cell is None else cell.encode(), data.encode())
+            except DAMAGED:
+                return None
+            return number, at, kind, cell, data
+        case _:
+            return None
+
+
+def _prepare_empty(connection: sqlite3.Connection) -> None:
+    connection.executescript(_PREPARED)
+
+
+def _note_salvage(connection: sqlite3.Connection, lost: int) -> None:
+    connection.execute(_INSERT, _inserted(StoreSalvaged(lost)))
+
+
+def _inserted(event: Event, cell: Cell | None = None) -> tuple[str, str, str | None, str]:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return at, str(type(event).__struct_config__.tag), _named(cell), msgspec.json.encode(event).decode()
 
 
 def _named(cell: Cell | None) -> str | None:

@@ -153,6 +153,8 @@ class ExperimentState(Struct, frozen=True):
     """What everything took that happened, executions without a score and failed feedback included."""
     killed: int = 0
     """Executions that were killed with their run, whether or not a later session has noted it."""
+    is_salvaged: bool = False
+    """Whether events are missing, because the store was damaged."""
 
     def of(self, cell: Cell) -> CellState:
         """What is known of a cell."""
@@ -178,7 +180,7 @@ def fold_events(entries: Iterable[StoredEvent]) -> ExperimentState:
     name, identity, facts = "", dict[str, Any](), dict[str, Any]()
     sessions, versions = list[str](), list[dict[str, str]]()
     cells: dict[Cell, CellState] = {}
-    running, spent = set[Cell](), Spending()
+    running, spent, is_salvaged = set[Cell](), Spending(), False
     for entry in entries:
         spent = spent.including(entry.event)
         match entry.event:
@@ -186,6 +188,8 @@ def fold_events(entries: Iterable[StoredEvent]) -> ExperimentState:
                 pass
             case events.ExperimentExtended(identity):
                 pass
+            case events.StoreSalvaged():
+                is_salvaged = True
             case events.SessionStarted(facts):
                 running.clear()
                 sessions.append(entry.at)
@@ -203,7 +207,9 @@ def fold_events(entries: Iterable[StoredEvent]) -> ExperimentState:
     unnoted = sum(known.executions - known.ended for known in cells.values()) - len(found)
     spent = replace(spent, unknown=spent.unknown + unnoted)
     killed = unnoted + sum(known.killed for known in cells.values())
-    return ExperimentState(name, identity, facts, tuple(sessions), tuple(versions), cells, found, spent, killed)
+    return ExperimentState(
+        name, identity, facts, tuple(sessions), tuple(versions), cells, found, spent, killed, is_salvaged
+    )
 
 
 def apply_event(state: CellState, event: events.Event) -> CellState:
@@ -214,10 +220,12 @@ def apply_event(state: CellState, event: events.Event) -> CellState:
         case events.ExecutionStarted(number):
             return replace(state, executions=max(state.executions, number))
         case events.ExecutionEnded(number, attempted):
-            ended = replace(state, ended=state.ended + 1, attempted=attempted)
+            most = max(state.executions, number)  # its start may be missing in a salvaged store
+            ended = replace(state, executions=most, ended=state.ended + 1, attempted=attempted)
             return replace(ended, scored=number) if attempted.is_scored else replace(ended, unscored=state.unscored + 1)
-        case events.ExecutionKilled():
-            return replace(state, ended=state.ended + 1, killed=state.killed + 1)
+        case events.ExecutionKilled(number):
+            most = max(state.executions, number)
+            return replace(state, executions=most, ended=state.ended + 1, killed=state.killed + 1)
         case events.FeedbackMade():
             return replace(state, feedback=event)
         case events.FeedbackFailed():
