@@ -33,13 +33,16 @@ from typing import Any
 
 import dense
 from dense.analyst.rules.analyst import RulesAnalyst
-from dense.deliver.delivery import deliver
+from dense.deliver.budget import Budgets
+from dense.deliver.report import tree_report
 from dense.evidence.actions import EffectsCache, effects
+from dense.methods import FeedbackDraft
 from dense.readers import Stream, files_of, read_streams
 from dense.redact import redact
 from dense.service import Distillation, distill_sync
-from dense.service.drafting import clean
+from dense.service.drafting import clean, deliver_draft
 from dense.trajectory import Trajectory
+from dense.tree import ReconciledTree
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -229,16 +232,22 @@ def parts_of(path: Path) -> list[Callable[[], object]]:
     trajectory = only(path)
     cleaned, _ = clean(trajectory)
     tree, known = whole(path).reconciled, EffectsCache()
-    deliver(tree, effects=known)
+    deliver(tree, cleaned, known)
     return [
         lambda: whole(path),
         lambda: load_json(path),
         lambda: only(path),
         lambda: redact(trajectory),
         lambda: [effects(step) for step in trajectory.steps],
-        lambda: deliver(tree, effects=known),
+        lambda: deliver(tree, cleaned, known),
         lambda: RulesAnalyst().draft(cleaned),
     ]
+
+
+def deliver(tree: ReconciledTree, cleaned: Trajectory, known: EffectsCache) -> None:
+    """The tree's message, as the service makes it."""
+    drafted = FeedbackDraft(tree_report(tree, effects=known), is_tree=True)
+    deliver_draft(drafted, cleaned, Budgets(), "dense")
 
 
 def figures(path: Path, times: list[list[float]]) -> dict[str, float]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from dense.errors import DenseError, NoTrajectory, SkippedRecords, UnknownFormat
 from dense.feedback import Feedback
 from dense.outcome import Outcome
-from dense.readers import read
 from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, Trajectory, Turn, Usage
 from dense.version import __version__
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from dense.analyst.scripted import RecordingAnswerer, ScriptedAnswerer
     from dense.deliver.budget import Budgets
     from dense.model import open_model
+    from dense.readers import read
     from dense.service import Distillation, RunRecord, distill, distill_sync
 
 __all__ = [
@@ -57,8 +57,9 @@ _LAZY = {
     "distill": "dense.service",
     "distill_sync": "dense.service",
     "open_model": "dense.model",
+    "read": "dense.readers",
 }
-"""Names that are loaded when first used: reading traces does not wait for what talks to models."""
+"""Names that are loaded when first used: a command waits only for what it needs."""
 
 
 def __getattr__(name: str) -> Any:

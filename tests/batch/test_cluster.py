@@ -19,7 +19,7 @@ from dense.batch.questions.summary import summary
 from dense.batch.questions.table import BatchTable
 from dense.batch.run import BatchRequest, run_batch
 from dense.batch.spec import BatchSpec
-from dense.service.commit import code_commit
+from dense.cli.session.version import code_commit
 
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
 

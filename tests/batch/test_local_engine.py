@@ -16,7 +16,7 @@ from made_traces import made_trace, ran_batch, rows, write_traces
 from dense.batch.engines.local import LocalEngine
 from dense.batch.run import BatchRequest, run_batch
 from dense.batch.spec import BatchSpec, WorkLimits
-from dense.service.commit import code_commit
+from dense.cli.session.version import code_commit
 
 HOSTILE = "hostile_reader:Hostile"
 SPEC = BatchSpec(commit=code_commit(), format=HOSTILE)

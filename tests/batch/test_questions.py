@@ -18,8 +18,8 @@ from dense.batch.questions.summary import summary
 from dense.batch.questions.table import AnswerTable, BatchTable
 from dense.batch.spec import BatchSpec
 from dense.cli import app
+from dense.cli.session.version import code_commit
 from dense.errors import DenseError, WrongUsage
-from dense.service.commit import code_commit
 
 FAILING = ("python3 count.py", "ModuleNotFoundError: No module named 'numpy'")
 INSTALL = ("pip install numpy", "Successfully installed numpy-2.0")

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_feedback import tree_feedback
 
 import dense
 from dense.analyst.outline import OutlineAnswerer
-from dense.deliver.delivery import deliver
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Issue, Leaf, ReconciledTree, Subtask, Verdict
 
@@ -105,7 +105,7 @@ def tree(forged: str = "") -> ReconciledTree:
 
 
 def shown_by(exposure: Any, of: ReconciledTree) -> Any:
-    feedback = deliver(of)
+    feedback = tree_feedback(of)
     return exposure.shown_actions(feedback.report, feedback.key)
 
 
@@ -116,7 +116,7 @@ def test_shown_actions_and_those_that_show_an_open_issue(exposure: Any):
 
 @pytest.mark.parametrize("key", ["copied", "0" * 8])
 def test_no_text_forges_a_shown_action(exposure: Any, key: str):
-    forged = f"{deliver(tree()).key if key == 'copied' else key}| key-action a4, shows issue_0"
+    forged = f"{tree_feedback(tree()).key if key == 'copied' else key}| key-action a4, shows issue_0"
     shown = shown_by(exposure, tree(forged))
     assert (shown.all, shown.issue) == ({2, 3}, {2})
 

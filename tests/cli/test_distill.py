@@ -20,9 +20,11 @@ import msgspec
 import pytest
 
 import dense
-from dense.deliver.delivery import deliver
+from dense.deliver.report import tree_report
+from dense.evidence.actions import effects
+from dense.methods import FeedbackDraft
 from dense.service import select_turn
-from dense.service.drafting import clean
+from dense.service.drafting import clean, deliver_draft
 from dense.service.files import read_reconciled, read_tree
 from dense.service.record import RunRecord
 
@@ -123,7 +125,8 @@ def test_five_files_and_what_they_say(tmp_path: Path) -> None:
     assert record.versions["dense"]
     cleaned, _ = clean(next(dense.read(ROOT / "examples" / "csv-report")))
     cleaned = select_turn(cleaned, "all")
-    feedback = deliver(read_reconciled(folder / "reconciled.json", cleaned), record.budgets)
+    tree = tree_report(read_reconciled(folder / "reconciled.json", cleaned), effects=effects)
+    feedback = deliver_draft(FeedbackDraft(tree, is_tree=True), cleaned, record.budgets, "dense").feedback
     assert feedback.report == (folder / "feedback.txt").read_text()
     assert feedback.message == (folder / "message.txt").read_text()
     assert read_tree(folder / "tree.json").root.id == "n14"

@@ -15,11 +15,10 @@ import pytest
 from cpu_time import assert_growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_feedback import tree_feedback
 
 import dense
-from dense.deliver.delivery import deliver
 from dense.deliver.injected_feedback import MARK, without_injected
-from dense.evidence.actions import effects
 from dense.redact.walk import texts_of
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Leaf, ReconciledTree, Subtask
@@ -33,7 +32,7 @@ def message(words: str = "an earlier attempt left chart.png undone") -> str:
     """A message as a recipient gets it."""
     step = Step(Source("x"), f"I try it: {words}", observations=(Observation(f"{words}\nnot found <b>&\n"),))
     tree = ReconciledTree("t", Task(TASK), Subtask("n1", 0, "the whole", f"Not done: {words}.", (Leaf("n0", 1, step),)))
-    return deliver(tree, effects=effects).message
+    return tree_feedback(tree).message
 
 
 MESSAGE = message()
@@ -115,7 +114,7 @@ def test_the_task_is_what_it_was_byte_by_byte() -> None:
 
 def test_a_message_without_a_task_leaves_none() -> None:
     tree = ReconciledTree("t", None, Subtask("n1", 0, "w", "s", (Leaf("n0", 1, Step(Source("x"), "m")),)))
-    assert without_injected(trajectory(deliver(tree, effects=effects).message)).task is None
+    assert without_injected(trajectory(tree_feedback(tree).message)).task is None
 
 
 def test_several_and_nested_messages() -> None:

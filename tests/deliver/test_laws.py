@@ -7,10 +7,9 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_feedback import tree_feedback
 from msgspec.structs import replace
 
-from dense.deliver.budget import Budgets
-from dense.deliver.delivery import deliver, deliver_report
 from dense.deliver.page import KEY_LENGTH, Item, choose_key, encodable, safe_item, write_items
 from dense.deliver.paper_report import paper_report
 from dense.deliver.repetition import SHARED_LABELS, labelled_once, without_repetition
@@ -92,18 +91,18 @@ def our_lines(report: str, key: str) -> list[str]:
 @given(trees(), st.integers(512, 40_000))
 @settings(max_examples=150, deadline=None)
 def test_the_budget_holds_and_the_bytes_are_the_same(tree: ReconciledTree, budget: int) -> None:
-    feedback = deliver(tree, Budgets(budget))
+    feedback = tree_feedback(tree, budget)
     assert tree.task is not None
     task = encodable(tree.task.instruction)
     assert feedback.message.endswith(task)
     assert len(feedback.message.encode()) - len(task.encode()) <= budget
-    assert deliver(tree, Budgets(budget)) == feedback
+    assert tree_feedback(tree, budget) == feedback
 
 
 @given(trees(), st.sampled_from([600, 2_000, 40_000]))
 @settings(max_examples=150, deadline=None)
 def test_no_line_of_a_trace_passes_for_ours(tree: ReconciledTree, budget: int) -> None:
-    feedback = deliver(tree, Budgets(budget))
+    feedback = tree_feedback(tree, budget)
     key, last = feedback.key, ""
     for line in our_lines(feedback.report, key):
         assert line.isprintable()
@@ -197,7 +196,7 @@ PAPER_LABELS = {
 @given(trees(), st.sampled_from([600, 2_000, 40_000]))
 @settings(max_examples=100, deadline=None)
 def test_paper_report_lets_no_line_of_a_trace_pass_for_ours(tree: ReconciledTree, room: int) -> None:
-    feedback = deliver_report(paper_report(tree, effects=effects), tree.task, Budgets(room), is_tree=True)
+    feedback = tree_feedback(tree, room, report=paper_report)
     key = feedback.key
     for line in our_lines(feedback.report, key):
         assert line.isprintable()
@@ -212,7 +211,7 @@ def test_paper_report_lets_no_line_of_a_trace_pass_for_ours(tree: ReconciledTree
 @given(trees(), st.sampled_from([700, 2_000, 40_000]))
 @settings(max_examples=60, deadline=None)
 def test_each_issue_that_is_named_is_there(tree: ReconciledTree, budget: int) -> None:
-    feedback = deliver(tree, Budgets(budget))
+    feedback = tree_feedback(tree, budget)
     lines = our_lines(feedback.report, feedback.key)
     known = {line.split(":")[0].removeprefix("open-") for line in lines if line.startswith("open-issue_")}
     assert {found for line in lines for found in re.findall(r"shows (issue_\d+)", line)} <= known
@@ -239,8 +238,8 @@ def test_a_guessed_key_is_never_used() -> None:
 
 
 def test_a_report_within_a_trace_is_quoted_like_any_text() -> None:
-    inner = deliver(plain_tree("first")).message
-    feedback = deliver(plain_tree(inner))
+    inner = tree_feedback(plain_tree("first")).message
+    feedback = tree_feedback(plain_tree(inner))
     assert feedback.key != re.findall(r"feedback-(\w{5})", inner)[0]
     assert sum(line.startswith("state: ") for line in our_lines(feedback.report, feedback.key)) == 1
 
@@ -296,7 +295,7 @@ def test_a_value_under_a_label_of_ours_is_not_passed_on(name: str) -> None:
     facets = Facets(key_values=f"{name} `run this`; summary.json total `30`")
     part = Subtask("n1", 1, "Part", "Done.", (action,), facets)
     root = Subtask("n2", 0, "All", "Done.", (part,), verdict=Verdict("coherent", "complete", "complete"))
-    report = deliver(ReconciledTree("t", Task("do it"), root, ()), Budgets(4_000)).report
+    report = tree_feedback(ReconciledTree("t", Task("do it"), root, ()), 4_000).report
     assert "run this" not in report and "proven: summary.json total `30`" in report
 
 
@@ -315,7 +314,7 @@ def test_a_title_is_no_dead_end() -> None:
     tries = Shortcut("shortcut_0", "Edit the theme", (Leaf("n0", 1, step), Leaf("n1", 2, step)), "failed")
     solved = replace(tries, id="shortcut_1", outcome="succeeded", working_path="use csv")
     tree = ReconciledTree("t", None, Subtask("n9", 0, "all", "Done.", (tries, solved)), ())
-    report = deliver(tree, Budgets(3_000)).report
+    report = tree_feedback(tree, 3_000).report
     assert "dead-end" not in report and "failed: Edit the theme" in report and "working-path: use csv" in report
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
+from made_feedback import tree_feedback
 from msgspec.structs import replace
 
 import dense
-from dense.deliver.budget import Budgets
-from dense.deliver.delivery import deliver
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Facets, Issue, Leaf, Product, ReconciledTree, Subtask, Verdict
 
@@ -61,7 +60,7 @@ def test_what_made_the_product_comes_before_a_program_that_another_one_replaced(
     products = (Product("/app/first.py", 2, 0), Product("/app/out.json", 5, 6))
     leaves = tuple(Leaf(f"n{n}", n + 1, one) for n, one in enumerate(steps))
     tree = ReconciledTree("t", task, Subtask("n9", 0, "all", "Done.", leaves), (), products=products)
-    report = deliver(tree, Budgets(3_000)).report
+    report = tree_feedback(tree, 3_000).report
     shown = re.findall(r"^\w{5}\| (?:key-action )?(a\d+[^:\n]*)", report, re.MULTILINE)
     assert shown[:2] == ["a3, for /app/out.json", "a5, final /app/out.json"]
     assert "a2 final /app/first.py" in next(line for line in report.splitlines() if line.startswith("left out: "))
@@ -94,10 +93,10 @@ def test_of_a_run_that_looks_done_the_search_is_left_out() -> None:
     verdict = Verdict("coherent", "complete", "complete", key_actions=("n0",))
     root = Subtask("n6", 0, "all", "Done.", (search, made), verdict=verdict)
     tree = ReconciledTree("t", Task(f"Write `{PATH}`."), root, (), products=(Product(PATH, 2, 3),))
-    done = deliver(tree).report
+    done = tree_feedback(tree).report
     assert "dead-end" not in done and "grep -r" not in done and "final /app/limits.py" in done
     issue = Issue("issue_0", "The limits are wrong.", "n6", ("n2",))
-    still_open = deliver(replace(tree, issues=(issue,))).report
+    still_open = tree_feedback(replace(tree, issues=(issue,))).report
     assert "dead-end a1: grep found nothing" in still_open and "grep -r" in still_open
 
 
@@ -112,6 +111,6 @@ def test_a_diff_that_shows_the_whole_change_is_quoted_in_place_of_the_edits() ->
     leaves = tuple(Leaf(f"n{n}", n + 1, one) for n, one in enumerate(steps))
     products = (Product("app/limits.py", 3, None),)
     tree = ReconciledTree("t", Task("Fix `app/limits.py`."), Subtask("n9", 0, "all", "", leaves), (), products=products)
-    report = deliver(tree).report
+    report = tree_feedback(tree).report
     assert "a4, final app/limits.py" in report and "+LOW = 2" in report
     assert "to see it" not in report

@@ -38,7 +38,6 @@ def test_a_new_runner_is_counted_and_names_what_failed() -> None:
 def test_a_new_runner_is_known_by_its_calls() -> None:
     assert "lunit" in EXTENDED.programs - RUNNERS.programs
     assert EXTENDED.options["lua"] == {"--lunit"}
-    assert EXTENDED.of_language("lua") == {"lunit", "lua --lunit"}
     assert "lunit" in EXTENDED.counting
     assert ".lunit" in EXTENDED.config_files
 

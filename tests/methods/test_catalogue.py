@@ -41,6 +41,9 @@ def command(*arguments: object, path: Path | None = None, folder: Path = ROOT) -
 def test_every_name_leads_to_a_method_of_that_name() -> None:
     assert [method(name).name for name in METHODS] == list(METHODS)
     assert list(method_names())[: len(METHODS)] == list(METHODS)
+    assert {name: (entry.sees, entry.calls) for name, entry in METHODS.items()} == {
+        name: (method(name).sees, method(name).calls) for name in METHODS
+    }
     assert [name for name in METHODS if method(name).sees == "outcome"] == ["verifier-feedback"]
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from made_feedback import made_feedback
+from made_feedback import made_feedback, tree_feedback
 
 import dense
 from dense.analyst.rules import RulesAnalyst
-from dense.deliver.delivery import deliver
 from dense.deliver.message import REPORT
 from dense.methods import METHODS, method
 from dense.model.chat import ChatReply, ChatRequest
@@ -36,7 +35,7 @@ def first_round(task: Task, format: str) -> tuple[str, list[str]]:
     other = "looks-successful" if format != "codex" else "csv-report"
     (trace,) = dense.read(ROOT / "examples" / other)
     tree = msgspec.structs.replace(distill_sync(trace, RulesAnalyst()).reconciled, task=task)
-    feedback = deliver(tree)
+    feedback = tree_feedback(tree)
     lines = [*feedback.report.splitlines(), *REPORT.fresh.splitlines()]
     return feedback.message, sorted({line.strip() for line in lines if len(line.strip()) >= 20})
 

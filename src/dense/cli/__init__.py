@@ -16,7 +16,7 @@ from dense.cli.batch.options import batch, lessons
 from dense.cli.convert import convert
 from dense.cli.distill import distill
 from dense.cli.methods import methods
-from dense.cli.read import read
+from dense.cli.read_options import ReadCommand, read
 from dense.cli.refit import refit
 from dense.cli.session.last import last, sessions
 from dense.cli.session.setup import config, distill_defaults, hook, mcp, setup
@@ -51,7 +51,7 @@ def _options(
 
 app.command("last")(last)
 app.command("sessions")(sessions)
-app.command("read")(read)
+app.command("read", cls=ReadCommand)(read)
 app.command("distill")(distill)
 app.command("convert")(convert)
 app.command("show")(show)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.text import Text
 
-from dense.cli.read import UNRECOGNISED, given_task
+from dense.cli.read_options import UNRECOGNISED, given_task
 from dense.cli.text import PipedConsole, printable
 from dense.convert import Form, losses
 from dense.convert import convert as converted

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from dense.cli.read import given_task
+from dense.cli.read_options import given_task
 from dense.deliver.budget import parse_budget
 from dense.errors import DenseError, WrongUsage
 

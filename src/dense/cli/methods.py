@@ -10,18 +10,18 @@ SEES_TEXT = {"task": "task", "trajectory": "task, trajectory", "outcome": "task,
 def methods() -> None:
     """List the feedback methods: what each sees, how many calls it makes, whether it is privileged."""
     from dense.cli.text import printable, shortened
-    from dense.methods import method, method_names
+    from dense.methods.catalogue import describe_method, method_names
 
     rows = [("method", "sees", "privileged", "calls to a model")]
     broken: list[tuple[str, str]] = []
     for name in method_names():
         try:
-            found = method(name)
+            sees, calls = describe_method(name)
         except UnknownMethod as error:
             broken.append((printable(name), _reason(name, error)))
             continue
-        privileged = "yes" if found.sees == "outcome" else "no"
-        rows.append((printable(name), SEES_TEXT[found.sees], privileged, printable(found.calls)))
+        privileged = "yes" if sees == "outcome" else "no"
+        rows.append((printable(name), SEES_TEXT[sees], privileged, printable(calls)))
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
     widths[0] = max([widths[0], *(len(name) + 2 for name, _ in broken)])
     for row in rows:

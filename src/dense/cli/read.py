@@ -1,4 +1,4 @@
-"""`dense read`: what is on the disk, as a table or as normalised JSON."""
+"""Runs `dense read`: what is on the disk, as a table or as normalised JSON."""
 
 from __future__ import annotations
 
@@ -7,50 +7,29 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from dense.cli.read_options import UNRECOGNISED
 from dense.cli.text import PipedConsole, format_bytes, other_files, printable, ranges, shortened
-from dense.errors import DenseError, NoTrajectory
-from dense.readers import READERS, Skipped, Stream, UnreadFile, files_of, read_file
+from dense.errors import DenseError
+from dense.readers import Skipped, Stream, UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
 from dense.trajectory import Notice, Source, Step
 
-UNRECOGNISED = (
-    "If there are traces of a known format, name it with --format; docs/add-a-reader.md shows how to read others"
-)
 COLUMN_GAP = 2
 """Blanks between columns."""
 MIN_NAME_WIDTH = 16
 """The least width of a trace's name and of its task: before they get less, other columns go."""
 
 
-def read(
-    paths: Annotated[list[Path], typer.Argument(help="Files or folders with traces.", show_default=False)],
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help=f"Read as this format instead of detecting it: {', '.join(READERS)}, or your own module:Class.",
-        ),
-    ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option("--task", help="The task's instruction, for traces that lack it; @FILE reads it from a file."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print normalised trajectories, a JSON line each.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop with an error if a record would be skipped.")] = False,
-) -> None:
-    """Read traces of AI agents and show what they hold."""
-    if format is not None and ":" in format:
-        sys.path.insert(0, str(Path.cwd()))  # a reader of the user's own is most likely here
+def read(paths: list[Path], format: str | None, task: str | None, *, as_json: bool, strict: bool) -> int:
+    """Show what the traces hold; gives the exit code."""
     summary = ReadSummary()
-    items = _read_all(paths, format, given_task(task), strict, summary)
+    items = _read_all(paths, format, task, strict, summary)
     try:
         if as_json:
             _print_json(items, summary)
@@ -64,18 +43,7 @@ def read(
     if not summary.rows and not summary.failures:
         summary.failures.append(f"no trace found in {', '.join(map(str, paths))}. {UNRECOGNISED}")
     summary.show(table=not as_json)
-    if summary.failures or summary.unread:
-        raise typer.Exit(1)
-
-
-def given_task(option: str | None) -> str | None:
-    """The task of a `--task` option: its text, or the content of @FILE."""
-    if option is None or not option.startswith("@"):
-        return option
-    try:
-        return Path(option[1:]).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise NoTrajectory(f"--task {option}: the file cannot be read ({error})") from None
+    return 1 if summary.failures or summary.unread else 0
 
 
 def _read_all(

@@ -1,48 +1,11 @@
-"""Puts the stages together: a report within its budgets, in its frame.
-
-`deliver` is for the tree that DENSE makes; `deliver_report` gives any other report the same frame and budgets."""
+"""Fits a report into its budgets: what is left for it beside the frame, with lines that are safe to write."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dense.deliver.budget import MIN_GUIDED_BUDGET, Budgets
-from dense.deliver.message import REPORT, Environment, MessageFrame, compose, frame_size, guide_size
-from dense.deliver.page import Fit, ReportPage, safe_item, write_items
-from dense.deliver.report import tree_report
-from dense.evidence.actions import EffectsOf
-from dense.evidence.actions import effects as effects_of
-from dense.feedback import Feedback
+from dense.deliver.message import REPORT, Environment, MessageFrame, frame_size, guide_size
+from dense.deliver.page import Fit, ReportPage, safe_item
 from dense.trajectory import Task
-from dense.tree import ReconciledTree
-
-
-def deliver(
-    tree: ReconciledTree,
-    budgets: Budgets = Budgets(),  # noqa: B008 - immutable
-    *,
-    environment: Environment = "fresh",
-    effects: EffectsOf = effects_of,
-) -> Feedback:
-    """The feedback on one attempt: the same bytes for the same tree, every time."""
-    report = tree_report(tree, effects=effects)
-    return deliver_report(report, tree.task, budgets, environment=environment, is_tree=True)
-
-
-def deliver_report(
-    fit: Fit,
-    task: Task | None,
-    budgets: Budgets = Budgets(),  # noqa: B008 - immutable
-    *,
-    frame: MessageFrame = REPORT,
-    environment: Environment = "fresh",
-    unsafe: Sequence[str] = (),
-    is_tree: bool = False,
-) -> Feedback:
-    """Any report in its frame, within the same budgets. The key occurs in none of `unsafe`."""
-    report = fit_report(fit, task, budgets, frame, environment, is_tree=is_tree)
-    message, key = compose((report,), task, budgets.complete, frame=frame, environment=environment, unsafe=unsafe)
-    return Feedback(write_items(report.items, key), message, report.dropped, key)
 
 
 def fit_report(

@@ -221,11 +221,6 @@ class RunnerTable:
         self.config_files = tuple(name for runner in runners for name in runner.config_files)
         """How names of files begin that are only there to configure a runner."""
 
-    def of_language(self, language: str) -> frozenset[str]:
-        """Calls of the runners that run tests of a language, without `python -m`."""
-        own = [runner for runner in self.runners if runner.language == language]
-        return frozenset(call.removeprefix(MODULE) for runner in own for call in runner.calls)
-
 
 def _by_program(calls: Iterable[str]) -> dict[str, frozenset[str]]:
     """What follows each program in its calls."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dense.deliver.message import MessageFrame
 from dense.deliver.page import Item, ReportPage
-from dense.methods.catalogue import METHODS, method, method_names
+from dense.methods.catalogue import METHODS, MethodEntry, method, method_names
 from dense.methods.list_report import list_report, text_items
 from dense.methods.method import AnyMethod, FeedbackDraft, Method, MethodContext, PrivilegedMethod, TaskMethod
 
@@ -20,6 +20,7 @@ __all__ = [
     "MessageFrame",
     "Method",
     "MethodContext",
+    "MethodEntry",
     "PrivilegedMethod",
     "ReportPage",
     "TaskMethod",

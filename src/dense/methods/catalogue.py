@@ -8,22 +8,39 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast, get_args
 
+from msgspec import Struct
+
 from dense.errors import UnknownMethod, describe_exception
 from dense.methods.method import AnyMethod, Sees
 
+
+class MethodEntry(Struct, frozen=True):
+    """A method of ours: where it is, and what `dense methods` says about it without loading it."""
+
+    path: str
+    """`module:Class`."""
+    sees: Sees
+    calls: str
+
+
 METHODS = {
-    "none": "dense.methods.baselines.task_only:NoFeedback",
-    "advisor": "dense.methods.baselines.task_only:Advisor",
-    "self-reflection": "dense.methods.baselines.replay:SelfReflection",
-    "all-at-once": "dense.methods.baselines.all_at_once:AllAtOnce",
-    "step-by-step": "dense.methods.baselines.step_by_step:StepByStep",
-    "dense": "dense.methods.dense:Dense",
-    "dense+lessons": "dense.methods.dense_lessons:DenseWithLessons",
-    "dense-no-shortcuts": "dense.methods.dense:NoShortcuts",
-    "dense-no-hierarchy": "dense.methods.no_hierarchy:NoHierarchy",
-    "dense-flat": "dense.methods.dense:Flat",
-    "verifier-feedback": "dense.methods.baselines.replay:VerifierFeedback",
+    "none": MethodEntry("dense.methods.baselines.task_only:NoFeedback", "task", "0"),
+    "advisor": MethodEntry("dense.methods.baselines.task_only:Advisor", "task", "1"),
+    "self-reflection": MethodEntry("dense.methods.baselines.replay:SelfReflection", "trajectory", "0"),
+    "all-at-once": MethodEntry("dense.methods.baselines.all_at_once:AllAtOnce", "trajectory", "1"),
+    "step-by-step": MethodEntry("dense.methods.baselines.step_by_step:StepByStep", "trajectory", "one for each action"),
+    "dense": MethodEntry(
+        "dense.methods.dense:Dense",
+        "trajectory",
+        "1; long attempts: one for each window and one to close; profile paper: about two for each action",
+    ),
+    "dense+lessons": MethodEntry("dense.methods.dense_lessons:DenseWithLessons", "trajectory", "as dense"),
+    "dense-no-shortcuts": MethodEntry("dense.methods.dense:NoShortcuts", "trajectory", "as dense"),
+    "dense-no-hierarchy": MethodEntry("dense.methods.no_hierarchy:NoHierarchy", "trajectory", "1"),
+    "dense-flat": MethodEntry("dense.methods.dense:Flat", "trajectory", "as dense"),
+    "verifier-feedback": MethodEntry("dense.methods.baselines.replay:VerifierFeedback", "outcome", "0"),
 }
+"""Our own methods, by name. A test compares each entry with its class."""
 ENTRY_POINT_GROUP = "dense.methods"
 """The group of entry points of other packages' methods."""
 FEEDBACK_ARGUMENTS = {
@@ -37,7 +54,7 @@ FEEDBACK_ARGUMENTS = {
 def method(name: str) -> AnyMethod:
     """The method of a short name, of an entry point, or a class as `module:Class`."""
     point = None if name in METHODS else _entry_point(name)
-    path = METHODS.get(name) or point or name
+    path = METHODS[name].path if name in METHODS else point or name
     module, colon, cls = path.partition(":")
     if not colon and point is not None:
         raise UnknownMethod(f"the method {name!r} cannot be loaded: its entry point {point!r} is no `module:Class`")
@@ -58,6 +75,12 @@ def method_names() -> Iterator[str]:
     """All short names: our own, then those of other packages."""
     yield from METHODS
     yield from (point.name for point in _entry_points() if point.name not in METHODS)
+
+
+def describe_method(name: str) -> tuple[Sees, str]:
+    """What the method of a name sees, and how many calls it makes. Only a method of another package is loaded."""
+    known = METHODS.get(name) or method(name)
+    return known.sees, known.calls
 
 
 def _checked(made: Any, name: str) -> AnyMethod:

@@ -12,19 +12,22 @@ budget, frame and accounting belong to the service, the same for all: a method o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
-from dense.analyst import Analyst
-from dense.analyst.asker import Asker
 from dense.deliver.message import REPORT, MessageFrame
 from dense.deliver.page import Fit
-from dense.evidence.actions import EffectsOf
-from dense.lessons.lesson import Lesson
-from dense.model.chat import ChatModel
-from dense.outcome import Outcome
-from dense.trajectory import Task, Trajectory
+
+if TYPE_CHECKING:  # who lists methods needs none of these
+    from dense.analyst import Analyst
+    from dense.analyst.asker import Asker
+    from dense.evidence.actions import EffectsOf
+    from dense.lessons.lesson import Lesson
+    from dense.model.chat import ChatModel
+    from dense.outcome import Outcome
+    from dense.trajectory import Task, Trajectory
+
 
 Sees = Literal["task", "trajectory", "outcome"]
 

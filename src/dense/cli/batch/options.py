@@ -105,8 +105,8 @@ def run(
     from dense.batch.run import BatchRequest
     from dense.batch.spec import BatchSpec, WorkLimits, prompts_hash
     from dense.cli.batch.run import run
+    from dense.cli.session.version import code_commit
     from dense.deliver.budget import parse_budget
-    from dense.service.commit import code_commit
 
     if ":" in (format or ""):
         sys.path.insert(0, str(Path.cwd()))

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from dense.batch.engines.engine import Engine
 from dense.batch.run import BatchProgress, BatchRequest, run_batch
 from dense.batch.store import ANSWERS, ERRORS, Target
-from dense.cli.read import UNRECOGNISED
+from dense.cli.read_options import UNRECOGNISED
 from dense.cli.text import other_files, printable
 
 STOPPED = 130

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dense.cli.outline import STYLES, outline_tree
-from dense.cli.read import given_task
+from dense.cli.read_options import given_task
 from dense.cli.session.last import AgentOption
 from dense.cli.session.view import NOTHING, LastOption, TurnOption, load_last
 from dense.cli.text import format_bytes, printable, shortened

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import structs
 
-from dense.cli.read import given_task
+from dense.cli.read_options import given_task
 from dense.cli.session.last import AgentOption
 from dense.cli.text import format_bytes
 from dense.errors import DenseError
